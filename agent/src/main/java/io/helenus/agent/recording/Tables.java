@@ -1,0 +1,303 @@
+// Generated from schema/ by `cargo xtask generate`. Do not edit.
+package io.helenus.agent.recording;
+
+/** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
+public final class Tables {
+  public static final String FINGERPRINT = "ca15f53dae868c03";
+
+  /** What each CPU of the machine did in an interval, from /proc/stat. */
+  public static final int CPUS = 0;
+
+  /** What explain found, most important first. */
+  public static final int FINDINGS = 1;
+
+  /** Named stretches of time on the clock of the recording, such as the phases of a load. */
+  public static final int MARKS = 2;
+
+  /** Times in which the JVM of a node stopped its threads. */
+  public static final int PAUSES = 3;
+
+  /** Thread pools of a node, as its own metrics give them. */
+  public static final int POOLS = 4;
+
+  /** One row per request that the load driver sent, as the client saw it. */
+  public static final int REQUESTS = 5;
+
+  /** What each source of the recording captured, what it missed and what it cost, per interval. */
+  public static final int SOURCES = 6;
+
+  /** Times in which a process that should have run did not: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
+  public static final int STALLS = 7;
+
+  /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
+  public static final int TABLE_STATS = 8;
+
+  /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
+  public static final int THREADS = 9;
+
+  private Tables() {}
+
+  public static void cpuSample(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      long cpu,
+      long userNs,
+      long systemNs,
+      long iowaitNs,
+      long irqNs,
+      long softirqNs,
+      long stealNs,
+      long idleNs) {
+    rows.row(CPUS);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.int64(cpu);
+    rows.int64(userNs);
+    rows.int64(systemNs);
+    rows.int64(iowaitNs);
+    rows.int64(irqNs);
+    rows.int64(softirqNs);
+    rows.int64(stealNs);
+    rows.int64(idleNs);
+  }
+
+  public static void finding(
+      RowBuffer rows,
+      long rank,
+      String finding,
+      String severity,
+      String title,
+      String detail,
+      String node,
+      long windowStartNs,
+      long windowEndNs,
+      Double share,
+      Double chanceShare,
+      Double pValue,
+      String query,
+      String evidence) {
+    rows.row(FINDINGS);
+    rows.int64(rank);
+    rows.string(finding);
+    rows.string(severity);
+    rows.string(title);
+    rows.string(detail);
+    rows.string(node);
+    rows.int64(windowStartNs);
+    rows.int64(windowEndNs);
+    rows.nullableFloat64(share);
+    rows.nullableFloat64(chanceShare);
+    rows.nullableFloat64(pValue);
+    rows.string(query);
+    rows.string(evidence);
+  }
+
+  public static void mark(
+      RowBuffer rows,
+      long startNs,
+      long endNs,
+      String kind,
+      String name,
+      Double ratePerS,
+      Double endRatePerS,
+      Long inFlight,
+      boolean measured) {
+    rows.row(MARKS);
+    rows.int64(startNs);
+    rows.int64(endNs);
+    rows.string(kind);
+    rows.string(name);
+    rows.nullableFloat64(ratePerS);
+    rows.nullableFloat64(endRatePerS);
+    rows.nullableInt64(inFlight);
+    rows.bool(measured);
+  }
+
+  public static void pause(
+      RowBuffer rows,
+      long startNs,
+      long durationNs,
+      String node,
+      String kind,
+      Long gcId,
+      String collector,
+      String cause,
+      String phase,
+      Long heapBeforeBytes,
+      Long heapAfterBytes,
+      Long timeToSafepointNs,
+      String provider) {
+    rows.row(PAUSES);
+    rows.int64(startNs);
+    rows.int64(durationNs);
+    rows.string(node);
+    rows.string(kind);
+    rows.nullableInt64(gcId);
+    rows.nullableString(collector);
+    rows.nullableString(cause);
+    rows.nullableString(phase);
+    rows.nullableInt64(heapBeforeBytes);
+    rows.nullableInt64(heapAfterBytes);
+    rows.nullableInt64(timeToSafepointNs);
+    rows.string(provider);
+  }
+
+  public static void poolSample(
+      RowBuffer rows,
+      long timeNs,
+      String node,
+      String pool,
+      String kind,
+      long active,
+      long pending,
+      long completed,
+      long blocked,
+      long totalBlocked,
+      Long maxSize) {
+    rows.row(POOLS);
+    rows.int64(timeNs);
+    rows.string(node);
+    rows.string(pool);
+    rows.string(kind);
+    rows.int64(active);
+    rows.int64(pending);
+    rows.int64(completed);
+    rows.int64(blocked);
+    rows.int64(totalBlocked);
+    rows.nullableInt64(maxSize);
+  }
+
+  public static void request(
+      RowBuffer rows,
+      long intendedStartNs,
+      long startNs,
+      long endNs,
+      String node,
+      String operation,
+      String outcome) {
+    rows.row(REQUESTS);
+    rows.int64(intendedStartNs);
+    rows.int64(startNs);
+    rows.int64(endNs);
+    rows.string(node);
+    rows.string(operation);
+    rows.string(outcome);
+  }
+
+  public static void sourceReport(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String source,
+      String node,
+      String provider,
+      long captured,
+      long lost,
+      String lostReason,
+      Long cpuNs) {
+    rows.row(SOURCES);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(source);
+    rows.string(node);
+    rows.string(provider);
+    rows.int64(captured);
+    rows.int64(lost);
+    rows.string(lostReason);
+    rows.nullableInt64(cpuNs);
+  }
+
+  public static void stall(
+      RowBuffer rows,
+      long startNs,
+      long durationNs,
+      String side,
+      String node,
+      String kind) {
+    rows.row(STALLS);
+    rows.int64(startNs);
+    rows.int64(durationNs);
+    rows.string(side);
+    rows.string(node);
+    rows.string(kind);
+  }
+
+  public static void tableSample(
+      RowBuffer rows,
+      long timeNs,
+      String node,
+      String keyspace,
+      String tableName,
+      Long reads,
+      Long writes,
+      Long readTotalNs,
+      Long writeTotalNs,
+      Long sstables,
+      Long liveDiskBytes,
+      Long totalDiskBytes,
+      Long memtableBytes,
+      Long memtableSwitches,
+      Long pendingFlushes,
+      Long pendingCompactions,
+      Long bytesFlushed,
+      Long bytesCompacted,
+      Double sstablesPerReadP95,
+      Double tombstonesPerSliceP95,
+      Double liveCellsPerSliceP95,
+      Double droppableRatio) {
+    rows.row(TABLE_STATS);
+    rows.int64(timeNs);
+    rows.string(node);
+    rows.string(keyspace);
+    rows.string(tableName);
+    rows.nullableInt64(reads);
+    rows.nullableInt64(writes);
+    rows.nullableInt64(readTotalNs);
+    rows.nullableInt64(writeTotalNs);
+    rows.nullableInt64(sstables);
+    rows.nullableInt64(liveDiskBytes);
+    rows.nullableInt64(totalDiskBytes);
+    rows.nullableInt64(memtableBytes);
+    rows.nullableInt64(memtableSwitches);
+    rows.nullableInt64(pendingFlushes);
+    rows.nullableInt64(pendingCompactions);
+    rows.nullableInt64(bytesFlushed);
+    rows.nullableInt64(bytesCompacted);
+    rows.nullableFloat64(sstablesPerReadP95);
+    rows.nullableFloat64(tombstonesPerSliceP95);
+    rows.nullableFloat64(liveCellsPerSliceP95);
+    rows.nullableFloat64(droppableRatio);
+  }
+
+  public static void threadSample(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String process,
+      long tid,
+      String thread,
+      String threadGroup,
+      long cpuNs,
+      Long runQueueNs,
+      Long migrations,
+      Long voluntarySwitches,
+      Long involuntarySwitches) {
+    rows.row(THREADS);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(process);
+    rows.int64(tid);
+    rows.string(thread);
+    rows.string(threadGroup);
+    rows.int64(cpuNs);
+    rows.nullableInt64(runQueueNs);
+    rows.nullableInt64(migrations);
+    rows.nullableInt64(voluntarySwitches);
+    rows.nullableInt64(involuntarySwitches);
+  }
+}

@@ -1,0 +1,646 @@
+// Generated from schema/ by `cargo xtask generate`. Do not edit.
+#![cfg_attr(rustfmt, rustfmt_skip)]
+
+use crate::batch::BatchBuilder;
+use crate::schema::{Column, Table, Type};
+
+/// Version of the recording format.
+pub const FORMAT: u32 = 1;
+
+/// One number for the whole schema; the agent must have the same.
+pub const FINGERPRINT: &str = "ca15f53dae868c03";
+
+/// Every table of a recording, in the order of their names.
+pub static TABLES: &[Table] = &[
+    Table {
+        name: "cpus", since: 1, time: "time_ns",
+        meaning: "What each CPU of the machine did in an interval, from /proc/stat.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU number." },
+            Column { name: "user_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "User code, niced code included. The kernel counts in ticks of 1/USER_HZ s (10 ms)." },
+            Column { name: "system_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Kernel code." },
+            Column { name: "iowait_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Idle while a task of this CPU waited for a disk." },
+            Column { name: "irq_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Hardware interrupts." },
+            Column { name: "softirq_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Software interrupts." },
+            Column { name: "steal_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Taken by the hypervisor." },
+            Column { name: "idle_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Idle." },
+        ],
+    },
+    Table {
+        name: "findings", since: 1, time: "window_start_ns",
+        meaning: "What explain found, most important first.",
+        columns: &[
+            Column { name: "rank", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "1 is the most important." },
+            Column { name: "finding", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Kind of finding, such as gc-pause or client-stall." },
+            Column { name: "severity", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "critical, warning or information." },
+            Column { name: "title", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "The finding in one sentence." },
+            Column { name: "detail", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "What it means and what to do next." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node it is about; empty when none." },
+            Column { name: "window_start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start of the window it was seen in." },
+            Column { name: "window_end_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of that window." },
+            Column { name: "share", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Share of the slow requests that it accounts for." },
+            Column { name: "chance_share", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Share that chance alone would give: the mean over the shifted timelines." },
+            Column { name: "p_value", ty: Type::Double, unit: "probability", is_time: false, nullable: true, meaning: "How often chance alone gives at least the share." },
+            Column { name: "query", ty: Type::String, unit: "SQL", is_time: false, nullable: false, meaning: "The query that shows the evidence." },
+            Column { name: "evidence", ty: Type::String, unit: "JSON", is_time: false, nullable: false, meaning: "The figures that the finding rests on." },
+        ],
+    },
+    Table {
+        name: "marks", since: 1, time: "start_ns",
+        meaning: "Named stretches of time on the clock of the recording, such as the phases of a load.",
+        columns: &[
+            Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start." },
+            Column { name: "end_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End; the start again for a moment." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "phase: a phase of the load. note: anything else that was said." },
+            Column { name: "name", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name." },
+            Column { name: "rate_per_s", ty: Type::Double, unit: "requests/s", is_time: false, nullable: true, meaning: "Intended rate at the start of a phase in open loop." },
+            Column { name: "end_rate_per_s", ty: Type::Double, unit: "requests/s", is_time: false, nullable: true, meaning: "Intended rate at the end of a phase, where it differs (ramp)." },
+            Column { name: "in_flight", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Requests in flight of a phase in closed loop." },
+            Column { name: "measured", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "False for a phase that only warms up: it is recorded and shown, and not judged." },
+        ],
+    },
+    Table {
+        name: "pauses", since: 1, time: "start_ns",
+        meaning: "Times in which the JVM of a node stopped its threads.",
+        columns: &[
+            Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start of the pause." },
+            Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the pause." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "gc: the pauses of one collection (phase is empty) or one pause phase of it. safepoint: any stop of all threads, those for GC included." },
+            Column { name: "gc_id", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Number of the collection in its JVM." },
+            Column { name: "collector", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Collector, such as G1New or G1Old; for a safepoint the operation that asked for it." },
+            Column { name: "cause", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Why it was collected, such as G1 Evacuation Pause." },
+            Column { name: "phase", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Phase of the pause; empty for the whole." },
+            Column { name: "heap_before_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Heap used before." },
+            Column { name: "heap_after_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Heap used after." },
+            Column { name: "time_to_safepoint_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "From asking the threads to stop until the last one stood." },
+            Column { name: "provider", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "jfr: JDK Flight Recorder events, exact times. mxbean: GC notifications, times to 1 ms." },
+        ],
+    },
+    Table {
+        name: "pools", since: 1, time: "time_ns",
+        meaning: "Thread pools of a node, as its own metrics give them.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "pool", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the pool, such as MutationStage." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "request, internal or transport." },
+            Column { name: "active", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Tasks running now." },
+            Column { name: "pending", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Tasks waiting now." },
+            Column { name: "completed", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Tasks completed since the node started." },
+            Column { name: "blocked", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Tasks that could not be queued and block their producer now." },
+            Column { name: "total_blocked", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Tasks that were blocked since the node started." },
+            Column { name: "max_size", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Largest number of threads." },
+        ],
+    },
+    Table {
+        name: "requests", since: 1, time: "start_ns",
+        meaning: "One row per request that the load driver sent, as the client saw it.",
+        columns: &[
+            Column { name: "intended_start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the schedule wanted the request to start. In closed loop it is start_ns." },
+            Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the driver handed the request to the connection. Service time counts from here." },
+            Column { name: "end_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the answer, or the error, was back." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The coordinator that the request was sent to." },
+            Column { name: "operation", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "The operation of the workload." },
+            Column { name: "outcome", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "ok, or the kind of error: timeout, write_timeout, read_timeout, unavailable, overloaded, connection, invalid, other." },
+        ],
+    },
+    Table {
+        name: "sources", since: 1, time: "time_ns",
+        meaning: "What each source of the recording captured, what it missed and what it cost, per interval.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "source", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the source, such as threads or requests." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "provider", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "How it was captured, such as proc, agent-jfr or driver." },
+            Column { name: "captured", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Rows captured in the interval." },
+            Column { name: "lost", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Rows or samples known to be lost in the interval." },
+            Column { name: "lost_reason", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "Why; empty when nothing was lost." },
+            Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "CPU time that the source itself used in the interval, where it can be told apart." },
+        ],
+    },
+    Table {
+        name: "stalls", since: 1, time: "start_ns",
+        meaning: "Times in which a process that should have run did not: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.",
+        columns: &[
+            Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start of the stall." },
+            Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "How long it lasted." },
+            Column { name: "side", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Whose stall it was: load (the driver), server (inside the JVM of a node), recorder." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node, for side server; empty otherwise." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: a request started later than its intended start though a connection was free to take it." },
+        ],
+    },
+    Table {
+        name: "table_stats", since: 1, time: "time_ns",
+        meaning: "Figures of each table of a node, as its own metrics give them. Counters count since the node started.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "keyspace", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Keyspace." },
+            Column { name: "table_name", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Table." },
+            Column { name: "reads", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Local reads since the node started." },
+            Column { name: "writes", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Local writes since the node started." },
+            Column { name: "read_total_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Time in local reads since the node started; divided by reads it is the mean." },
+            Column { name: "write_total_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Time in local writes since the node started." },
+            Column { name: "sstables", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Live SSTables." },
+            Column { name: "live_disk_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Disk space of live SSTables." },
+            Column { name: "total_disk_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Disk space of all SSTables, obsolete ones included." },
+            Column { name: "memtable_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Live data in the memtable." },
+            Column { name: "memtable_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Memtables that were flushed since the node started." },
+            Column { name: "pending_flushes", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Flushes waiting or running." },
+            Column { name: "pending_compactions", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Compactions estimated to be needed." },
+            Column { name: "bytes_flushed", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Written by flushes since the node started." },
+            Column { name: "bytes_compacted", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Written by compactions since the node started." },
+            Column { name: "sstables_per_read_p95", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "95th percentile of SSTables touched by a read, over the last minutes." },
+            Column { name: "tombstones_per_slice_p95", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "95th percentile of tombstones scanned by a read, over the last minutes." },
+            Column { name: "live_cells_per_slice_p95", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "95th percentile of live cells scanned by a read, over the last minutes." },
+            Column { name: "droppable_ratio", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Estimated share of droppable tombstones." },
+        ],
+    },
+    Table {
+        name: "threads", since: 1, time: "time_ns",
+        meaning: "What each thread of a process used in an interval. A thread that did not run in the interval has no row.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "process", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "server: the node. load: the load driver." },
+            Column { name: "tid", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Thread id in the kernel." },
+            Column { name: "thread", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the thread: the full Java name where the agent told it, otherwise the 15 characters that the kernel keeps." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the thread without its number." },
+            Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "CPU time used." },
+            Column { name: "run_queue_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Time ready to run and waiting for a CPU." },
+            Column { name: "migrations", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Moves from one CPU to another." },
+            Column { name: "voluntary_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times it gave up the CPU to wait." },
+            Column { name: "involuntary_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times it was preempted." },
+        ],
+    },
+];
+
+/// One struct per table: a row of it.
+pub mod rows {
+    use super::BatchBuilder;
+
+    /// A row that knows its table.
+    pub trait Row {
+        /// Index of the table in [`super::TABLES`].
+        const TABLE: usize;
+        /// Appends the row's columns.
+        fn append_to(&self, batch: &mut BatchBuilder);
+    }
+
+    /// What each CPU of the machine did in an interval, from /proc/stat.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct CpuSample<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// CPU number. (number)
+        pub cpu: i64,
+        /// User code, niced code included. The kernel counts in ticks of 1/USER_HZ s (10 ms). (ns)
+        pub user_ns: i64,
+        /// Kernel code. (ns)
+        pub system_ns: i64,
+        /// Idle while a task of this CPU waited for a disk. (ns)
+        pub iowait_ns: i64,
+        /// Hardware interrupts. (ns)
+        pub irq_ns: i64,
+        /// Software interrupts. (ns)
+        pub softirq_ns: i64,
+        /// Taken by the hypervisor. (ns)
+        pub steal_ns: i64,
+        /// Idle. (ns)
+        pub idle_ns: i64,
+    }
+
+    impl Row for CpuSample<'_> {
+        const TABLE: usize = 0;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.int64(3, Some(self.cpu));
+            batch.int64(4, Some(self.user_ns));
+            batch.int64(5, Some(self.system_ns));
+            batch.int64(6, Some(self.iowait_ns));
+            batch.int64(7, Some(self.irq_ns));
+            batch.int64(8, Some(self.softirq_ns));
+            batch.int64(9, Some(self.steal_ns));
+            batch.int64(10, Some(self.idle_ns));
+            batch.end_row();
+        }
+    }
+
+    /// What explain found, most important first.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Finding<'a> {
+        /// 1 is the most important. (number)
+        pub rank: i64,
+        /// Kind of finding, such as gc-pause or client-stall. (name)
+        pub finding: &'a str,
+        /// critical, warning or information. (name)
+        pub severity: &'a str,
+        /// The finding in one sentence. (text)
+        pub title: &'a str,
+        /// What it means and what to do next. (text)
+        pub detail: &'a str,
+        /// The node it is about; empty when none. (address)
+        pub node: &'a str,
+        /// Start of the window it was seen in. (ns since the Unix epoch)
+        pub window_start_ns: i64,
+        /// End of that window. (ns since the Unix epoch)
+        pub window_end_ns: i64,
+        /// Share of the slow requests that it accounts for. (ratio)
+        pub share: Option<f64>,
+        /// Share that chance alone would give: the mean over the shifted timelines. (ratio)
+        pub chance_share: Option<f64>,
+        /// How often chance alone gives at least the share. (probability)
+        pub p_value: Option<f64>,
+        /// The query that shows the evidence. (SQL)
+        pub query: &'a str,
+        /// The figures that the finding rests on. (JSON)
+        pub evidence: &'a str,
+    }
+
+    impl Row for Finding<'_> {
+        const TABLE: usize = 1;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.rank));
+            batch.string(1, Some(self.finding));
+            batch.string(2, Some(self.severity));
+            batch.string(3, Some(self.title));
+            batch.string(4, Some(self.detail));
+            batch.string(5, Some(self.node));
+            batch.int64(6, Some(self.window_start_ns));
+            batch.int64(7, Some(self.window_end_ns));
+            batch.double(8, self.share);
+            batch.double(9, self.chance_share);
+            batch.double(10, self.p_value);
+            batch.string(11, Some(self.query));
+            batch.string(12, Some(self.evidence));
+            batch.end_row();
+        }
+    }
+
+    /// Named stretches of time on the clock of the recording, such as the phases of a load.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Mark<'a> {
+        /// Start. (ns since the Unix epoch)
+        pub start_ns: i64,
+        /// End; the start again for a moment. (ns since the Unix epoch)
+        pub end_ns: i64,
+        /// phase: a phase of the load. note: anything else that was said. (name)
+        pub kind: &'a str,
+        /// Name. (name)
+        pub name: &'a str,
+        /// Intended rate at the start of a phase in open loop. (requests/s)
+        pub rate_per_s: Option<f64>,
+        /// Intended rate at the end of a phase, where it differs (ramp). (requests/s)
+        pub end_rate_per_s: Option<f64>,
+        /// Requests in flight of a phase in closed loop. (count)
+        pub in_flight: Option<i64>,
+        /// False for a phase that only warms up: it is recorded and shown, and not judged.
+        pub measured: bool,
+    }
+
+    impl Row for Mark<'_> {
+        const TABLE: usize = 2;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.start_ns));
+            batch.int64(1, Some(self.end_ns));
+            batch.string(2, Some(self.kind));
+            batch.string(3, Some(self.name));
+            batch.double(4, self.rate_per_s);
+            batch.double(5, self.end_rate_per_s);
+            batch.int64(6, self.in_flight);
+            batch.bool(7, Some(self.measured));
+            batch.end_row();
+        }
+    }
+
+    /// Times in which the JVM of a node stopped its threads.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Pause<'a> {
+        /// Start of the pause. (ns since the Unix epoch)
+        pub start_ns: i64,
+        /// Length of the pause. (ns)
+        pub duration_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// gc: the pauses of one collection (phase is empty) or one pause phase of it. safepoint: any stop of all threads, those for GC included. (name)
+        pub kind: &'a str,
+        /// Number of the collection in its JVM. (number)
+        pub gc_id: Option<i64>,
+        /// Collector, such as G1New or G1Old; for a safepoint the operation that asked for it. (name)
+        pub collector: Option<&'a str>,
+        /// Why it was collected, such as G1 Evacuation Pause. (name)
+        pub cause: Option<&'a str>,
+        /// Phase of the pause; empty for the whole. (name)
+        pub phase: Option<&'a str>,
+        /// Heap used before. (bytes)
+        pub heap_before_bytes: Option<i64>,
+        /// Heap used after. (bytes)
+        pub heap_after_bytes: Option<i64>,
+        /// From asking the threads to stop until the last one stood. (ns)
+        pub time_to_safepoint_ns: Option<i64>,
+        /// jfr: JDK Flight Recorder events, exact times. mxbean: GC notifications, times to 1 ms. (name)
+        pub provider: &'a str,
+    }
+
+    impl Row for Pause<'_> {
+        const TABLE: usize = 3;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.start_ns));
+            batch.int64(1, Some(self.duration_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.kind));
+            batch.int64(4, self.gc_id);
+            batch.string(5, self.collector);
+            batch.string(6, self.cause);
+            batch.string(7, self.phase);
+            batch.int64(8, self.heap_before_bytes);
+            batch.int64(9, self.heap_after_bytes);
+            batch.int64(10, self.time_to_safepoint_ns);
+            batch.string(11, Some(self.provider));
+            batch.end_row();
+        }
+    }
+
+    /// Thread pools of a node, as its own metrics give them.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct PoolSample<'a> {
+        /// When it was read. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Name of the pool, such as MutationStage. (name)
+        pub pool: &'a str,
+        /// request, internal or transport. (name)
+        pub kind: &'a str,
+        /// Tasks running now. (count)
+        pub active: i64,
+        /// Tasks waiting now. (count)
+        pub pending: i64,
+        /// Tasks completed since the node started. (count)
+        pub completed: i64,
+        /// Tasks that could not be queued and block their producer now. (count)
+        pub blocked: i64,
+        /// Tasks that were blocked since the node started. (count)
+        pub total_blocked: i64,
+        /// Largest number of threads. (count)
+        pub max_size: Option<i64>,
+    }
+
+    impl Row for PoolSample<'_> {
+        const TABLE: usize = 4;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.string(1, Some(self.node));
+            batch.string(2, Some(self.pool));
+            batch.string(3, Some(self.kind));
+            batch.int64(4, Some(self.active));
+            batch.int64(5, Some(self.pending));
+            batch.int64(6, Some(self.completed));
+            batch.int64(7, Some(self.blocked));
+            batch.int64(8, Some(self.total_blocked));
+            batch.int64(9, self.max_size);
+            batch.end_row();
+        }
+    }
+
+    /// One row per request that the load driver sent, as the client saw it.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Request<'a> {
+        /// When the schedule wanted the request to start. In closed loop it is start_ns. (ns since the Unix epoch)
+        pub intended_start_ns: i64,
+        /// When the driver handed the request to the connection. Service time counts from here. (ns since the Unix epoch)
+        pub start_ns: i64,
+        /// When the answer, or the error, was back. (ns since the Unix epoch)
+        pub end_ns: i64,
+        /// The coordinator that the request was sent to. (address)
+        pub node: &'a str,
+        /// The operation of the workload. (name)
+        pub operation: &'a str,
+        /// ok, or the kind of error: timeout, write_timeout, read_timeout, unavailable, overloaded, connection, invalid, other. (name)
+        pub outcome: &'a str,
+    }
+
+    impl Row for Request<'_> {
+        const TABLE: usize = 5;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.intended_start_ns));
+            batch.int64(1, Some(self.start_ns));
+            batch.int64(2, Some(self.end_ns));
+            batch.string(3, Some(self.node));
+            batch.string(4, Some(self.operation));
+            batch.string(5, Some(self.outcome));
+            batch.end_row();
+        }
+    }
+
+    /// What each source of the recording captured, what it missed and what it cost, per interval.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct SourceReport<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// Name of the source, such as threads or requests. (name)
+        pub source: &'a str,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// How it was captured, such as proc, agent-jfr or driver. (name)
+        pub provider: &'a str,
+        /// Rows captured in the interval. (count)
+        pub captured: i64,
+        /// Rows or samples known to be lost in the interval. (count)
+        pub lost: i64,
+        /// Why; empty when nothing was lost. (text)
+        pub lost_reason: &'a str,
+        /// CPU time that the source itself used in the interval, where it can be told apart. (ns)
+        pub cpu_ns: Option<i64>,
+    }
+
+    impl Row for SourceReport<'_> {
+        const TABLE: usize = 6;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.source));
+            batch.string(3, Some(self.node));
+            batch.string(4, Some(self.provider));
+            batch.int64(5, Some(self.captured));
+            batch.int64(6, Some(self.lost));
+            batch.string(7, Some(self.lost_reason));
+            batch.int64(8, self.cpu_ns);
+            batch.end_row();
+        }
+    }
+
+    /// Times in which a process that should have run did not: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Stall<'a> {
+        /// Start of the stall. (ns since the Unix epoch)
+        pub start_ns: i64,
+        /// How long it lasted. (ns)
+        pub duration_ns: i64,
+        /// Whose stall it was: load (the driver), server (inside the JVM of a node), recorder. (name)
+        pub side: &'a str,
+        /// The node, for side server; empty otherwise. (address)
+        pub node: &'a str,
+        /// watcher: a sleeping thread woke late. schedule: a request started later than its intended start though a connection was free to take it. (name)
+        pub kind: &'a str,
+    }
+
+    impl Row for Stall<'_> {
+        const TABLE: usize = 7;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.start_ns));
+            batch.int64(1, Some(self.duration_ns));
+            batch.string(2, Some(self.side));
+            batch.string(3, Some(self.node));
+            batch.string(4, Some(self.kind));
+            batch.end_row();
+        }
+    }
+
+    /// Figures of each table of a node, as its own metrics give them. Counters count since the node started.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct TableSample<'a> {
+        /// When it was read. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Keyspace. (name)
+        pub keyspace: &'a str,
+        /// Table. (name)
+        pub table_name: &'a str,
+        /// Local reads since the node started. (count)
+        pub reads: Option<i64>,
+        /// Local writes since the node started. (count)
+        pub writes: Option<i64>,
+        /// Time in local reads since the node started; divided by reads it is the mean. (ns)
+        pub read_total_ns: Option<i64>,
+        /// Time in local writes since the node started. (ns)
+        pub write_total_ns: Option<i64>,
+        /// Live SSTables. (count)
+        pub sstables: Option<i64>,
+        /// Disk space of live SSTables. (bytes)
+        pub live_disk_bytes: Option<i64>,
+        /// Disk space of all SSTables, obsolete ones included. (bytes)
+        pub total_disk_bytes: Option<i64>,
+        /// Live data in the memtable. (bytes)
+        pub memtable_bytes: Option<i64>,
+        /// Memtables that were flushed since the node started. (count)
+        pub memtable_switches: Option<i64>,
+        /// Flushes waiting or running. (count)
+        pub pending_flushes: Option<i64>,
+        /// Compactions estimated to be needed. (count)
+        pub pending_compactions: Option<i64>,
+        /// Written by flushes since the node started. (bytes)
+        pub bytes_flushed: Option<i64>,
+        /// Written by compactions since the node started. (bytes)
+        pub bytes_compacted: Option<i64>,
+        /// 95th percentile of SSTables touched by a read, over the last minutes. (count)
+        pub sstables_per_read_p95: Option<f64>,
+        /// 95th percentile of tombstones scanned by a read, over the last minutes. (count)
+        pub tombstones_per_slice_p95: Option<f64>,
+        /// 95th percentile of live cells scanned by a read, over the last minutes. (count)
+        pub live_cells_per_slice_p95: Option<f64>,
+        /// Estimated share of droppable tombstones. (ratio)
+        pub droppable_ratio: Option<f64>,
+    }
+
+    impl Row for TableSample<'_> {
+        const TABLE: usize = 8;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.string(1, Some(self.node));
+            batch.string(2, Some(self.keyspace));
+            batch.string(3, Some(self.table_name));
+            batch.int64(4, self.reads);
+            batch.int64(5, self.writes);
+            batch.int64(6, self.read_total_ns);
+            batch.int64(7, self.write_total_ns);
+            batch.int64(8, self.sstables);
+            batch.int64(9, self.live_disk_bytes);
+            batch.int64(10, self.total_disk_bytes);
+            batch.int64(11, self.memtable_bytes);
+            batch.int64(12, self.memtable_switches);
+            batch.int64(13, self.pending_flushes);
+            batch.int64(14, self.pending_compactions);
+            batch.int64(15, self.bytes_flushed);
+            batch.int64(16, self.bytes_compacted);
+            batch.double(17, self.sstables_per_read_p95);
+            batch.double(18, self.tombstones_per_slice_p95);
+            batch.double(19, self.live_cells_per_slice_p95);
+            batch.double(20, self.droppable_ratio);
+            batch.end_row();
+        }
+    }
+
+    /// What each thread of a process used in an interval. A thread that did not run in the interval has no row.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct ThreadSample<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// server: the node. load: the load driver. (name)
+        pub process: &'a str,
+        /// Thread id in the kernel. (number)
+        pub tid: i64,
+        /// Name of the thread: the full Java name where the agent told it, otherwise the 15 characters that the kernel keeps. (name)
+        pub thread: &'a str,
+        /// Name of the thread without its number. (name)
+        pub thread_group: &'a str,
+        /// CPU time used. (ns)
+        pub cpu_ns: i64,
+        /// Time ready to run and waiting for a CPU. (ns)
+        pub run_queue_ns: Option<i64>,
+        /// Moves from one CPU to another. (count)
+        pub migrations: Option<i64>,
+        /// Times it gave up the CPU to wait. (count)
+        pub voluntary_switches: Option<i64>,
+        /// Times it was preempted. (count)
+        pub involuntary_switches: Option<i64>,
+    }
+
+    impl Row for ThreadSample<'_> {
+        const TABLE: usize = 9;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.process));
+            batch.int64(4, Some(self.tid));
+            batch.string(5, Some(self.thread));
+            batch.string(6, Some(self.thread_group));
+            batch.int64(7, Some(self.cpu_ns));
+            batch.int64(8, self.run_queue_ns);
+            batch.int64(9, self.migrations);
+            batch.int64(10, self.voluntary_switches);
+            batch.int64(11, self.involuntary_switches);
+            batch.end_row();
+        }
+    }
+}

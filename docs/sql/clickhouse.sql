@@ -1,0 +1,149 @@
+-- Generated from schema/ by `cargo xtask generate`. Do not edit.
+-- Replace {recording} by the place of a recording.
+
+-- What each CPU of the machine did in an interval, from /proc/stat.
+CREATE TABLE cpus (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `cpu` Int64,
+  `user_ns` Int64,
+  `system_ns` Int64,
+  `iowait_ns` Int64,
+  `irq_ns` Int64,
+  `softirq_ns` Int64,
+  `steal_ns` Int64,
+  `idle_ns` Int64
+) ENGINE = File(Parquet, '{recording}/cpus/*.parquet');
+
+-- What explain found, most important first.
+CREATE TABLE findings (
+  `rank` Int64,
+  `finding` String,
+  `severity` String,
+  `title` String,
+  `detail` String,
+  `node` String,
+  `window_start_ns` Int64,
+  `window_end_ns` Int64,
+  `share` Nullable(Float64),
+  `chance_share` Nullable(Float64),
+  `p_value` Nullable(Float64),
+  `query` String,
+  `evidence` String
+) ENGINE = File(Parquet, '{recording}/findings/*.parquet');
+
+-- Named stretches of time on the clock of the recording, such as the phases of a load.
+CREATE TABLE marks (
+  `start_ns` Int64,
+  `end_ns` Int64,
+  `kind` String,
+  `name` String,
+  `rate_per_s` Nullable(Float64),
+  `end_rate_per_s` Nullable(Float64),
+  `in_flight` Nullable(Int64),
+  `measured` Bool
+) ENGINE = File(Parquet, '{recording}/marks/*.parquet');
+
+-- Times in which the JVM of a node stopped its threads.
+CREATE TABLE pauses (
+  `start_ns` Int64,
+  `duration_ns` Int64,
+  `node` String,
+  `kind` String,
+  `gc_id` Nullable(Int64),
+  `collector` Nullable(String),
+  `cause` Nullable(String),
+  `phase` Nullable(String),
+  `heap_before_bytes` Nullable(Int64),
+  `heap_after_bytes` Nullable(Int64),
+  `time_to_safepoint_ns` Nullable(Int64),
+  `provider` String
+) ENGINE = File(Parquet, '{recording}/pauses/*.parquet');
+
+-- Thread pools of a node, as its own metrics give them.
+CREATE TABLE pools (
+  `time_ns` Int64,
+  `node` String,
+  `pool` String,
+  `kind` String,
+  `active` Int64,
+  `pending` Int64,
+  `completed` Int64,
+  `blocked` Int64,
+  `total_blocked` Int64,
+  `max_size` Nullable(Int64)
+) ENGINE = File(Parquet, '{recording}/pools/*.parquet');
+
+-- One row per request that the load driver sent, as the client saw it.
+CREATE TABLE requests (
+  `intended_start_ns` Int64,
+  `start_ns` Int64,
+  `end_ns` Int64,
+  `node` String,
+  `operation` String,
+  `outcome` String
+) ENGINE = File(Parquet, '{recording}/requests/*.parquet');
+
+-- What each source of the recording captured, what it missed and what it cost, per interval.
+CREATE TABLE sources (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `source` String,
+  `node` String,
+  `provider` String,
+  `captured` Int64,
+  `lost` Int64,
+  `lost_reason` String,
+  `cpu_ns` Nullable(Int64)
+) ENGINE = File(Parquet, '{recording}/sources/*.parquet');
+
+-- Times in which a process that should have run did not: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.
+CREATE TABLE stalls (
+  `start_ns` Int64,
+  `duration_ns` Int64,
+  `side` String,
+  `node` String,
+  `kind` String
+) ENGINE = File(Parquet, '{recording}/stalls/*.parquet');
+
+-- Figures of each table of a node, as its own metrics give them. Counters count since the node started.
+CREATE TABLE table_stats (
+  `time_ns` Int64,
+  `node` String,
+  `keyspace` String,
+  `table_name` String,
+  `reads` Nullable(Int64),
+  `writes` Nullable(Int64),
+  `read_total_ns` Nullable(Int64),
+  `write_total_ns` Nullable(Int64),
+  `sstables` Nullable(Int64),
+  `live_disk_bytes` Nullable(Int64),
+  `total_disk_bytes` Nullable(Int64),
+  `memtable_bytes` Nullable(Int64),
+  `memtable_switches` Nullable(Int64),
+  `pending_flushes` Nullable(Int64),
+  `pending_compactions` Nullable(Int64),
+  `bytes_flushed` Nullable(Int64),
+  `bytes_compacted` Nullable(Int64),
+  `sstables_per_read_p95` Nullable(Float64),
+  `tombstones_per_slice_p95` Nullable(Float64),
+  `live_cells_per_slice_p95` Nullable(Float64),
+  `droppable_ratio` Nullable(Float64)
+) ENGINE = File(Parquet, '{recording}/table_stats/*.parquet');
+
+-- What each thread of a process used in an interval. A thread that did not run in the interval has no row.
+CREATE TABLE threads (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `process` String,
+  `tid` Int64,
+  `thread` String,
+  `thread_group` String,
+  `cpu_ns` Int64,
+  `run_queue_ns` Nullable(Int64),
+  `migrations` Nullable(Int64),
+  `voluntary_switches` Nullable(Int64),
+  `involuntary_switches` Nullable(Int64)
+) ENGINE = File(Parquet, '{recording}/threads/*.parquet');

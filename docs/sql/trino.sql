@@ -1,0 +1,149 @@
+-- Generated from schema/ by `cargo xtask generate`. Do not edit.
+-- Replace {recording} by the place of a recording.
+
+-- What each CPU of the machine did in an interval, from /proc/stat.
+CREATE TABLE cpus (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "cpu" BIGINT,
+  "user_ns" BIGINT,
+  "system_ns" BIGINT,
+  "iowait_ns" BIGINT,
+  "irq_ns" BIGINT,
+  "softirq_ns" BIGINT,
+  "steal_ns" BIGINT,
+  "idle_ns" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/cpus');
+
+-- What explain found, most important first.
+CREATE TABLE findings (
+  "rank" BIGINT,
+  "finding" VARCHAR,
+  "severity" VARCHAR,
+  "title" VARCHAR,
+  "detail" VARCHAR,
+  "node" VARCHAR,
+  "window_start_ns" BIGINT,
+  "window_end_ns" BIGINT,
+  "share" DOUBLE,
+  "chance_share" DOUBLE,
+  "p_value" DOUBLE,
+  "query" VARCHAR,
+  "evidence" VARCHAR
+) WITH (format = 'PARQUET', external_location = '{recording}/findings');
+
+-- Named stretches of time on the clock of the recording, such as the phases of a load.
+CREATE TABLE marks (
+  "start_ns" BIGINT,
+  "end_ns" BIGINT,
+  "kind" VARCHAR,
+  "name" VARCHAR,
+  "rate_per_s" DOUBLE,
+  "end_rate_per_s" DOUBLE,
+  "in_flight" BIGINT,
+  "measured" BOOLEAN
+) WITH (format = 'PARQUET', external_location = '{recording}/marks');
+
+-- Times in which the JVM of a node stopped its threads.
+CREATE TABLE pauses (
+  "start_ns" BIGINT,
+  "duration_ns" BIGINT,
+  "node" VARCHAR,
+  "kind" VARCHAR,
+  "gc_id" BIGINT,
+  "collector" VARCHAR,
+  "cause" VARCHAR,
+  "phase" VARCHAR,
+  "heap_before_bytes" BIGINT,
+  "heap_after_bytes" BIGINT,
+  "time_to_safepoint_ns" BIGINT,
+  "provider" VARCHAR
+) WITH (format = 'PARQUET', external_location = '{recording}/pauses');
+
+-- Thread pools of a node, as its own metrics give them.
+CREATE TABLE pools (
+  "time_ns" BIGINT,
+  "node" VARCHAR,
+  "pool" VARCHAR,
+  "kind" VARCHAR,
+  "active" BIGINT,
+  "pending" BIGINT,
+  "completed" BIGINT,
+  "blocked" BIGINT,
+  "total_blocked" BIGINT,
+  "max_size" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/pools');
+
+-- One row per request that the load driver sent, as the client saw it.
+CREATE TABLE requests (
+  "intended_start_ns" BIGINT,
+  "start_ns" BIGINT,
+  "end_ns" BIGINT,
+  "node" VARCHAR,
+  "operation" VARCHAR,
+  "outcome" VARCHAR
+) WITH (format = 'PARQUET', external_location = '{recording}/requests');
+
+-- What each source of the recording captured, what it missed and what it cost, per interval.
+CREATE TABLE sources (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "source" VARCHAR,
+  "node" VARCHAR,
+  "provider" VARCHAR,
+  "captured" BIGINT,
+  "lost" BIGINT,
+  "lost_reason" VARCHAR,
+  "cpu_ns" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/sources');
+
+-- Times in which a process that should have run did not: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.
+CREATE TABLE stalls (
+  "start_ns" BIGINT,
+  "duration_ns" BIGINT,
+  "side" VARCHAR,
+  "node" VARCHAR,
+  "kind" VARCHAR
+) WITH (format = 'PARQUET', external_location = '{recording}/stalls');
+
+-- Figures of each table of a node, as its own metrics give them. Counters count since the node started.
+CREATE TABLE table_stats (
+  "time_ns" BIGINT,
+  "node" VARCHAR,
+  "keyspace" VARCHAR,
+  "table_name" VARCHAR,
+  "reads" BIGINT,
+  "writes" BIGINT,
+  "read_total_ns" BIGINT,
+  "write_total_ns" BIGINT,
+  "sstables" BIGINT,
+  "live_disk_bytes" BIGINT,
+  "total_disk_bytes" BIGINT,
+  "memtable_bytes" BIGINT,
+  "memtable_switches" BIGINT,
+  "pending_flushes" BIGINT,
+  "pending_compactions" BIGINT,
+  "bytes_flushed" BIGINT,
+  "bytes_compacted" BIGINT,
+  "sstables_per_read_p95" DOUBLE,
+  "tombstones_per_slice_p95" DOUBLE,
+  "live_cells_per_slice_p95" DOUBLE,
+  "droppable_ratio" DOUBLE
+) WITH (format = 'PARQUET', external_location = '{recording}/table_stats');
+
+-- What each thread of a process used in an interval. A thread that did not run in the interval has no row.
+CREATE TABLE threads (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "process" VARCHAR,
+  "tid" BIGINT,
+  "thread" VARCHAR,
+  "thread_group" VARCHAR,
+  "cpu_ns" BIGINT,
+  "run_queue_ns" BIGINT,
+  "migrations" BIGINT,
+  "voluntary_switches" BIGINT,
+  "involuntary_switches" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/threads');

@@ -1,0 +1,31 @@
+use super::NOTICE;
+use crate::schema::{FORMAT, Table, Type};
+use std::fmt::Write;
+
+pub fn generate(tables: &[Table]) -> String {
+    let mut out = format!(
+        "<!-- {NOTICE} -->\n# The tables of a recording\n\nFormat {FORMAT}. How a recording is laid out, written and salvaged: [recording.md](recording.md).\n"
+    );
+    for table in tables {
+        let _ = write!(
+            out,
+            "\n## {}\n\n{} Ordered and windowed by `{}`.\n\n| column | type | unit | null | meaning |\n|---|---|---|---|---|\n",
+            table.name, table.meaning, table.time
+        );
+        for column in &table.columns {
+            let ty = match column.ty {
+                Type::Int64 => "INT64",
+                Type::Double => "DOUBLE",
+                Type::String => "STRING",
+                Type::Bool => "BOOL",
+            };
+            let null = if column.nullable { "yes" } else { "" };
+            let _ = writeln!(
+                out,
+                "| `{}` | {ty} | {} | {null} | {} |",
+                column.name, column.unit, column.meaning
+            );
+        }
+    }
+    out
+}
