@@ -1,0 +1,179 @@
+//! `manifest.json`: what a recording is of, on which clock, from which sources, and what is known to be missing.
+
+use crate::generated::FORMAT;
+use crate::{Clock, Error, private};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub(crate) const FILE_NAME: &str = "manifest.json";
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    pub format: u32,
+    pub id: String,
+    /// What a person calls it.
+    pub title: String,
+    /// The command that made it, without secrets.
+    pub command: String,
+    /// Version of helenus that wrote it.
+    pub helenus: String,
+    pub state: State,
+    pub writer_pid: u32,
+    pub created_ns: i64,
+    /// When the writer closed it; none while it is written and for a salvaged one.
+    pub closed_ns: Option<i64>,
+    pub clock: ClockFacts,
+    pub host: Host,
+    #[serde(default)]
+    pub nodes: Vec<NodeFacts>,
+    #[serde(default)]
+    pub sources: Vec<SourceFacts>,
+    #[serde(default)]
+    pub tables: BTreeMap<String, TableFacts>,
+    /// Rows that are known not to be in the recording.
+    #[serde(default)]
+    pub losses: Vec<Loss>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    Writing,
+    Closed,
+    Salvaged,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockFacts {
+    /// Times of the rows minus this are CLOCK_MONOTONIC of the boot below.
+    pub epoch_offset_ns: i64,
+    /// Bound of the offset's error.
+    pub error_ns: i64,
+    pub boot_id: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    pub name: String,
+    pub kernel: String,
+    pub arch: String,
+    pub cpus: usize,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeFacts {
+    pub address: String,
+    pub pid: Option<u32>,
+    /// Release of Cassandra, where it said one.
+    pub cassandra: Option<String>,
+    pub java: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFacts {
+    pub name: String,
+    pub node: String,
+    /// How it was captured.
+    pub provider: String,
+    /// What this provider can't see, or why a better one was not used; empty when there is nothing to say.
+    pub note: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableFacts {
+    pub rows: u64,
+    pub bytes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loss {
+    pub table: String,
+    /// None when the number is not known.
+    pub rows: Option<u64>,
+    pub reason: String,
+}
+
+impl Manifest {
+    /// The manifest of a recording that begins now in this process.
+    pub fn new(title: &str, command: &str) -> Manifest {
+        let clock = Clock::measure();
+        Manifest {
+            format: FORMAT,
+            id: read_line("/proc/sys/kernel/random/uuid"),
+            title: title.to_string(),
+            command: command.to_string(),
+            helenus: env!("CARGO_PKG_VERSION").to_string(),
+            state: State::Writing,
+            writer_pid: std::process::id(),
+            created_ns: clock.now_ns(),
+            closed_ns: None,
+            clock: clock.facts(),
+            host: Host {
+                name: read_line("/proc/sys/kernel/hostname"),
+                kernel: read_line("/proc/sys/kernel/osrelease"),
+                arch: std::env::consts::ARCH.to_string(),
+                cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            },
+            nodes: Vec::new(),
+            sources: Vec::new(),
+            tables: BTreeMap::new(),
+            losses: Vec::new(),
+        }
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        Clock::from_facts(&self.clock)
+    }
+
+    /// Reads the manifest of the recording in `folder`.
+    pub(crate) fn read(folder: &Path) -> Result<Manifest, Error> {
+        let not_a_recording = |reason: String| Error::NotARecording {
+            path: folder.to_path_buf(),
+            reason,
+        };
+        if !folder.exists() {
+            return Err(Error::Missing(folder.to_path_buf()));
+        }
+        if !folder.is_dir() {
+            return Err(not_a_recording("it is a file".into()));
+        }
+        let path = folder.join(FILE_NAME);
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(not_a_recording("it has no manifest.json".into()));
+            }
+            Err(error) => return Err(Error::io("read", &path)(error)),
+        };
+        let bad = |error: serde_json::Error| not_a_recording(format!("its manifest.json is damaged ({error})"));
+        // The format first: a newer manifest may have another shape.
+        let value: serde_json::Value = serde_json::from_slice(&text).map_err(bad)?;
+        match value.get("format").and_then(serde_json::Value::as_u64) {
+            None => return Err(not_a_recording("its manifest.json names no format".into())),
+            Some(found) if found > u64::from(FORMAT) => {
+                let found = u32::try_from(found).unwrap_or(u32::MAX);
+                return Err(Error::Newer {
+                    path: folder.to_path_buf(),
+                    found,
+                    known: FORMAT,
+                });
+            }
+            Some(_) => {}
+        }
+        serde_json::from_value(value).map_err(bad)
+    }
+
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
+        let path = folder.join(FILE_NAME);
+        let text = serde_json::to_vec_pretty(self).map_err(|error| Error::NotARecording {
+            path: path.clone(),
+            reason: format!("its manifest cannot be written as JSON ({error})"),
+        })?;
+        private::replace(&path, &text)
+    }
+}
+
+fn read_line(path: &str) -> String {
+    std::fs::read_to_string(path).unwrap_or_default().trim().to_string()
+}

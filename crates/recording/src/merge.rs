@@ -1,0 +1,117 @@
+//! One recording out of several, on the clock of the first.
+
+use crate::manifest::{Manifest, State};
+use crate::parquet::ParquetFile;
+use crate::schema::Table;
+use crate::{Clock, Error, Recording, TABLES, private, salvage};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, new_null_array};
+use arrow::compute::{cast, kernels::numeric::add};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Merges recordings into a new one at `out`; the ones merged stay as they are.
+///
+/// Recordings of the same boot of the same machine share CLOCK_MONOTONIC, so that their times are moved by the
+/// difference of their offsets and agree to the nanosecond. Those of different machines keep their wall-clock times,
+/// whose agreement is that of the machines' clocks.
+pub fn merge(recordings: &[Recording], out: &Path, title: &str, command: &str) -> Result<Manifest, Error> {
+    let [first, _, ..] = recordings else {
+        return Err(Error::NothingToMerge);
+    };
+    if out.exists() && std::fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Error::Exists(out.to_path_buf()));
+    }
+    private::create_folder(out)?;
+    let mut manifest = Manifest::new(title, command);
+    manifest.clock = first.manifest().clock.clone();
+    manifest.host = first.manifest().host.clone();
+    manifest.created_ns = i64::MAX;
+    for recording in recordings {
+        let part = recording.manifest();
+        let shift_ns = shift_ns(first, recording);
+        manifest.created_ns = manifest.created_ns.min(part.created_ns + shift_ns);
+        manifest.closed_ns = manifest
+            .closed_ns
+            .max(part.closed_ns.map(|closed_ns| closed_ns + shift_ns));
+        for node in &part.nodes {
+            match manifest.nodes.iter_mut().find(|known| known.address == node.address) {
+                Some(known) if known.cassandra.is_none() => *known = node.clone(),
+                Some(_) => {}
+                None => manifest.nodes.push(node.clone()),
+            }
+        }
+        manifest.sources.extend(part.sources.iter().cloned());
+        manifest.losses.extend(part.losses.iter().cloned());
+    }
+    for table in TABLES {
+        let place = out.join(table.name);
+        let mut part = 0;
+        for recording in recordings {
+            for path in recording.files(table.name)? {
+                private::create_folder(&place)?;
+                copy(
+                    &path,
+                    &place.join(format!("part-{part}.parquet")),
+                    table,
+                    shift_ns(first, recording),
+                )
+                .map_err(|error| salvage::if_full(error, &path, out))?;
+                part += 1;
+            }
+        }
+        if part > 0 {
+            manifest
+                .tables
+                .insert(table.name.to_string(), salvage::facts_of(&place)?);
+        }
+    }
+    manifest.state = State::Closed;
+    manifest.write(out)?;
+    Ok(manifest)
+}
+
+fn shift_ns(first: &Recording, recording: &Recording) -> i64 {
+    let (to, from) = (&first.manifest().clock, &recording.manifest().clock);
+    if to.boot_id == from.boot_id {
+        Clock::from_facts(to).epoch_offset_ns() - Clock::from_facts(from).epoch_offset_ns()
+    } else {
+        0
+    }
+}
+
+fn copy(from: &Path, to: &Path, table: &Table, shift_ns: i64) -> Result<(), Error> {
+    let damaged = |reason: String| Error::Damaged {
+        path: from.to_path_buf(),
+        reason,
+    };
+    let file = File::open(from).map_err(Error::io("open", from))?;
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
+        .and_then(|builder| builder.build())
+        .map_err(|error| damaged(error.to_string()))?;
+    let schema = table.arrow_schema();
+    let mut out = ParquetFile::create(to, table, Arc::clone(&schema))?;
+    for batch in reader {
+        let batch = batch.map_err(|error| damaged(error.to_string()))?;
+        let columns = table
+            .columns
+            .iter()
+            .zip(schema.fields())
+            .map(|(column, field)| -> Result<ArrayRef, Error> {
+                match batch.column_by_name(column.name) {
+                    Some(values) if column.is_time => Ok(add(
+                        &cast(values, field.data_type())?,
+                        &Int64Array::new_scalar(shift_ns),
+                    )?),
+                    Some(values) => Ok(cast(values, field.data_type())?),
+                    // A column that came after this recording was written.
+                    None => Ok(new_null_array(field.data_type(), batch.num_rows())),
+                }
+            })
+            .collect::<Result<Vec<_>, Error>>()?;
+        out.write(&RecordBatch::try_new(Arc::clone(&schema), columns)?)?;
+    }
+    out.finish()?;
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! What a table of a recording is made of. The tables themselves are generated from `schema/`.
+
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use std::sync::Arc;
+
+pub use crate::generated::TABLES;
+
+/// The four types of columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    Int64,
+    Double,
+    String,
+    Bool,
+}
+
+/// A table: its name, the column that says when a row happened, and its columns.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Table {
+    pub name: &'static str,
+    /// The format that the table came with.
+    pub since: u32,
+    pub time: &'static str,
+    pub meaning: &'static str,
+    pub columns: &'static [Column],
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Column {
+    pub name: &'static str,
+    pub ty: Type,
+    pub unit: &'static str,
+    /// A point in time: nanoseconds since the Unix epoch, moved when recordings with different clocks are merged.
+    pub is_time: bool,
+    pub nullable: bool,
+    pub meaning: &'static str,
+}
+
+impl Table {
+    /// The table of that name.
+    pub fn named(name: &str) -> Option<&'static Table> {
+        TABLES.iter().find(|table| table.name == name)
+    }
+
+    /// The schema that readers see: plain strings.
+    pub fn arrow_schema(&self) -> SchemaRef {
+        self.schema_with(|ty| match ty {
+            Type::Int64 => DataType::Int64,
+            Type::Double => DataType::Float64,
+            Type::String => DataType::Utf8,
+            Type::Bool => DataType::Boolean,
+        })
+    }
+
+    /// The schema of the stream while writing: strings as a dictionary per batch, as most repeat.
+    pub(crate) fn stream_schema(&self) -> SchemaRef {
+        self.schema_with(|ty| match ty {
+            Type::Int64 => DataType::Int64,
+            Type::Double => DataType::Float64,
+            Type::String => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
+            Type::Bool => DataType::Boolean,
+        })
+    }
+
+    fn schema_with(&self, data_type: impl Fn(Type) -> DataType) -> SchemaRef {
+        let fields: Vec<Field> = self
+            .columns
+            .iter()
+            .map(|column| Field::new(column.name, data_type(column.ty), column.nullable))
+            .collect();
+        Arc::new(Schema::new(fields))
+    }
+}
