@@ -37,11 +37,7 @@ mod tests {
     fn what_is_committed_is_what_the_schema_generates() -> Result<()> {
         for file in generate::all(&schema::read(&root().join("schema"))?) {
             let committed = std::fs::read_to_string(root().join(file.path)).unwrap_or_default();
-            assert!(
-                committed == file.text,
-                "{} differs from schema/; run `cargo xtask generate`",
-                file.path
-            );
+            assert!(committed == file.text, "{} differs from schema/; run `cargo xtask generate`", file.path);
         }
         Ok(())
     }

@@ -69,11 +69,7 @@ fn check(table: &Table) -> Result<()> {
         table.time
     );
     for column in &table.columns {
-        ensure!(
-            column.unit != TIME_UNIT || column.ty == Type::Int64,
-            "`{}` is a time and must be INT64",
-            column.name
-        );
+        ensure!(column.unit != TIME_UNIT || column.ty == Type::Int64, "`{}` is a time and must be INT64", column.name);
         ensure!(
             column.since.is_none() || column.nullable,
             "`{}` is newer than its table and must be nullable",

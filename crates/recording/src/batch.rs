@@ -37,11 +37,7 @@ impl BatchBuilder {
                 Type::Bool => ColumnBuilder::Bool(BooleanBuilder::new()),
             })
             .collect();
-        BatchBuilder {
-            table,
-            columns,
-            rows: 0,
-        }
+        BatchBuilder { table, columns, rows: 0 }
     }
 
     /// Complete rows so far.
@@ -101,10 +97,7 @@ impl BatchBuilder {
 
     #[cold]
     fn wrong_type(&self, column: usize) {
-        panic!(
-            "{}.{} is {:?}",
-            self.table.name, self.table.columns[column].name, self.table.columns[column].ty
-        );
+        panic!("{}.{} is {:?}", self.table.name, self.table.columns[column].name, self.table.columns[column].ty);
     }
 }
 

@@ -13,20 +13,14 @@ impl Clock {
     /// Measures the offset between the monotonic and the wall clock: the best of some readings of the one between two
     /// of the other. The error is half of that bracket.
     pub fn measure() -> Clock {
-        let mut best = Clock {
-            epoch_offset_ns: 0,
-            error_ns: i64::MAX,
-        };
+        let mut best = Clock { epoch_offset_ns: 0, error_ns: i64::MAX };
         for _ in 0..32 {
             let before = read(libc::CLOCK_MONOTONIC);
             let wall = read(libc::CLOCK_REALTIME);
             let after = read(libc::CLOCK_MONOTONIC);
             let error_ns = (after - before) / 2 + 1;
             if error_ns < best.error_ns {
-                best = Clock {
-                    epoch_offset_ns: wall - (before + after) / 2,
-                    error_ns,
-                };
+                best = Clock { epoch_offset_ns: wall - (before + after) / 2, error_ns };
             }
         }
         best
@@ -48,10 +42,7 @@ impl Clock {
     }
 
     pub(crate) fn from_facts(facts: &ClockFacts) -> Clock {
-        Clock {
-            epoch_offset_ns: facts.epoch_offset_ns,
-            error_ns: facts.error_ns,
-        }
+        Clock { epoch_offset_ns: facts.epoch_offset_ns, error_ns: facts.error_ns }
     }
 
     pub(crate) fn facts(&self) -> ClockFacts {
@@ -83,10 +74,7 @@ mod tests {
     #[test]
     fn the_clock_agrees_with_the_wall_and_goes_on() {
         let clock = Clock::measure();
-        let wall = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .unwrap()
-            .as_nanos() as i64;
+        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i64;
         let now = clock.now_ns();
         assert!((now - wall).abs() < 1_000_000_000, "{now} {wall}");
         assert!(clock.now_ns() >= now);

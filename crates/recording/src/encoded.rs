@@ -13,15 +13,9 @@ use arrow::array::RecordBatch;
 /// Fails when the table is unknown, the bytes end early or go on, a text is no UTF-8 or a flag is neither 0 nor 1.
 pub fn decode_rows(table: usize, count: u32, bytes: &[u8]) -> Result<RecordBatch, Error> {
     let Some(declared) = TABLES.get(table) else {
-        return Err(Error::Encoded {
-            table: format!("table {table}"),
-            reason: "there is no such table".into(),
-        });
+        return Err(Error::Encoded { table: format!("table {table}"), reason: "there is no such table".into() });
     };
-    let wrong = |reason: &str| Error::Encoded {
-        table: declared.name.to_string(),
-        reason: reason.to_string(),
-    };
+    let wrong = |reason: &str| Error::Encoded { table: declared.name.to_string(), reason: reason.to_string() };
     // Every row has a byte at least, so that a large count over few bytes ends here and not in the allocator.
     if u64::from(count) > bytes.len() as u64 {
         return Err(wrong("it has fewer bytes than rows"));
@@ -47,19 +41,11 @@ impl<'a> Bytes<'a> {
         let present = !column.nullable || self.flag()?;
         match column.ty {
             Type::Int64 => {
-                let value = if present {
-                    Some(i64::from_le_bytes(self.array()?))
-                } else {
-                    None
-                };
+                let value = if present { Some(i64::from_le_bytes(self.array()?)) } else { None };
                 batch.int64(position, value);
             }
             Type::Double => {
-                let value = if present {
-                    Some(f64::from_le_bytes(self.array()?))
-                } else {
-                    None
-                };
+                let value = if present { Some(f64::from_le_bytes(self.array()?)) } else { None };
                 batch.double(position, value);
             }
             Type::Bool => {
@@ -127,10 +113,7 @@ mod tests {
         let bytes = [stall(1, "127.0.0.1"), stall(2, "ü")].concat();
         let batch = decode_rows(index_of("stalls"), 2, &bytes).unwrap();
         assert_eq!(batch.num_rows(), 2);
-        assert_eq!(
-            batch.column(0).as_primitive::<arrow::datatypes::Int64Type>().values(),
-            &[1, 2]
-        );
+        assert_eq!(batch.column(0).as_primitive::<arrow::datatypes::Int64Type>().values(), &[1, 2]);
         let nodes = arrow::compute::cast(batch.column(3), &arrow::datatypes::DataType::Utf8).unwrap();
         assert_eq!(nodes.as_string::<i32>().value(1), "ü");
     }

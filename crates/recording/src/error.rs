@@ -4,11 +4,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot {action} {}: {source}", path.display())]
-    Io {
-        action: &'static str,
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Io { action: &'static str, path: PathBuf, source: std::io::Error },
 
     #[error("the disk is full: cannot write {}; nothing that was written is lost. Free some space, then run `helenus recording salvage {}`", path.display(), recording.display())]
     DiskFull { path: PathBuf, recording: PathBuf },

@@ -128,10 +128,7 @@ impl Manifest {
 
     /// Reads the manifest of the recording in `folder`.
     pub(crate) fn read(folder: &Path) -> Result<Manifest, Error> {
-        let not_a_recording = |reason: String| Error::NotARecording {
-            path: folder.to_path_buf(),
-            reason,
-        };
+        let not_a_recording = |reason: String| Error::NotARecording { path: folder.to_path_buf(), reason };
         if !folder.exists() {
             return Err(Error::Missing(folder.to_path_buf()));
         }
@@ -153,11 +150,7 @@ impl Manifest {
             None => return Err(not_a_recording("its manifest.json names no format".into())),
             Some(found) if found > u64::from(FORMAT) => {
                 let found = u32::try_from(found).unwrap_or(u32::MAX);
-                return Err(Error::Newer {
-                    path: folder.to_path_buf(),
-                    found,
-                    known: FORMAT,
-                });
+                return Err(Error::Newer { path: folder.to_path_buf(), found, known: FORMAT });
             }
             Some(_) => {}
         }

@@ -32,9 +32,7 @@ pub fn merge(recordings: &[Recording], out: &Path, title: &str, command: &str) -
         let part = recording.manifest();
         let shift_ns = shift_ns(first, recording);
         manifest.created_ns = manifest.created_ns.min(part.created_ns + shift_ns);
-        manifest.closed_ns = manifest
-            .closed_ns
-            .max(part.closed_ns.map(|closed_ns| closed_ns + shift_ns));
+        manifest.closed_ns = manifest.closed_ns.max(part.closed_ns.map(|closed_ns| closed_ns + shift_ns));
         for node in &part.nodes {
             match manifest.nodes.iter_mut().find(|known| known.address == node.address) {
                 Some(known) if known.cassandra.is_none() => *known = node.clone(),
@@ -51,20 +49,13 @@ pub fn merge(recordings: &[Recording], out: &Path, title: &str, command: &str) -
         for recording in recordings {
             for path in recording.files(table.name)? {
                 private::create_folder(&place)?;
-                copy(
-                    &path,
-                    &place.join(format!("part-{part}.parquet")),
-                    table,
-                    shift_ns(first, recording),
-                )
-                .map_err(|error| salvage::if_full(error, &path, out))?;
+                copy(&path, &place.join(format!("part-{part}.parquet")), table, shift_ns(first, recording))
+                    .map_err(|error| salvage::if_full(error, &path, out))?;
                 part += 1;
             }
         }
         if part > 0 {
-            manifest
-                .tables
-                .insert(table.name.to_string(), salvage::facts_of(&place)?);
+            manifest.tables.insert(table.name.to_string(), salvage::facts_of(&place)?);
         }
     }
     manifest.state = State::Closed;
@@ -82,10 +73,7 @@ fn shift_ns(first: &Recording, recording: &Recording) -> i64 {
 }
 
 fn copy(from: &Path, to: &Path, table: &Table, shift_ns: i64) -> Result<(), Error> {
-    let damaged = |reason: String| Error::Damaged {
-        path: from.to_path_buf(),
-        reason,
-    };
+    let damaged = |reason: String| Error::Damaged { path: from.to_path_buf(), reason };
     let file = File::open(from).map_err(Error::io("open", from))?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
         .and_then(|builder| builder.build())
@@ -100,10 +88,9 @@ fn copy(from: &Path, to: &Path, table: &Table, shift_ns: i64) -> Result<(), Erro
             .zip(schema.fields())
             .map(|(column, field)| -> Result<ArrayRef, Error> {
                 match batch.column_by_name(column.name) {
-                    Some(values) if column.is_time => Ok(add(
-                        &cast(values, field.data_type())?,
-                        &Int64Array::new_scalar(shift_ns),
-                    )?),
+                    Some(values) if column.is_time => {
+                        Ok(add(&cast(values, field.data_type())?, &Int64Array::new_scalar(shift_ns))?)
+                    }
                     Some(values) => Ok(cast(values, field.data_type())?),
                     // A column that came after this recording was written.
                     None => Ok(new_null_array(field.data_type(), batch.num_rows())),

@@ -34,12 +34,7 @@ impl ParquetFile {
             // Other readers, and our own, shall see plain strings whatever they were in memory.
             .with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(file, schema, options)?;
-        Ok(ParquetFile {
-            path: path.to_path_buf(),
-            unfinished,
-            writer,
-            rows: 0,
-        })
+        Ok(ParquetFile { path: path.to_path_buf(), unfinished, writer, rows: 0 })
     }
 
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {

@@ -7,11 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 pub(crate) fn create_folder(path: &Path) -> Result<(), Error> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .map_err(Error::io("create", path))
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(Error::io("create", path))
 }
 
 pub(crate) fn create_file(path: &Path) -> Result<File, Error> {
@@ -29,9 +25,7 @@ pub(crate) fn create_file(path: &Path) -> Result<File, Error> {
 pub(crate) fn replace(path: &Path, text: &[u8]) -> Result<(), Error> {
     let next = path.with_extension("next");
     let mut file = create_file(&next)?;
-    file.write_all(text)
-        .and_then(|()| file.sync_all())
-        .map_err(Error::io("write", &next))?;
+    file.write_all(text).and_then(|()| file.sync_all()).map_err(Error::io("write", &next))?;
     std::fs::rename(&next, path).map_err(Error::io("replace", path))?;
     sync_folder(path)
 }
@@ -39,7 +33,5 @@ pub(crate) fn replace(path: &Path, text: &[u8]) -> Result<(), Error> {
 /// Makes a rename or a removal in the folder of `path` survive a power cut.
 pub(crate) fn sync_folder(path: &Path) -> Result<(), Error> {
     let Some(folder) = path.parent() else { return Ok(()) };
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(Error::io("sync", folder))
+    File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io("sync", folder))
 }

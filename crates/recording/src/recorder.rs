@@ -88,18 +88,14 @@ impl Recorder {
             return Err(Error::Exists(folder.to_path_buf()));
         }
         private::create_folder(folder)?;
-        let lock = salvage::lock(folder)?.ok_or_else(|| Error::StillWriting {
-            path: folder.to_path_buf(),
-            pid: manifest.writer_pid,
-        })?;
+        let lock = salvage::lock(folder)?
+            .ok_or_else(|| Error::StillWriting { path: folder.to_path_buf(), pid: manifest.writer_pid })?;
         manifest.state = State::Writing;
         manifest.write(folder)?;
         let shared = Arc::new(Shared {
             folder: folder.to_path_buf(),
             clock: manifest.clock(),
-            tables: (0..TABLES.len())
-                .map(|table| Mutex::new(Incoming::new(table)))
-                .collect(),
+            tables: (0..TABLES.len()).map(|table| Mutex::new(Incoming::new(table))).collect(),
             rows_lost: TABLES.iter().map(|_| AtomicU64::new(0)).collect(),
             disk_error: Mutex::new(None),
         });
@@ -177,9 +173,7 @@ impl Recorder {
         let mut streams = threads.join().ok_or_else(|| Error::WriterGone(shared.folder.clone()))?;
         let mut manifest = lock(&self.inner.manifest);
         for stream in streams.iter_mut().flatten() {
-            stream
-                .flush()
-                .map_err(|error| shared.write_error(stream.path(), error))?;
+            stream.flush().map_err(|error| shared.write_error(stream.path(), error))?;
         }
         let mut closed = BTreeMap::new();
         for (table, stream) in TABLES.iter().zip(&streams) {
@@ -195,31 +189,19 @@ impl Recorder {
             let rows = rows.load(Ordering::Relaxed);
             if rows > 0 {
                 let reason = "the disk was full or failing for too long".to_string();
-                manifest.losses.push(Loss {
-                    table: table.name.to_string(),
-                    rows: Some(rows),
-                    reason,
-                });
+                manifest.losses.push(Loss { table: table.name.to_string(), rows: Some(rows), reason });
             }
         }
         manifest.state = State::Closed;
         manifest.closed_ns = Some(shared.clock.now_ns());
-        manifest
-            .write(&shared.folder)
-            .map_err(|error| shared.if_full(error, &shared.folder))?;
-        Ok(Summary {
-            folder: shared.folder.clone(),
-            tables: manifest.tables.clone(),
-            losses: manifest.losses.clone(),
-        })
+        manifest.write(&shared.folder).map_err(|error| shared.if_full(error, &shared.folder))?;
+        Ok(Summary { folder: shared.folder.clone(), tables: manifest.tables.clone(), losses: manifest.losses.clone() })
     }
 }
 
 impl std::fmt::Debug for Recorder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recorder")
-            .field("folder", &self.inner.shared.folder)
-            .finish_non_exhaustive()
+        f.debug_struct("Recorder").field("folder", &self.inner.shared.folder).finish_non_exhaustive()
     }
 }
 
@@ -233,11 +215,7 @@ impl Drop for Inner {
 
 impl Incoming {
     fn new(table: usize) -> Incoming {
-        Incoming {
-            rows: BatchBuilder::new(table),
-            batches: Vec::new(),
-            total_rows: 0,
-        }
+        Incoming { rows: BatchBuilder::new(table), batches: Vec::new(), total_rows: 0 }
     }
 }
 
@@ -257,10 +235,7 @@ impl Threads {
                 streams
             })
         });
-        Ok(Threads {
-            stop,
-            writer: writing.map_err(failed)?,
-        })
+        Ok(Threads { stop, writer: writing.map_err(failed)? })
     }
 
     /// Ends both threads after a last flush. None if one has panicked.
@@ -295,13 +270,7 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn new(shared: &'a Shared, to_sync: Sender<Vec<Arc<File>>>) -> Writer<'a> {
         let streams = TABLES.iter().map(|_| None).collect();
-        Writer {
-            shared,
-            streams,
-            to_sync,
-            rows_reported: 0,
-            lost_reported: 0,
-        }
+        Writer { shared, streams, to_sync, rows_reported: 0, lost_reported: 0 }
     }
 
     fn run(mut self, stopped: &Receiver<()>) -> Vec<Option<Stream>> {
@@ -376,9 +345,7 @@ impl<'a> Writer<'a> {
                 }
             }
         }
-        stream
-            .flush()
-            .map_err(|error| self.shared.write_error(stream.path(), error))
+        stream.flush().map_err(|error| self.shared.write_error(stream.path(), error))
     }
 
     fn create_stream(&self, table: usize) -> Result<Stream, Error> {
@@ -388,18 +355,8 @@ impl<'a> Writer<'a> {
     }
 
     fn report(&mut self, interval: Duration, cpu_ns: i64) {
-        let rows: u64 = self
-            .shared
-            .tables
-            .iter()
-            .map(|incoming| lock(incoming).total_rows)
-            .sum();
-        let lost: u64 = self
-            .shared
-            .rows_lost
-            .iter()
-            .map(|rows| rows.load(Ordering::Relaxed))
-            .sum();
+        let rows: u64 = self.shared.tables.iter().map(|incoming| lock(incoming).total_rows).sum();
+        let lost: u64 = self.shared.rows_lost.iter().map(|rows| rows.load(Ordering::Relaxed)).sum();
         let report = SourceReport {
             time_ns: self.shared.clock.now_ns(),
             interval_ns: i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX),
@@ -408,11 +365,7 @@ impl<'a> Writer<'a> {
             provider: "arrow-stream",
             captured: rows.saturating_sub(self.rows_reported) as i64,
             lost: lost.saturating_sub(self.lost_reported) as i64,
-            lost_reason: if lost > self.lost_reported {
-                "the disk takes nothing"
-            } else {
-                ""
-            },
+            lost_reason: if lost > self.lost_reported { "the disk takes nothing" } else { "" },
             cpu_ns: Some(cpu_ns),
         };
         (self.rows_reported, self.lost_reported) = (rows, lost);

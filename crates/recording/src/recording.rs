@@ -25,17 +25,11 @@ impl Recording {
                 None => Error::StillWriting { path, pid },
             });
         }
-        let recording = Recording {
-            folder: folder.to_path_buf(),
-            manifest,
-        };
+        let recording = Recording { folder: folder.to_path_buf(), manifest };
         for (name, facts) in &recording.manifest.tables {
             if facts.rows > 0 && recording.files(name)?.is_empty() {
                 let reason = format!("its {} rows of {name} are gone", facts.rows);
-                return Err(Error::Damaged {
-                    path: folder.join(name),
-                    reason,
-                });
+                return Err(Error::Damaged { path: folder.join(name), reason });
             }
         }
         if recording.manifest.tables.values().all(|facts| facts.rows == 0) {
@@ -59,10 +53,7 @@ impl Recording {
 
     /// Names of the tables that have rows.
     pub fn tables(&self) -> impl Iterator<Item = &'static str> {
-        TABLES
-            .iter()
-            .map(|table| table.name)
-            .filter(|name| self.manifest.tables.contains_key(*name))
+        TABLES.iter().map(|table| table.name).filter(|name| self.manifest.tables.contains_key(*name))
     }
 }
 

@@ -25,17 +25,10 @@ pub struct Salvaged {
 pub fn salvage(folder: &Path) -> Result<Salvaged, Error> {
     let mut manifest = Manifest::read(folder)?;
     let Some(_lock) = lock(folder)? else {
-        return Err(Error::StillWriting {
-            path: folder.to_path_buf(),
-            pid: manifest.writer_pid,
-        });
+        return Err(Error::StillWriting { path: folder.to_path_buf(), pid: manifest.writer_pid });
     };
     if manifest.state != State::Writing {
-        return Ok(Salvaged {
-            was_closed: true,
-            tables: manifest.tables,
-            cut: Vec::new(),
-        });
+        return Ok(Salvaged { was_closed: true, tables: manifest.tables, cut: Vec::new() });
     }
     let mut salvaged = Salvaged::default();
     for table in TABLES {
@@ -61,11 +54,7 @@ pub fn salvage(folder: &Path) -> Result<Salvaged, Error> {
     }
     for table in &salvaged.cut {
         let reason = "its writer was ended while it wrote its last message".to_string();
-        manifest.losses.push(Loss {
-            table: table.clone(),
-            rows: None,
-            reason,
-        });
+        manifest.losses.push(Loss { table: table.clone(), rows: None, reason });
     }
     manifest.tables = salvaged.tables.clone();
     manifest.state = State::Salvaged;
@@ -81,10 +70,7 @@ pub(crate) fn facts_of(dataset: &Path) -> Result<TableFacts, Error> {
         facts.bytes += file.metadata().map_err(Error::io("read", &path))?.len();
         let footer = ::parquet::file::metadata::ParquetMetaDataReader::new()
             .parse_and_finish(&file)
-            .map_err(|error| Error::Damaged {
-                path: path.clone(),
-                reason: error.to_string(),
-            })?;
+            .map_err(|error| Error::Damaged { path: path.clone(), reason: error.to_string() })?;
         facts.rows += u64::try_from(footer.file_metadata().num_rows()).unwrap_or(0);
     }
     Ok(facts)
@@ -100,19 +86,12 @@ pub(crate) fn lock(folder: &Path) -> Result<Option<File>, Error> {
         return Ok(Some(file));
     }
     let error = std::io::Error::last_os_error();
-    if error.kind() == std::io::ErrorKind::WouldBlock {
-        Ok(None)
-    } else {
-        Err(Error::io("lock", &path)(error))
-    }
+    if error.kind() == std::io::ErrorKind::WouldBlock { Ok(None) } else { Err(Error::io("lock", &path)(error)) }
 }
 
 pub(crate) fn if_full(error: Error, path: &Path, recording: &Path) -> Error {
     if is_full(&error) {
-        Error::DiskFull {
-            path: path.to_path_buf(),
-            recording: recording.to_path_buf(),
-        }
+        Error::DiskFull { path: path.to_path_buf(), recording: recording.to_path_buf() }
     } else {
         error
     }

@@ -63,11 +63,8 @@ impl Table {
     }
 
     fn schema_with(&self, data_type: impl Fn(Type) -> DataType) -> SchemaRef {
-        let fields: Vec<Field> = self
-            .columns
-            .iter()
-            .map(|column| Field::new(column.name, data_type(column.ty), column.nullable))
-            .collect();
+        let fields: Vec<Field> =
+            self.columns.iter().map(|column| Field::new(column.name, data_type(column.ty), column.nullable)).collect();
         Arc::new(Schema::new(fields))
     }
 }

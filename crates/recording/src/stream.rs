@@ -9,6 +9,7 @@ use arrow::array::RecordBatch;
 use arrow::error::ArrowError;
 use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::StreamWriter;
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt;
@@ -25,8 +26,9 @@ pub(crate) struct Stream {
     path: PathBuf,
     file: Arc<File>,
     encoder: StreamWriter<Vec<u8>>,
-    /// Encoded and not yet on the disk.
-    pending: Vec<u8>,
+    /// Encoded messages that are not yet on the disk, oldest first.
+    pending: VecDeque<Vec<u8>>,
+    pending_bytes: usize,
     /// Bytes on the disk, all of them whole messages.
     written_bytes: u64,
 }
@@ -47,7 +49,8 @@ impl Stream {
             path: path.to_path_buf(),
             file,
             encoder,
-            pending: Vec::new(),
+            pending: VecDeque::new(),
+            pending_bytes: 0,
             written_bytes: 0,
         })
     }
@@ -63,26 +66,29 @@ impl Stream {
 
     pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<Appended, ArrowError> {
         // Before the encoder has seen it: what it has encoded must be written, or later dictionaries would not fit.
-        if self.pending.len() > PENDING_LIMIT_BYTES {
+        if self.pending_bytes > PENDING_LIMIT_BYTES {
             return Ok(Appended::Lost);
         }
         self.encoder.write(batch)?;
-        self.pending.append(self.encoder.get_mut());
+        let message = std::mem::take(self.encoder.get_mut());
+        self.pending_bytes += message.len();
+        self.pending.push_back(message);
         Ok(Appended::Accepted)
     }
 
-    /// Writes what is pending. After an error the file still ends with a whole message, and the next call tries again.
+    /// Writes what is pending, as far as the disk takes it. After an error the file still ends with a whole message, and
+    /// the next call goes on from there.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        if self.pending.is_empty() {
-            return Ok(());
+        while let Some(message) = self.pending.front() {
+            if let Err(error) = self.file.write_all_at(message, self.written_bytes) {
+                // Best effort: a cut message at the end is also what salvage expects.
+                let _ = self.file.set_len(self.written_bytes);
+                return Err(error);
+            }
+            self.written_bytes += message.len() as u64;
+            self.pending_bytes -= message.len();
+            self.pending.pop_front();
         }
-        if let Err(error) = self.file.write_all_at(&self.pending, self.written_bytes) {
-            // Best effort: a cut message at the end is also what salvage expects.
-            let _ = self.file.set_len(self.written_bytes);
-            return Err(error);
-        }
-        self.written_bytes += self.pending.len() as u64;
-        self.pending.clear();
         Ok(())
     }
 }

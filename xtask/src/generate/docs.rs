@@ -20,11 +20,7 @@ pub fn generate(tables: &[Table]) -> String {
                 Type::Bool => "BOOL",
             };
             let null = if column.nullable { "yes" } else { "" };
-            let _ = writeln!(
-                out,
-                "| `{}` | {ty} | {} | {null} | {} |",
-                column.name, column.unit, column.meaning
-            );
+            let _ = writeln!(out, "| `{}` | {ty} | {} | {null} | {} |", column.name, column.unit, column.meaning);
         }
     }
     out

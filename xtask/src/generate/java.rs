@@ -20,11 +20,8 @@ pub fn generate(tables: &[Table]) -> String {
     }
     out += "  private Tables() {}\n";
     for table in tables {
-        let parameters: Vec<String> = table
-            .columns
-            .iter()
-            .map(|column| format!("{} {}", java_type(column), lower_camel(&column.name)))
-            .collect();
+        let parameters: Vec<String> =
+            table.columns.iter().map(|column| format!("{} {}", java_type(column), lower_camel(&column.name))).collect();
         let name = table.row[..1].to_lowercase() + &table.row[1..];
         let _ = writeln!(
             out,

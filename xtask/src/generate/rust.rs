@@ -5,19 +5,14 @@ use std::fmt::Write;
 pub fn generate(tables: &[Table]) -> String {
     let mut out = format!("// {NOTICE}\n#![cfg_attr(rustfmt, rustfmt_skip)]\n\n");
     out += "use crate::batch::BatchBuilder;\nuse crate::schema::{Column, Table, Type};\n\n";
-    let _ = writeln!(
-        out,
-        "/// Version of the recording format.\npub const FORMAT: u32 = {FORMAT};\n"
-    );
+    let _ = writeln!(out, "/// Version of the recording format.\npub const FORMAT: u32 = {FORMAT};\n");
     let _ = writeln!(
         out,
         "/// One number for the whole schema; the agent must have the same.\npub const FINGERPRINT: &str = \"{}\";\n",
         fingerprint(tables)
     );
-    let _ = writeln!(
-        out,
-        "/// Every table of a recording, in the order of their names.\npub static TABLES: &[Table] = &["
-    );
+    let _ =
+        writeln!(out, "/// Every table of a recording, in the order of their names.\npub static TABLES: &[Table] = &[");
     for table in tables {
         let _ = writeln!(
             out,
@@ -56,11 +51,7 @@ fn row(out: &mut String, index: usize, table: &Table) {
         table.meaning, table.row
     );
     for column in &table.columns {
-        let unit = if column.unit.is_empty() {
-            String::new()
-        } else {
-            format!(" [{}]", column.unit)
-        };
+        let unit = if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
         let _ = writeln!(
             out,
             "        /// {}{}\n        pub {}: {},",
@@ -82,11 +73,8 @@ fn row(out: &mut String, index: usize, table: &Table) {
             Type::String => "string",
             Type::Bool => "bool",
         };
-        let value = if column.nullable {
-            format!("self.{}", column.name)
-        } else {
-            format!("Some(self.{})", column.name)
-        };
+        let value =
+            if column.nullable { format!("self.{}", column.name) } else { format!("Some(self.{})", column.name) };
         let _ = writeln!(out, "            batch.{method}({position}, {value});");
     }
     out.push_str("            batch.end_row();\n        }\n    }\n");
@@ -99,9 +87,5 @@ fn rust_type(column: &Column) -> String {
         Type::String => "&'a str",
         Type::Bool => "bool",
     };
-    if column.nullable {
-        format!("Option<{plain}>")
-    } else {
-        plain.to_string()
-    }
+    if column.nullable { format!("Option<{plain}>") } else { plain.to_string() }
 }

@@ -50,13 +50,7 @@ const DIALECTS: &[Dialect] = &[
 ];
 
 pub fn generate(tables: &[Table]) -> Vec<Generated> {
-    DIALECTS
-        .iter()
-        .map(|dialect| Generated {
-            path: dialect.path,
-            text: dialect.script(tables),
-        })
-        .collect()
+    DIALECTS.iter().map(|dialect| Generated { path: dialect.path, text: dialect.script(tables) }).collect()
 }
 
 impl Dialect {
@@ -87,10 +81,6 @@ impl Dialect {
             Type::String => self.string,
             Type::Bool => self.bool,
         };
-        if column.nullable && self.wraps_nullable {
-            format!("Nullable({plain})")
-        } else {
-            plain.to_string()
-        }
+        if column.nullable && self.wraps_nullable { format!("Nullable({plain})") } else { plain.to_string() }
     }
 }

@@ -1,0 +1,225 @@
+//! A recording survives what ends its writer: a kill at any moment, a full disk.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+use helenus_recording::{Error, Manifest, Recorder, Recording, merge, rows, salvage};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+fn writer() -> PathBuf {
+    // target/release/deps/survives-… → target/release/examples
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().join("examples/write_until_killed")
+}
+
+fn epoch_ns() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as i64
+}
+
+/// All values of a column, over all parts.
+fn column(recording: &Recording, table: &str, name: &str) -> Vec<i64> {
+    let mut values = Vec::new();
+    for path in recording.files(table).unwrap() {
+        let file = std::fs::File::open(path).unwrap();
+        for batch in ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap() {
+            let batch = batch.unwrap();
+            values.extend(batch.column_by_name(name).unwrap().as_primitive::<Int64Type>().values());
+        }
+    }
+    values
+}
+
+/// Follows the numbers that the writer prints, in a thread; the newest with the time it came.
+fn follow(writer: &mut Child) -> std::sync::mpsc::Receiver<(i64, i64)> {
+    let lines = BufReader::new(writer.stdout.take().unwrap()).lines();
+    let (send, numbers) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            let _ = send.send((epoch_ns(), line.parse().unwrap()));
+        }
+    });
+    numbers
+}
+
+#[test]
+fn a_kill_at_any_moment_costs_less_than_a_second() {
+    // From the very beginning to after the first sync, and around the flushes.
+    for kill_after_ms in [0, 3, 40, 190, 210, 405, 777, 1_000, 1_300, 2_111] {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("killed");
+        let mut writer = Command::new(writer()).arg(&folder).stdout(Stdio::piped()).spawn().unwrap();
+        let numbers = follow(&mut writer);
+        let mut appended = vec![numbers.recv().unwrap()];
+        let until = epoch_ns() + kill_after_ms * 1_000_000;
+        while epoch_ns() < until {
+            if let Ok(number) = numbers.recv_timeout(Duration::from_millis(1)) {
+                appended.push(number);
+            }
+        }
+        assert!(matches!(salvage(&folder), Err(Error::StillWriting { .. })), "a running writer is left alone");
+        let killed_ns = epoch_ns();
+        writer.kill().unwrap();
+        writer.wait().unwrap();
+        appended.extend(numbers.iter());
+
+        assert!(matches!(Recording::open(&folder), Err(Error::NotClosed { .. })));
+        let salvaged = salvage(&folder).unwrap();
+        assert!(!salvaged.was_closed);
+        let due = appended.iter().filter(|(at_ns, _)| *at_ns < killed_ns - 1_000_000_000).map(|(_, n)| *n).max();
+        let numbers = match Recording::open(&folder) {
+            Ok(recording) => column(&recording, "requests", "intended_start_ns"),
+            Err(Error::Empty(_)) => Vec::new(),
+            Err(error) => panic!("{error}"),
+        };
+        assert!(
+            numbers.iter().copied().eq(0..numbers.len() as i64),
+            "no row is missing before the last, none is twice"
+        );
+        assert!(numbers.len() as i64 >= due.unwrap_or(0), "{} of {due:?} after {kill_after_ms} ms", numbers.len());
+        assert!(salvage(&folder).unwrap().was_closed, "salvaging again changes nothing");
+        assert_eq!(left_over(&folder), Vec::<PathBuf>::new());
+    }
+}
+
+/// Files that are neither Parquet nor the manifest nor the lock.
+fn left_over(folder: &Path) -> Vec<PathBuf> {
+    let mut left = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            left.extend(left_over(&path));
+        } else if !["parquet", "json", "lock"].contains(&path.extension().unwrap().to_str().unwrap()) {
+            left.push(path);
+        }
+    }
+    left
+}
+
+#[test]
+fn a_full_disk_loses_nothing_that_was_written() {
+    let place = tempfile::tempdir().unwrap();
+    // A mount namespace of its own: nothing to clean up on the machine, and a user namespace where we are not root.
+    // Salvage runs within it too, by this test's own executable, once the disk has room again.
+    let script = r#"
+        mount -t tmpfs -o size=5m tmpfs "$1" || exit 9
+        "$2" "$1/full" 200000 >/dev/null 2>"$3/first.txt"; echo "$?" >"$3/first.code"
+        mount -o remount,size=200m "$1" || exit 9
+        HELENUS_SALVAGE="$1/full" "$4" --exact salvages_when_asked --nocapture >"$3/second.txt" 2>&1 || exit 8
+        cp -r "$1/full" "$3/full"
+    "#;
+    let disk = place.path().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    // SAFETY: takes no arguments and can't fail.
+    let namespaces = if unsafe { libc::geteuid() } == 0 { "-m" } else { "-rm" };
+    let status = Command::new("unshare")
+        .args([namespaces, "sh", "-c", script, "sh"])
+        .args([&disk, &writer(), &place.path().to_path_buf(), &std::env::current_exe().unwrap()])
+        .status()
+        .unwrap();
+    let said = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap_or_default();
+    assert!(status.success(), "{status}: {} {}", said("first.txt"), said("second.txt"));
+    assert_eq!(said("first.code").trim(), "2");
+    assert!(said("first.txt").contains("the disk is full"), "{}", said("first.txt"));
+    assert!(said("first.txt").contains("helenus recording salvage"), "{}", said("first.txt"));
+
+    let recording = Recording::open(&place.path().join("full")).unwrap();
+    let numbers = column(&recording, "requests", "intended_start_ns");
+    assert!(numbers.len() > 10_000, "{} rows fit on the disk", numbers.len());
+    assert!(numbers.iter().copied().eq(0..numbers.len() as i64));
+    assert_eq!(left_over(recording.folder()), Vec::<PathBuf>::new());
+}
+
+/// The part of the test above that runs inside its namespace. Without being asked it salvages a closed recording.
+#[test]
+fn salvages_when_asked() {
+    let place = tempfile::tempdir().unwrap();
+    let asked = std::env::var_os("HELENUS_SALVAGE");
+    let folder = asked.as_ref().map_or_else(|| numbered(place.path(), 10), PathBuf::from);
+    let salvaged = salvage(&folder).unwrap();
+    assert_eq!(salvaged.was_closed, asked.is_none());
+    assert!(salvaged.tables["requests"].rows >= 10);
+}
+
+fn numbered(place: &Path, rows: i64) -> PathBuf {
+    let folder = place.join(format!("numbered-{rows}"));
+    let recorder = Recorder::create(&folder, Manifest::new("numbered", "test")).unwrap();
+    recorder.append_all((0..rows).map(|number| request(number, recorder.clock().now_ns())));
+    recorder.close().unwrap();
+    folder
+}
+
+fn request(number: i64, start_ns: i64) -> rows::Request<'static> {
+    rows::Request { intended_start_ns: number, start_ns, end_ns: start_ns, node: "n", operation: "read", outcome: "ok" }
+}
+
+#[test]
+fn a_merge_puts_all_on_the_clock_of_the_first() {
+    let place = tempfile::tempdir().unwrap();
+    let first = Recording::open(&numbered(place.path(), 10)).unwrap();
+    // Another recording of the same boot, whose wall clock stood 5 s ahead.
+    let folder = numbered(place.path(), 20);
+    let path = folder.join("manifest.json");
+    let mut manifest: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let offset = manifest["clock"]["epoch_offset_ns"].as_i64().unwrap();
+    manifest["clock"]["epoch_offset_ns"] = (offset + 5_000_000_000).into();
+    std::fs::write(&path, manifest.to_string()).unwrap();
+    let second = Recording::open(&folder).unwrap();
+    let offset_of = |recording: &Recording| recording.manifest().clock.epoch_offset_ns;
+    let shift = offset_of(&first) - offset_of(&second);
+
+    let out = place.path().join("merged");
+    merge(&[first.clone(), second.clone()], &out, "both", "test").unwrap();
+    let merged = Recording::open(&out).unwrap();
+    assert_eq!(merged.manifest().tables["requests"].rows, 30);
+    let expected: Vec<i64> = column(&first, "requests", "start_ns")
+        .into_iter()
+        .chain(column(&second, "requests", "start_ns").into_iter().map(|ns| ns + shift))
+        .collect();
+    assert_eq!(column(&merged, "requests", "start_ns"), expected);
+    assert!(matches!(merge(&[first.clone(), second], &out, "", ""), Err(Error::Exists(_))));
+    assert!(matches!(merge(&[first], &place.path().join("one"), "", ""), Err(Error::NothingToMerge)));
+}
+
+#[test]
+fn what_is_no_recording_says_so() {
+    let place = tempfile::tempdir().unwrap();
+    let open = |folder: &Path| Recording::open(folder).unwrap_err();
+    assert!(matches!(open(&place.path().join("nothing")), Error::Missing(_)));
+    assert!(matches!(open(place.path()), Error::NotARecording { .. }));
+    let file = place.path().join("file");
+    std::fs::write(&file, "text").unwrap();
+    assert!(matches!(open(&file), Error::NotARecording { .. }));
+
+    let folder = numbered(place.path(), 5);
+    let path = folder.join("manifest.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, &text[..text.len() / 2]).unwrap();
+    assert!(matches!(open(&folder), Error::NotARecording { .. }));
+    std::fs::write(&path, r#"{"format": 99, "tables": 7}"#).unwrap();
+    assert!(matches!(open(&folder), Error::Newer { found: 99, .. }));
+    std::fs::write(&path, text).unwrap();
+    std::fs::remove_file(folder.join("requests/part-0.parquet")).unwrap();
+    assert!(matches!(open(&folder), Error::Damaged { .. }));
+
+    let writing = place.path().join("writing");
+    let recorder = Recorder::create(&writing, Manifest::new("open", "test")).unwrap();
+    assert!(matches!(open(&writing), Error::StillWriting { .. }));
+    assert!(matches!(Recorder::create(&writing, Manifest::new("", "")), Err(Error::Exists(_))));
+    recorder.close().unwrap();
+}
+
+#[test]
+fn files_are_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = tempfile::tempdir().unwrap();
+    let folder = numbered(place.path(), 5);
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    assert_eq!(mode(&folder.join("requests/part-0.parquet")), 0o600);
+    assert_eq!(mode(&folder.join("manifest.json")), 0o600);
+}
