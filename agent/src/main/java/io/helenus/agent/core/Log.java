@@ -1,0 +1,30 @@
+package io.helenus.agent.core;
+
+/**
+ * Where the agent's own lines go: to the recorder while there is one, else to the server's standard
+ * error.
+ */
+public final class Log {
+  /** A fault that repeats must not fill the server's log. */
+  private static final int MOST_LINES_TO_STDERR = 20;
+
+  private volatile Outbox outbox;
+  private int linesToStderr;
+
+  void to(Outbox outbox) {
+    this.outbox = outbox;
+  }
+
+  public void line(String line) {
+    Outbox recorder = outbox;
+    if (recorder == null || !recorder.offer(Connection.frame(Connection.LOG, line))) {
+      stderr(line);
+    }
+  }
+
+  private synchronized void stderr(String line) {
+    if (linesToStderr++ < MOST_LINES_TO_STDERR) {
+      System.err.println("helenus agent: " + line);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package io.helenus.agent.core;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Frames on their way to the recorder: a queue with a bound, and the thread that sends them.
+ *
+ * <p>Whoever has a frame never waits: when the recorder is too slow and the queue is full, the
+ * frame is refused, and its source counts the loss.
+ */
+public final class Outbox {
+  private static final long CAPACITY_BYTES = 4 * 1024 * 1024;
+  private static final byte[] END = new byte[0];
+
+  private final LinkedBlockingQueue<byte[]> queue = new LinkedBlockingQueue<>();
+  private final AtomicLong queuedBytes = new AtomicLong();
+  private final OutputStream out;
+  private final Thread sender = new Thread(this::send, "helenus-agent-sender");
+  private volatile boolean closed;
+
+  Outbox(OutputStream out) {
+    this.out = new BufferedOutputStream(out, 64 * 1024);
+    sender.setDaemon(true);
+    sender.setContextClassLoader(null);
+  }
+
+  void start() {
+    sender.start();
+  }
+
+  /** Takes a whole frame, its length prefix included; false when there is no room for it. */
+  public boolean offer(byte[] frame) {
+    if (closed) {
+      return false;
+    }
+    if (queuedBytes.addAndGet(frame.length) > CAPACITY_BYTES) {
+      queuedBytes.addAndGet(-frame.length);
+      return false;
+    }
+    return queue.offer(frame);
+  }
+
+  /** The thread that sends, for what it costs. */
+  Thread sender() {
+    return sender;
+  }
+
+  /** Sends what is queued and then this frame, and ends the thread, unless it takes too long. */
+  void finish(byte[] last, long timeoutMs) throws InterruptedException {
+    closed = true;
+    queue.add(last);
+    queue.add(END);
+    sender.join(timeoutMs);
+  }
+
+  /** After the connection is closed, which ends a write that hangs. */
+  void abandon(long timeoutMs) throws InterruptedException {
+    closed = true;
+    sender.interrupt();
+    sender.join(timeoutMs);
+  }
+
+  private void send() {
+    try {
+      for (byte[] frame = queue.take(); frame != END; frame = next()) {
+        out.write(frame);
+        queuedBytes.addAndGet(-frame.length);
+      }
+      out.flush();
+    } catch (IOException | InterruptedException e) {
+      // The reader of the connection sees its end too, and ends the session.
+      closed = true;
+    }
+  }
+
+  private byte[] next() throws IOException, InterruptedException {
+    byte[] frame = queue.poll();
+    if (frame == null) {
+      out.flush();
+      frame = queue.take();
+    }
+    return frame;
+  }
+}

@@ -1,0 +1,101 @@
+package io.helenus.agent.core;
+
+import io.helenus.agent.sources.Feed;
+import io.helenus.agent.sources.PauseProvider;
+import io.helenus.agent.sources.Pools;
+import io.helenus.agent.sources.Sample;
+import io.helenus.agent.sources.Sampler;
+import io.helenus.agent.sources.Source;
+import io.helenus.agent.sources.TableStats;
+import io.helenus.agent.sources.Watcher;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The sources that a recorder asked for, from their start until all is undone. */
+final class Session {
+  private static final long SAMPLER_STOP_MS = 2_000;
+
+  private final Start start;
+  private final Outbox outbox;
+  private final Log log;
+  private final boolean withoutJfr;
+  private final List<Feed> feeds = new ArrayList<>();
+  private final List<Source> sources = new ArrayList<>();
+  private Sampler sampler;
+
+  Session(Start start, Outbox outbox, Log log, boolean withoutJfr) {
+    this.start = start;
+    this.outbox = outbox;
+    this.log = log;
+    this.withoutJfr = withoutJfr;
+  }
+
+  void start() {
+    List<Sample> samples = new ArrayList<>();
+    for (String name : start.sources) {
+      try {
+        start(name, samples);
+      } catch (Throwable e) {
+        log.line(name + " cannot be observed: " + e);
+      }
+    }
+    // What the agent costs beside its sources.
+    feed("agent", "agent-sender").worker(outbox.sender());
+    sampler =
+        new Sampler(
+            start.intervalMs, samples, feeds, (frame, rows) -> outbox.offer(frame), log::line);
+    sampler.start();
+  }
+
+  private void start(String name, List<Sample> samples) throws Exception {
+    switch (name) {
+      case "pauses":
+        sources.add(PauseProvider.start(withoutJfr, this::pauses, log::line));
+        break;
+      case "stalls":
+        Watcher watcher = new Watcher(feed("stalls", "agent-watcher"), start.stallBoundMs);
+        watcher.start();
+        sources.add(watcher);
+        break;
+      case "pools":
+        samples.add(new Pools(feed("pools", "agent-mbeans")));
+        break;
+      case "tables":
+        samples.add(new TableStats(feed("tables", "agent-mbeans")));
+        break;
+      default:
+        log.line("there is no source " + name + "; there are pauses, pools, tables, stalls");
+    }
+  }
+
+  private Feed pauses(String provider) {
+    return feed("pauses", provider);
+  }
+
+  private Feed feed(String source, String provider) {
+    Feed feed = new Feed(source, provider, start.node, start.epochOffsetNs, outbox::offer);
+    feeds.add(feed);
+    return feed;
+  }
+
+  /**
+   * Undoes all that start did.
+   *
+   * @param drain whether the recorder still listens
+   */
+  void stop(boolean drain) {
+    for (Source source : sources) {
+      try {
+        source.stop(drain);
+      } catch (Throwable e) {
+        log.line(source.feed().source() + " did not stop well: " + e);
+      }
+    }
+    try {
+      sampler.stop(SAMPLER_STOP_MS);
+      sampler.report();
+    } catch (Throwable e) {
+      log.line("the sampler did not stop well: " + e);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package io.helenus.agent.core;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** What the recorder's START frame asks for. */
+public final class Start {
+  /** To be added to System.nanoTime() for the time of a row, ns. */
+  public final long epochOffsetNs;
+
+  /** The node as the recording names it. */
+  public final String node;
+
+  /** How often to sample, ms. */
+  public final long intervalMs;
+
+  /** How late the watcher has to wake for a row, ms. */
+  public final long stallBoundMs;
+
+  /** The sources to start. */
+  public final List<String> sources;
+
+  private Start(Map<?, ?> json) {
+    epochOffsetNs = number(json, "epoch_offset_ns", null, Long.MIN_VALUE, Long.MAX_VALUE);
+    intervalMs = number(json, "interval_ms", 1000L, 50, 600_000);
+    stallBoundMs = number(json, "stall_bound_ms", 10L, 1, 60_000);
+    if (!(json.get("node") instanceof String)) {
+      throw new IllegalArgumentException("START needs \"node\"");
+    }
+    node = (String) json.get("node");
+    if (!(json.get("sources") instanceof List)) {
+      throw new IllegalArgumentException("START needs \"sources\"");
+    }
+    List<String> names = new ArrayList<>();
+    for (Object name : (List<?>) json.get("sources")) {
+      names.add(String.valueOf(name));
+    }
+    sources = List.copyOf(names);
+  }
+
+  /**
+   * @throws IllegalArgumentException if it isn't what START carries
+   */
+  static Start parse(String json) {
+    Object value = Json.parse(json);
+    if (value instanceof Map) {
+      return new Start((Map<?, ?>) value);
+    }
+    throw new IllegalArgumentException("START is no JSON object");
+  }
+
+  private static long number(Map<?, ?> json, String name, Long otherwise, long low, long high) {
+    Object value = json.containsKey(name) ? json.get(name) : otherwise;
+    if (!(value instanceof Long) || (Long) value < low || (Long) value > high) {
+      throw new IllegalArgumentException("START needs \"" + name + "\" as a whole number in range");
+    }
+    return (Long) value;
+  }
+}

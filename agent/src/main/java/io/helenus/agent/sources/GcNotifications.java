@@ -1,0 +1,143 @@
+package io.helenus.agent.sources;
+
+import com.sun.management.GarbageCollectionNotificationInfo;
+import com.sun.management.GcInfo;
+import io.helenus.agent.recording.Tables;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import javax.management.ListenerNotFoundException;
+import javax.management.Notification;
+import javax.management.NotificationEmitter;
+import javax.management.NotificationListener;
+import javax.management.openmbean.CompositeData;
+
+/**
+ * Source {@code pauses} where there is no JFR streaming: the notifications of the garbage
+ * collectors, with times to 1 ms and no safepoints but those of collections.
+ *
+ * <p>A collector that works while the threads run has a bean for its cycles too, whose time isn't
+ * time in which threads stood: that is left out. So are, up to JDK 19, the remark and cleanup
+ * pauses of G1, which no bean tells of.
+ */
+final class GcNotifications implements Source, NotificationListener {
+  private final Feed feed;
+  private final List<GarbageCollectorMXBean> beans = new ArrayList<>();
+
+  /** System.nanoTime() when the JVM started, as far as its uptime in whole ms can tell. */
+  private long vmStartNanoTime = Long.MAX_VALUE;
+
+  private GcNotifications(Feed feed) {
+    this.feed = feed;
+  }
+
+  static Source started(Function<String, Feed> feed) {
+    GcNotifications source = new GcNotifications(feed.apply("agent-mxbean"));
+    source.start();
+    return source;
+  }
+
+  @Override
+  public Feed feed() {
+    return feed;
+  }
+
+  @Override
+  public synchronized void start() {
+    for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+      if (bean instanceof NotificationEmitter) {
+        ((NotificationEmitter) bean).addNotificationListener(this, null, null);
+        beans.add(bean);
+      }
+    }
+  }
+
+  @Override
+  public synchronized void stop(boolean drain) throws ListenerNotFoundException {
+    for (GarbageCollectorMXBean bean : beans) {
+      ((NotificationEmitter) bean).removeNotificationListener(this);
+    }
+    beans.clear();
+    feed.flush();
+  }
+
+  /** Called on a thread of the JDK. */
+  @Override
+  public synchronized void handleNotification(Notification notification, Object handback) {
+    long cpuNs = Feed.ownCpuNs();
+    try {
+      if (notification
+          .getType()
+          .equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION)) {
+        write(GarbageCollectionNotificationInfo.from((CompositeData) notification.getUserData()));
+        feed.flush();
+      }
+    } catch (Throwable e) {
+      feed.fail(e);
+    }
+    feed.spend(Feed.ownCpuNs() - cpuNs);
+  }
+
+  private void write(GarbageCollectionNotificationInfo collection) {
+    if (!isPause(collection.getGcName(), collection.getGcCause())) {
+      return;
+    }
+    GcInfo times = collection.getGcInfo();
+    Set<String> heap = heapPools();
+    Tables.pause(
+        feed.rows(),
+        feed.at(vmStart() + TimeUnit.MILLISECONDS.toNanos(times.getStartTime())),
+        TimeUnit.MILLISECONDS.toNanos(times.getDuration()),
+        feed.node(),
+        "gc",
+        // The bean counts its own collector's collections, not those of the JVM.
+        null,
+        collection.getGcName(),
+        collection.getGcCause(),
+        null,
+        used(times.getMemoryUsageBeforeGc(), heap),
+        used(times.getMemoryUsageAfterGc(), heap),
+        null,
+        "mxbean");
+  }
+
+  /** Whether the time of a collection is time in which threads stood. */
+  static boolean isPause(String collector, String cause) {
+    boolean concurrent =
+        collector.endsWith("Cycles")
+            // CMS in the background; a collection that it did with the threads stopped has a cause.
+            || collector.equals("ConcurrentMarkSweep") && cause.equals("No GC");
+    return !concurrent;
+  }
+
+  /** The uptime is cut to whole ms, so the earliest start that was ever seen is the nearest. */
+  private long vmStart() {
+    long uptimeMs = ManagementFactory.getRuntimeMXBean().getUptime();
+    long start = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(uptimeMs);
+    vmStartNanoTime = Math.min(vmStartNanoTime, start);
+    return vmStartNanoTime;
+  }
+
+  private static Set<String> heapPools() {
+    Set<String> names = new HashSet<>();
+    ManagementFactory.getMemoryPoolMXBeans().stream()
+        .filter(pool -> pool.getType() == MemoryType.HEAP)
+        .forEach(pool -> names.add(pool.getName()));
+    return names;
+  }
+
+  private static long used(Map<String, MemoryUsage> usage, Set<String> pools) {
+    return pools.stream()
+        .filter(usage::containsKey)
+        .mapToLong(pool -> usage.get(pool).getUsed())
+        .sum();
+  }
+}

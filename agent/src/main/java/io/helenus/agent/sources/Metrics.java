@@ -1,0 +1,92 @@
+package io.helenus.agent.sources;
+
+import java.lang.management.ManagementFactory;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.MalformedObjectNameException;
+import javax.management.ObjectName;
+
+/**
+ * The MBeans of one type of Cassandra's metrics, grouped by what they are about: one MBean per
+ * metric of each pool or table. In a JVM that is no Cassandra there are none.
+ *
+ * <p>Finding them goes through every MBean of the server, so it is done when their number has
+ * changed (a table was made or dropped) and now and then.
+ */
+final class Metrics {
+  private static final long REFRESH_NS = TimeUnit.SECONDS.toNanos(30);
+
+  private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+  private final ObjectName pattern;
+  private final Set<String> wanted;
+  private final Function<ObjectName, String> groupOf;
+  private Map<String, Map<String, ObjectName>> groups = Map.of();
+  private int count = -1;
+  private long refreshed;
+
+  /**
+   * @param pattern such as {@code type=Table,keyspace=*,scope=*,name=*}
+   * @param wanted the metrics to keep
+   * @param groupOf what an MBean is about
+   */
+  Metrics(String pattern, Set<String> wanted, Function<ObjectName, String> groupOf) {
+    try {
+      this.pattern = new ObjectName("org.apache.cassandra.metrics:" + pattern);
+    } catch (MalformedObjectNameException e) {
+      throw new IllegalArgumentException(e);
+    }
+    this.wanted = wanted;
+    this.groupOf = groupOf;
+  }
+
+  /** By group and metric. */
+  Map<String, Map<String, ObjectName>> groups() {
+    long now = System.nanoTime();
+    int countNow = server.getMBeanCount();
+    if (countNow != count || now - refreshed > REFRESH_NS) {
+      count = countNow;
+      refreshed = now;
+      Map<String, Map<String, ObjectName>> found = new LinkedHashMap<>();
+      for (ObjectName bean : server.queryNames(pattern, null)) {
+        String metric = bean.getKeyProperty("name");
+        if (wanted.contains(metric)) {
+          found
+              .computeIfAbsent(groupOf.apply(bean), group -> new LinkedHashMap<>())
+              .put(metric, bean);
+        }
+      }
+      groups = found;
+    }
+    return groups;
+  }
+
+  /** An attribute as a number; null if the MBean is missing, or gone, or gives no number. */
+  Number read(ObjectName bean, String attribute) {
+    if (bean == null) {
+      return null;
+    }
+    try {
+      Object value = server.getAttribute(bean, attribute);
+      return value instanceof Number ? (Number) value : null;
+    } catch (JMException | RuntimeException e) {
+      // A table that is being dropped; the next look finds it gone.
+      return null;
+    }
+  }
+
+  Long readLong(ObjectName bean, String attribute) {
+    Number value = read(bean, attribute);
+    return value == null ? null : value.longValue();
+  }
+
+  Double readDouble(ObjectName bean, String attribute) {
+    Number value = read(bean, attribute);
+    // Not a number is what a histogram of nothing gives.
+    return value == null || Double.isNaN(value.doubleValue()) ? null : value.doubleValue();
+  }
+}

@@ -1,0 +1,69 @@
+package io.helenus.agent.sources;
+
+import io.helenus.agent.recording.Tables;
+import java.util.Map;
+import java.util.Set;
+import javax.management.ObjectName;
+
+/**
+ * Source {@code pools}: Cassandra's thread pools, from the MBeans {@code
+ * org.apache.cassandra.metrics:type=ThreadPools,path=KIND,scope=POOL,name=METRIC}, which are the
+ * same in 4.0, 4.1 and 5.0.
+ */
+public final class Pools implements Sample {
+  private final Feed feed;
+  private final Metrics metrics =
+      new Metrics(
+          "type=ThreadPools,path=*,scope=*,name=*",
+          Set.of(
+              "ActiveTasks",
+              "PendingTasks",
+              "CompletedTasks",
+              "CurrentlyBlockedTasks",
+              "TotalBlockedTasks",
+              "MaxPoolSize"),
+          bean -> bean.getKeyProperty("path") + "." + bean.getKeyProperty("scope"));
+
+  public Pools(Feed feed) {
+    this.feed = feed;
+  }
+
+  @Override
+  public Feed feed() {
+    return feed;
+  }
+
+  @Override
+  public void read() {
+    metrics.groups().values().forEach(this::read);
+  }
+
+  private void read(Map<String, ObjectName> beans) {
+    ObjectName any = beans.values().iterator().next();
+    long now = System.nanoTime();
+    Long active = metrics.readLong(beans.get("ActiveTasks"), "Value");
+    Long pending = metrics.readLong(beans.get("PendingTasks"), "Value");
+    Long completed = metrics.readLong(beans.get("CompletedTasks"), "Value");
+    Long blocked = metrics.readLong(beans.get("CurrentlyBlockedTasks"), "Count");
+    Long totalBlocked = metrics.readLong(beans.get("TotalBlockedTasks"), "Count");
+    if (active == null
+        || pending == null
+        || completed == null
+        || blocked == null
+        || totalBlocked == null) {
+      return;
+    }
+    Tables.poolSample(
+        feed.rows(),
+        feed.at(now),
+        feed.node(),
+        any.getKeyProperty("scope"),
+        any.getKeyProperty("path"),
+        active,
+        pending,
+        completed,
+        blocked,
+        totalBlocked,
+        metrics.readLong(beans.get("MaxPoolSize"), "Value"));
+  }
+}
