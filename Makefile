@@ -1,0 +1,73 @@
+# The ways in. Everything is built once, in release, and shared between clones by the caches in the home folder.
+
+export CARGO_TARGET_DIR ?= $(HOME)/.cache/helenus/target
+export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD = 1
+MVN = mvn -q -B -f agent/pom.xml
+HELENUS = $(CARGO_TARGET_DIR)/release/helenus
+# A Python with the readers that are not ours, for the tests of the recording.
+export HELENUS_TEST_PYTHON ?= $(HOME)/.cache/helenus/python/bin/python
+
+AGENT = agent/target/helenus-agent.jar
+REPORT = web/dist/report.html
+AGENT_SOURCES = agent/pom.xml $(shell find agent/src/main -type f)
+WEB_SOURCES = $(shell find web/src -type f) $(wildcard web/*.json web/*.ts web/*.html)
+
+.PHONY: help demo build test bench lint clean
+
+help:
+	@echo 'make demo    set up, build, and run the study "flame graphs under stress" on a real Cassandra'
+	@echo 'make test    every test, those with a real Cassandra and a real browser included'
+	@echo 'make bench   measurements, each against the best peer in the same run'
+	@echo 'make lint    formatters and linters; a warning fails'
+	@echo 'make build   the binary, at $(HELENUS)'
+
+demo: build
+	$(HELENUS) lab run experiments/flame-graphs-under-stress.toml
+
+build: $(AGENT) $(REPORT)
+	@echo 'building helenus (the first time takes some minutes)' >&2
+	@cargo build --release --locked -p helenus
+	@echo 'built $(HELENUS)' >&2
+
+.PHONY: setup setup-test
+setup:
+	@sh xtask/setup.sh build
+setup-test:
+	@sh xtask/setup.sh test
+
+$(AGENT): $(AGENT_SOURCES) | setup
+	@echo 'building the agent' >&2
+	@$(MVN) package -DskipTests
+	@touch $@
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json | setup
+	@echo 'fetching the packages of the report' >&2
+	@cd web && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(REPORT): $(WEB_SOURCES) web/node_modules/.package-lock.json
+	@echo 'building the report' >&2
+	@cd web && npm run --silent build
+	@touch $@
+
+test: setup-test build $(HELENUS_TEST_PYTHON)
+	$(MVN) verify
+	cd web && npm test
+	cargo test --release --locked --workspace
+
+$(HELENUS_TEST_PYTHON):
+	@python3 -m venv $(dir $@)..
+	@$@ -m pip install --quiet duckdb
+
+bench: build
+	cargo bench --locked --workspace
+
+lint: $(AGENT) $(REPORT)
+	cargo fmt --all --check
+	cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	$(MVN) -Plint verify -DskipTests
+	cd web && npm run --silent lint && npm run --silent check
+
+clean:
+	cargo clean
+	rm -rf agent/target web/dist web/node_modules
