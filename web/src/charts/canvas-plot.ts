@@ -1,0 +1,84 @@
+import { h } from "../dom";
+import { clock } from "../format";
+import { GUTTER_LEFT, GUTTER_RIGHT, plotWidth, type View, xOf } from "./plot";
+import { timeTicks } from "./ticks";
+
+/** Pixels between two time ticks, at least. */
+export const TICK_DISTANCE = 90;
+export const AXIS_HEIGHT = 22;
+export const AXIS_FONT = "11px system-ui, sans-serif";
+
+/** A canvas with the gutters of every plot, sharp on any screen. */
+export class CanvasPlot {
+  readonly root: HTMLElement;
+  readonly over: HTMLElement;
+  readonly canvas: HTMLCanvasElement;
+
+  constructor(
+    readonly height: number,
+    private readonly axis: boolean,
+  ) {
+    this.canvas = h("canvas", { "aria-hidden": "true" });
+    this.over = h("div", { class: "over" });
+    this.over.style.cssText = `left:${GUTTER_LEFT}px;right:${GUTTER_RIGHT}px;top:0;height:${height}px`;
+    this.root = h("div", { class: "canvas-plot" }, this.canvas, this.over);
+    this.root.style.height = `${this.fullHeight}px`;
+  }
+
+  get fullHeight(): number {
+    return this.height + (this.axis ? AXIS_HEIGHT : 0);
+  }
+
+  /** Clears and sizes the canvas, draws what all plots share, and hands back a context in CSS pixels. */
+  begin(view: View): CanvasRenderingContext2D | null {
+    const ratio = devicePixelRatio || 1;
+    const { canvas, fullHeight } = this;
+    const width = Math.round(view.width * ratio);
+    const height = Math.round(fullHeight * ratio);
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+    canvas.style.width = `${view.width}px`;
+    canvas.style.height = `${fullHeight}px`;
+    const context = canvas.getContext("2d");
+    if (!context) return null;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, view.width, fullHeight);
+    drawTimeGrid(context, view, 0, this.height);
+    if (this.axis) drawTimeAxis(context, view, this.height);
+    return context;
+  }
+}
+
+export function ticksFor(view: View): { step: number; ticks: number[] } {
+  return timeTicks(view.window.start, view.window.end, plotWidth(view) / TICK_DISTANCE);
+}
+
+/** Vertical lines at the ticks and, stronger, where a phase begins. */
+export function drawTimeGrid(
+  context: CanvasRenderingContext2D,
+  view: View,
+  top: number,
+  height: number,
+): void {
+  context.fillStyle = view.theme.colour("grid");
+  for (const tick of ticksFor(view).ticks)
+    context.fillRect(Math.round(GUTTER_LEFT + xOf(tick, view)), top, 1, height);
+  context.fillStyle = view.theme.colour("phase-edge");
+  for (const edge of view.phaseEdges) {
+    if (edge > view.window.start && edge < view.window.end)
+      context.fillRect(Math.round(GUTTER_LEFT + xOf(edge, view)), top, 1, height);
+  }
+}
+
+/** Times under a plot. */
+export function drawTimeAxis(context: CanvasRenderingContext2D, view: View, top: number): void {
+  const { step, ticks } = ticksFor(view);
+  context.font = AXIS_FONT;
+  context.fillStyle = view.theme.colour("muted");
+  context.textBaseline = "top";
+  context.textAlign = "center";
+  for (const tick of ticks) {
+    const x = Math.min(GUTTER_LEFT + xOf(tick, view), view.width - GUTTER_RIGHT - 6);
+    context.fillText(clock(tick, step, view.duration_s), x, top + 6);
+  }
+}

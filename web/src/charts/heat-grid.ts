@@ -1,0 +1,121 @@
+import type { Heatmap } from "../model";
+import type { Window } from "./window";
+
+/** Cells of a heatmap as sums over `merge` time columns each, so that no cell is lost between two pixels. */
+export interface MergedCells {
+  readonly merge: number;
+  readonly columns: number;
+  /** Sorted by column, then row; three arrays of one length. */
+  readonly column: Int32Array;
+  readonly row: Int32Array;
+  readonly count: Float64Array;
+  /** `first[c]` is the first cell of column c, `first[columns]` the number of cells. */
+  readonly first: Int32Array;
+  readonly most: number;
+}
+
+/** A heatmap in arrays, at any coarseness, with the arithmetic of its two axes. */
+export class HeatGrid {
+  readonly rows: number;
+  /** Lowest and highest row that holds something. */
+  readonly lowestRow: number;
+  readonly highestRow: number;
+  readonly total: number;
+  #merged = new Map<number, MergedCells>();
+
+  constructor(readonly heatmap: Heatmap) {
+    this.rows = heatmap.low_ms.length;
+    let lowest = this.rows;
+    let highest = -1;
+    let total = 0;
+    for (const [, row, count] of heatmap.cells) {
+      lowest = Math.min(lowest, row);
+      highest = Math.max(highest, row);
+      total += count;
+    }
+    this.lowestRow = Math.min(lowest, Math.max(0, highest));
+    this.highestRow = Math.max(highest, 0);
+    this.total = total;
+  }
+
+  get empty(): boolean {
+    return this.heatmap.cells.length === 0;
+  }
+
+  startOf(column: number, merge: number): number {
+    return this.heatmap.start_s + column * merge * this.heatmap.bin_s;
+  }
+
+  /** How many columns to add up so that one is at least a pixel wide: a power of two, so that few are kept. */
+  mergeFor(window: Window, pixels: number): number {
+    const shown = (window.end - window.start) / this.heatmap.bin_s;
+    let merge = 1;
+    while (shown / merge > pixels) merge *= 2;
+    return merge;
+  }
+
+  /** Columns that touch a window, as a half-open range. */
+  columnsIn(window: Window, merge: number): { from: number; to: number } {
+    const { start_s, bin_s } = this.heatmap;
+    const columns = Math.ceil(this.heatmap.columns / merge);
+    const width = bin_s * merge;
+    const from = Math.min(columns, Math.max(0, Math.floor((window.start - start_s) / width + 1e-9)));
+    const to = Math.max(from, Math.min(columns, Math.ceil((window.end - start_s) / width - 1e-9)));
+    return { from, to };
+  }
+
+  /** Cell index of (column, row), or -1. */
+  find(cells: MergedCells, column: number, row: number): number {
+    if (column < 0 || column >= cells.columns) return -1;
+    const to = cells.first[column + 1] ?? 0;
+    for (let i = cells.first[column] ?? 0; i < to; i += 1) if (cells.row[i] === row) return i;
+    return -1;
+  }
+
+  /** Place of a latency on the row axis: 2.5 is the middle of row 2. */
+  placeOf(latency_ms: number): number {
+    const { low_ms, high_ms } = this.heatmap;
+    for (let row = 0; row < this.rows; row += 1) {
+      const [low, high] = [low_ms[row] ?? 0, high_ms[row] ?? 0];
+      if (latency_ms < high) {
+        if (latency_ms <= low) return row;
+        return row + (low > 0 ? Math.log(latency_ms / low) / Math.log(high / low) : latency_ms / high);
+      }
+    }
+    return this.rows;
+  }
+
+  merged(merge: number): MergedCells {
+    const known = this.#merged.get(merge);
+    if (known) return known;
+    const cells = this.#build(merge);
+    this.#merged.set(merge, cells);
+    return cells;
+  }
+
+  #build(merge: number): MergedCells {
+    const columns = Math.ceil(this.heatmap.columns / merge);
+    const sums = new Map<number, number>();
+    for (const [column, row, count] of this.heatmap.cells) {
+      const key = Math.floor(column / merge) * this.rows + row;
+      sums.set(key, (sums.get(key) ?? 0) + count);
+    }
+    const keys = Float64Array.from(sums.keys()).sort();
+    const column = new Int32Array(keys.length);
+    const row = new Int32Array(keys.length);
+    const count = new Float64Array(keys.length);
+    const first = new Int32Array(columns + 1);
+    let most = 0;
+    keys.forEach((key, index) => {
+      column[index] = Math.floor(key / this.rows);
+      row[index] = key % this.rows;
+      const sum = sums.get(key) ?? 0;
+      count[index] = sum;
+      most = Math.max(most, sum);
+      first[(column[index] ?? 0) + 1] = index + 1;
+    });
+    // A column without cells begins where the one before it ended.
+    for (let c = 1; c <= columns; c += 1) first[c] = Math.max(first[c] ?? 0, first[c - 1] ?? 0);
+    return { merge, columns, column, row, count, first, most };
+  }
+}

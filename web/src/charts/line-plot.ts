@@ -1,0 +1,267 @@
+import uPlot from "uplot";
+import { h } from "../dom";
+import { clock, orNothing } from "../format";
+import type { Pause } from "../model";
+import type { ColourName } from "../theme";
+import { drawPauseBands } from "./bands";
+import { AXIS_FONT, AXIS_HEIGHT, drawTimeGrid, ticksFor } from "./canvas-plot";
+import { Legend } from "./legend";
+import { GUTTER_LEFT, GUTTER_RIGHT, type Plot, plotWidth, type View } from "./plot";
+import { linearTicks, logTicks, niceAbove, niceBelow } from "./ticks";
+import { binAt } from "./window";
+
+export type Values = readonly (number | null)[];
+
+export interface LineSeries {
+  label: string;
+  colour: ColourName;
+  mark: "line" | "dashed" | "area";
+  width?: number;
+  /** One value per bin; where there are two kinds of latency, the kind that is asked for. */
+  values(view: View): Values;
+}
+
+export interface LinePlotOptions {
+  /** Said once before the legend; null when the panel's heading says it. */
+  title: string | null;
+  height: number;
+  /** Starts of the bins. */
+  time_s: readonly number[];
+  bin_s: number;
+  /** In the order of the legend: first is on top, in a stack as well. */
+  series: LineSeries[];
+  /** Lies the series on each other. */
+  stacked?: boolean;
+  log?: boolean;
+  /** Steps from bin to bin; otherwise a line through their middles. */
+  stepped?: boolean;
+  /** Highest value there can be, such as 1 for shares; by default the axis follows what is shown. */
+  ceiling?: number;
+  /** Writes times under the plot. */
+  axis: boolean;
+  write(value: number): string;
+  /** How the value axis is written, where that is shorter than `write`. */
+  tick?(value: number): string;
+  /** Drawn behind as faint bands. */
+  pauses?: readonly Pause[];
+  /** A dashed level with a name. */
+  level?: { value: number; label: string };
+}
+
+/** Lines, areas or a stack over time, drawn by uPlot; cursor, brush and zoom belong to the whole report. */
+export class LinePlot implements Plot {
+  readonly root: HTMLElement;
+  over: HTMLElement;
+  readonly #options: LinePlotOptions;
+  readonly #legend: Legend;
+  readonly #chart: uPlot;
+  readonly #shape: string;
+  #view: View | null = null;
+  #shown = "";
+
+  constructor(options: LinePlotOptions) {
+    this.#options = options;
+    this.#legend = new Legend(options.series, options.title);
+    const body = h("div", { class: "line-plot" });
+    this.root = h("div", { class: "plot" }, this.#legend.root, body);
+    this.#chart = new uPlot(
+      this.#settings(),
+      [[0], ...options.series.map(() => [null])] as uPlot.AlignedData,
+      body,
+    );
+    this.over = this.#chart.over;
+    this.#shape = options.stacked ? "stack" : "lines";
+  }
+
+  draw(view: View): void {
+    const before = this.#view;
+    this.#view = view;
+    this.#chart.batch(() => {
+      if (before?.width !== view.width) this.#chart.setSize({ width: view.width, height: this.#fullHeight });
+      // Only latencies change with the kind; everything else is set once.
+      const wanted = `${this.#shape} ${view.latency}`;
+      if (wanted !== this.#shown) {
+        this.#shown = wanted;
+        this.#chart.setData(this.#columns(view), false);
+      }
+      this.#chart.setScale("x", { min: view.window.start, max: view.window.end });
+      this.#chart.redraw(false, true);
+    });
+  }
+
+  readout(time: number | null, view: View): void {
+    const { series, time_s, bin_s, write } = this.#options;
+    const bin = time === null ? -1 : binAt(time_s, bin_s, time);
+    this.#legend.write(
+      series.map(({ values }) => (time === null ? "" : orNothing(values(view)[bin] ?? null, write))),
+    );
+  }
+
+  get #fullHeight(): number {
+    return this.#options.height + (this.#options.axis ? AXIS_HEIGHT : 0) + PADDING_TOP;
+  }
+
+  /** uPlot's columns: x first, then the series from the one at the back to the one in front. */
+  #columns(view: View): uPlot.AlignedData {
+    const { time_s, bin_s, series, stacked, stepped } = this.#options;
+    const x = stepped ? [...time_s] : time_s.map((start) => start + bin_s / 2);
+    if (stepped && x.length > 0) x.push((x.at(-1) ?? 0) + bin_s);
+    const columns = series.map((one) => [...one.values(view)]);
+    if (stacked) {
+      for (let index = columns.length - 2; index >= 0; index -= 1) {
+        const [above, below] = [columns[index], columns[index + 1]];
+        if (above && below)
+          for (let i = 0; i < above.length; i += 1) above[i] = (above[i] ?? 0) + (below[i] ?? 0);
+      }
+    }
+    // The last step is as wide as its bin.
+    if (stepped) for (const column of columns) column.push(column.at(-1) ?? null);
+    return [x, ...(stacked ? columns : columns.reverse())] as uPlot.AlignedData;
+  }
+
+  #settings(): uPlot.Options {
+    const options = this.#options;
+    const drawn = options.stacked ? options.series : [...options.series].reverse();
+    return {
+      width: 600,
+      height: this.#fullHeight,
+      padding: [PADDING_TOP, GUTTER_RIGHT, 0, 0],
+      legend: { show: false },
+      cursor: { show: false },
+      select: { show: false, left: 0, top: 0, width: 0, height: 0 },
+      scales: {
+        x: { time: false, auto: false },
+        y: {
+          distr: options.log ? 3 : 1,
+          range: (_, min, max) => valueRange(options, min, max),
+        },
+      },
+      axes: [this.#timeAxis(), this.#valueAxis()],
+      series: [{}, ...drawn.map((one) => this.#line(one))],
+      hooks: {
+        drawClear: [(chart) => this.#behind(chart)],
+        draw: [(chart) => this.#inFront(chart)],
+      },
+    };
+  }
+
+  #line(one: LineSeries): uPlot.Series {
+    const { stacked, stepped } = this.#options;
+    const colour = (): string => this.#view?.theme.colour(one.colour) ?? "gray";
+    const filled = stacked || one.mark === "area";
+    return {
+      stroke: stacked ? () => this.#view?.theme.colour("panel") ?? "white" : colour,
+      width: stacked ? 0.5 : (one.width ?? 1.5),
+      spanGaps: false,
+      ...(filled ? { fill: stacked ? colour : () => this.#fill(one.colour) } : {}),
+      ...(one.mark === "dashed" ? { dash: [5, 3] } : {}),
+      ...(stepped ? { paths: STEPPED } : {}),
+      points: {
+        show: (chart, index, from, to) => !stacked && !stepped && spacious(chart, index, from, to),
+        size: 4,
+        fill: colour,
+      },
+    };
+  }
+
+  #fill(colour: ColourName): string {
+    const theme = this.#view?.theme;
+    return theme ? theme.colour(colour === "ok" ? "ok-fill" : colour) : "gray";
+  }
+
+  #timeAxis(): uPlot.Axis {
+    const muted = (): string => this.#view?.theme.colour("muted") ?? "gray";
+    return {
+      show: this.#options.axis,
+      size: AXIS_HEIGHT,
+      gap: 6,
+      font: AXIS_FONT,
+      stroke: muted,
+      grid: { show: false },
+      ticks: { show: false },
+      splits: () => (this.#view ? ticksFor(this.#view).ticks : []),
+      values: (_, splits) => {
+        const view = this.#view;
+        if (!view) return [];
+        const { step } = ticksFor(view);
+        return splits.map((tick) => clock(tick, step, view.duration_s));
+      },
+    };
+  }
+
+  #valueAxis(): uPlot.Axis {
+    const { height, log, write, tick } = this.#options;
+    const wanted = Math.max(2, Math.floor(height / 26));
+    return {
+      size: GUTTER_LEFT,
+      gap: 6,
+      font: AXIS_FONT,
+      stroke: () => this.#view?.theme.colour("muted") ?? "gray",
+      grid: { stroke: () => this.#view?.theme.colour("grid") ?? "gray", width: 1 },
+      ticks: { show: false },
+      splits: (_, __, min, max) => (log ? logTicks(min, max, wanted) : linearTicks(max, wanted)),
+      values: (_, splits) => splits.map((value) => (tick ?? write)(value)),
+    };
+  }
+
+  #behind(chart: uPlot): void {
+    const view = this.#view;
+    if (!view) return;
+    const { ctx, bbox } = chart;
+    const ratio = bbox.width / plotWidth(view);
+    ctx.save();
+    if (this.#options.pauses)
+      drawPauseBands(ctx, this.#options.pauses, view, {
+        left: bbox.left,
+        top: bbox.top,
+        height: bbox.height,
+        ratio,
+      });
+    ctx.scale(ratio, ratio);
+    drawTimeGrid(ctx, view, bbox.top / ratio, bbox.height / ratio);
+    ctx.restore();
+  }
+
+  #inFront(chart: uPlot): void {
+    const { level } = this.#options;
+    const view = this.#view;
+    const { min, max } = chart.scales.y ?? {};
+    if (!level || !view || min === undefined || max === undefined || level.value < min || level.value > max)
+      return;
+    const { ctx, bbox } = chart;
+    const ratio = bbox.width / plotWidth(view);
+    const y = Math.round(chart.valToPos(level.value, "y", true));
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = view.theme.colour("threshold");
+    ctx.lineWidth = ratio;
+    ctx.setLineDash([2 * ratio, 3 * ratio]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+    ctx.textAlign = "right";
+    ctx.textBaseline = "bottom";
+    ctx.fillText(level.label, bbox.left + bbox.width - 4 * ratio, y - 2 * ratio);
+    ctx.restore();
+  }
+}
+
+const PADDING_TOP = 6;
+const STEPPED = uPlot.paths.stepped?.({ align: 1 }) ?? (() => null);
+
+/** A bin between two empty ones is a point in any case (uPlot's gap filter); with room, every bin is one. */
+function spacious(chart: uPlot, _series: number, from: number, to: number): boolean {
+  return to > from && chart.bbox.width / devicePixelRatio / (to - from) > 14;
+}
+
+function valueRange(options: LinePlotOptions, min: number | null, max: number | null): [number, number] {
+  const level = options.level?.value ?? 0;
+  if (options.log) {
+    if (min === null || max === null || max <= 0) return [0.1, 10];
+    const top = niceAbove(Math.max(max, level));
+    return [Math.min(niceBelow(Math.max(min, 1e-3)), top / 10), top];
+  }
+  if (options.ceiling !== undefined) return [0, Math.max(options.ceiling, max ?? 0)];
+  return [0, max === null || max <= 0 ? 1 : max * 1.06];
+}

@@ -1,0 +1,48 @@
+import type { LatencyKind } from "../model";
+import type { Theme } from "../theme";
+import type { Window } from "./window";
+
+/** Widths left and right of every plotting area, in CSS pixels: what makes all time axes one. */
+export const GUTTER_LEFT = 64;
+export const GUTTER_RIGHT = 16;
+
+/** What a plot shows: the same for all plots at any moment. */
+export interface View {
+  readonly window: Window;
+  readonly latency: LatencyKind;
+  /** Width of a plot with its gutters, in CSS pixels. */
+  readonly width: number;
+  readonly theme: Theme;
+  /** Duration of the run in seconds, which decides how times are written. */
+  readonly duration_s: number;
+  /** Starts of the phases, in seconds; a faint line in every plot. */
+  readonly phaseEdges: readonly number[];
+}
+
+/** One picture over time. */
+export interface Plot {
+  /** All of it. */
+  readonly root: HTMLElement;
+  /** The plotting area, over which the common cursor and the brush lie. */
+  readonly over: HTMLElement;
+  draw(view: View): void;
+  /** Writes the values at the common cursor, or what stands there without one. */
+  readout(time: number | null, view: View): void;
+  /** Tells more about the place under the pointer (CSS pixels in `over`); null when it left. */
+  hover?(at: { x: number; y: number } | null, view: View): void;
+}
+
+/** Pixels from the left edge of the plotting area. */
+export function xOf(time: number, view: View): number {
+  const { start, end } = view.window;
+  return ((time - start) / (end - start)) * plotWidth(view);
+}
+
+export function timeAt(x: number, view: View): number {
+  const { start, end } = view.window;
+  return start + (x / plotWidth(view)) * (end - start);
+}
+
+export function plotWidth(view: View): number {
+  return Math.max(1, view.width - GUTTER_LEFT - GUTTER_RIGHT);
+}

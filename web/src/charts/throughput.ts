@@ -1,0 +1,55 @@
+import { perSecond } from "../format";
+import type { Report } from "../model";
+import { LinePlot } from "./line-plot";
+import { ORIGINS, whyMissing } from "./missing";
+import type { Panel } from "./panel";
+import { binRows } from "./rows";
+import { binsIn, type Window } from "./window";
+
+export function throughputPanel(report: Report): Panel {
+  const { time_s, bin_s, intended_per_s, ok_per_s, failed_per_s } = report.throughput;
+  const none = report.requests === 0;
+  const plot = new LinePlot({
+    title: null,
+    height: 150,
+    time_s,
+    bin_s,
+    stepped: true,
+    axis: true,
+    write: perSecond,
+    series: [
+      { label: "failed", colour: "failed", mark: "line", width: 2, values: () => failed_per_s },
+      { label: "intended", colour: "intended", mark: "dashed", values: () => intended_per_s },
+      { label: "achieved", colour: "ok", mark: "area", width: 1.5, values: () => ok_per_s },
+    ],
+  });
+  return {
+    id: "throughput",
+    title: "Throughput",
+    note: "requests per second: asked for, answered well, failed",
+    plots: [plot],
+    missing: none ? whyMissing(report, ORIGINS.requests, "No request was sent in this recording.") : null,
+    summary: ({ window }) =>
+      `Achieved ${perSecond(mean(ok_per_s, time_s, window))} on average in this window, failed ${perSecond(mean(failed_per_s, time_s, window))}, intended ${perSecond(mean(intended_per_s, time_s, window))}.`,
+    rows: ({ window }) =>
+      binRows(time_s, window, [
+        { name: "intended", unit: "1/s", values: intended_per_s },
+        { name: "achieved", unit: "1/s", values: ok_per_s },
+        { name: "failed", unit: "1/s", values: failed_per_s },
+      ]),
+  };
+}
+
+/** Mean over the bins in a window that hold something; bins are equally wide. */
+export function mean(values: readonly (number | null)[], time_s: readonly number[], window: Window): number {
+  const { from, to } = binsIn(time_s, window);
+  let sum = 0;
+  let bins = 0;
+  for (let i = from; i < to; i += 1) {
+    const value = values[i];
+    if (value === null || value === undefined) continue;
+    sum += value;
+    bins += 1;
+  }
+  return bins === 0 ? 0 : sum / bins;
+}

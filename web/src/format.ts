@@ -1,0 +1,112 @@
+/** No-break space between a number and its unit. */
+const GAP = "\u00a0";
+/** What stands where there is no value. */
+export const NOTHING = "–";
+
+const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+/** 1234567 as 1,234,567. */
+export function count(value: number): string {
+  return grouped.format(value);
+}
+
+/** Three significant digits, never in exponent form: 0.0412, 4.12, 41.2, 412, 4,120. */
+export function digits3(value: number): string {
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 100) return grouped.format(value);
+  const decimals = Math.max(0, 2 - Math.floor(Math.log10(size)));
+  return value.toFixed(Math.min(decimals, 6));
+}
+
+/** A number or a dash. */
+export function orNothing(value: number | null | undefined, write: (value: number) => string): string {
+  return value === null || value === undefined || Number.isNaN(value) ? NOTHING : write(value);
+}
+
+/** A span of milliseconds in the unit that reads best. */
+export function milliseconds(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1000) return `${digits3(value / 1000)}${GAP}s`;
+  if (size > 0 && size < 0.1) return `${digits3(value * 1000)}${GAP}µs`;
+  return `${digits3(value)}${GAP}ms`;
+}
+
+export function perSecond(value: number): string {
+  return `${value >= 100 ? count(value) : digits3(value)}/s`;
+}
+
+/** A share of 0 to 1 as a percentage that never rounds something to nothing or nearly all to all. */
+export function percent(share: number): string {
+  const value = share * 100;
+  if (value > 0 && value < 0.1) return `<${GAP}0.1${GAP}%`;
+  if (value < 100 && value > 99.9) return `>${GAP}99.9${GAP}%`;
+  const decimals = (value > 0 && value < 10) || (value > 99 && value < 100) ? 1 : 0;
+  return `${value.toFixed(decimals).replace(/\.0$/, "")}${GAP}%`;
+}
+
+/** p < 0.001, p = 0.04: as a paper would give it. */
+export function pValue(value: number): string {
+  if (value < 0.001) return `p${GAP}<${GAP}0.001`;
+  return `p${GAP}=${GAP}${value.toPrecision(value < 0.1 ? 1 : 2)}`;
+}
+
+export function bytes(value: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let scaled = value;
+  let unit = 0;
+  while (Math.abs(scaled) >= 1024 && unit < units.length - 1) {
+    scaled /= 1024;
+    unit += 1;
+  }
+  return `${unit === 0 ? count(scaled) : digits3(scaled)}${GAP}${units[unit]}`;
+}
+
+/** Decimals that tell two times apart which are `resolution_s` from each other. */
+function decimalsFor(resolution_s: number): number {
+  return Math.min(6, Math.max(0, Math.ceil(-Math.log10(resolution_s) - 1e-9)));
+}
+
+/** A time of the run: 43.25 in short ones, 12:43.25 past five minutes, 1:12:43 past an hour. */
+export function clock(time_s: number, resolution_s: number, duration_s: number): string {
+  const decimals = decimalsFor(resolution_s);
+  if (duration_s < 300) return time_s.toFixed(decimals);
+  const rounded = Number(time_s.toFixed(decimals));
+  const hours = Math.floor(rounded / 3600);
+  const minutes = Math.floor((rounded % 3600) / 60);
+  const seconds = (rounded % 60).toFixed(decimals).padStart(decimals === 0 ? 2 : decimals + 3, "0");
+  return duration_s < 3600
+    ? `${minutes}:${seconds}`
+    : `${hours}:${String(minutes).padStart(2, "0")}:${seconds}`;
+}
+
+/** A length of time in seconds: 0.25 s, 90 s, 12 min 30 s, 2 h 5 min. */
+export function span(seconds: number): string {
+  if (seconds < 1) return milliseconds(seconds * 1000);
+  if (seconds < 180) return `${seconds < 10 ? digits3(seconds) : Number(seconds.toFixed(1))}${GAP}s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) {
+    const rest = whole % 60;
+    return `${Math.floor(whole / 60)}${GAP}min${rest === 0 ? "" : ` ${rest}${GAP}s`}`;
+  }
+  const minutes = Math.round((whole % 3600) / 60);
+  return `${Math.floor(whole / 3600)}${GAP}h${minutes === 0 ? "" : ` ${minutes}${GAP}min`}`;
+}
+
+/** Wall time (UTC) of a time of the run, to the millisecond, as logs write it. */
+export function wallTime(start_iso: string, time_s: number): string {
+  const start = Date.parse(start_iso);
+  if (Number.isNaN(start)) return "";
+  return new Date(start + time_s * 1000).toISOString().slice(11, 23);
+}
+
+export function date(iso: string): string {
+  const parsed = Date.parse(iso);
+  if (Number.isNaN(parsed)) return iso;
+  return `${new Date(parsed).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** "1 request", "2 requests". */
+export function plural(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}

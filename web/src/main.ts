@@ -1,0 +1,62 @@
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { panelsOf } from "./charts/panels";
+import { ChartStack } from "./charts/stack";
+import { h, jumpTo } from "./dom";
+import type { Report } from "./model";
+import { readReport, UnreadableReport } from "./report";
+import { type Action, actionsOf, listenToKeys } from "./sections/actions";
+import { findings } from "./sections/findings";
+import { header } from "./sections/header";
+import { helpDialog } from "./sections/help";
+import { phaseTable } from "./sections/phases";
+import { sourceTable } from "./sections/sources";
+import { strip } from "./sections/strip";
+import { Store } from "./state";
+import { Theme } from "./theme";
+
+function show(report: Report): HTMLElement[] {
+  const theme = new Theme();
+  // A recording that was broken off at once still has an axis.
+  const store = new Store({ start: 0, end: Math.max(report.duration_s, 0.001) });
+  const stack = new ChartStack(report, store, theme, panelsOf(report, store));
+  const help = helpDialog(() => actions);
+  const actions: Action[] = actionsOf(report, store, stack, theme, help.open);
+  listenToKeys(actions);
+  document.title = `${report.title} – Helenus`;
+  return [
+    h("button", { type: "button", class: "skip", onclick: () => jumpTo("charts") }, "To the charts"),
+    header(report),
+    h(
+      "main",
+      {},
+      findings(report, store),
+      phaseTable(report, store),
+      h(
+        "section",
+        { id: "charts", tabindex: -1, "aria-label": "Charts" },
+        strip(report, store, stack, actions),
+        stack.root,
+      ),
+      sourceTable(report),
+    ),
+    h(
+      "footer",
+      {},
+      `Written by helenus ${report.helenus}, ${report.created}. Everything is in this file; it loads nothing.`,
+    ),
+    help.root,
+  ];
+}
+
+function start(): void {
+  const app = document.getElementById("app");
+  try {
+    app?.append(...show(readReport(document.getElementById("report")?.textContent ?? "")));
+  } catch (cause) {
+    if (!(cause instanceof UnreadableReport)) throw cause;
+    app?.append(h("p", { class: "missing", role: "alert" }, cause.message));
+  }
+}
+
+start();

@@ -1,0 +1,218 @@
+/**
+ * What the binary writes into the page, as JSON.
+ *
+ * Times are seconds since `start`, latencies milliseconds. Arrays are columnar: entry `i` of each array
+ * of one object belongs to `time_s[i]`. Every `time_s[i]` is the START of its bin; a bin is as wide as
+ * `bin_s` says, or as the distance to the next one. `null` says that a bin holds nothing.
+ */
+export interface Report {
+  /** Version of this shape; this page reads 1. */
+  format: 1;
+  title: string;
+  /** Version of the binary that wrote the report. */
+  helenus: string;
+  /** ISO 8601, when the report was written. */
+  created: string;
+  /** ISO 8601, t = 0. */
+  start: string;
+  /** t = 0 as ns since the Unix epoch, decimal; too large for a JavaScript number. */
+  start_ns: string;
+  duration_s: number;
+  /** The command line that made the recording. */
+  command: string;
+  host: { name: string; kernel: string; cpus: number };
+  nodes: { address: string; version: string | null }[];
+  /** A request is called slow when its response time is above this. */
+  slow_threshold_ms: number;
+  /** How the threshold was chosen, such as "p99". */
+  slow_threshold_name: string;
+  requests: number;
+  errors: { outcome: string; count: number }[];
+  phases: Phase[];
+  /** Most important first. */
+  findings: Finding[];
+  throughput: Throughput;
+  latency: Latency;
+  heatmap: Heatmap;
+  cpu: Cpu[];
+  groups: ThreadGroup[];
+  pauses: Pause[];
+  pools: Pool[];
+  tables: Table[];
+  sources: Source[];
+}
+
+/** Milliseconds; null when there was no request to take them from. */
+export interface Percentiles {
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+  p999: number | null;
+  max: number | null;
+}
+
+export interface Phase {
+  name: string;
+  start_s: number;
+  end_s: number;
+  /** Intended rate in open loop; null in closed loop. */
+  rate_per_s: number | null;
+  /** Intended rate at the end, where it differs (ramp). */
+  end_rate_per_s: number | null;
+  /** Requests in flight in closed loop; null in open loop. */
+  in_flight: number | null;
+  /** False for a warm-up: shown, not judged. */
+  measured: boolean;
+  requests: number;
+  errors: number;
+  throughput_per_s: number;
+  /** From the actual start. */
+  service_ms: Percentiles;
+  /** From the intended start. */
+  response_ms: Percentiles;
+}
+
+export type Severity = "critical" | "warning" | "information";
+
+export interface Finding {
+  /** 1 is the most important; unique in a report. */
+  rank: number;
+  /** Kind, such as "gc-pause". */
+  finding: string;
+  severity: Severity;
+  /** The finding in one sentence. */
+  title: string;
+  /** What it means and what to do next. */
+  detail: string;
+  /** The node that it is about; empty when none. */
+  node: string;
+  start_s: number;
+  end_s: number;
+  /** Share (0 to 1) of the slow requests that it accounts for; null when it is about something else. */
+  share: number | null;
+  /** Share that chance alone would give. */
+  chance_share: number | null;
+  /** How often chance alone gives at least `share`. */
+  p_value: number | null;
+  /** SQL that shows the evidence. */
+  query: string;
+  /** The figures that it rests on; a name's suffix is its unit (`_ms`, `_bytes`, `_per_s`, `_share`). */
+  evidence: Record<string, unknown>;
+}
+
+export interface Throughput {
+  bin_s: number;
+  time_s: number[];
+  /** Null where nothing was intended, as in closed loop. */
+  intended_per_s: (number | null)[];
+  ok_per_s: number[];
+  failed_per_s: number[];
+}
+
+/** Milliseconds per bin; null where no request ended in the bin. */
+export interface LatencySeries {
+  p50_ms: (number | null)[];
+  p95_ms: (number | null)[];
+  p99_ms: (number | null)[];
+  p999_ms: (number | null)[];
+  max_ms: (number | null)[];
+}
+
+/** Response time counts from the intended start, service time from the actual start. */
+export type LatencyKind = "response" | "service";
+
+export interface Latency extends Record<LatencyKind, LatencySeries> {
+  bin_s: number;
+  time_s: number[];
+}
+
+/** Counts of response times. Only cells that hold a request are there. */
+export interface Heatmap {
+  bin_s: number;
+  start_s: number;
+  /** Number of time columns; column `c` starts at `start_s + c * bin_s`. */
+  columns: number;
+  /** Bounds of each row, rising, log-spaced; a row holds low <= latency < high. */
+  low_ms: number[];
+  high_ms: number[];
+  cells: [column: number, row: number, count: number][];
+}
+
+/** Shares (0 to 1) of all CPUs of the machine of a node. */
+export interface Cpu {
+  node: string;
+  time_s: number[];
+  user: number[];
+  system: number[];
+  iowait: number[];
+  irq: number[];
+  steal: number[];
+  idle: number[];
+}
+
+/** The threads of one process whose names differ only in their number. */
+export interface ThreadGroup {
+  /** "server" or "load". */
+  process: string;
+  group: string;
+  threads: number;
+  cpu_s: number;
+  run_queue_s: number | null;
+  migrations: number | null;
+  voluntary_switches: number | null;
+  involuntary_switches: number | null;
+  time_s: number[];
+  /** CPUs kept busy in each bin. */
+  cpus: number[];
+}
+
+export type Side = "server" | "load" | "recorder";
+
+export interface Pause {
+  start_s: number;
+  duration_ms: number;
+  side: Side;
+  kind: "gc" | "safepoint" | "stall";
+  node: string;
+  /** What else is known: collector and cause, heap before and after, operation. */
+  label: string;
+}
+
+export interface Pool {
+  node: string;
+  pool: string;
+  time_s: number[];
+  active: number[];
+  pending: number[];
+  blocked: number[];
+}
+
+export interface Table {
+  node: string;
+  keyspace: string;
+  table: string;
+  time_s: number[];
+  reads_per_s: (number | null)[];
+  writes_per_s: (number | null)[];
+  /** Mean of the local reads in the bin. */
+  read_ms: (number | null)[];
+  /** Mean of the local writes in the bin. */
+  write_ms: (number | null)[];
+  sstables: (number | null)[];
+  live_disk_bytes: (number | null)[];
+}
+
+export interface Source {
+  source: string;
+  node: string;
+  /** How it was captured, such as "proc" or "agent-jfr". */
+  provider: string;
+  /** Rows. */
+  captured: number;
+  /** Rows or samples known to be lost. */
+  lost: number;
+  /** Empty when nothing was lost. */
+  lost_reason: string;
+  /** Share of one CPU that the source itself used; null where it cannot be told apart. */
+  cpu_share: number | null;
+}

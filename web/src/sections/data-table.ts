@@ -1,0 +1,57 @@
+import { type Cell, type Column, type Rows, toCsv } from "../charts/rows";
+import { copyButton, copyText } from "../clipboard";
+import { h } from "../dom";
+import { count, digits3, NOTHING, plural } from "../format";
+
+/** So many rows are shown at first; the rest on request. */
+const FIRST_ROWS = 200;
+
+/** The figures behind a chart, in the window that it shows. */
+export function dataTable(rows: Rows, title: string): HTMLElement {
+  const body = h("tbody");
+  const said = h("span", { class: "said", role: "status" });
+  const all = h("button", { type: "button" }, `Show all ${count(rows.total)}`);
+  const show = (upTo: number): void => {
+    for (let index = body.childElementCount; index < upTo; index += 1)
+      body.append(h("tr", {}, ...rows.row(index).map((cell, place) => tableCell(cell, rows.columns[place]))));
+    const shown = body.childElementCount;
+    said.textContent =
+      shown < rows.total
+        ? `First ${count(shown)} of ${count(rows.total)} rows in this window`
+        : `${plural(rows.total, "row")} in this window`;
+    all.hidden = shown >= rows.total;
+  };
+  all.addEventListener("click", () => show(rows.total));
+  show(Math.min(FIRST_ROWS, rows.total));
+
+  const copy = copyButton("Copy as CSV", `Copy all ${count(rows.total)} rows as CSV`, () =>
+    copyText(toCsv(rows)),
+  );
+  const table = h(
+    "table",
+    {},
+    h("caption", { class: "visually-hidden" }, `${title}: figures in the shown window`),
+    h("thead", {}, h("tr", {}, ...rows.columns.map(head))),
+    body,
+  );
+  return h(
+    "div",
+    {},
+    h("div", { class: "table-bar" }, said, all, copy),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${title} as a table` }, table),
+  );
+}
+
+function head({ name, unit }: Column): HTMLElement {
+  return h(
+    "th",
+    { scope: "col", class: unit === "" ? null : "number" },
+    name,
+    unit !== "" && h("span", { class: "unit" }, ` ${unit}`),
+  );
+}
+
+function tableCell(cell: Cell, column: Column | undefined): HTMLElement {
+  if (typeof cell !== "number") return h("td", {}, cell ?? NOTHING);
+  return h("td", { class: "number" }, (column?.write ?? digits3)(cell));
+}

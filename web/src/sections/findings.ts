@@ -1,0 +1,129 @@
+import { copyButton, copyText } from "../clipboard";
+import { h, jumpTo } from "../dom";
+import { clock, percent, plural, pValue } from "../format";
+import type { Finding, Report, Severity } from "../model";
+import type { Store } from "../state";
+import { showFinding } from "./actions";
+import { evidenceList } from "./evidence";
+
+/** As many cards are open at first; the rest on request. */
+const FIRST_CARDS = 6;
+
+const SEVERITY: Record<Severity, { icon: string; word: string }> = {
+  critical: { icon: "▲", word: "Critical" },
+  warning: { icon: "◆", word: "Warning" },
+  information: { icon: "●", word: "Information" },
+};
+
+/** The answer: why the slow requests were slow. */
+export function findings(report: Report, store: Store): HTMLElement {
+  const cards = report.findings.map((finding) => card(finding, report, store));
+  const rest = cards.slice(FIRST_CARDS);
+  for (const { root } of rest) root.hidden = true;
+  const more = h("button", { type: "button", class: "more" }, `Show ${plural(rest.length, "more finding")}`);
+  const showAll = (): void => {
+    for (const { root } of rest) root.hidden = false;
+    more.hidden = true;
+  };
+  more.addEventListener("click", showAll);
+  more.hidden = rest.length === 0;
+  const mark = (): void => {
+    const chosen = store.selection.finding;
+    if (rest.some(({ finding }) => finding.rank === chosen)) showAll();
+    for (const { root, show, finding } of cards) {
+      root.classList.toggle("chosen", finding.rank === chosen);
+      show.setAttribute("aria-pressed", String(finding.rank === chosen));
+    }
+  };
+  store.subscribe(mark);
+  mark();
+  return h(
+    "section",
+    { class: "findings", "aria-labelledby": "findings-title" },
+    h("h2", { id: "findings-title" }, "Findings"),
+    cards.length === 0
+      ? h("p", { class: "missing" }, noFinding(report))
+      : h("ol", { class: "cards" }, ...cards.map(({ root }) => root)),
+    more,
+  );
+}
+
+function noFinding(report: Report): string {
+  return report.requests === 0
+    ? "No finding: there are no requests in this recording to explain, and no rule saw anything else to report."
+    : "No finding: nothing that was recorded explains the slow requests.";
+}
+
+function card(finding: Finding, report: Report, store: Store) {
+  const { icon, word } = SEVERITY[finding.severity];
+  const write = (time: number): string =>
+    clock(time, Math.max(0.001, (finding.end_s - finding.start_s) / 100), report.duration_s);
+  const show = h(
+    "button",
+    {
+      type: "button",
+      class: "show",
+      "aria-label": `Show finding ${finding.rank} in the charts, ${write(finding.start_s)} to ${write(finding.end_s)} seconds`,
+      onclick: () => {
+        showFinding(finding, store);
+        jumpTo("charts");
+      },
+    },
+    `Show ${write(finding.start_s)} – ${write(finding.end_s)} s`,
+  );
+  const root = h(
+    "li",
+    { class: `card ${finding.severity}` },
+    h(
+      "div",
+      { class: "kind" },
+      h("span", { class: "severity" }, h("span", { "aria-hidden": "true" }, `${icon} `), word),
+      h(
+        "span",
+        { class: "quiet" },
+        [finding.finding, finding.node].filter((part) => part !== "").join(" · "),
+      ),
+      show,
+    ),
+    h("h3", {}, finding.title),
+    share(finding),
+    finding.detail !== "" && h("p", { class: "detail" }, finding.detail),
+    h(
+      "details",
+      {},
+      h("summary", {}, "Evidence"),
+      evidenceList(finding.evidence),
+      finding.query !== "" && query(finding.query),
+    ),
+  );
+  return { root, show, finding };
+}
+
+/** "Explains 62 % of the slow requests; chance would give 4 % (p < 0.001)", with the two as bars. */
+function share({ share: explained, chance_share: chance, p_value: p }: Finding): HTMLElement | false {
+  if (explained === null) return false;
+  const words = [h("strong", {}, `Explains ${percent(explained)}`), " of the slow requests"];
+  if (chance !== null) words.push(`; chance would give ${percent(chance)}`);
+  if (p !== null) words.push(` (${pValue(p)})`);
+  const bar = h("span", { class: "share-bar", "aria-hidden": "true" }, h("span", { class: "explained" }));
+  bar.style.setProperty("--explained", `${Math.min(1, explained) * 100}%`);
+  if (chance !== null) {
+    bar.append(h("span", { class: "chance" }));
+    bar.style.setProperty("--chance", `${Math.min(1, chance) * 100}%`);
+  }
+  return h("p", { class: "share" }, bar, h("span", {}, ...words));
+}
+
+function query(sql: string): HTMLElement {
+  return h(
+    "div",
+    { class: "query" },
+    h(
+      "div",
+      { class: "query-bar" },
+      h("span", { class: "quiet" }, "helenus sql RECORDING"),
+      copyButton("Copy", "Copy the query", () => copyText(sql)),
+    ),
+    h("pre", { tabindex: 0, role: "region", "aria-label": "Query" }, h("code", {}, sql)),
+  );
+}

@@ -1,0 +1,58 @@
+import { h, jumpTo } from "../dom";
+import { count, date, milliseconds, percent, plural, span } from "../format";
+import type { Report } from "../model";
+
+/** What was run, in one line, and what it ran on, in another. */
+export function header(report: Report): HTMLElement {
+  return h(
+    "header",
+    { class: "top" },
+    h(
+      "div",
+      { class: "brand" },
+      h("h1", {}, report.title),
+      h("span", { class: "by" }, `helenus ${report.helenus}`),
+    ),
+    h("p", { class: "ran" }, h("code", {}, report.command)),
+    h("ul", { class: "facts" }, ...facts(report).map((fact) => h("li", {}, fact))),
+    report.sources.some(({ lost }) => lost > 0) &&
+      h(
+        "p",
+        { class: "lost" },
+        h("strong", {}, "⚠ Some figures are incomplete. "),
+        lossText(report),
+        " ",
+        h(
+          "button",
+          { type: "button", class: "as-link", onclick: () => jumpTo("sources") },
+          "See the sources",
+        ),
+      ),
+  );
+}
+
+function lossText(report: Report): string {
+  const lossy = report.sources.filter(({ lost }) => lost > 0);
+  return `${lossy.map(({ source, lost, captured }) => `${source} lost ${count(lost)} of ${count(lost + captured)} rows (${percent(lost / (lost + captured))})`).join(", ")}.`;
+}
+
+function facts(report: Report): string[] {
+  const { host, nodes, requests, errors } = report;
+  const failed = errors.reduce((sum, error) => sum + error.count, 0);
+  const cassandra = nodes.map(
+    ({ address, version }) => `Cassandra ${version ?? "of unknown version"} on ${address}`,
+  );
+  const kinds = errors.map((error) => `${error.outcome} ${count(error.count)}`).join(", ");
+  return [
+    ...cassandra,
+    `${host.name}, ${plural(host.cpus, "CPU")}, Linux ${host.kernel}`,
+    `${date(report.start)}, ${span(report.duration_s)}`,
+    requests === 0 ? "no requests" : plural(requests, "request"),
+    ...(requests === 0 ? [] : [failed === 0 ? "no errors" : `${plural(failed, "error")}: ${kinds}`]),
+    ...(requests === 0 || report.slow_threshold_ms <= 0
+      ? []
+      : [
+          `slow means a response above ${milliseconds(report.slow_threshold_ms)} (${report.slow_threshold_name})`,
+        ]),
+  ];
+}

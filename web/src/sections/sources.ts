@@ -1,0 +1,70 @@
+import { h } from "../dom";
+import { count, NOTHING, orNothing, percent } from "../format";
+import type { Report, Source } from "../model";
+
+/** What was captured, what was missed, and what the looking cost. */
+export function sourceTable(report: Report): HTMLElement {
+  const section = h(
+    "section",
+    { id: "sources", tabindex: -1, "aria-labelledby": "sources-title" },
+    h("h2", { id: "sources-title" }, "Sources"),
+  );
+  if (report.sources.length === 0) {
+    section.append(
+      h(
+        "p",
+        { class: "missing" },
+        "No source reported on itself in this recording, so nothing is known of losses.",
+      ),
+    );
+    return section;
+  }
+  const heads: [string, boolean][] = [
+    ["Source", false],
+    ["Node", false],
+    ["Captured by", false],
+    ["Rows", true],
+    ["Lost", true],
+    ["Why", false],
+    ["Cost, of one CPU", true],
+  ];
+  section.append(
+    h(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": "Sources as a table" },
+      h(
+        "table",
+        {},
+        h("caption", { class: "visually-hidden" }, "Sources of the recording"),
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ...heads.map(([name, number]) =>
+              h("th", { scope: "col", class: number ? "number" : null }, name),
+            ),
+          ),
+        ),
+        h("tbody", {}, ...report.sources.map(row)),
+      ),
+    ),
+  );
+  return section;
+}
+
+function row({ source, node, provider, captured, lost, lost_reason, cpu_share }: Source): HTMLElement {
+  const loss = lost === 0 ? "0" : `⚠ ${count(lost)} (${percent(lost / (lost + captured))})`;
+  return h(
+    "tr",
+    { class: lost > 0 ? "lossy" : null },
+    h("th", { scope: "row" }, source),
+    h("td", {}, node === "" ? NOTHING : node),
+    h("td", {}, provider),
+    h("td", { class: "number" }, count(captured)),
+    h("td", { class: lost > 0 ? "number bad" : "number" }, loss),
+    h("td", {}, lost_reason === "" ? NOTHING : lost_reason),
+    h("td", { class: "number" }, orNothing(cpu_share, percent)),
+  );
+}

@@ -1,0 +1,128 @@
+import { drawTimeAxis, drawTimeGrid } from "../charts/canvas-plot";
+import { GUTTER_LEFT, GUTTER_RIGHT, plotWidth, type View, xOf } from "../charts/plot";
+import type { ChartStack } from "../charts/stack";
+import { sameWindow } from "../charts/window";
+import { h, setText } from "../dom";
+import { clock, span, wallTime } from "../format";
+import type { Phase, Report } from "../model";
+import type { Store } from "../state";
+import type { Action } from "./actions";
+import { Overview } from "./overview";
+
+const AXIS_PX = 22;
+
+/** What stays in sight above the charts: the window in words, the whole run, the phases and the time axis. */
+export function strip(
+  report: Report,
+  store: Store,
+  stack: ChartStack,
+  actions: readonly Action[],
+): HTMLElement {
+  const window = h("span", { class: "window", role: "status" });
+  const cursor = h("span", { class: "at-cursor" });
+  const buttons = actions
+    .filter(({ button }) => button !== undefined)
+    .map(({ button, does, keys, run }) =>
+      h(
+        "button",
+        { type: "button", title: `${does} (${keys.join(" or ")})`, "aria-label": does, onclick: run },
+        button,
+      ),
+    );
+  const overview = new Overview(report, store, stack);
+  const phases = new PhaseBand(report, store);
+  const axis = h("canvas", { class: "axis", "aria-hidden": "true" });
+  stack.onDraw((view) => {
+    setText(window, windowText(report, store));
+    overview.draw(view);
+    phases.draw(view);
+    drawAxis(axis, view);
+  });
+  stack.onCursor((time) => setText(cursor, time === null ? "" : cursorText(report, store, time)));
+  return h(
+    "div",
+    { class: "strip" },
+    h(
+      "div",
+      { class: "bar" },
+      window,
+      cursor,
+      h("span", { class: "tools", role: "toolbar", "aria-label": "Window" }, ...buttons),
+    ),
+    overview.root,
+    phases.root,
+    axis,
+  );
+}
+
+function windowText(report: Report, store: Store): string {
+  const { window } = store.selection;
+  if (sameWindow(window, store.whole)) return `Whole run, ${span(report.duration_s)}`;
+  const length = window.end - window.start;
+  const write = (time: number): string => clock(time, length / 500, report.duration_s);
+  return `${write(window.start)} – ${write(window.end)} s, ${span(length)} of ${span(report.duration_s)}`;
+}
+
+function cursorText(report: Report, store: Store, time: number): string {
+  const { window } = store.selection;
+  const wall = wallTime(report.start, time);
+  return `${clock(time, (window.end - window.start) / 2000, report.duration_s)} s${wall === "" ? "" : ` = ${wall} UTC`}`;
+}
+
+function drawAxis(canvas: HTMLCanvasElement, view: View): void {
+  const ratio = devicePixelRatio || 1;
+  canvas.width = Math.round(view.width * ratio);
+  canvas.height = AXIS_PX * ratio;
+  canvas.style.width = `${view.width}px`;
+  canvas.style.height = `${AXIS_PX}px`;
+  const context = canvas.getContext("2d");
+  if (!context) return;
+  context.scale(ratio, ratio);
+  drawTimeGrid(context, view, 0, 4);
+  drawTimeAxis(context, view, 0);
+}
+
+/** Phases by name over the charts; each is a button that zooms to it. */
+class PhaseBand {
+  readonly root = h("div", { class: "phases", role: "group", "aria-label": "Phases" });
+  readonly #buttons: HTMLButtonElement[];
+
+  constructor(
+    private readonly report: Report,
+    store: Store,
+  ) {
+    this.#buttons = report.phases.map((phase) => {
+      const button = h(
+        "button",
+        {
+          type: "button",
+          class: phase.measured ? "phase" : "phase unmeasured",
+          title: `${phaseTitle(phase)}: zoom to this phase`,
+          onclick: () => store.change({ window: { start: phase.start_s, end: phase.end_s }, finding: null }),
+        },
+        phase.name,
+      );
+      return button;
+    });
+    this.root.append(...this.#buttons);
+    this.root.hidden = report.phases.length === 0;
+    this.root.style.marginLeft = `${GUTTER_LEFT}px`;
+    this.root.style.marginRight = `${GUTTER_RIGHT}px`;
+  }
+
+  draw(view: View): void {
+    this.report.phases.forEach((phase, index) => {
+      const button = this.#buttons[index];
+      if (!button) return;
+      const left = Math.max(0, xOf(phase.start_s, view));
+      const right = Math.min(plotWidth(view), xOf(phase.end_s, view));
+      button.hidden = right - left < 1;
+      button.style.left = `${left}px`;
+      button.style.width = `${Math.max(1, right - left - 1)}px`;
+    });
+  }
+}
+
+function phaseTitle(phase: Phase): string {
+  return `${phase.name}${phase.measured ? "" : " (not judged)"}, ${span(phase.end_s - phase.start_s)}`;
+}

@@ -1,0 +1,118 @@
+import { fitInto, sameWindow, type Window } from "./charts/window";
+import type { LatencyKind } from "./model";
+
+/** All that a person can choose, and so all that a link carries. */
+export interface Selection {
+  readonly window: Window;
+  readonly latency: LatencyKind;
+  /** Id of the chart that a link points at. */
+  readonly chart: string | null;
+  /** Rank of the finding that is shown. */
+  readonly finding: number | null;
+}
+
+export function wholeSelection(whole: Window): Selection {
+  return { window: whole, latency: "response", chart: null, finding: null };
+}
+
+/** Reads `#t=12.5-20&chart=heatmap&latency=service&finding=2`; what is missing or wrong is left at its default. */
+export function parseHash(hash: string, whole: Window): Selection {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  const selection: { -readonly [K in keyof Selection]: Selection[K] } = wholeSelection(whole);
+  const times = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(fields.get("t") ?? "");
+  if (times) {
+    const [start, end] = [Number(times[1]), Number(times[2])];
+    if (start < end && start < whole.end)
+      selection.window = fitInto({ start, end: Math.min(end, whole.end) }, whole);
+  }
+  if (fields.get("latency") === "service") selection.latency = "service";
+  const chart = fields.get("chart");
+  if (chart !== null && /^[a-z0-9-]+$/.test(chart)) selection.chart = chart;
+  const finding = fields.get("finding");
+  if (finding !== null && /^\d+$/.test(finding)) selection.finding = Number(finding);
+  return selection;
+}
+
+/** The shortest hash that parseHash reads as this selection, to a thousandth of the window. */
+export function formatHash(selection: Selection, whole: Window): string {
+  const fields: string[] = [];
+  const { start, end } = selection.window;
+  if (!sameWindow(selection.window, whole)) {
+    const decimals = Math.min(6, Math.max(0, Math.ceil(3 - Math.log10(end - start))));
+    const write = (time: number): string => String(Number(time.toFixed(decimals)));
+    fields.push(`t=${write(start)}-${write(end)}`);
+  }
+  if (selection.chart !== null) fields.push(`chart=${selection.chart}`);
+  if (selection.latency !== "response") fields.push(`latency=${selection.latency}`);
+  if (selection.finding !== null) fields.push(`finding=${selection.finding}`);
+  return fields.join("&");
+}
+
+/**
+ * `step`: a choice that "back" should undo by itself. `motion`: one of many small changes (a drag, a held
+ * key) that become one entry of the history when they come to rest.
+ */
+export type Change = "step" | "motion";
+
+type Listener = (selection: Selection, previous: Selection) => void;
+
+/** Browsers refuse more than some 200 history entries in 30 s; a motion is written once it rests. */
+const REST_MS = 250;
+
+/** The selection, the same in the page and in its address. */
+export class Store {
+  #selection: Selection;
+  #listeners: Listener[] = [];
+  #resting: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(readonly whole: Window) {
+    this.#selection = parseHash(location.hash, whole);
+    addEventListener("popstate", () => {
+      this.#cancelRest();
+      this.#apply(parseHash(location.hash, whole));
+    });
+  }
+
+  get selection(): Selection {
+    return this.#selection;
+  }
+
+  subscribe(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  change(patch: Partial<Selection>, change: Change = "step"): void {
+    this.#apply({ ...this.#selection, ...patch });
+    this.#cancelRest();
+    if (change === "step") this.#write();
+    else this.#resting = setTimeout(() => this.#write(), REST_MS);
+  }
+
+  /** Back to the whole run. */
+  reset(): void {
+    this.change({ window: this.whole, finding: null });
+  }
+
+  /** Address of this page with another selection. */
+  link(patch: Partial<Selection>): string {
+    return `${location.href.split("#")[0]}#${formatHash({ ...this.#selection, ...patch }, this.whole)}`;
+  }
+
+  #apply(selection: Selection): void {
+    const previous = this.#selection;
+    this.#selection = selection;
+    for (const listener of this.#listeners) listener(selection, previous);
+  }
+
+  #write(): void {
+    this.#resting = null;
+    const hash = formatHash(this.#selection, this.whole);
+    if (hash === location.hash.replace(/^#/, "")) return;
+    history.pushState(null, "", `#${hash}`);
+  }
+
+  #cancelRest(): void {
+    if (this.#resting !== null) clearTimeout(this.#resting);
+    this.#resting = null;
+  }
+}

@@ -1,0 +1,108 @@
+/** Colours are declared once, in style.css; canvases read them from there. */
+export type ColourName =
+  | "ground"
+  | "panel"
+  | "ink"
+  | "muted"
+  | "grid"
+  | "accent"
+  | "critical"
+  | "phase-edge"
+  | "band-server"
+  | "band-load"
+  | "band-recorder"
+  | "pause-server"
+  | "pause-load"
+  | "pause-recorder"
+  | "intended"
+  | "ok"
+  | "ok-fill"
+  | "failed"
+  | "p50"
+  | "p95"
+  | "p99"
+  | "p999"
+  | "max"
+  | "threshold"
+  | "user"
+  | "system"
+  | "irq"
+  | "steal"
+  | "iowait"
+  | "idle"
+  | "rest"
+  | `group-${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8}`;
+
+const STORED = "helenus-theme";
+
+/** Light or dark: as the system says until the person says otherwise. */
+export class Theme {
+  #colours = new Map<ColourName, string>();
+  #listeners: (() => void)[] = [];
+  readonly #probe: HTMLElement;
+  readonly #system = matchMedia("(prefers-color-scheme: dark)");
+
+  constructor() {
+    this.#probe = document.createElement("span");
+    this.#probe.hidden = true;
+    document.body.append(this.#probe);
+    const stored = this.#stored();
+    if (stored) document.documentElement.dataset.theme = stored;
+    this.#system.addEventListener("change", () => this.#changed());
+    // Paper is white: charts are drawn again in light colours for the time of printing.
+    let before: string | undefined;
+    addEventListener("beforeprint", () => {
+      before = document.documentElement.dataset.theme;
+      this.#show("light");
+    });
+    addEventListener("afterprint", () => this.#show(before));
+  }
+
+  get dark(): boolean {
+    const chosen = document.documentElement.dataset.theme;
+    return chosen ? chosen === "dark" : this.#system.matches;
+  }
+
+  toggle(): void {
+    const next = this.dark ? "light" : "dark";
+    try {
+      localStorage.setItem(STORED, next);
+    } catch {
+      // A file opened from disk may have no storage; the choice then lasts as long as the page.
+    }
+    this.#show(next);
+  }
+
+  colour(name: ColourName): string {
+    const known = this.#colours.get(name);
+    if (known !== undefined) return known;
+    this.#probe.style.color = `var(--${name})`;
+    const colour = getComputedStyle(this.#probe).color;
+    this.#colours.set(name, colour);
+    return colour;
+  }
+
+  subscribe(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #show(theme: string | undefined): void {
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#colours.clear();
+    for (const listener of this.#listeners) listener();
+  }
+
+  #stored(): string | null {
+    try {
+      const stored = localStorage.getItem(STORED);
+      return stored === "light" || stored === "dark" ? stored : null;
+    } catch {
+      return null;
+    }
+  }
+}
