@@ -98,7 +98,7 @@ CREATE TABLE sources (
   `cpu_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/sources';
 
--- Times in which a process that should have run did not: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.
+-- Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.
 CREATE TABLE stalls (
   `start_ns` BIGINT,
   `duration_ns` BIGINT,

@@ -139,13 +139,13 @@ export const tables: readonly Table[] = [
   {
     name: "stalls",
     time: "start_ns",
-    meaning: "Times in which a process that should have run did not: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.",
+    meaning: "Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.",
     columns: [
       { name: "start_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "Start of the stall." },
       { name: "duration_ns", type: "INT64", unit: "ns", nullable: false, meaning: "How long it lasted." },
       { name: "side", type: "STRING", unit: "name", nullable: false, meaning: "Whose stall it was: load (the driver), server (inside the JVM of a node), recorder." },
       { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node, for side server; empty otherwise." },
-      { name: "kind", type: "STRING", unit: "name", nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: a request started later than its intended start though a connection was free to take it." },
+      { name: "kind", type: "STRING", unit: "name", nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free to take them. stopped: the kernel held the whole process stopped, as by SIGSTOP; looked at 10 times a second." },
     ],
   },
   {

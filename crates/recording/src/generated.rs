@@ -125,13 +125,13 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "stalls", since: 1, time: "start_ns",
-        meaning: "Times in which a process that should have run did not: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.",
+        meaning: "Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.",
         columns: &[
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start of the stall." },
             Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "How long it lasted." },
             Column { name: "side", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Whose stall it was: load (the driver), server (inside the JVM of a node), recorder." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node, for side server; empty otherwise." },
-            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: a request started later than its intended start though a connection was free to take it." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free to take them. stopped: the kernel held the whole process stopped, as by SIGSTOP; looked at 10 times a second." },
         ],
     },
     Table {
@@ -491,7 +491,7 @@ pub mod rows {
         }
     }
 
-    /// Times in which a process that should have run did not: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.
+    /// Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Stall<'a> {
         /// Start of the stall. (ns since the Unix epoch)
@@ -502,7 +502,7 @@ pub mod rows {
         pub side: &'a str,
         /// The node, for side server; empty otherwise. (address)
         pub node: &'a str,
-        /// watcher: a sleeping thread woke late. schedule: a request started later than its intended start though a connection was free to take it. (name)
+        /// watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free to take them. stopped: the kernel held the whole process stopped, as by SIGSTOP; looked at 10 times a second. (name)
         pub kind: &'a str,
     }
 

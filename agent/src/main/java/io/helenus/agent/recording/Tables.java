@@ -26,7 +26,7 @@ public final class Tables {
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
   public static final int SOURCES = 6;
 
-  /** Times in which a process that should have run did not: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
+  /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
   public static final int STALLS = 7;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
