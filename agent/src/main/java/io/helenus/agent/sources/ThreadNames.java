@@ -16,7 +16,7 @@ import java.util.Map;
  */
 final class ThreadNames {
   private static final byte THREAD_NAMES = 3;
-  private static final int LONGEST_NAME_BYTES = 512;
+  private static final int LONGEST_NAME = 256;
   private static final int FRAME_BYTES = 32 * 1024;
 
   private final Feed feed;
@@ -48,13 +48,14 @@ final class ThreadNames {
     ByteBuffer frame = frame();
     for (Map.Entry<Long, String> entry : names.entrySet()) {
       if (!entry.getValue().equals(sent.get(entry.getKey()))) {
-        byte[] name = entry.getValue().getBytes(StandardCharsets.UTF_8);
-        int length = Math.min(name.length, LONGEST_NAME_BYTES);
-        if (frame.remaining() < Long.BYTES + Short.BYTES + length) {
+        String cut =
+            entry.getValue().substring(0, Math.min(entry.getValue().length(), LONGEST_NAME));
+        byte[] name = cut.getBytes(StandardCharsets.UTF_8);
+        if (frame.remaining() < Long.BYTES + Short.BYTES + name.length) {
           offer(frame);
           frame = frame();
         }
-        frame.putLong(kernelIds.get(entry.getKey())).putShort((short) length).put(name, 0, length);
+        frame.putLong(kernelIds.get(entry.getKey())).putShort((short) name.length).put(name);
         sent.put(entry.getKey(), entry.getValue());
       }
     }

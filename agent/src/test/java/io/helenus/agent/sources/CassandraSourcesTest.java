@@ -1,0 +1,132 @@
+package io.helenus.agent.sources;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.helenus.agent.recording.Schema;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class CassandraSourcesTest {
+  private final FakeCassandra cassandra = new FakeCassandra();
+  private final Frames frames = new Frames();
+  private final Pools pools = new Pools(frames.feed("pools"));
+  private final TableStats tables = new TableStats(frames.feed("tables"));
+
+  @AfterEach
+  void unregister() throws Exception {
+    cassandra.close();
+  }
+
+  private List<Schema.Row> read(Sample sample) throws Exception {
+    sample.read();
+    sample.feed().flush();
+    return frames.take();
+  }
+
+  private void writes(String keyspace, String table, long count) throws Exception {
+    cassandra.table(keyspace, table, "WriteLatency", "Count", count);
+  }
+
+  private FakeCassandra.Bean reads(String keyspace, String table, long count) throws Exception {
+    return cassandra.table(keyspace, table, "ReadLatency", "Count", count);
+  }
+
+  @Test
+  void aJvmThatIsNoCassandraHasNoRowsAndNoVersion() throws Exception {
+    assertTrue(read(pools).isEmpty());
+    assertTrue(read(tables).isEmpty());
+    assertNull(Cassandra.version());
+  }
+
+  @Test
+  void versionIsTheNodesRelease() throws Exception {
+    cassandra.set("org.apache.cassandra.db:type=StorageService", "ReleaseVersion", "5.0.9");
+    assertEquals("5.0.9", Cassandra.version());
+  }
+
+  @Test
+  void aPoolIsOneRow() throws Exception {
+    cassandra.pool("request", "MutationStage", "ActiveTasks", "Value", 3);
+    cassandra.pool("request", "MutationStage", "PendingTasks", "Value", 5L);
+    cassandra.pool("request", "MutationStage", "CompletedTasks", "Value", 70L);
+    cassandra.pool("request", "MutationStage", "CurrentlyBlockedTasks", "Count", 1L);
+    cassandra.pool("request", "MutationStage", "TotalBlockedTasks", "Count", 9L);
+    Schema.Row row = read(pools).get(0);
+    assertEquals("MutationStage", row.get("pool"));
+    assertEquals("request", row.get("kind"));
+    assertEquals(3, row.number("active"));
+    assertEquals(5, row.number("pending"));
+    assertEquals(70, row.number("completed"));
+    assertEquals(1, row.number("blocked"));
+    assertEquals(9, row.number("total_blocked"));
+    assertNull(row.get("max_size"));
+    cassandra.pool("request", "MutationStage", "MaxPoolSize", "Value", 32);
+    assertEquals(32, read(pools).get(0).number("max_size"));
+  }
+
+  @Test
+  void aTableIsOneRowAndWhatItDoesNotTellIsNull() throws Exception {
+    reads("ks", "t", 10);
+    writes("ks", "t", 20);
+    cassandra.table("ks", "t", "ReadTotalLatency", "Count", 1_500L);
+    cassandra.table("ks", "t", "LiveSSTableCount", "Value", 4);
+    cassandra.table("ks", "t", "SSTablesPerReadHistogram", "95thPercentile", 2.5);
+    cassandra.table("ks", "t", "TombstoneScannedHistogram", "95thPercentile", Double.NaN);
+    cassandra.set(
+        "org.apache.cassandra.db:type=Tables,keyspace=ks,table=t", "DroppableTombstoneRatio", 0.25);
+    Schema.Row row = read(tables).get(0);
+    assertEquals("ks", row.get("keyspace"));
+    assertEquals("t", row.get("table_name"));
+    assertEquals(10, row.number("reads"));
+    assertEquals(20, row.number("writes"));
+    assertEquals(1_500_000, row.number("read_total_ns"));
+    assertNull(row.get("write_total_ns"));
+    assertEquals(4, row.number("sstables"));
+    assertEquals(2.5, row.get("sstables_per_read_p95"));
+    assertNull(row.get("tombstones_per_slice_p95"));
+    assertEquals(0.25, row.get("droppable_ratio"));
+  }
+
+  @Test
+  void tablesComeAndGo() throws Exception {
+    reads("ks", "one", 1);
+    assertEquals(1, read(tables).size());
+    reads("ks", "two", 1);
+    assertEquals(2, read(tables).size());
+    cassandra.drop("org.apache.cassandra.metrics:type=Table,keyspace=ks,scope=one");
+    List<Schema.Row> left = read(tables);
+    assertEquals(1, left.size());
+    assertEquals("two", left.get(0).get("table_name"));
+  }
+
+  @Test
+  void aSystemTableHasRowsOnlyWhenItWasActive() throws Exception {
+    reads("system", "local", 1);
+    reads("system_schema", "tables", 1);
+    reads("ks", "t", 1);
+    assertEquals(3, read(tables).size());
+    List<Schema.Row> second = read(tables);
+    assertEquals(1, second.size());
+    assertEquals("ks", second.get(0).get("keyspace"));
+    writes("system", "local", 2);
+    assertEquals(2, read(tables).size());
+    assertEquals(1, read(tables).size());
+  }
+
+  @Test
+  void percentilesAreReadWhenTheTableWasReadSince() throws Exception {
+    reads("ks", "t", 1);
+    FakeCassandra.Bean histogram =
+        cassandra.table("ks", "t", "SSTablesPerReadHistogram", "95thPercentile", 2.0);
+    read(tables);
+    assertEquals(1, histogram.reads.get());
+    histogram.values.put("95thPercentile", 3.0);
+    assertEquals(2.0, read(tables).get(0).get("sstables_per_read_p95"));
+    assertEquals(1, histogram.reads.get());
+    reads("ks", "t", 2);
+    assertEquals(3.0, read(tables).get(0).get("sstables_per_read_p95"));
+  }
+}
