@@ -2,6 +2,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { panelsOf } from "./charts/panels";
 import { ChartStack } from "./charts/stack";
+import { sameWindow } from "./charts/window";
 import { h, jumpTo } from "./dom";
 import type { Report } from "./model";
 import { readReport, UnreadableReport } from "./report";
@@ -24,6 +25,12 @@ function show(report: Report): HTMLElement[] {
   const actions: Action[] = actionsOf(report, store, stack, theme, help.open);
   listenToKeys(actions);
   document.title = `${report.title} – Helenus`;
+  // A link to a window or a chart is followed once the page has its height.
+  requestAnimationFrame(() => {
+    const { chart, window } = store.selection;
+    if (chart !== null && document.getElementById(`chart-${chart}`)) jumpTo(`chart-${chart}`);
+    else if (!sameWindow(window, store.whole)) jumpTo("charts");
+  });
   return [
     h("button", { type: "button", class: "skip", onclick: () => jumpTo("charts") }, "To the charts"),
     header(report),

@@ -1,3 +1,5 @@
+import type { Severity } from "./model";
+
 /** Colours are declared once, in style.css; canvases read them from there. */
 export type ColourName =
   | "ground"
@@ -6,11 +8,8 @@ export type ColourName =
   | "muted"
   | "grid"
   | "accent"
-  | "critical"
+  | Severity
   | "phase-edge"
-  | "band-server"
-  | "band-load"
-  | "band-recorder"
   | "pause-server"
   | "pause-load"
   | "pause-recorder"

@@ -5,10 +5,16 @@ import { type View, xOf } from "./plot";
 /** A band is never thinner than this, so that a pause of 1 ms in a run of an hour is seen. */
 export const THINNEST_PX = 2;
 
-const BAND: Record<Side, ColourName> = {
-  server: "band-server",
-  load: "band-load",
-  recorder: "band-recorder",
+/** Opacity of a band and of its two edges; a thin one is all edge, or it would not be seen. */
+const FAINT = 0.13;
+const EDGE = 0.4;
+/** Of a band that was made wider than its pause: many of them must not look like one long pause. */
+const FAINTEST = 0.16;
+
+export const SIDE_COLOUR: Record<Side, ColourName> = {
+  server: "pause-server",
+  load: "pause-load",
+  recorder: "pause-recorder",
 };
 
 /**
@@ -21,13 +27,26 @@ export function drawPauseBands(
   view: View,
   box: { left: number; top: number; height: number; ratio: number },
 ): void {
+  const rectangle = (from: number, to: number): void =>
+    context.fillRect(box.left + from * box.ratio, box.top, (to - from) * box.ratio, box.height);
+  context.save();
   for (const side of ["recorder", "load", "server"] as const) {
-    context.fillStyle = view.theme.colour(BAND[side]);
+    context.fillStyle = view.theme.colour(SIDE_COLOUR[side]);
     let from = 0;
     let to = Number.NEGATIVE_INFINITY;
+    /** How wide the merged pauses are without being made visible. */
+    let true_px = 0;
     const paint = (): void => {
-      if (to > from)
-        context.fillRect(box.left + from * box.ratio, box.top, (to - from) * box.ratio, box.height);
+      if (to <= from) return;
+      context.globalAlpha = Math.max(FAINTEST, EDGE * Math.min(1, true_px));
+      if (to - from <= THINNEST_PX + 1) {
+        rectangle(from, to);
+        return;
+      }
+      rectangle(from, from + 1);
+      rectangle(to - 1, to);
+      context.globalAlpha = FAINT;
+      rectangle(from + 1, to - 1);
     };
     for (const pause of pauses) {
       const end_s = pause.start_s + pause.duration_ms / 1000;
@@ -36,11 +55,14 @@ export function drawPauseBands(
       if (edges.from > to) {
         paint();
         from = edges.from;
+        true_px = 0;
       }
+      true_px += xOf(end_s, view) - xOf(pause.start_s, view);
       to = Math.max(to, edges.to);
     }
     paint();
   }
+  context.restore();
 }
 
 /** Left and right edge of a stretch in CSS pixels of the plotting area, cut off at it, at least THINNEST_PX apart. */

@@ -18,7 +18,7 @@ export class HeatmapPlot implements Plot {
   readonly over: HTMLElement;
   readonly #canvas = new CanvasPlot(HEIGHT, true);
   readonly #image = document.createElement("canvas");
-  readonly #tip = h("div", { class: "tip", hidden: true, role: "status" });
+  readonly #tip = h("div", { class: "tip", hidden: true });
   readonly #frame = h("div", { class: "cell-frame", hidden: true });
   readonly #low: number;
   readonly #high: number;

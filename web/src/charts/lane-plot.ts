@@ -1,8 +1,7 @@
 import { h, setText } from "../dom";
 import { clock, milliseconds, plural, span } from "../format";
 import type { Pause, Side } from "../model";
-import type { ColourName } from "../theme";
-import { edgesOf } from "./bands";
+import { edgesOf, SIDE_COLOUR } from "./bands";
 import { CanvasPlot } from "./canvas-plot";
 import { GUTTER_LEFT, type Plot, plotWidth, type View, xOf } from "./plot";
 import type { Window } from "./window";
@@ -10,12 +9,6 @@ import type { Window } from "./window";
 const HEIGHT = 22;
 /** The pointer finds a mark from this near. */
 const REACH_PX = 4;
-
-const COLOUR: Record<Side, ColourName> = {
-  server: "pause-server",
-  load: "pause-load",
-  recorder: "pause-recorder",
-};
 
 export interface Lane {
   title: string;
@@ -36,7 +29,7 @@ export class LanePlot implements Plot {
   readonly over: HTMLElement;
   readonly #canvas: CanvasPlot;
   readonly #sum = h("span", { class: "value" });
-  readonly #tip = h("div", { class: "tip", hidden: true, role: "status" });
+  readonly #tip = h("div", { class: "tip", hidden: true });
 
   constructor(
     private readonly lane: Lane,
@@ -46,7 +39,7 @@ export class LanePlot implements Plot {
     this.over = this.#canvas.over;
     this.#canvas.root.append(this.#tip);
     const swatch = h("span", { class: "swatch area", "aria-hidden": "true" });
-    swatch.style.setProperty("--swatch", `var(--${COLOUR[lane.side]})`);
+    swatch.style.setProperty("--swatch", `var(--${SIDE_COLOUR[lane.side]})`);
     this.root = h(
       "div",
       { class: "plot compact" },
@@ -61,7 +54,7 @@ export class LanePlot implements Plot {
     this.#tip.hidden = true;
     context.fillStyle = view.theme.colour("grid");
     context.fillRect(GUTTER_LEFT, HEIGHT - 1, plotWidth(view), 1);
-    context.fillStyle = view.theme.colour(COLOUR[this.lane.side]);
+    context.fillStyle = view.theme.colour(SIDE_COLOUR[this.lane.side]);
     const shown = pausesIn(this.lane.pauses, view.window);
     let total = 0;
     let longest = 0;

@@ -3,6 +3,7 @@ import { clock, digits3, milliseconds, orNothing } from "../format";
 import type { LatencyKind, LatencySeries, Report } from "../model";
 import type { Store } from "../state";
 import type { ColourName } from "../theme";
+import type { Mark } from "./legend";
 import { LinePlot } from "./line-plot";
 import { ORIGINS, whyMissing } from "./missing";
 import type { Panel } from "./panel";
@@ -10,8 +11,15 @@ import type { View } from "./plot";
 import { binRows } from "./rows";
 import { binsIn } from "./window";
 
-const LINES: { field: keyof LatencySeries; label: string; colour: ColourName; width: number }[] = [
-  { field: "max_ms", label: "max", colour: "max", width: 1 },
+/** The maxima of neighbouring bins have nothing between them: they are dots, and hide no line. */
+const LINES: {
+  field: keyof LatencySeries;
+  label: string;
+  colour: ColourName;
+  width: number;
+  mark?: Mark;
+}[] = [
+  { field: "max_ms", label: "max", colour: "max", width: 1, mark: "dots" },
   { field: "p999_ms", label: "p99.9", colour: "p999", width: 1.5 },
   { field: "p99_ms", label: "p99", colour: "p99", width: 2 },
   { field: "p95_ms", label: "p95", colour: "p95", width: 1.5 },
@@ -39,12 +47,12 @@ export function latencyPanel(report: Report, store: Store): Panel {
           },
         }
       : {}),
-    series: LINES.map(({ field, label, colour, width }) => {
+    series: LINES.map(({ field, label, colour, width, mark = "line" }) => {
       const positive = {
         response: drawable(latency.response[field]),
         service: drawable(latency.service[field]),
       };
-      return { label, colour, mark: "line" as const, width, values: (view: View) => positive[view.latency] };
+      return { label, colour, mark, width, values: (view: View) => positive[view.latency] };
     }),
   });
   return {

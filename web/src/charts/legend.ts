@@ -1,11 +1,13 @@
 import { h, setText } from "../dom";
 import type { ColourName } from "../theme";
 
+export type Mark = "line" | "dashed" | "area" | "dots";
+
 export interface LegendEntry {
   label: string;
   colour: ColourName;
   /** The swatch looks as the series does. */
-  mark: "line" | "dashed" | "area";
+  mark: Mark;
 }
 
 /** Names of the series over a plot, with their values at the common cursor. */

@@ -5,7 +5,7 @@ import type { Pause } from "../model";
 import type { ColourName } from "../theme";
 import { drawPauseBands } from "./bands";
 import { AXIS_FONT, AXIS_HEIGHT, drawTimeGrid, ticksFor } from "./canvas-plot";
-import { Legend } from "./legend";
+import { Legend, type Mark } from "./legend";
 import { GUTTER_LEFT, GUTTER_RIGHT, type Plot, plotWidth, type View } from "./plot";
 import { linearTicks, logTicks, niceAbove, niceBelow } from "./ticks";
 import { binAt } from "./window";
@@ -15,10 +15,12 @@ export type Values = readonly (number | null)[];
 export interface LineSeries {
   label: string;
   colour: ColourName;
-  mark: "line" | "dashed" | "area";
+  mark: Mark;
   width?: number;
   /** One value per bin; where there are two kinds of latency, the kind that is asked for. */
   values(view: View): Values;
+  /** What is drawn of them, where that is not all. */
+  drawn?(values: Values): Values;
 }
 
 export interface LinePlotOptions {
@@ -106,7 +108,7 @@ export class LinePlot implements Plot {
     const { time_s, bin_s, series, stacked, stepped } = this.#options;
     const x = stepped ? [...time_s] : time_s.map((start) => start + bin_s / 2);
     if (stepped && x.length > 0) x.push((x.at(-1) ?? 0) + bin_s);
-    const columns = series.map((one) => [...one.values(view)]);
+    const columns = series.map((one) => [...(one.drawn?.(one.values(view)) ?? one.values(view))]);
     if (stacked) {
       for (let index = columns.length - 2; index >= 0; index -= 1) {
         const [above, below] = [columns[index], columns[index + 1]];
@@ -150,15 +152,17 @@ export class LinePlot implements Plot {
     const colour = (): string => this.#view?.theme.colour(one.colour) ?? "gray";
     const filled = stacked || one.mark === "area";
     return {
-      stroke: stacked ? () => this.#view?.theme.colour("panel") ?? "white" : colour,
-      width: stacked ? 0.5 : (one.width ?? 1.5),
+      stroke: colour,
+      width: stacked ? 0 : (one.width ?? 1.5),
       spanGaps: false,
       ...(filled ? { fill: stacked ? colour : () => this.#fill(one.colour) } : {}),
       ...(one.mark === "dashed" ? { dash: [5, 3] } : {}),
-      ...(stepped ? { paths: STEPPED } : {}),
+      ...(one.mark === "dots" ? { paths: () => null } : stepped ? { paths: STEPPED } : {}),
       points: {
-        show: (chart, index, from, to) => !stacked && !stepped && spacious(chart, index, from, to),
-        size: 4,
+        show: (chart, _, from, to) =>
+          one.mark === "dots" || (!stacked && !stepped && spacious(chart, from, to)),
+        size: one.mark === "dots" ? 3.5 : 4,
+        width: 0,
         fill: colour,
       },
     };
@@ -200,7 +204,9 @@ export class LinePlot implements Plot {
       grid: { stroke: () => this.#view?.theme.colour("grid") ?? "gray", width: 1 },
       ticks: { show: false },
       splits: (_, __, min, max) => (log ? logTicks(min, max, wanted) : linearTicks(max, wanted)),
-      values: (_, splits) => splits.map((value) => (tick ?? write)(value)),
+      // Without times below there is no room for the lower half of a zero.
+      values: (_, splits) =>
+        splits.map((value) => (value === 0 && !this.#options.axis ? "" : (tick ?? write)(value))),
     };
   }
 
@@ -251,7 +257,7 @@ const PADDING_TOP = 6;
 const STEPPED = uPlot.paths.stepped?.({ align: 1 }) ?? (() => null);
 
 /** A bin between two empty ones is a point in any case (uPlot's gap filter); with room, every bin is one. */
-function spacious(chart: uPlot, _series: number, from: number, to: number): boolean {
+function spacious(chart: uPlot, from: number, to: number): boolean {
   return to > from && chart.bbox.width / devicePixelRatio / (to - from) > 14;
 }
 

@@ -57,7 +57,7 @@ export class PanelElement {
       {},
       h("h3", { id: `${id}-title` }, title),
       h("span", { class: "note" }, note),
-      h("span", { class: "tools" }, panel.tools, missing === null && this.#toggle, link),
+      h("span", { class: "tools" }, missing === null && panel.tools, missing === null && this.#toggle, link),
     );
     this.root = h(
       "figure",

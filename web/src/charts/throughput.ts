@@ -1,6 +1,6 @@
 import { perSecond } from "../format";
 import type { Report } from "../model";
-import { LinePlot } from "./line-plot";
+import { LinePlot, type Values } from "./line-plot";
 import { ORIGINS, whyMissing } from "./missing";
 import type { Panel } from "./panel";
 import { binRows } from "./rows";
@@ -18,7 +18,14 @@ export function throughputPanel(report: Report): Panel {
     axis: true,
     write: perSecond,
     series: [
-      { label: "failed", colour: "failed", mark: "line", width: 2, values: () => failed_per_s },
+      {
+        label: "failed",
+        colour: "failed",
+        mark: "line",
+        width: 2,
+        values: () => failed_per_s,
+        drawn: withoutRest,
+      },
       { label: "intended", colour: "intended", mark: "dashed", values: () => intended_per_s },
       { label: "achieved", colour: "ok", mark: "area", width: 1.5, values: () => ok_per_s },
     ],
@@ -38,6 +45,15 @@ export function throughputPanel(report: Report): Panel {
         { name: "failed", unit: "1/s", values: failed_per_s },
       ]),
   };
+}
+
+/**
+ * Without the zeros that have no failure beside them: a red line along the whole axis would say that
+ * something is wrong where nothing is.
+ */
+export function withoutRest(values: Values): Values {
+  const some = (index: number): boolean => (values[index] ?? 0) > 0;
+  return values.map((value, index) => (some(index - 1) || some(index) || some(index + 1) ? value : null));
 }
 
 /** Mean over the bins in a window that hold something; bins are equally wide. */

@@ -24,14 +24,15 @@ export function timeTicks(start: number, end: number, wanted: number): { step: n
 function multiples(start: number, end: number, step: number): number[] {
   const ticks: number[] = [];
   const last = Math.floor(end / step + 1e-9);
-  for (let i = Math.ceil(start / step - 1e-9); i <= last; i += 1) ticks.push(i * step);
+  for (let i = Math.ceil(start / step - 1e-9); i <= last; i += 1) ticks.push(i * step + 0); // + 0 makes 0 of -0
   return ticks;
 }
 
 /** Ticks of a value axis that starts at 0. */
 export function linearTicks(max: number, wanted: number): number[] {
   if (!(max > 0)) return [0];
-  return multiples(0, max, decimalStep(max / Math.max(1, wanted)));
+  // One tick above 0 at least, or the axis says nothing.
+  return multiples(0, max, Math.min(decimalStep(max / Math.max(1, wanted)), niceBelow(max)));
 }
 
 /** Ticks of a log axis: powers of ten, with 2 and 5 between where there is room for `wanted`. */

@@ -66,7 +66,7 @@ export class Overview {
     const chosen = this.report.findings.find(({ rank }) => rank === this.store.selection.finding);
     if (chosen) {
       const { from, to } = edgesOf(chosen.start_s, chosen.end_s, view);
-      context.fillStyle = theme.colour("band-server");
+      context.fillStyle = theme.colour("grid");
       context.fillRect(from, 0, to - from, HEIGHT);
     }
     context.fillStyle = theme.colour("p99");
@@ -75,7 +75,7 @@ export class Overview {
     for (const finding of [...this.report.findings].reverse()) {
       const { from, to } = edgesOf(finding.start_s, finding.end_s, view);
       if (to - from > plotWidth(view) * 0.9) continue;
-      context.fillStyle = theme.colour(finding.severity === "information" ? "muted" : "critical");
+      context.fillStyle = theme.colour(finding.severity);
       context.fillRect(from, 0, to - from, FINDINGS_PX - 1);
     }
   }

@@ -89,7 +89,7 @@ function row(phase: Phase, report: Report, store: Store): HTMLElement {
   return h(
     "tr",
     { class: phase.measured ? null : "unmeasured" },
-    h("th", { scope: "row" }, zoom, !phase.measured && h("span", { class: "quiet" }, " not judged")),
+    h("th", { scope: "row" }, zoom, !phase.measured && h("span", { class: "quiet" }, ", not judged")),
     number(`${write(phase.start_s)} – ${write(phase.end_s)}`),
     number(asked(phase)),
     h(

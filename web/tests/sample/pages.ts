@@ -1,0 +1,39 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Report } from "../../src/model";
+import { emptyReport, millionReport, overloadReport, withoutAgent } from "./reports";
+
+export const PLACEHOLDER = "/*HELENUS_REPORT*/";
+
+const WEB = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+const FOLDER = join(WEB, "dist", "samples");
+
+export type Sample = "overload" | "million" | "empty" | "without-agent" | "template";
+
+/** Address of a sample's page, as a person would open it from disk. */
+export function pageOf(sample: Sample): string {
+  return `file://${join(FOLDER, `${sample}.html`)}`;
+}
+
+/** Puts a report into the template, as the binary does. */
+export function fill(template: string, report: Report): string {
+  const json = JSON.stringify(report).replaceAll("<", "\\u003c");
+  const at = template.indexOf(PLACEHOLDER);
+  if (at < 0 || template.indexOf(PLACEHOLDER, at + 1) >= 0)
+    throw new Error(`the template must hold ${PLACEHOLDER} once`);
+  return template.slice(0, at) + json + template.slice(at + PLACEHOLDER.length);
+}
+
+/** Writes all samples from the template that was built last. */
+export default function writePages(): void {
+  const template = readFileSync(join(WEB, "dist", "report.html"), "utf8");
+  mkdirSync(FOLDER, { recursive: true });
+  const write = (sample: Sample, page: string): void => writeFileSync(join(FOLDER, `${sample}.html`), page);
+  const overload = overloadReport();
+  write("template", template);
+  write("overload", fill(template, overload));
+  write("without-agent", fill(template, withoutAgent(overload)));
+  write("million", fill(template, millionReport()));
+  write("empty", fill(template, emptyReport()));
+}
