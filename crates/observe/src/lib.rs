@@ -1,1 +1,79 @@
+//! What a running node, its JVM and its machine do, recorded: one module per source.
+//!
+//! [`Observation::start`] attaches the sources to processes that run already; [`Observation::stop`] takes them off.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod cpus;
+mod jvm;
+mod names;
+mod observation;
+mod protocol;
+mod sampler;
+mod threads;
+
+pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
+pub use names::{ThreadNames, thread_group};
+pub use observation::{Error, Observation, Options};
+pub use protocol::Hello;
+
+use std::sync::mpsc::Sender;
+
+/// Where a source says what a person should hear while it runs.
+pub type Events = Sender<Event>;
+
+/// Something that happened while the sources ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The agent is in the JVM and sends.
+    AgentConnected {
+        node: String,
+        java: String,
+        cassandra: Option<String>,
+    },
+    /// A source is not there, or only as its fallback.
+    Degraded {
+        node: String,
+        source: &'static str,
+        reason: String,
+    },
+    AgentLog {
+        node: String,
+        line: String,
+    },
+    AgentGone {
+        node: String,
+        reason: String,
+    },
+    /// A watched process has ended; the recording goes on without it.
+    TargetEnded {
+        node: String,
+        pid: u32,
+    },
+}
+
+/// What a watched process is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessKind {
+    Server,
+    Load,
+}
+
+impl ProcessKind {
+    /// Its name in the `threads` table, and as a side in `stalls`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ProcessKind::Server => "server",
+            ProcessKind::Load => "load",
+        }
+    }
+}
+
+/// A process to watch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    pub process: ProcessKind,
+    /// The node's address, as in the rows of all tables.
+    pub node: String,
+    pub pid: u32,
+}

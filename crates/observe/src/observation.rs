@@ -1,0 +1,148 @@
+//! All sources of one recording, started together and ended together.
+
+use crate::jvm::{AgentLink, Wanted};
+use crate::names::ThreadNames;
+use crate::sampler::Sampler;
+use crate::{Event, Events, ProcessKind, Watched};
+use helenus_cassandra::attach;
+use helenus_cassandra::target::{self, Which};
+use helenus_recording::{NodeFacts, Recorder};
+use std::io;
+use std::time::Duration;
+
+/// How long an agent may take from being loaded to its hello, and from being asked to go to having gone.
+const AGENT_WITHIN: Duration = Duration::from_secs(20);
+
+/// What to record, and how often.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Between two samples of the CPUs and threads.
+    pub interval: Duration,
+    /// Between two readings of pools and tables inside the JVM.
+    pub jvm_interval: Duration,
+    /// A thread that wakes this much too late is a stall.
+    pub stall_bound: Duration,
+    /// The agent's jar; none to leave the JVMs alone.
+    pub agent: Option<&'static [u8]>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            interval: Duration::from_millis(100),
+            jvm_interval: Duration::from_secs(1),
+            stall_bound: Duration::from_millis(10),
+            agent: None,
+        }
+    }
+}
+
+/// Why the sources could not be started. Those that had been are ended again.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Target(#[from] target::Error),
+
+    #[error("{0}. Record without the agent by --no-agent: GC, safepoints, pools and tables will be missing")]
+    Attach(#[from] attach::Error),
+
+    #[error(
+        "the agent in {node} (pid {pid}) did not come up: {reason}. Record without it by --no-agent: GC, safepoints, pools and tables will be missing"
+    )]
+    Agent { node: String, pid: u32, reason: String },
+
+    #[error(
+        "cannot read /proc of pid {pid}: {source}. The process has ended, or /proc is mounted with hidepid and belongs to another user (run as root)"
+    )]
+    Proc { pid: u32, source: io::Error },
+
+    #[error("cannot listen on loopback for the agent: {0}")]
+    Listen(io::Error),
+
+    #[error(transparent)]
+    Recording(#[from] helenus_recording::Error),
+}
+
+/// The running sources.
+#[derive(Debug)]
+pub struct Observation {
+    agents: Vec<(String, AgentLink)>,
+    sampler: Option<Sampler>,
+}
+
+impl Observation {
+    /// Attaches the sources to processes that run. On an error nothing stays attached.
+    pub fn start(
+        recorder: &Recorder,
+        watched: &[Watched],
+        options: &Options,
+        events: &Events,
+    ) -> Result<Observation, Error> {
+        recorder.update_manifest(|manifest| {
+            for node in watched.iter().filter(|watched| watched.process == ProcessKind::Server) {
+                match manifest.nodes.iter_mut().find(|known| known.address == node.node) {
+                    Some(known) => known.pid = Some(node.pid),
+                    None => manifest.nodes.push(NodeFacts {
+                        address: node.node.clone(),
+                        pid: Some(node.pid),
+                        ..NodeFacts::default()
+                    }),
+                }
+            }
+        })?;
+        let mut observation = Observation { agents: Vec::new(), sampler: None };
+        match observation.attach(recorder, watched, options, events) {
+            Ok(()) => Ok(observation),
+            Err(error) => {
+                observation.stop();
+                Err(error)
+            }
+        }
+    }
+
+    fn attach(
+        &mut self,
+        recorder: &Recorder,
+        watched: &[Watched],
+        options: &Options,
+        events: &Events,
+    ) -> Result<(), Error> {
+        let names: Vec<ThreadNames> = watched.iter().map(|_| ThreadNames::default()).collect();
+        for (node, names) in watched.iter().zip(&names).filter(|(node, _)| node.process == ProcessKind::Server) {
+            let Some(jar) = options.agent else {
+                let reason = "no agent was wanted: GC, safepoints, pools and tables are not recorded".to_string();
+                // The one who listened may have had enough.
+                let _ = events.send(Event::Degraded { node: node.node.clone(), source: "jvm", reason });
+                continue;
+            };
+            let wanted =
+                Wanted { node: node.node.clone(), interval: options.jvm_interval, stall_bound: options.stall_bound };
+            let link =
+                AgentLink::listen(recorder.clone(), wanted, names.clone(), events.clone()).map_err(Error::Listen)?;
+            let agent_options = link.agent_options();
+            // From here on it is taken off again by `stop`, whatever comes.
+            self.agents.push((node.node.clone(), link));
+            let target = target::find(Which::Pid(node.pid.cast_signed()))?;
+            attach::load_agent(&target, jar, &agent_options)?;
+            let hello = self.agents.last().map_or(Err("no link".into()), |(_, link)| link.wait(AGENT_WITHIN));
+            let hello = hello.map_err(|reason| Error::Agent { node: node.node.clone(), pid: node.pid, reason })?;
+            let connected =
+                Event::AgentConnected { node: node.node.clone(), java: hello.java, cassandra: hello.cassandra };
+            let _ = events.send(connected);
+        }
+        let sampler = Sampler::start(recorder, watched, &names, options.interval, options.stall_bound, events.clone());
+        let pid = watched.first().map_or(0, |watched| watched.pid);
+        self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
+        Ok(())
+    }
+
+    /// Takes all sources off again, and returns what is not sure to be undone.
+    pub fn stop(self) -> Vec<String> {
+        if let Some(sampler) = self.sampler {
+            sampler.stop();
+        }
+        let detach =
+            |(node, link): (String, AgentLink)| link.detach(AGENT_WITHIN).err().map(|why| format!("{node}: {why}"));
+        self.agents.into_iter().filter_map(detach).collect()
+    }
+}

@@ -1,0 +1,204 @@
+//! What the agent and the recorder say to each other, over a TCP connection that the agent opens.
+//!
+//! Little endian. The agent says hello once: `HLNS`, `u32` protocol, `u16` length and token, `u32` length and JSON.
+//! Then both send frames: `u32` length of what follows, `u8` kind, payload. All that comes from the agent's side is
+//! untrusted until its token was right, and bounded after that.
+
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read, Write};
+
+pub const PROTOCOL: u32 = 1;
+const MAGIC: &[u8; 4] = b"HLNS";
+const LONGEST_HELLO: u32 = 64 << 10;
+/// A second of rows of a node with some thousand tables is below 2 MB.
+pub const LONGEST_FRAME: u32 = 32 << 20;
+
+/// What the agent says of itself and its JVM.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Hello {
+    pub pid: u32,
+    /// Fingerprint of the schema that its rows follow.
+    pub schema: String,
+    pub agent: String,
+    pub java: String,
+    #[serde(default)]
+    pub vm: String,
+    /// How it captures each of its sources.
+    #[serde(default)]
+    pub providers: std::collections::BTreeMap<String, String>,
+    /// Release of Cassandra, when the JVM is one.
+    #[serde(default)]
+    pub cassandra: Option<String>,
+}
+
+/// What the recorder wants of the agent.
+#[derive(Debug, Clone, Serialize)]
+pub struct Start<'a> {
+    /// Added to `System.nanoTime()` it is a time of the recording.
+    pub epoch_offset_ns: i64,
+    /// Name of the node in the rows.
+    pub node: &'a str,
+    pub interval_ms: u64,
+    pub stall_bound_ms: u64,
+    pub sources: &'a [&'a str],
+}
+
+/// A frame from the agent.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Frame {
+    Rows {
+        table: u8,
+        count: u32,
+        bytes: Vec<u8>,
+    },
+    Log(String),
+    ThreadNames(Vec<(i64, String)>),
+    /// Everything is undone; the last frame.
+    Bye(String),
+}
+
+/// Reads the hello and compares its token.
+pub fn read_hello(from: &mut impl Read, token: &str) -> io::Result<Hello> {
+    if &array::<4>(from)? != MAGIC {
+        return Err(bad("it does not begin as an agent does"));
+    }
+    let protocol = u32::from_le_bytes(array(from)?);
+    if protocol != PROTOCOL {
+        return Err(bad(&format!("it speaks protocol {protocol}, and this helenus {PROTOCOL}")));
+    }
+    let length = u16::from_le_bytes(array(from)?);
+    let said = bytes(from, u32::from(length))?;
+    if !same(&said, token.as_bytes()) {
+        return Err(bad("its token is wrong"));
+    }
+    let length = u32::from_le_bytes(array(from)?);
+    if length > LONGEST_HELLO {
+        return Err(bad("its hello is too long"));
+    }
+    serde_json::from_slice(&bytes(from, length)?).map_err(|error| bad(&format!("its hello is not understood: {error}")))
+}
+
+/// Reads the next frame.
+pub fn read_frame(from: &mut impl Read) -> io::Result<Frame> {
+    let length = u32::from_le_bytes(array(from)?);
+    if length == 0 || length > LONGEST_FRAME {
+        return Err(bad("a frame of an impossible length"));
+    }
+    let frame = bytes(from, length)?;
+    let (kind, payload) = frame.split_first().ok_or_else(|| bad("an empty frame"))?;
+    let text = |payload: &[u8]| String::from_utf8_lossy(payload).into_owned();
+    match kind {
+        1 => {
+            let (table, rest) = payload.split_first().ok_or_else(|| bad("rows without a table"))?;
+            let (count, rows) = rest.split_first_chunk::<4>().ok_or_else(|| bad("rows without a number"))?;
+            Ok(Frame::Rows { table: *table, count: u32::from_le_bytes(*count), bytes: rows.to_vec() })
+        }
+        2 => Ok(Frame::Log(text(payload))),
+        3 => thread_names(payload).ok_or_else(|| bad("thread names that end early")).map(Frame::ThreadNames),
+        4 => Ok(Frame::Bye(text(payload))),
+        kind => Err(bad(&format!("a frame of the unknown kind {kind}"))),
+    }
+}
+
+fn thread_names(mut payload: &[u8]) -> Option<Vec<(i64, String)>> {
+    let mut names = Vec::new();
+    while !payload.is_empty() {
+        let (tid, rest) = payload.split_first_chunk::<8>()?;
+        let (length, rest) = rest.split_first_chunk::<2>()?;
+        let (name, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
+        names.push((i64::from_le_bytes(*tid), String::from_utf8_lossy(name).into_owned()));
+        payload = rest;
+    }
+    Some(names)
+}
+
+pub fn write_start(to: &mut impl Write, start: &Start<'_>) -> io::Result<()> {
+    write_frame(to, 1, &serde_json::to_vec(start)?)
+}
+
+pub fn write_detach(to: &mut impl Write) -> io::Result<()> {
+    write_frame(to, 2, &[])
+}
+
+fn write_frame(to: &mut impl Write, kind: u8, payload: &[u8]) -> io::Result<()> {
+    let length = u32::try_from(payload.len() + 1).map_err(|_| bad("a frame that is too long"))?;
+    to.write_all(&[&length.to_le_bytes(), &[kind][..], payload].concat())?;
+    to.flush()
+}
+
+fn array<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads so many bytes, without trusting the number: memory grows with what has come.
+fn bytes(from: &mut impl Read, length: u32) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(u64::from(length)).read_to_end(&mut bytes)?;
+    if bytes.len() < length as usize {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok(bytes)
+}
+
+/// Compares in a time that does not tell where two texts differ.
+fn same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0
+}
+
+fn bad(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn hello(token: &str) -> Vec<u8> {
+        let json = br#"{"pid":7,"schema":"ab","agent":"0.1.0","java":"17","monotonic_ns":5}"#;
+        let mut bytes = b"HLNS\x01\0\0\0".to_vec();
+        bytes.extend((token.len() as u16).to_le_bytes());
+        bytes.extend(token.as_bytes());
+        bytes.extend((json.len() as u32).to_le_bytes());
+        bytes.extend(json);
+        bytes
+    }
+
+    #[test]
+    fn the_token_must_be_right() {
+        assert_eq!(read_hello(&mut &hello("secret")[..], "secret").unwrap().pid, 7);
+        assert!(read_hello(&mut &hello("secreT")[..], "secret").is_err());
+        assert!(read_hello(&mut &hello("")[..], "secret").is_err());
+        assert!(read_hello(&mut &b"GET / HTTP/1.1\r\n\r\n"[..], "secret").is_err());
+    }
+
+    #[test]
+    fn frames_are_read_as_they_were_sent() {
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, 1, &[7, 2, 0, 0, 0, 9, 9]).unwrap();
+        write_frame(&mut bytes, 3, &[&5i64.to_le_bytes()[..], &[2, 0], b"ab"].concat()).unwrap();
+        write_frame(&mut bytes, 4, b"done").unwrap();
+        let mut from = &bytes[..];
+        assert_eq!(read_frame(&mut from).unwrap(), Frame::Rows { table: 7, count: 2, bytes: vec![9, 9] });
+        assert_eq!(read_frame(&mut from).unwrap(), Frame::ThreadNames(vec![(5, "ab".into())]));
+        assert_eq!(read_frame(&mut from).unwrap(), Frame::Bye("done".into()));
+        assert_eq!(read_frame(&mut from).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_make_it_panic(bytes: Vec<u8>) {
+            let _ = read_hello(&mut &bytes[..], "t");
+            let _ = read_frame(&mut &bytes[..]);
+        }
+
+        #[test]
+        fn no_payload_can_make_it_panic(kind in 0u8..6, payload: Vec<u8>) {
+            let mut framed = Vec::new();
+            write_frame(&mut framed, kind, &payload).unwrap();
+            let _ = read_frame(&mut &framed[..]);
+        }
+    }
+}

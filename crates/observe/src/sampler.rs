@@ -1,0 +1,244 @@
+//! The thread that reads /proc at a fixed rate: CPUs, the threads of the watched processes, and whether one is stopped.
+
+use crate::cpus::Cpus;
+use crate::names::ThreadNames;
+use crate::threads::Threads;
+use crate::{Event, Events, Watched};
+use helenus_recording::rows::{SourceReport, Stall};
+use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often the sampler says what it captured, lost and cost.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+
+/// The running sampler.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Sampler {
+    pub(crate) fn start(
+        recorder: &Recorder,
+        watched: &[Watched],
+        names: &[ThreadNames],
+        interval: Duration,
+        stall_bound: Duration,
+        events: Events,
+    ) -> io::Result<Sampler> {
+        let clock = recorder.clock();
+        let node = watched.first().map_or("", |watched| &watched.node);
+        let cpus = Cpus::new(node, clock.now_ns())?;
+        let processes = watched
+            .iter()
+            .zip(names)
+            .map(|(watched, names)| Process::new(watched, names.clone(), recorder))
+            .collect::<io::Result<Vec<_>>>()?;
+        let note = |source: &str, node: &str, provider: &str| SourceFacts {
+            name: source.into(),
+            node: node.into(),
+            provider: provider.into(),
+            note: String::new(),
+        };
+        let mut facts = vec![note("cpus", node, "proc-stat")];
+        facts.extend(processes.iter().map(|process| note("threads", &process.node, process.threads.provider())));
+        recorder.update_manifest(|manifest| manifest.sources.extend(facts)).map_err(io::Error::other)?;
+        let (stop, stopped) = channel();
+        let run = Run { recorder: recorder.clone(), cpus, processes, interval, stall_bound, events };
+        let thread = std::thread::Builder::new().name("sampler".into()).spawn(move || run.run(&stopped))?;
+        Ok(Sampler { stop, thread })
+    }
+
+    pub(crate) fn stop(self) {
+        drop(self.stop);
+        // A panic in the sampler has been printed; what it recorded is there.
+        let _ = self.thread.join();
+    }
+}
+
+struct Process {
+    name: &'static str,
+    node: String,
+    pid: u32,
+    threads: Threads,
+    stat: File,
+    /// Since when the kernel holds it stopped.
+    stopped_since_ns: Option<i64>,
+    report: Report,
+}
+
+/// Counts of a source since its last report.
+#[derive(Default)]
+struct Report {
+    captured: u64,
+    lost: u64,
+    cpu_ns: i64,
+}
+
+struct Run {
+    recorder: Recorder,
+    cpus: Cpus,
+    processes: Vec<Process>,
+    interval: Duration,
+    stall_bound: Duration,
+    events: Events,
+}
+
+impl Process {
+    fn new(watched: &Watched, names: ThreadNames, recorder: &Recorder) -> io::Result<Process> {
+        let name = watched.process.name();
+        Ok(Process {
+            name,
+            node: watched.node.clone(),
+            pid: watched.pid,
+            threads: Threads::new(watched.pid, name, &watched.node, names, &recorder.clock())?,
+            stat: File::open(format!("/proc/{}/stat", watched.pid))?,
+            stopped_since_ns: None,
+            report: Report::default(),
+        })
+    }
+
+    fn sample(&mut self, recorder: &Recorder) -> io::Result<()> {
+        let before_ns = cpu_time_of_this_thread_ns();
+        self.watch_stop(recorder)?;
+        let captured = self.threads.sample(recorder)?;
+        self.report.captured += captured.rows;
+        self.report.lost += captured.lost;
+        self.report.cpu_ns += cpu_time_of_this_thread_ns() - before_ns;
+        Ok(())
+    }
+
+    /// A process that is stopped (SIGSTOP, a debugger) can't say so itself before it goes on.
+    fn watch_stop(&mut self, recorder: &Recorder) -> io::Result<()> {
+        let mut buffer = [0; 512];
+        let length = self.stat.read_at(&mut buffer, 0)?;
+        let text = String::from_utf8_lossy(&buffer[..length]);
+        let state = text.rfind(')').and_then(|end| text[end + 1..].trim_start().chars().next());
+        let now_ns = recorder.clock().now_ns();
+        match (state, self.stopped_since_ns) {
+            (Some('T' | 't'), None) => self.stopped_since_ns = Some(now_ns),
+            (Some('T' | 't'), Some(_)) => {}
+            (_, Some(start_ns)) => {
+                self.stopped_since_ns = None;
+                self.append_stop(recorder, start_ns, now_ns);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn append_stop(&self, recorder: &Recorder, start_ns: i64, end_ns: i64) {
+        recorder.append(Stall {
+            start_ns,
+            duration_ns: end_ns - start_ns,
+            side: self.name,
+            node: &self.node,
+            kind: "stopped",
+        });
+    }
+
+    fn close(&self, recorder: &Recorder) {
+        if let Some(start_ns) = self.stopped_since_ns {
+            self.append_stop(recorder, start_ns, recorder.clock().now_ns());
+        }
+    }
+}
+
+impl Run {
+    fn run(mut self, stopped: &Receiver<()>) {
+        let mut next = Instant::now() + self.interval;
+        let mut reported = Instant::now();
+        let mut cpus = Report::default();
+        loop {
+            let wait = next.saturating_duration_since(Instant::now());
+            let going_on = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
+            let late = Instant::now().saturating_duration_since(next);
+            if going_on {
+                self.note_stall(late);
+                let missed = u64::try_from(late.as_nanos() / self.interval.as_nanos().max(1)).unwrap_or(0);
+                cpus.lost += missed;
+                self.processes.iter_mut().for_each(|process| process.report.lost += missed);
+                next += self.interval * (1 + u32::try_from(missed).unwrap_or(u32::MAX));
+            }
+            let before_ns = cpu_time_of_this_thread_ns();
+            match self.cpus.sample(&self.recorder) {
+                Ok(rows) => cpus.captured += rows,
+                Err(_) => cpus.lost += 1,
+            }
+            cpus.cpu_ns += cpu_time_of_this_thread_ns() - before_ns;
+            self.sample_processes();
+            if !going_on || reported.elapsed() >= REPORT_EVERY {
+                self.report(&mut cpus, reported.elapsed());
+                reported = Instant::now();
+            }
+            if !going_on {
+                self.processes.iter().for_each(|process| process.close(&self.recorder));
+                return;
+            }
+        }
+    }
+
+    fn sample_processes(&mut self) {
+        let (recorder, events) = (&self.recorder, &self.events);
+        self.processes.retain_mut(|process| {
+            let going_on = process.sample(recorder).is_ok();
+            if !going_on {
+                process.close(recorder);
+                let ended = Event::TargetEnded { node: process.node.clone(), pid: process.pid };
+                // The one who listened may have had enough; the rows end here either way.
+                let _ = events.send(ended);
+            }
+            going_on
+        });
+    }
+
+    /// When this thread wakes late, so may everybody on this machine.
+    fn note_stall(&self, late: Duration) {
+        if late > self.stall_bound {
+            let duration_ns = nanos(late);
+            self.recorder.append(Stall {
+                start_ns: self.recorder.clock().now_ns() - duration_ns,
+                duration_ns,
+                side: "recorder",
+                node: "",
+                kind: "watcher",
+            });
+        }
+    }
+
+    fn report(&mut self, cpus: &mut Report, interval: Duration) {
+        let time_ns = self.recorder.clock().now_ns();
+        let append = |source, node: &str, provider, report: &mut Report| {
+            let report = std::mem::take(report);
+            self.recorder.append(SourceReport {
+                time_ns,
+                interval_ns: nanos(interval),
+                source,
+                node,
+                provider,
+                captured: i64::try_from(report.captured).unwrap_or(i64::MAX),
+                lost: i64::try_from(report.lost).unwrap_or(i64::MAX),
+                lost_reason: if report.lost > 0 {
+                    "the sampler came too late, or a thread could not be read"
+                } else {
+                    ""
+                },
+                cpu_ns: Some(report.cpu_ns),
+            });
+        };
+        append("cpus", self.processes.first().map_or("", |process| &process.node), "proc-stat", cpus);
+        for process in &mut self.processes {
+            append("threads", &process.node, process.threads.provider(), &mut process.report);
+        }
+    }
+}
+
+fn nanos(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}
