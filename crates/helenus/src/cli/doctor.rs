@@ -1,0 +1,141 @@
+use crate::terminal;
+use anyhow::Result;
+use clap::Args;
+use helenus_cassandra::java;
+use serde::Serialize;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// Say what works on this machine, what does not, why, and what would change it
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  helenus doctor --json | jq '.[] | select(.state != \"works\")'")]
+pub struct Arguments {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One thing that Helenus can do here, or not.
+#[derive(Debug, Serialize)]
+struct Check {
+    what: &'static str,
+    state: State,
+    /// What was found.
+    found: String,
+    /// The one command or change that would make it better; empty when there is nothing to do.
+    way_out: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Works,
+    Degraded,
+    Missing,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let checks = [java_for_nodes(), maven(), attach(), schedstat(), sched(), cpus(), descriptors()];
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&checks)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    for check in &checks {
+        let mark = match check.state {
+            State::Works => terminal::good("works   "),
+            State::Degraded => terminal::severity_text("warning", "degraded"),
+            State::Missing => terminal::severity_text("critical", "missing "),
+        };
+        anstream::println!("{mark}  {}: {}", terminal::bold(check.what), check.found);
+        if !check.way_out.is_empty() {
+            anstream::println!("          {} {}", terminal::dim("→"), check.way_out);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn check(what: &'static str, state: State, found: impl Into<String>, way_out: &str) -> Check {
+    Check { what, state, found: found.into(), way_out: if state == State::Works { String::new() } else { way_out.into() } }
+}
+
+fn java_for_nodes() -> Check {
+    let installed = java::installed();
+    let versions: Vec<String> = installed.iter().map(|java| java.version.clone()).collect();
+    let fits = |features: &[u32]| installed.iter().any(|java| features.contains(&java.feature));
+    let found = if versions.is_empty() { "none".to_string() } else { versions.join(", ") };
+    let (state, found) = match (fits(&[11, 17]), fits(&[8, 11])) {
+        (true, true) => (State::Works, format!("{found}: for Cassandra 4.0, 4.1 and 5.0")),
+        (true, false) => (State::Degraded, format!("{found}: for Cassandra 5.0; 4.0 and 4.1 need Java 11")),
+        (false, true) => (State::Degraded, format!("{found}: for Cassandra 4.0 and 4.1; 5.0 needs Java 11 or 17")),
+        (false, false) => (State::Missing, found),
+    };
+    check("Java for local nodes", state, found, "install JDK 17 (apt-get install openjdk-17-jdk-headless) and 11, or name one in HELENUS_JAVA_HOME")
+}
+
+fn maven() -> Check {
+    match Command::new("mvn").arg("--version").output() {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stdout);
+            check("Maven, which fetches Cassandra", State::Works, said.lines().next().unwrap_or_default(), "")
+        }
+        Err(_) => check(
+            "Maven, which fetches Cassandra",
+            State::Missing,
+            "no mvn on the PATH; `helenus up` works with releases that are in the cache",
+            "apt-get install maven",
+        ),
+    }
+}
+
+fn attach() -> Check {
+    // SAFETY: takes no arguments and can't fail.
+    let root = unsafe { libc::geteuid() } == 0;
+    if root {
+        check("the agent in a running JVM", State::Works, "root: nodes of every user", "")
+    } else {
+        check("the agent in a running JVM", State::Degraded, "nodes of this user only", "run as the node's user, or as root")
+    }
+}
+
+fn schedstat() -> Check {
+    if Path::new("/proc/self/schedstat").exists() {
+        check("CPU and run-queue time per thread", State::Works, "/proc/PID/task/TID/schedstat, exact", "")
+    } else {
+        check(
+            "CPU and run-queue time per thread",
+            State::Degraded,
+            "no schedstat in this kernel: CPU time in ticks of 10 ms, no run-queue delay",
+            "a kernel with CONFIG_SCHED_INFO",
+        )
+    }
+}
+
+fn sched() -> Check {
+    if Path::new("/proc/self/sched").exists() {
+        check("migrations and switches per thread", State::Works, "/proc/PID/task/TID/sched", "")
+    } else {
+        check(
+            "migrations and switches per thread",
+            State::Missing,
+            "no /proc/PID/task/TID/sched in this kernel",
+            "a kernel with CONFIG_SCHED_DEBUG",
+        )
+    }
+}
+
+fn cpus() -> Check {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let found = format!("{cpus} CPUs for this process");
+    let way_out = "drive the load from another machine: on so few CPUs the load driver competes with the node";
+    check("room for load and node", if cpus < 4 { State::Degraded } else { State::Works }, found, way_out)
+}
+
+fn descriptors() -> Check {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the pointer is to an rlimit of ours.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    // Two for each thread of a node, which has some hundreds to some thousands.
+    let enough = limit.rlim_max >= 8192;
+    let state = if enough { State::Works } else { State::Degraded };
+    check("open files", state, format!("{} at most", limit.rlim_max), "ulimit -Hn 65536")
+}

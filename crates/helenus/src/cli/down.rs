@@ -1,0 +1,48 @@
+use super::nodes;
+use crate::terminal;
+use anyhow::{Result, bail};
+use clap::Args;
+use helenus_cassandra::Places;
+use helenus_cassandra::state::Registry;
+use std::process::ExitCode;
+
+/// Stop local clusters that `helenus up` started
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  helenus down\n  helenus down wide --keep-data\n  helenus down --all")]
+pub struct Arguments {
+    /// Name of the cluster; may be left out when there is only one
+    name: Option<String>,
+    /// Stop all
+    #[arg(long, conflicts_with = "name")]
+    all: bool,
+    /// Keep temporary data
+    #[arg(long)]
+    keep_data: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let registry = Registry::new(Places::of_user()?);
+    let known: Vec<String> = registry.list()?.into_iter().map(|status| status.record.name).collect();
+    let names = match (arguments.name, arguments.all) {
+        (Some(name), _) => vec![name],
+        (None, true) => known,
+        (None, false) if known.len() > 1 => {
+            bail!("there are several clusters ({}); name one, or stop all with --all", known.join(", "))
+        }
+        (None, false) => known,
+    };
+    if names.is_empty() {
+        terminal::talk("no local cluster runs");
+    }
+    let mut steps = terminal::Steps::new();
+    for name in names {
+        let stopped = registry.down(&name, arguments.keep_data, &mut |progress| nodes::show(&mut steps, &progress))?;
+        steps.keep(|| {
+            terminal::done(format_args!("stopped {}; its log is in {}", stopped.name, stopped.logs.display()));
+            if let Some(data) = &stopped.data {
+                terminal::talk(format_args!("  its data is in {}", data.display()));
+            }
+        });
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,112 @@
+//! The command line. Each subcommand is a file; what it needs of others is in the crates below.
+
+mod completions;
+mod doctor;
+mod down;
+mod explain;
+mod lab;
+mod load;
+mod nodes;
+mod ps;
+mod record;
+mod recording;
+mod report;
+mod sql;
+mod up;
+
+use crate::terminal;
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use helenus_observe::Event;
+use helenus_recording::Summary;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// A performance laboratory for Apache Cassandra: why were these requests slow, and what makes them fast?
+///
+/// Exit codes: 0 well, 1 a finding at or above the asked severity, 2 an error.
+#[derive(Debug, Parser)]
+#[command(name = "helenus", version, max_term_width = 110, arg_required_else_help = true)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Up(up::Arguments),
+    Down(down::Arguments),
+    Ps(ps::Arguments),
+    Load(load::Arguments),
+    Record(record::Arguments),
+    Explain(explain::Arguments),
+    Report(report::Arguments),
+    Sql(sql::Arguments),
+    Recording(recording::Arguments),
+    Lab(lab::Arguments),
+    Doctor(doctor::Arguments),
+    Completions(completions::Arguments),
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    match arguments.command {
+        Command::Up(arguments) => up::run(arguments),
+        Command::Down(arguments) => down::run(arguments),
+        Command::Ps(arguments) => ps::run(arguments),
+        Command::Load(arguments) => load::run(arguments),
+        Command::Record(arguments) => record::run(arguments),
+        Command::Explain(arguments) => explain::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
+        Command::Sql(arguments) => sql::run(arguments),
+        Command::Recording(arguments) => recording::run(arguments),
+        Command::Lab(arguments) => lab::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+    }
+}
+
+/// A duration as people write it: 100ms, 90s, 2m.
+fn duration(text: &str) -> Result<Duration, String> {
+    helenus_load::quantity::duration(text).map_err(|error| error.to_string())
+}
+
+/// A name for a recording that nobody named, in the folder where we are.
+fn new_recording(what: &str) -> PathBuf {
+    PathBuf::from(format!("{what}-{}.helenus", chrono::Local::now().format("%Y%m%d-%H%M%S")))
+}
+
+/// The command as it was given. No option of ours takes a secret in plain text.
+fn command_line() -> String {
+    let quoted = |word: String| if word.contains(char::is_whitespace) { format!("'{word}'") } else { word };
+    std::iter::once("helenus".to_string()).chain(std::env::args().skip(1).map(quoted)).collect::<Vec<_>>().join(" ")
+}
+
+fn say_event(event: &Event) {
+    match event {
+        Event::AgentConnected { node, java, cassandra } => {
+            let what = cassandra.as_ref().map_or_else(|| "a JVM".to_string(), |version| format!("Cassandra {version}"));
+            terminal::done(format_args!("the agent is in {node}: {what} on Java {java}"));
+        }
+        Event::Degraded { node, reason, .. } => terminal::warn(format_args!("{node}: {reason}")),
+        Event::AgentLog { node, line } => terminal::talk(terminal::dim(format_args!("{node} agent: {line}"))),
+        Event::AgentGone { node, reason } => terminal::talk(terminal::dim(format_args!("{node}: the agent has gone ({reason})"))),
+        Event::TargetEnded { node, pid } => terminal::warn(format_args!("{node} (pid {pid}) has ended")),
+    }
+}
+
+/// Says where a recording is, and what is missing in it.
+fn say_closed(summary: &Summary) {
+    let rows = summary.tables.values().map(|table| table.rows).sum();
+    let bytes = summary.tables.values().map(|table| table.bytes).sum();
+    terminal::done(format_args!(
+        "recorded {} rows ({}) in {}",
+        terminal::count(rows),
+        terminal::bytes(bytes),
+        summary.folder.display()
+    ));
+    for loss in &summary.losses {
+        let rows = loss.rows.map_or("rows".to_string(), |rows| format!("{} rows", terminal::count(rows)));
+        terminal::warn(format_args!("{rows} of {} are missing: {}", loss.table, loss.reason));
+    }
+}

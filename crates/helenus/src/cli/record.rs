@@ -1,0 +1,196 @@
+use super::nodes;
+use crate::assets::AGENT_JAR;
+use crate::{interrupt, terminal};
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use helenus_cassandra::Cancel;
+use helenus_cassandra::target::{self, Target, Vm, Which};
+use helenus_observe::{Event, Observation, Options, ProcessKind, Watched};
+use helenus_recording::{Manifest, Recorder};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// Record what running nodes do: CPUs, threads, GC, safepoints, thread pools, tables
+///
+/// The nodes run on this machine and need no preparation. An agent is loaded into each JVM and taken out again at the
+/// end; it opens no port. Ends after --for, with the command after `--`, at Ctrl-C, or when the last node has ended.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus record --node 127.0.0.1 --for 60s
+  helenus record --pid 4711 -o peak.helenus
+  helenus record --node 127.0.0.1 -- cassandra-stress write n=1000000
+  helenus record --node 127.0.0.1 --no-agent --for 10s")]
+pub struct Arguments {
+    /// A node, by its CQL address (may be given again)
+    #[arg(long = "node", value_name = "ADDRESS[:PORT]", required_unless_present = "pids")]
+    nodes: Vec<String>,
+    /// A node, by its process (may be given again)
+    #[arg(long = "pid", value_name = "PID")]
+    pids: Vec<i32>,
+    /// The new recording's folder
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// How long to record
+    #[arg(long = "for", value_name = "DURATION", value_parser = super::duration)]
+    lasts: Option<Duration>,
+    /// Between two samples of CPUs and threads
+    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = super::duration)]
+    interval: Duration,
+    /// Leave the JVM alone: GC, safepoints, pools and tables are not recorded
+    #[arg(long)]
+    no_agent: bool,
+    /// A command to record around
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    if arguments.interval < Duration::from_millis(5) {
+        bail!("--interval {:?} is too short: reading /proc that often would be what is measured; take 5ms or more", arguments.interval);
+    }
+    let cancel = interrupt::cancel_on_signals()?;
+    let targets = targets(&arguments)?;
+    let folder = arguments.output.clone().unwrap_or_else(|| super::new_recording("record"));
+    let title = format!("record {}", targets.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" "));
+    let recorder = Recorder::create(&folder, Manifest::new(&title, &super::command_line()))?;
+    let outcome = record(&arguments, &targets, &recorder, &cancel);
+    // Whatever happened, what was recorded is kept.
+    let summary = recorder.close();
+    if outcome.is_err() && summary.as_ref().is_ok_and(|summary| summary.tables.values().all(|table| table.rows == 0)) {
+        // Best effort: an empty recording of a run that could not start helps nobody.
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    let code = outcome?;
+    super::say_closed(&summary?);
+    Ok(code)
+}
+
+/// The nodes to record, each with the name it has in the rows.
+fn targets(arguments: &Arguments) -> Result<Vec<(String, Target)>> {
+    let mut targets = Vec::new();
+    for node in &arguments.nodes {
+        let address = nodes::address(node)?;
+        targets.push((address.ip().to_string(), target::find(Which::Address(address))?));
+    }
+    for pid in &arguments.pids {
+        let target = target::find(Which::Pid(*pid))?;
+        let name = target.cql.map_or_else(|| format!("pid {pid}"), |address| address.ip().to_string());
+        targets.push((name, target));
+    }
+    for (name, target) in &targets {
+        if target.vm == Vm::None && !arguments.no_agent {
+            bail!(
+                "process {} ({}) is no Java virtual machine; give the --pid of a Cassandra node, or record its CPU and threads alone with --no-agent",
+                target.pid,
+                target.command
+            );
+        }
+        if !target.is_cassandra {
+            terminal::warn(format_args!("{name} (pid {}, {}) is no Cassandra: there will be no pools and tables", target.pid, target.command));
+        }
+    }
+    Ok(targets)
+}
+
+fn record(arguments: &Arguments, targets: &[(String, Target)], recorder: &Recorder, cancel: &Cancel) -> Result<ExitCode> {
+    let (events, heard) = std::sync::mpsc::channel();
+    let watched: Vec<Watched> = targets
+        .iter()
+        .map(|(node, target)| Watched { process: ProcessKind::Server, node: node.clone(), pid: target.pid.unsigned_abs() })
+        .collect();
+    let options = Options {
+        interval: arguments.interval,
+        agent: (!arguments.no_agent).then_some(AGENT_JAR),
+        ..Options::default()
+    };
+    let mut steps = terminal::Steps::new();
+    steps.step(format_args!("attaching to {} node(s)", watched.len()));
+    let observation = Observation::start(recorder, &watched, &options, &events)?;
+    let child = match arguments.command.split_first() {
+        None => None,
+        Some((program, rest)) => match Command::new(program).args(rest).spawn() {
+            Ok(child) => Some(child),
+            Err(error) => {
+                observation.stop();
+                return Err(error).with_context(|| format!("cannot start {program}"));
+            }
+        },
+    };
+    let until = Until { lasts: arguments.lasts, child, nodes: watched.len() };
+    let code = until.wait(&mut steps, recorder, cancel, &heard);
+    steps.step("detaching");
+    let undone = observation.stop();
+    drop(steps);
+    for event in heard.try_iter() {
+        super::say_event(&event);
+    }
+    for left in undone {
+        terminal::warn(left);
+    }
+    code
+}
+
+/// When a recording ends.
+struct Until {
+    lasts: Option<Duration>,
+    child: Option<std::process::Child>,
+    nodes: usize,
+}
+
+impl Until {
+    fn wait(
+        mut self,
+        steps: &mut terminal::Steps,
+        recorder: &Recorder,
+        cancel: &Cancel,
+        heard: &Receiver<Event>,
+    ) -> Result<ExitCode> {
+        let started = Instant::now();
+        steps.step(match (self.lasts, self.child.is_some()) {
+            (Some(lasts), _) => format!("recording for {lasts:?}"),
+            (None, true) => "recording until the command has ended".to_string(),
+            (None, false) => "recording; Ctrl-C ends it".to_string(),
+        });
+        loop {
+            match heard.recv_timeout(Duration::from_millis(100)) {
+                Ok(event) => {
+                    if matches!(event, Event::TargetEnded { .. }) {
+                        self.nodes -= 1;
+                    }
+                    steps.keep(|| super::say_event(&event));
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            let health = recorder.health();
+            let rows: u64 = health.rows.values().sum();
+            match health.disk_error {
+                Some(error) => steps.live(format_args!("{error}; rows wait in memory")),
+                None => steps.live(format_args!("recording: {:.0} s, {} rows", started.elapsed().as_secs_f64(), terminal::count(rows))),
+            }
+            if let Some(child) = &mut self.child
+                && let Some(status) = child.try_wait()?
+            {
+                // The command's own code is what a script asks for; a signal is an error.
+                return Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(2)));
+            }
+            let over = self.lasts.is_some_and(|lasts| started.elapsed() >= lasts);
+            if over || cancel.is_cancelled() || (self.nodes == 0 && self.child.is_none()) {
+                self.end_child()?;
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+    }
+
+    /// The command ends with the recording. A Ctrl-C on the terminal has reached it as well.
+    fn end_child(&mut self) -> Result<()> {
+        if let Some(child) = &mut self.child {
+            let pid = i32::try_from(child.id()).context("a pid that is none")?;
+            // SAFETY: kill takes no pointers, and the child has not been waited for, so that the pid is still its own.
+            unsafe { libc::kill(pid, libc::SIGTERM) };
+            child.wait()?;
+        }
+        Ok(())
+    }
+}

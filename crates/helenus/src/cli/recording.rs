@@ -1,0 +1,108 @@
+use crate::terminal;
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use helenus_recording::{Manifest, Recording, State, merge, salvage};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Look at recordings, save one that was cut off, merge several
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// What a recording holds, from which sources, and what is missing
+    #[command(after_help = "Example:\n  helenus recording info run.helenus --json | jq .tables")]
+    Info {
+        recording: PathBuf,
+        /// The manifest as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a whole recording of one whose writer was killed or whose disk was full
+    #[command(after_help = "Example:\n  helenus recording salvage run.helenus")]
+    Salvage { recording: PathBuf },
+    /// Make one recording of several, such as one from `helenus load` and one from `helenus record`
+    #[command(after_help = "Example:\n  helenus recording merge load.helenus server.helenus -o both.helenus")]
+    Merge {
+        #[arg(required = true, num_args = 2..)]
+        recordings: Vec<PathBuf>,
+        /// Where to write the new recording
+        #[arg(short, long)]
+        output: PathBuf,
+    },
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    match arguments.command {
+        Command::Info { recording, json } => {
+            let recording = Recording::open(&recording)?;
+            let manifest = recording.manifest();
+            let mut out = anstream::stdout();
+            if json {
+                writeln!(out, "{}", serde_json::to_string_pretty(manifest)?)?;
+            } else {
+                describe(&mut out, manifest)?;
+            }
+        }
+        Command::Salvage { recording } => {
+            let salvaged = salvage(&recording)?;
+            if salvaged.was_closed {
+                terminal::done(format_args!("{} is whole already", recording.display()));
+            } else {
+                let rows = salvaged.tables.values().map(|table| table.rows).sum();
+                terminal::done(format_args!("salvaged {} rows of {} tables", terminal::count(rows), salvaged.tables.len()));
+                if !salvaged.cut.is_empty() {
+                    terminal::warn(format_args!(
+                        "the last message of {} was cut off; at most the last second before the end is missing",
+                        salvaged.cut.join(", ")
+                    ));
+                }
+            }
+        }
+        Command::Merge { recordings, output } => {
+            let parts = recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
+            let title = parts.iter().map(|part| part.manifest().title.as_str()).collect::<Vec<_>>().join(" + ");
+            let manifest = merge(&parts, &output, &title, "helenus recording merge")?;
+            let rows = manifest.tables.values().map(|table| table.rows).sum();
+            terminal::done(format_args!("{} rows in {}", terminal::count(rows), output.display()));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(out: &mut impl Write, manifest: &Manifest) -> Result<()> {
+    let state = match manifest.state {
+        State::Writing => "being written",
+        State::Closed => "closed",
+        State::Salvaged => "salvaged",
+    };
+    writeln!(out, "{}  {}", terminal::bold(&manifest.title), terminal::dim(state))?;
+    writeln!(out, "{}", manifest.command)?;
+    let host = &manifest.host;
+    writeln!(out, "on {} (Linux {}, {} CPUs, {})", host.name, host.kernel, host.cpus, host.arch)?;
+    for node in &manifest.nodes {
+        let version = node.cassandra.as_ref().map_or(String::new(), |version| format!(" Cassandra {version}"));
+        let java = node.java.as_ref().map_or(String::new(), |java| format!(" on Java {java}"));
+        writeln!(out, "node {}{version}{java}", node.address)?;
+    }
+    let tables = manifest.tables.iter().map(|(name, facts)| {
+        let per_row = if facts.rows > 0 { format!("{:.1}", facts.bytes as f64 / facts.rows as f64) } else { "–".into() };
+        vec![name.clone(), terminal::count(facts.rows), terminal::bytes(facts.bytes), per_row]
+    });
+    writeln!(out, "\n{}", terminal::table(&["table", "rows", "size", "bytes/row"], tables, 1))?;
+    let sources = manifest
+        .sources
+        .iter()
+        .map(|source| vec![source.name.clone(), source.node.clone(), source.provider.clone(), source.note.clone()]);
+    writeln!(out, "\n{}", terminal::table(&["source", "node", "provider", "note"], sources, 4))?;
+    for loss in &manifest.losses {
+        let rows = loss.rows.map_or("rows".to_string(), |rows| format!("{} rows", terminal::count(rows)));
+        writeln!(out, "{} {rows} of {}: {}", terminal::severity("warning"), loss.table, loss.reason)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,17 @@
+//! Ctrl-C: the first asks everything to end well, the second ends at once.
+
+use anyhow::{Context, Result};
+use helenus_cassandra::Cancel;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+/// A flag that the first signal sets. Nodes that are tied to this process end with it, however it ends.
+pub fn cancel_on_signals() -> Result<Cancel> {
+    let cancel = Cancel::new();
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // In this order: at the first signal the flag is not yet set, and the default action is left out.
+        signal_hook::flag::register_conditional_default(signal, cancel.flag())
+            .and_then(|_| signal_hook::flag::register(signal, cancel.flag()))
+            .context("cannot take signals")?;
+    }
+    Ok(cancel)
+}

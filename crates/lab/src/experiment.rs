@@ -1,0 +1,205 @@
+//! An experiment file: what is run on which node under which load.
+
+use helenus_load::schedule::{self, Phase};
+use helenus_load::strict::{Count, Document, Section};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Any peak does to see whether the phases make sense before there is one.
+const SOME_PEAK_PER_S: f64 = 1000.0;
+
+/// Why an experiment file can't be run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("cannot read the experiment {}: {source}. The studies are in experiments/", path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+
+    #[error(transparent)]
+    File(#[from] helenus_load::Error),
+}
+
+/// What a study does, as its file says.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    pub title: String,
+    /// What the study asks, in a sentence.
+    pub question: String,
+    pub node: Node,
+    /// A workload's name or path, as `helenus load` takes it.
+    pub workload: String,
+    pub calibrate: Option<Calibrate>,
+    file: String,
+    text: String,
+}
+
+/// The local cluster of an experiment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    pub version: String,
+    pub nodes: usize,
+    pub heap: String,
+    pub jvm_options: Vec<String>,
+    /// `key=value` for cassandra.yaml.
+    pub settings: Vec<String>,
+}
+
+/// A closed loop before the phases that finds the peak of this machine, so that rates can be shares of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Calibrate {
+    pub in_flight: u32,
+    pub lasts: Duration,
+}
+
+impl Experiment {
+    pub fn read(path: &Path) -> Result<Experiment, Error> {
+        let text =
+            std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+        Experiment::parse(&path.display().to_string(), &text)
+    }
+
+    /// Reads the text of an experiment; `file` is how errors name it. The phases are checked as well.
+    pub fn parse(file: &str, text: &str) -> Result<Experiment, Error> {
+        let document = Document::parse(file, text)?;
+        let mut root = document.root();
+        let experiment = Experiment {
+            title: root.required("title")?,
+            question: root.required("question")?,
+            node: match root.section("node")? {
+                Some(section) => Node::read(section)?,
+                None => Node::default(),
+            },
+            workload: root.required("workload")?,
+            calibrate: root.section("calibrate")?.map(Calibrate::read).transpose()?,
+            file: file.to_string(),
+            text: text.to_string(),
+        };
+        if root.list("phase")?.is_empty() {
+            return Err(root.error("an experiment has at least one [[phase]]").into());
+        }
+        root.finish()?;
+        if experiment.calibrate.is_none()
+            && let Some((line, _)) = text.lines().enumerate().find(|(_, line)| is_relative(line))
+        {
+            let message = "a rate in percent is a share of the peak that [calibrate] finds, and there is none";
+            return Err(helenus_load::Error::File { file: file.into(), line: line + 1, message: message.into() }.into());
+        }
+        experiment.phases(SOME_PEAK_PER_S)?;
+        Ok(experiment)
+    }
+
+    /// The phases of the load; rates in percent are shares of `peak_per_s`.
+    pub fn phases(&self, peak_per_s: f64) -> Result<Vec<Phase>, Error> {
+        // Line by line, so that errors still point to the right one.
+        let lines: Vec<String> = self.text.lines().map(|line| absolute(line, peak_per_s)).collect();
+        let text = lines.join("\n");
+        let document = Document::parse(&self.file, &text)?;
+        Ok(schedule::from_toml(document.root().list("phase")?)?)
+    }
+}
+
+impl Default for Node {
+    fn default() -> Node {
+        Node {
+            version: "5.0".into(),
+            nodes: 1,
+            heap: "1g".into(),
+            jvm_options: Vec::new(),
+            settings: Vec::new(),
+        }
+    }
+}
+
+impl Node {
+    fn read(mut section: Section<'_>) -> Result<Node, helenus_load::Error> {
+        let default = Node::default();
+        let nodes = section.optional::<Count>("nodes")?.map(|count| count.0);
+        let node = Node {
+            version: section.optional("version")?.unwrap_or(default.version),
+            nodes: usize::try_from(nodes.unwrap_or(1)).unwrap_or(usize::MAX),
+            heap: section.optional("heap")?.unwrap_or(default.heap),
+            jvm_options: section.optional("jvm_options")?.unwrap_or_default(),
+            settings: section.optional("settings")?.unwrap_or_default(),
+        };
+        section.finish()?;
+        Ok(node)
+    }
+}
+
+impl Calibrate {
+    fn read(mut section: Section<'_>) -> Result<Calibrate, helenus_load::Error> {
+        let in_flight = section.required::<Count>("in_flight")?.0;
+        let calibrate = Calibrate {
+            in_flight: u32::try_from(in_flight)
+                .map_err(|_| section.error_at("in_flight", "more requests in flight than can be"))?,
+            lasts: section.required("for")?,
+        };
+        section.finish()?;
+        Ok(calibrate)
+    }
+}
+
+/// Whether a line of an experiment gives a rate in percent.
+fn is_relative(line: &str) -> bool {
+    let key = line.split('=').next().unwrap_or_default().trim();
+    ["rate", "steps", "ramp"].contains(&key) && line.contains('%')
+}
+
+/// The line with every share in percent as a rate.
+fn absolute(line: &str, peak_per_s: f64) -> String {
+    if !is_relative(line) {
+        return line.to_string();
+    }
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(end) = rest.find('%') {
+        let start = rest[..end].rfind(|c: char| !c.is_ascii_digit() && c != '.').map_or(0, |last| last + 1);
+        // `20%..140%`: the dots between two shares belong to neither.
+        let digits = rest[start..end].trim_start_matches('.');
+        let start = end - digits.len();
+        out.push_str(&rest[..start]);
+        match digits.parse::<f64>() {
+            Ok(share) => out.push_str(&format!("{:.0}", (peak_per_s * share / 100.0).max(1.0))),
+            Err(_) => out.push_str(&rest[start..=end]),
+        }
+        rest = &rest[end + 1..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_become_rates() {
+        assert_eq!(absolute("steps = \"20%..140%/20%\"", 5000.0), "steps = \"1000..7000/1000\"");
+        assert_eq!(absolute("rate = \"12.5%\" # of the peak", 800.0), "rate = \"100\" # of the peak");
+        assert_eq!(absolute("title = \"20 % more\"", 800.0), "title = \"20 % more\"");
+    }
+
+    #[test]
+    fn mistakes_are_found_before_anything_runs() {
+        let error = |text: &str| Experiment::parse("x.toml", text).unwrap_err().to_string();
+        let head = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n";
+        let phase = "[[phase]]\nrate = \"50%\"\nfor = \"5s\"\n";
+        assert!(error(&format!("{head}{phase}")).starts_with("x.toml:5: a rate in percent"));
+        assert!(error(head).contains("at least one [[phase]]"));
+        let misspelt = error(&format!("{head}[nod]\nheap = \"1g\"\n[[phase]]\nrate = 5\nfor = \"5s\"\n"));
+        assert!(misspelt.starts_with("x.toml:4:") && misspelt.contains("did you mean `node`"), "{misspelt}");
+        let calibrated = format!("{head}[calibrate]\nin_flight = 8\nfor = \"1s\"\n{phase}");
+        let phases = Experiment::parse("x.toml", &calibrated).unwrap().phases(400.0).unwrap();
+        assert_eq!(phases[0].rates_per_s(), Some((200.0, 200.0)));
+    }
+
+    #[test]
+    fn the_studies_that_come_with_helenus_can_be_read() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+        let mut read = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            Experiment::read(&entry.unwrap().path()).unwrap();
+            read += 1;
+        }
+        assert!(read > 0);
+    }
+}
