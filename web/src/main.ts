@@ -1,5 +1,5 @@
 import "uplot/dist/uPlot.min.css";
-import "./style.css";
+import "./style/index.css";
 import { panelsOf } from "./charts/panels";
 import { ChartStack } from "./charts/stack";
 import { sameWindow } from "./charts/window";

@@ -38,7 +38,7 @@ export function formatHash(selection: Selection, whole: Window): string {
   const fields: string[] = [];
   const { start, end } = selection.window;
   if (!sameWindow(selection.window, whole)) {
-    const decimals = Math.min(6, Math.max(0, Math.ceil(3 - Math.log10(end - start))));
+    const decimals = Math.min(6, Math.max(0, Math.ceil(3 - Math.log10(end - start) - 1e-6)));
     const write = (time: number): string => String(Number(time.toFixed(decimals)));
     fields.push(`t=${write(start)}-${write(end)}`);
   }

@@ -1,6 +1,6 @@
 import type { Severity } from "./model";
 
-/** Colours are declared once, in style.css; canvases read them from there. */
+/** Colours are declared once, in style/colours.css; canvases read them from there. */
 export type ColourName =
   | "ground"
   | "panel"

@@ -30,7 +30,7 @@ export interface LinePlotOptions {
   /** Starts of the bins. */
   time_s: readonly number[];
   bin_s: number;
-  /** In the order of the legend: first is on top, in a stack as well. */
+  /** In the order of the legend. Lines are drawn from the first to the last; in a stack the first is on top. */
   series: LineSeries[];
   /** Lies the series on each other. */
   stacked?: boolean;
@@ -103,7 +103,7 @@ export class LinePlot implements Plot {
     return this.#options.height + (this.#options.axis ? AXIS_HEIGHT : 0) + PADDING_TOP;
   }
 
-  /** uPlot's columns: x first, then the series from the one at the back to the one in front. */
+  /** uPlot's columns: x first, then the series. */
   #columns(view: View): uPlot.AlignedData {
     const { time_s, bin_s, series, stacked, stepped } = this.#options;
     const x = stepped ? [...time_s] : time_s.map((start) => start + bin_s / 2);
@@ -118,12 +118,11 @@ export class LinePlot implements Plot {
     }
     // The last step is as wide as its bin.
     if (stepped) for (const column of columns) column.push(column.at(-1) ?? null);
-    return [x, ...(stacked ? columns : columns.reverse())] as uPlot.AlignedData;
+    return [x, ...columns] as uPlot.AlignedData;
   }
 
   #settings(): uPlot.Options {
     const options = this.#options;
-    const drawn = options.stacked ? options.series : [...options.series].reverse();
     return {
       width: 600,
       height: this.#fullHeight,
@@ -139,7 +138,7 @@ export class LinePlot implements Plot {
         },
       },
       axes: [this.#timeAxis(), this.#valueAxis()],
-      series: [{}, ...drawn.map((one) => this.#line(one))],
+      series: [{}, ...options.series.map((one) => this.#line(one))],
       hooks: {
         drawClear: [(chart) => this.#behind(chart)],
         draw: [(chart) => this.#inFront(chart)],

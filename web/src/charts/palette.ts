@@ -15,14 +15,14 @@ interface Stop {
 /** In OKLCH. On light ground many is dark, on dark ground many is bright. */
 const STOPS: Record<"light" | "dark", Stop[]> = {
   light: [
-    { lightness: 0.66, chroma: 0.1, hue: 200 },
+    { lightness: 0.65, chroma: 0.1, hue: 200 },
     { lightness: 0.55, chroma: 0.13, hue: 245 },
     { lightness: 0.43, chroma: 0.17, hue: 285 },
     { lightness: 0.32, chroma: 0.15, hue: 315 },
     { lightness: 0.2, chroma: 0.08, hue: 335 },
   ],
   dark: [
-    { lightness: 0.5, chroma: 0.13, hue: 285 },
+    { lightness: 0.54, chroma: 0.13, hue: 285 },
     { lightness: 0.61, chroma: 0.13, hue: 240 },
     { lightness: 0.73, chroma: 0.12, hue: 190 },
     { lightness: 0.85, chroma: 0.14, hue: 140 },

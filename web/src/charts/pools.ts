@@ -64,11 +64,11 @@ function plotOf(pool: Pool, many: boolean, axis: boolean): LinePlot {
     axis,
     write: count,
     series: [
+      { label: "active", colour: "ok", mark: "area", values: () => pool.active },
+      { label: "pending", colour: "failed", mark: "dashed", values: () => pool.pending },
       ...(blocked
         ? [{ label: "blocked", colour: "critical", mark: "line", values: () => pool.blocked } as const]
         : []),
-      { label: "pending", colour: "failed", mark: "dashed", values: () => pool.pending },
-      { label: "active", colour: "ok", mark: "area", values: () => pool.active },
     ],
   });
 }

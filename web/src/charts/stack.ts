@@ -175,5 +175,5 @@ export class ChartStack {
   }
 }
 
-/** Left and right of the plots in a panel, as in style.css. */
+/** Left and right of the plots in a panel, as in style/charts.css. */
 const PANEL_PADDING = 12;

@@ -18,6 +18,8 @@ export function throughputPanel(report: Report): Panel {
     axis: true,
     write: perSecond,
     series: [
+      { label: "achieved", colour: "ok", mark: "area", width: 1.5, values: () => ok_per_s },
+      { label: "intended", colour: "intended", mark: "dashed", values: () => intended_per_s },
       {
         label: "failed",
         colour: "failed",
@@ -26,8 +28,6 @@ export function throughputPanel(report: Report): Panel {
         values: () => failed_per_s,
         drawn: withoutRest,
       },
-      { label: "intended", colour: "intended", mark: "dashed", values: () => intended_per_s },
-      { label: "achieved", colour: "ok", mark: "area", width: 1.5, values: () => ok_per_s },
     ],
   });
   return {

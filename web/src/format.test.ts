@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import {
+  bytes,
+  clock,
+  digits3,
+  milliseconds,
+  percent,
+  perSecond,
+  plural,
+  pValue,
+  span,
+  wallTime,
+} from "./format";
+
+/** No-break spaces are there for the layout. */
+const plain = (text: string): string => text.replaceAll("\u00a0", " ");
+
+describe("numbers", () => {
+  it("keep three digits", () => {
+    expect([0, 0.0412, 4.123, 41.23, 412.3, 4123].map(digits3)).toEqual([
+      "0",
+      "0.0412",
+      "4.12",
+      "41.2",
+      "412",
+      "4,123",
+    ]);
+  });
+  it("carry the unit that reads best", () => {
+    expect([0.0123, 0.5, 41.2, 1240].map(milliseconds).map(plain)).toEqual([
+      "12.3 µs",
+      "0.500 ms",
+      "41.2 ms",
+      "1.24 s",
+    ]);
+    expect([12, 1536, 3 * 1024 ** 3].map(bytes).map(plain)).toEqual(["12 B", "1.50 KiB", "3.00 GiB"]);
+    expect([0.25, 12.34, 5600].map(perSecond)).toEqual(["0.250/s", "12.3/s", "5,600/s"]);
+    expect(plural(1, "request")).toBe("1 request");
+    expect(plural(1200, "request")).toBe("1,200 requests");
+  });
+});
+
+describe("shares", () => {
+  it("never round something to nothing, nor nearly all to all", () => {
+    expect([0, 0.0002, 0.021, 0.62, 0.996, 0.9999, 1].map(percent).map(plain)).toEqual([
+      "0 %",
+      "< 0.1 %",
+      "2.1 %",
+      "62 %",
+      "99.6 %",
+      "> 99.9 %",
+      "100 %",
+    ]);
+  });
+  it("give p as a paper would", () => {
+    expect([0, 0.0004, 0.02, 0.41].map(pValue).map(plain)).toEqual([
+      "p < 0.001",
+      "p < 0.001",
+      "p = 0.02",
+      "p = 0.41",
+    ]);
+  });
+});
+
+describe("times", () => {
+  it("are seconds in short runs and clock-like in long ones", () => {
+    expect(clock(43.25, 0.01, 90)).toBe("43.25");
+    expect(clock(43.25, 1, 90)).toBe("43");
+    expect(clock(763.25, 0.1, 900)).toBe("12:43.3");
+    expect(clock(4363, 1, 7200)).toBe("1:12:43");
+  });
+  it("carry over when the seconds round up to a minute", () => {
+    expect(clock(119.96, 0.1, 900)).toBe("2:00.0");
+  });
+  it("have lengths that read well", () => {
+    expect([0.25, 4, 90, 600, 750, 7500].map(span).map(plain)).toEqual([
+      "250 ms",
+      "4.00 s",
+      "90 s",
+      "10 min",
+      "12 min 30 s",
+      "2 h 5 min",
+    ]);
+  });
+  it("map to the wall clock that logs use", () => {
+    expect(wallTime("2026-03-14T03:12:45.250Z", 60.5)).toBe("03:13:45.750");
+    expect(wallTime("not a date", 1)).toBe("");
+  });
+});
