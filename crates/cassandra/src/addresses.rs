@@ -1,0 +1,130 @@
+//! Which loopback addresses the nodes of a cluster get.
+
+use std::collections::HashSet;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+
+use crate::Error;
+
+/// The ports every node listens on, the same on each address.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ports {
+    pub(crate) native: u16,
+    pub(crate) storage: u16,
+}
+
+/// Where the search for free addresses begins and how far it goes.
+const FIRST: Ipv4Addr = Ipv4Addr::LOCALHOST;
+const SEARCHED: u32 = 250;
+
+/// `nodes` neighbouring addresses whose ports are free. With `first` given they begin there or it
+/// is an error; otherwise the first free row from 127.0.0.1 on is taken. `taken` are addresses of
+/// clusters that are just starting and do not listen yet.
+pub(crate) fn choose(
+    first: Option<Ipv4Addr>,
+    nodes: usize,
+    ports: Ports,
+    taken: &HashSet<SocketAddr>,
+) -> Result<Vec<Ipv4Addr>, Error> {
+    if let Some(first) = first {
+        let row = row(first, nodes)?;
+        for ip in &row {
+            check(*ip, ports, taken)?;
+        }
+        return Ok(row);
+    }
+    let mut in_use = None;
+    let mut start = FIRST.to_bits();
+    while start < FIRST.to_bits() + SEARCHED {
+        let row = row(Ipv4Addr::from_bits(start), nodes)?;
+        match row.iter().enumerate().find_map(|(at, ip)| Some((at, check(*ip, ports, taken).err()?))) {
+            None => return Ok(row),
+            Some((at, Error::PortInUse { address, by })) => {
+                in_use.get_or_insert((address, by));
+                start += at as u32 + 1;
+            }
+            Some((_, other)) => return Err(other),
+        }
+    }
+    let (in_use, by) = in_use.unwrap_or((SocketAddr::from((FIRST, ports.native)), "another process".to_owned()));
+    Err(Error::NoFreeAddresses { nodes, native_port: ports.native, storage_port: ports.storage, in_use, by })
+}
+
+fn row(first: Ipv4Addr, nodes: usize) -> Result<Vec<Ipv4Addr>, Error> {
+    if !first.is_loopback() {
+        return Err(Error::NotLoopback(IpAddr::V4(first)));
+    }
+    let row: Vec<_> = (0..nodes as u32).map(|n| Ipv4Addr::from_bits(first.to_bits().saturating_add(n))).collect();
+    // The last address of the block is its broadcast address.
+    match row.last() {
+        Some(last) if !last.is_loopback() || last.octets() == [127, 255, 255, 255] => {
+            Err(Error::NoRoom { first: first.into(), nodes })
+        }
+        _ => Ok(row),
+    }
+}
+
+fn check(ip: Ipv4Addr, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<(), Error> {
+    for port in [ports.native, ports.storage] {
+        let address = SocketAddr::from((ip, port));
+        if taken.contains(&address) {
+            return Err(Error::PortInUse {
+                address,
+                by: "a node that is starting or registered (see `helenus ps`)".to_owned(),
+            });
+        }
+        // Bound with SO_REUSEADDR, as Cassandra binds: connections in TIME_WAIT do no harm.
+        match TcpListener::bind(address) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                return Err(Error::PortInUse { address, by: crate::sockets::describe_owner(address) });
+            }
+            Err(source) => return Err(Error::CannotListen { address, source }),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two ports that nothing else on this machine listens on.
+    fn free_ports() -> Ports {
+        let free = |_| TcpListener::bind("127.0.10.210:0").unwrap();
+        let [a, b] = [0, 1].map(free);
+        Ports { native: a.local_addr().unwrap().port(), storage: b.local_addr().unwrap().port() }
+    }
+
+    #[test]
+    fn a_row_skips_what_is_in_use() {
+        let ports = free_ports();
+        let _held = TcpListener::bind(("127.0.0.2", ports.storage)).unwrap();
+        let row = choose(None, 2, ports, &HashSet::new()).unwrap();
+        assert_eq!(row, [Ipv4Addr::new(127, 0, 0, 3), Ipv4Addr::new(127, 0, 0, 4)]);
+    }
+
+    #[test]
+    fn a_given_address_in_use_names_who_uses_it() {
+        let ports = free_ports();
+        let _held = TcpListener::bind(("127.0.10.211", ports.native)).unwrap();
+        let error = choose(Some(Ipv4Addr::new(127, 0, 10, 210)), 2, ports, &HashSet::new()).unwrap_err().to_string();
+        let expected = format!("port {} on 127.0.10.211 is in use by PID {} (", ports.native, std::process::id());
+        assert!(error.starts_with(&expected), "{error}");
+    }
+
+    #[test]
+    fn registered_nodes_count_as_taken_before_they_listen() {
+        let ports = free_ports();
+        let taken = HashSet::from([SocketAddr::from((Ipv4Addr::LOCALHOST, ports.native))]);
+        assert_eq!(choose(None, 1, ports, &taken).unwrap(), [Ipv4Addr::new(127, 0, 0, 2)]);
+    }
+
+    #[test]
+    fn only_loopback_and_only_what_fits() {
+        let ports = free_ports();
+        let choose = |first: [u8; 4], nodes| choose(Some(first.into()), nodes, ports, &HashSet::new()).unwrap_err();
+        assert!(matches!(choose([10, 0, 0, 1], 1), Error::NotLoopback(_)));
+        assert!(matches!(choose([127, 255, 255, 254], 2), Error::NoRoom { .. }));
+    }
+}

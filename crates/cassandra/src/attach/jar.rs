@@ -1,0 +1,57 @@
+//! The agent's jar in the target's /tmp, for as long as it takes to load it.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs::File;
+use std::hash::{Hash, Hasher};
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use super::Error;
+use super::channel::{Channel, open_at, stat_at, unlink_at};
+
+/// A file that goes when this is dropped.
+#[derive(Debug)]
+pub(super) struct JarFile<'a> {
+    folder: &'a OwnedFd,
+    name: String,
+}
+
+impl JarFile<'_> {
+    pub(super) fn path_in_target(&self) -> String {
+        format!("/tmp/{}", self.name)
+    }
+}
+
+impl Drop for JarFile<'_> {
+    fn drop(&mut self) {
+        // Whoever removed it already did our work.
+        let _ = unlink_at(self.folder, &self.name);
+    }
+}
+
+/// Writes `bytes` as the calling thread's user, who is the target's: mode 0400, so that nobody
+/// else can read or replace it.
+pub(super) fn write<'a>(channel: &'a Channel<'_>, bytes: &[u8]) -> Result<JarFile<'a>, Error> {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    // The pid keeps apart two JVMs that share a /tmp and are attached to at once.
+    let name = format!(".helenus-agent-{}-{:016x}.jar", channel.target.inner_pid, hasher.finish());
+    let folder = &channel.folders.tmp;
+    let failed = |source| Error::System {
+        action: format!("write the agent to /tmp/{name} for JVM {}", channel.target.pid),
+        source,
+    };
+    // What stands under this name was left by a client that was killed; or it is another user's,
+    // and then the sticky /tmp does not let it be removed and the error says so.
+    if stat_at(folder, &name).is_ok() {
+        unlink_at(folder, &name).map_err(failed)?;
+    }
+    let file = create(folder, &name).map_err(failed)?;
+    let jar = JarFile { folder, name: name.clone() };
+    File::from(file).write_all(bytes).map_err(failed)?;
+    Ok(jar)
+}
+
+fn create(folder: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
+    open_at(folder.as_raw_fd(), name, libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_NOFOLLOW, 0o400)
+}

@@ -1,0 +1,177 @@
+//! HotSpot's dynamic attach: how jcmd, jstack and agents get into a running JVM.
+//!
+//! A client creates `.attach_pidN` in the JVM's working directory or /tmp and sends SIGQUIT; the
+//! JVM, seeing the file, opens the socket /tmp/.java_pidN instead of printing a thread dump. One
+//! connection carries one command: `1\0COMMAND\0ARG\0ARG\0ARG\0`, answered by a decimal result
+//! code, a newline, and text, until the JVM closes it
+//! (`attachListener_posix.cpp`, `attachListener.cpp` and `VirtualMachineImpl.java` in OpenJDK).
+//! The protocol's version 1 is understood by all JVMs from 8 on.
+
+mod channel;
+mod jar;
+mod reply;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+pub use reply::Reply;
+
+use crate::process;
+use crate::target::{Target, Vm};
+use channel::Channel;
+
+/// How long the JVM may take to open its socket. A long safepoint or a swapped-out process takes
+/// seconds.
+const OPEN_BOUND: Duration = Duration::from_secs(15);
+/// How long a command may take to answer; loading an agent runs its `agentmain`.
+const ANSWER_BOUND: Duration = Duration::from_secs(60);
+
+/// Why the JVM could not be reached, or what it refused.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    #[error("process {pid} ({command}) is no Java virtual machine; give the --pid of a Cassandra node")]
+    NotJvm { pid: i32, command: String },
+    #[error(
+        "process {pid} runs on OpenJ9, whose attach protocol is not spoken here; run the node on a HotSpot JVM (OpenJDK, Temurin, Corretto, …)"
+    )]
+    OpenJ9 { pid: i32 },
+    #[error("process {pid} has ended")]
+    Ended { pid: i32 },
+    #[error("JVM {pid} belongs to user {user}; run as {user} or as root to attach to it")]
+    NoPermission { pid: i32, user: String },
+    #[error(
+        "JVM {pid} refuses attachment: it was started with {option}; start it without, or give it the agent at start with -javaagent"
+    )]
+    Disabled { pid: i32, option: String },
+    #[error("process {pid} is stopped (SIGSTOP); continue it with `kill -CONT {pid}`")]
+    Suspended { pid: i32 },
+    #[error("JVM {pid} does not catch SIGQUIT yet; it is just starting, try again in a second")]
+    NotReady { pid: i32 },
+    #[error("JVM {pid} did not open its attach socket within {} s; {hint}", waited.as_secs())]
+    NoSocket { pid: i32, waited: Duration, hint: &'static str },
+    #[error("{path} is not the socket of process {pid} but of {owner}; it was not used")]
+    ForeignSocket { pid: i32, path: String, owner: String },
+    #[error("cannot {action}: {source}")]
+    System { action: String, source: std::io::Error },
+    #[error("JVM {pid} closed the attach connection without an answer; its log may say why")]
+    NoAnswer { pid: i32 },
+    #[error("JVM {pid} did not answer the command {command} within {} s", waited.as_secs())]
+    Slow { pid: i32, command: String, waited: Duration },
+    #[error("the argument {argument:?} is {length} bytes long; the JVM takes at most {most}")]
+    TooLong { argument: String, length: usize, most: usize },
+    #[error("JVM {pid} refused the command {command}: {message}")]
+    Refused { pid: i32, command: String, message: String },
+    #[error("JVM {pid} did not load the agent: {message}")]
+    AgentFailed { pid: i32, message: String },
+}
+
+/// Sends one command with at most three arguments, such as `threaddump` or `jcmd` with
+/// `VM.version`, and gives the JVM's answer.
+///
+/// # Errors
+/// [`Error`]; a result code other than 0 is [`Error::Refused`].
+pub fn execute(target: &Target, command: &str, arguments: &[&str]) -> Result<Reply, Error> {
+    check(target)?;
+    on_behalf_of(target, |channel| channel.execute(command, arguments))
+}
+
+/// The JVM's system properties.
+///
+/// # Errors
+/// As [`execute`].
+pub fn properties(target: &Target) -> Result<BTreeMap<String, String>, Error> {
+    Ok(reply::read_properties(&execute(target, "properties", &[])?.text))
+}
+
+/// What `jcmd PID COMMAND` would print, for example `VM.version` or `VM.flags`.
+///
+/// # Errors
+/// As [`execute`].
+pub fn jcmd(target: &Target, command: &str) -> Result<String, Error> {
+    Ok(execute(target, "jcmd", &[command])?.text)
+}
+
+/// Loads a Java agent: runs `agentmain(options)` of `jar` in the target and returns when that has
+/// returned.
+///
+/// The jar is written into the target's /tmp, readable by the target's user alone, and removed
+/// before this returns: the JVM has it open by then, so classes load from it as ever, but a
+/// `getResource` that opens it by name again finds nothing; an agent reads its resources in
+/// `agentmain`. The same bytes get the same name each time, so that attaching again does not
+/// lengthen the target's class path; it also means that *other* bytes do not replace classes that
+/// an earlier agent brought.
+///
+/// # Errors
+/// [`Error::AgentFailed`] with what the JVM said; and as [`execute`].
+pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Error> {
+    check(target)?;
+    on_behalf_of(target, |channel| {
+        let file = jar::write(channel, jar)?;
+        let argument = format!("{}={options}", file.path_in_target());
+        let reply = channel.execute("load", &["instrument", "false", &argument]);
+        // Removed whatever came of it.
+        drop(file);
+        reply::agent_result(&reply?.text).map_err(|message| Error::AgentFailed { pid: target.pid, message })
+    })
+}
+
+/// Refuses what cannot work before a signal is sent: SIGQUIT ends a process that does not expect
+/// it.
+fn check(target: &Target) -> Result<(), Error> {
+    let pid = target.pid;
+    if !target.is_alive() {
+        return Err(Error::Ended { pid });
+    }
+    match target.vm {
+        Vm::None => return Err(Error::NotJvm { pid, command: target.command.clone() }),
+        Vm::OpenJ9 => return Err(Error::OpenJ9 { pid }),
+        Vm::HotSpot => {}
+    }
+    if process::own_uid() != 0 && process::own_uid() != target.uid {
+        return Err(Error::NoPermission { pid, user: target.user.clone() });
+    }
+    match forbids(target) {
+        Some(option) => Err(Error::Disabled { pid, option }),
+        None => Ok(()),
+    }
+}
+
+/// The option that disables attachment, from the command line or the variables that the JVM reads
+/// options from. Option files are not read: there the socket's absence tells.
+fn forbids(target: &Target) -> Option<String> {
+    let environment = std::fs::read(format!("/proc/{}/environ", target.pid)).unwrap_or_default();
+    let environment = String::from_utf8_lossy(&environment);
+    let variables = ["JAVA_TOOL_OPTIONS=", "JDK_JAVA_OPTIONS=", "_JAVA_OPTIONS="];
+    let from_environment =
+        environment.split('\0').filter_map(|entry| variables.iter().find_map(|name| entry.strip_prefix(name)));
+    let options =
+        from_environment.flat_map(str::split_ascii_whitespace).chain(target.arguments.iter().map(String::as_str));
+    // The last mention decides.
+    let last = options
+        .filter(|option| matches!(*option, "-XX:+DisableAttachMechanism" | "-XX:-DisableAttachMechanism"))
+        .last()?;
+    last.contains('+').then(|| last.to_owned())
+}
+
+/// Opens the channel and runs `work` with the target's user and group where they are not ours.
+///
+/// The JVM wants its client to be of its own effective user and group (from JDK 9 on root will
+/// do). Linux keeps credentials per thread, so a thread of its own takes the target's by bare
+/// system calls, does the work, and ends; nothing has to be restored and no other thread sees it.
+fn on_behalf_of<T: Send>(
+    target: &Target,
+    work: impl FnOnce(&Channel<'_>) -> Result<T, Error> + Send,
+) -> Result<T, Error> {
+    let result = std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            // Opened with our own rights: root may look where the target's user may not.
+            let folders = channel::Folders::open(target)?;
+            channel::become_user(target)?;
+            let channel = Channel::open(target, folders, OPEN_BOUND, ANSWER_BOUND)?;
+            work(&channel)
+        });
+        worker.join()
+    });
+    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}

@@ -1,0 +1,158 @@
+//! Frames of the CQL native protocol, version 4 (`doc/native_protocol_v4.spec` in Cassandra's
+//! repository). All integers are big-endian.
+
+use std::io::{self, Read, Write};
+
+/// Version 4, from a client and from a server.
+const REQUEST: u8 = 0x04;
+const RESPONSE: u8 = 0x84;
+const HEADER: usize = 9;
+/// No answer this client asks for comes near it; a larger one is another protocol's bytes.
+const LARGEST: usize = 64 << 20;
+
+pub(super) mod opcode {
+    pub(crate) const ERROR: u8 = 0x00;
+    pub(crate) const STARTUP: u8 = 0x01;
+    pub(crate) const READY: u8 = 0x02;
+    pub(crate) const AUTHENTICATE: u8 = 0x03;
+    pub(crate) const OPTIONS: u8 = 0x05;
+    pub(crate) const SUPPORTED: u8 = 0x06;
+    pub(crate) const QUERY: u8 = 0x07;
+    pub(crate) const RESULT: u8 = 0x08;
+    pub(crate) const AUTH_CHALLENGE: u8 = 0x0E;
+    pub(crate) const AUTH_RESPONSE: u8 = 0x0F;
+    pub(crate) const AUTH_SUCCESS: u8 = 0x10;
+}
+
+/// The bytes do not say what the protocol has them say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Malformed(pub(super) &'static str);
+
+#[derive(Debug)]
+pub(super) enum FrameError {
+    Io(io::Error),
+    Malformed(Malformed),
+}
+
+impl From<io::Error> for FrameError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+pub(super) fn write(to: &mut impl Write, opcode: u8, body: &[u8]) -> io::Result<()> {
+    let mut frame = Vec::with_capacity(HEADER + body.len());
+    frame.extend([REQUEST, 0, 0, 0, opcode]);
+    frame.extend((body.len() as u32).to_be_bytes());
+    frame.extend(body);
+    to.write_all(&frame)
+}
+
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) opcode: u8,
+    body: Vec<u8>,
+    start: usize,
+}
+
+impl Frame {
+    pub(super) fn reader(&self) -> Reader<'_> {
+        Reader::new(&self.body[self.start..])
+    }
+}
+
+pub(super) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
+    let mut header = [0; HEADER];
+    from.read_exact(&mut header)?;
+    let [version, flags, _, _, opcode, length @ ..] = header;
+    // A server that cannot speak version 4 answers in its own, and says so in the error.
+    if version & 0x80 == 0 || (version != RESPONSE && opcode != opcode::ERROR) || version & 0x7F > 6 {
+        return Err(FrameError::Malformed(Malformed("the answer is no CQL frame")));
+    }
+    let length = u32::from_be_bytes(length) as usize;
+    if length > LARGEST {
+        return Err(FrameError::Malformed(Malformed("the answer is no CQL frame: its length is absurd")));
+    }
+    // Grown as bytes come in: a length alone must not reserve memory.
+    let mut body = Vec::new();
+    from.take(length as u64).read_to_end(&mut body)?;
+    if body.len() < length {
+        return Err(FrameError::Io(io::ErrorKind::UnexpectedEof.into()));
+    }
+    let start = skip_extras(&body, flags).map_err(FrameError::Malformed)?;
+    Ok(Frame { opcode, body, start })
+}
+
+/// Tracing id, custom payload and warnings stand before the body proper when their flag is set.
+fn skip_extras(body: &[u8], flags: u8) -> Result<usize, Malformed> {
+    let mut reader = Reader::new(body);
+    if flags & 0x02 != 0 {
+        reader.take(16)?;
+    }
+    if flags & 0x08 != 0 {
+        reader.string_list()?;
+    }
+    if flags & 0x04 != 0 {
+        for _ in 0..reader.short()? {
+            reader.string()?;
+            reader.bytes()?;
+        }
+    }
+    Ok(body.len() - reader.left.len())
+}
+
+/// Takes the protocol's basic types off the front of a body.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    left: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { left: bytes }
+    }
+
+    pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
+        let (taken, left) = self.left.split_at_checked(count).ok_or(Malformed("the frame ends early"))?;
+        self.left = left;
+        Ok(taken)
+    }
+
+    pub(super) fn short(&mut self) -> Result<u16, Malformed> {
+        let bytes = self.take(2)?;
+        Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
+    }
+
+    pub(super) fn int(&mut self) -> Result<i32, Malformed> {
+        let bytes = self.take(4)?;
+        Ok(i32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+
+    pub(super) fn string(&mut self) -> Result<String, Malformed> {
+        let length = self.short()?.into();
+        let bytes = self.take(length)?.to_owned();
+        String::from_utf8(bytes).map_err(|_| Malformed("a string is not UTF-8"))
+    }
+
+    pub(super) fn string_list(&mut self) -> Result<Vec<String>, Malformed> {
+        (0..self.short()?).map(|_| self.string()).collect()
+    }
+
+    /// `[bytes]`: a negative length is null.
+    pub(super) fn bytes(&mut self) -> Result<Option<&'a [u8]>, Malformed> {
+        match usize::try_from(self.int()?) {
+            Ok(length) => self.take(length).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+pub(super) fn put_string(to: &mut Vec<u8>, text: &str) {
+    to.extend((text.len() as u16).to_be_bytes());
+    to.extend(text.as_bytes());
+}
+
+pub(super) fn put_long_string(to: &mut Vec<u8>, text: &str) {
+    to.extend((text.len() as u32).to_be_bytes());
+    to.extend(text.as_bytes());
+}

@@ -1,0 +1,171 @@
+//! One process, named so that a reused pid cannot be mistaken for it.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// The fields of /proc/PID/stat used here (proc_pid_stat(5)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stat {
+    /// One letter: R running, S sleeping, D disk, T stopped, Z zombie, …
+    pub(crate) state: char,
+    /// Field 22: start time in clock ticks since boot; with the pid it names a process for good.
+    pub(crate) start_ticks: u64,
+}
+
+/// Reads /proc/PID/stat's text. The command in parentheses may hold anything, `)` and spaces
+/// included, so fields are counted from the last `)`.
+pub(crate) fn parse_stat(text: &str) -> Option<Stat> {
+    let rest = &text[text.rfind(')')? + 1..];
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?.chars().next()?;
+    // The state is field 3, so field 22 is the 19th after it.
+    let start_ticks = fields.nth(18)?.parse().ok()?;
+    Some(Stat { state, start_ticks })
+}
+
+pub(crate) fn stat(pid: i32) -> Option<Stat> {
+    parse_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// "1234 (java)", for messages.
+pub(crate) fn describe(pid: i32) -> String {
+    match std::fs::read_to_string(format!("/proc/{pid}/comm")) {
+        Ok(name) => format!("PID {pid} ({})", name.trim_end()),
+        Err(_) => format!("PID {pid}"),
+    }
+}
+
+/// A process as it was when it was seen: a later process with the same pid is not it.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: i32,
+    start_ticks: u64,
+    /// Signals sent through it reach this process or nobody. Absent before Linux 5.3.
+    pidfd: Option<OwnedFd>,
+}
+
+impl Process {
+    /// The living process `pid` that started at `start_ticks`; `None` when it has ended (a zombie
+    /// has) or another has taken its pid.
+    pub(crate) fn find(pid: i32, start_ticks: u64) -> Option<Self> {
+        // The descriptor comes first: once it is held, what stat says is about its process or a
+        // successor, and a successor's start differs.
+        let pidfd = open_pidfd(pid);
+        let process = Self { pid, start_ticks, pidfd };
+        process.is_alive().then_some(process)
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        stat(self.pid).is_some_and(|stat| stat.start_ticks == self.start_ticks && !matches!(stat.state, 'Z' | 'X'))
+    }
+
+    /// Sends `signal`; a process that has ended is no error.
+    pub(crate) fn signal(&self, signal: i32) -> io::Result<()> {
+        let result = match &self.pidfd {
+            // SAFETY: plain system call on a descriptor that `self` owns; no memory is passed.
+            Some(fd) => unsafe {
+                libc::syscall(
+                    libc::SYS_pidfd_send_signal,
+                    fd.as_raw_fd(),
+                    signal,
+                    std::ptr::null::<libc::siginfo_t>(),
+                    0,
+                )
+            },
+            None if !self.is_alive() => return Ok(()),
+            // SAFETY: plain system call.
+            None => unsafe { libc::c_long::from(libc::kill(self.pid, signal)) },
+        };
+        if result == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.raw_os_error() == Some(libc::ESRCH) { Ok(()) } else { Err(error) }
+    }
+
+    /// Waits until it has ended; false when it still lives after `bound`.
+    pub(crate) fn wait(&self, bound: Duration) -> bool {
+        let until = Instant::now() + bound;
+        while self.is_alive() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            // A pidfd becomes readable when its process ends; without one this only paces the loop.
+            let step = left.min(Duration::from_millis(20));
+            let fd = self.pidfd.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+            let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+            // SAFETY: one valid pollfd, alive over the call; poll ignores negative descriptors.
+            let ready = unsafe { libc::poll(&raw mut poll, 1, step.as_millis().max(1) as libc::c_int) };
+            if ready > 0 && self.is_alive() {
+                // Ended but still shown while it is being torn down.
+                std::thread::yield_now();
+            }
+        }
+        true
+    }
+}
+
+fn open_pidfd(pid: i32) -> Option<OwnedFd> {
+    // SAFETY: plain system call; on success the descriptor is new and ours alone.
+    unsafe {
+        let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0);
+        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd as i32))
+    }
+}
+
+/// The name of a user, or the number where it has none.
+pub(crate) fn user_name(uid: u32) -> String {
+    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let mut lines = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    match lines.find(|fields| fields.get(2).is_some_and(|field| field.parse() == Ok(uid))) {
+        Some(fields) => fields[0].to_owned(),
+        None => uid.to_string(),
+    }
+}
+
+/// Effective user of this process.
+pub(crate) fn own_uid() -> u32 {
+    // SAFETY: cannot fail, touches no memory.
+    unsafe { libc::geteuid() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_live_process_is_found_and_a_wrong_start_is_not() {
+        let pid = std::process::id() as i32;
+        let ticks = stat(pid).unwrap().start_ticks;
+        assert!(Process::find(pid, ticks).is_some());
+        assert!(Process::find(pid, ticks + 1).is_none());
+    }
+
+    #[test]
+    fn an_ended_child_is_dead_before_and_after_it_is_reaped() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id() as i32;
+        let process = Process::find(pid, stat(pid).unwrap().start_ticks).unwrap();
+        process.signal(libc::SIGKILL).unwrap();
+        assert!(process.wait(Duration::from_secs(5)), "a zombie counts as ended");
+        child.wait().unwrap();
+        assert!(!process.is_alive());
+        process.signal(libc::SIGKILL).unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn fields_are_found_whatever_the_command_is(name in "[ -~]{0,15}", ticks: u64) {
+            let text = format!("41 ({name}) S 1 41 41 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 9 0 {ticks} 1000 200\n");
+            prop_assert_eq!(parse_stat(&text), Some(Stat { state: 'S', start_ticks: ticks }));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in ".{0,200}") {
+            let _ = parse_stat(&text);
+        }
+    }
+}

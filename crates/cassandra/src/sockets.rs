@@ -1,0 +1,173 @@
+//! Who listens where, from /proc/net/tcp and /proc/net/tcp6 (proc_pid_net(5)).
+
+use std::collections::HashSet;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// A listening TCP socket of this network namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Listener {
+    pub(crate) address: SocketAddr,
+    pub(crate) inode: u64,
+    pub(crate) uid: u32,
+}
+
+impl Listener {
+    /// Whether a connection to `address` would arrive here: the same port, and the same address
+    /// or a wildcard that covers it.
+    pub(crate) fn serves(&self, address: SocketAddr) -> bool {
+        let own = self.address.ip();
+        self.address.port() == address.port()
+            && (own == address.ip().to_canonical()
+                || own == IpAddr::V6(Ipv6Addr::UNSPECIFIED)
+                || (own == IpAddr::V4(Ipv4Addr::UNSPECIFIED) && address.ip().to_canonical().is_ipv4()))
+    }
+}
+
+/// All listening TCP sockets; empty where /proc is not mounted.
+pub(crate) fn listeners() -> Vec<Listener> {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let mut all = parse(&read("/proc/net/tcp"));
+    all.extend(parse(&read("/proc/net/tcp6")));
+    all
+}
+
+const LISTEN: &str = "0A";
+
+pub(crate) fn parse(table: &str) -> Vec<Listener> {
+    table.lines().skip(1).filter_map(parse_line).collect()
+}
+
+fn parse_line(line: &str) -> Option<Listener> {
+    // sl local rem st tx:rx tr:when retrnsmt uid timeout inode …
+    let mut fields = line.split_ascii_whitespace().skip(1);
+    let local = fields.next()?;
+    if fields.nth(1)? != LISTEN {
+        return None;
+    }
+    let uid = fields.nth(3)?.parse().ok()?;
+    let inode = fields.nth(1)?.parse().ok()?;
+    Some(Listener { address: parse_address(local)?, inode, uid })
+}
+
+/// "0100007F:2352" and its IPv6 kin: each 32-bit word is printed as a number in host order.
+/// IPv4-mapped addresses come back as IPv4.
+fn parse_address(text: &str) -> Option<SocketAddr> {
+    let (address, port) = text.split_once(':')?;
+    if !address.is_ascii() {
+        return None;
+    }
+    let port = u16::from_str_radix(port, 16).ok()?;
+    let word = |at: usize| Some(u32::from_str_radix(address.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
+    let ip = match address.len() {
+        8 => IpAddr::from(word(0)?),
+        32 => {
+            let mut bytes = [0; 16];
+            for (number, part) in bytes.chunks_exact_mut(4).enumerate() {
+                part.copy_from_slice(&word(number * 8)?);
+            }
+            IpAddr::from(bytes).to_canonical()
+        }
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, port))
+}
+
+/// The processes that hold one of `inodes` open, as far as this user may look.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Owners {
+    pub(crate) pids: Vec<i32>,
+    /// Some processes could not be looked into: an owner may be among them.
+    pub(crate) hidden: bool,
+}
+
+pub(crate) fn owners(inodes: &HashSet<u64>) -> Owners {
+    let mut owners = Owners::default();
+    let Ok(entries) = std::fs::read_dir("/proc") else { return owners };
+    for entry in entries.flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        match socket_inodes(pid) {
+            Ok(held) if !held.is_disjoint(inodes) => owners.pids.push(pid),
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => owners.hidden = true,
+            Err(_) => {} // ended meanwhile
+        }
+    }
+    owners
+}
+
+/// The sockets that `pid` has open.
+pub(crate) fn socket_inodes(pid: i32) -> std::io::Result<HashSet<u64>> {
+    let mut inodes = HashSet::new();
+    for entry in std::fs::read_dir(format!("/proc/{pid}/fd"))? {
+        // A descriptor may be closed between listing and reading.
+        let Ok(link) = std::fs::read_link(entry?.path()) else { continue };
+        let inode: Option<u64> =
+            link.to_str().and_then(|text| text.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok());
+        inodes.extend(inode);
+    }
+    Ok(inodes)
+}
+
+/// Who serves `address`, for a message: "PID 12 (java)", or as much as can be known.
+pub(crate) fn describe_owner(address: SocketAddr) -> String {
+    let listeners: Vec<_> = listeners().into_iter().filter(|listener| listener.serves(address)).collect();
+    let owners = owners(&listeners.iter().map(|listener| listener.inode).collect());
+    match (owners.pids.first(), listeners.first()) {
+        (Some(pid), _) => crate::process::describe(*pid),
+        (None, Some(listener)) => format!("a process of user {}", crate::process::user_name(listener.uid)),
+        (None, None) => "another process".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn our_own_listener_is_found_with_its_process() {
+        let listener = TcpListener::bind("127.0.10.200:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let found = listeners().into_iter().find(|l| l.address == address).unwrap();
+        let owners = owners(&HashSet::from([found.inode]));
+        assert_eq!(owners.pids, [std::process::id() as i32]);
+        assert!(describe_owner(address).starts_with(&format!("PID {} (", std::process::id())));
+    }
+
+    #[test]
+    fn ipv4_ipv6_and_mapped_addresses_are_read() {
+        let of = |text: &str| parse_address(text).unwrap().to_string();
+        assert_eq!(of("0100007F:2352"), "127.0.0.1:9042");
+        assert_eq!(of("00000000000000000000000001000000:2352"), "[::1]:9042");
+        assert_eq!(of("0000000000000000FFFF00000100007F:2352"), "127.0.0.1:9042");
+    }
+
+    #[test]
+    fn a_wildcard_serves_every_address_of_its_family() {
+        let listener = |address: &str| Listener { address: address.parse().unwrap(), inode: 1, uid: 0 };
+        let loopback = "127.0.0.2:9042".parse().unwrap();
+        assert!(listener("0.0.0.0:9042").serves(loopback));
+        assert!(listener("[::]:9042").serves(loopback));
+        assert!(listener("127.0.0.2:9042").serves("[::ffff:127.0.0.2]:9042".parse().unwrap()));
+        assert!(!listener("127.0.0.1:9042").serves(loopback));
+        assert!(!listener("0.0.0.0:9043").serves(loopback));
+        assert!(!listener("0.0.0.0:9042").serves("[::1]:9042".parse().unwrap()));
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_as_the_kernel_prints_it_is_read(ip: [u8; 4], port: u16, uid: u32, inode: u64) {
+            let address = u32::from_ne_bytes(ip);
+            let line = format!("   0: {address:08X}:{port:04X} 00000000:0000 0A 00000000:00000000 00:00000000 00000000 {uid:5}        0 {inode} 1 0000000000000000 100 0 0 10 0");
+            let table = format!("  sl  local_address …\n{line}\n");
+            prop_assert_eq!(parse(&table), [Listener { address: SocketAddr::from((ip, port)), inode, uid }]);
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "(.|\n){0,300}") {
+            let _ = parse(&text);
+            let _ = parse_address(&text);
+        }
+    }
+}

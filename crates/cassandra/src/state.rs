@@ -1,0 +1,468 @@
+//! The clusters that run, remembered in files: what `ps` shows and `down` stops, long after the
+//! process that started them has ended.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::places::make_private;
+use crate::process::{self, Process};
+use crate::{Error, Places, Progress, Version, cql};
+
+/// How long a node may take to stop before it is killed. Cassandra drains in two to five seconds.
+pub const STOP_BOUND: Duration = Duration::from_secs(30);
+
+/// A node that was started here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// From 1, in the order of their start.
+    pub number: usize,
+    /// Where it answers CQL.
+    pub address: SocketAddr,
+    pub storage_port: u16,
+    pub pid: i32,
+    /// Its process's start (field 22 of /proc/PID/stat): the pid may be another's by now.
+    pub start_ticks: u64,
+    pub version: Version,
+    /// The full Java version it runs on.
+    pub java: String,
+    /// Its configuration, data and temporary files.
+    pub folder: PathBuf,
+    /// Its system.log.
+    pub log: PathBuf,
+}
+
+impl Node {
+    fn process(&self) -> Option<Process> {
+        Process::find(self.pid, self.start_ticks)
+    }
+}
+
+/// What the registry knows of one cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    format: u32,
+    pub name: String,
+    pub version: Version,
+    /// Seconds since the Unix epoch.
+    pub created_s: u64,
+    /// The folder of all its nodes' folders.
+    pub data: PathBuf,
+    /// Whether `data` goes when the cluster is stopped.
+    pub temporary: bool,
+    pub logs: PathBuf,
+    /// The process that starts it: pid and start.
+    starter: (i32, u64),
+    /// All nodes have answered.
+    pub complete: bool,
+    /// Addresses that its nodes have or will have, storage ports included.
+    addresses: Vec<SocketAddr>,
+    pub nodes: Vec<Node>,
+}
+
+const FORMAT: u32 = 1;
+
+/// How a node does just now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NodeState {
+    /// It answers CQL.
+    Up,
+    /// Its process lives but does not answer CQL.
+    Silent,
+    /// Its process is stopped by a signal (SIGSTOP).
+    Suspended,
+    /// Its process has ended.
+    Dead,
+}
+
+/// A cluster and how it does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Status {
+    #[serde(flatten)]
+    pub record: Record,
+    /// One per node of the record, in its order.
+    pub states: Vec<NodeState>,
+    /// Its start is still under way.
+    pub starting: bool,
+}
+
+impl Status {
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match () {
+            () if self.starting => "starting",
+            () if self.states.is_empty() || self.states.iter().all(|state| *state == NodeState::Dead) => "dead",
+            () if self.states.iter().all(|state| *state == NodeState::Up) => "up",
+            () => "partly up",
+        }
+    }
+}
+
+/// What stopping a cluster left behind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stopped {
+    pub name: String,
+    /// Its data, unless it was temporary and is gone.
+    pub data: Option<PathBuf>,
+    pub logs: PathBuf,
+}
+
+/// The folder of records.
+#[derive(Debug, Clone)]
+pub struct Registry {
+    places: Places,
+}
+
+impl Registry {
+    #[must_use]
+    pub fn new(places: Places) -> Self {
+        Self { places }
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.places.state.join("clusters")
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder().join(name).join("cluster.json")
+    }
+
+    /// The logs of a cluster's nodes; they stay after it is stopped, until the next of its name.
+    pub(crate) fn logs(&self, name: &str) -> PathBuf {
+        self.places.state.join("logs").join(name)
+    }
+
+    /// All clusters with the state of their nodes, by name.
+    ///
+    /// # Errors
+    /// [`Error::File`], [`Error::BadRecord`].
+    pub fn list(&self) -> Result<Vec<Status>, Error> {
+        Ok(self.records()?.into_iter().map(look).collect())
+    }
+
+    pub(crate) fn records(&self) -> Result<Vec<Record>, Error> {
+        let folder = self.folder();
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::file("read the folder", &folder)(error)),
+        };
+        let mut records = Vec::new();
+        for entry in entries.flatten() {
+            let path = entry.path().join("cluster.json");
+            match std::fs::read_to_string(&path) {
+                Ok(text) => records.push(parse(&path, &text)?),
+                // Not a cluster's folder (the lock), or removed meanwhile.
+                Err(error)
+                    if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {}
+                Err(error) => return Err(Error::file("read", &path)(error)),
+            }
+        }
+        records.sort_by(|a: &Record, b| a.name.cmp(&b.name));
+        Ok(records)
+    }
+
+    /// One at a time may choose names and addresses; held until the file is dropped.
+    pub(crate) fn lock(&self) -> Result<File, Error> {
+        make_private(&self.folder())?;
+        let path = self.folder().join(".lock");
+        let file = File::create(&path).map_err(Error::file("make the lock", &path))?;
+        // SAFETY: plain system call on a descriptor that outlives it. Held for milliseconds only.
+        match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } {
+            0 => Ok(file),
+            _ => Err(Error::file("lock", &path)(std::io::Error::last_os_error())),
+        }
+    }
+
+    /// Writes a record whole or not at all.
+    pub(crate) fn save(&self, record: &Record) -> Result<(), Error> {
+        let path = self.path(&record.name);
+        let folder = self.folder().join(&record.name);
+        make_private(&folder)?;
+        let text = serde_json::to_string_pretty(record).map_err(|error| Error::file("write", &path)(error.into()))?;
+        let new = path.with_extension("json.new");
+        std::fs::write(&new, text).map_err(Error::file("write", &new))?;
+        std::fs::rename(&new, &path).map_err(Error::file("write", &path))
+    }
+
+    pub(crate) fn remove(&self, record: &Record) -> Result<(), Error> {
+        let folder = self.folder().join(&record.name);
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file("remove", &folder)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Stops the cluster `name`: asks its nodes to end (SIGTERM), kills those that do not within
+    /// [`STOP_BOUND`], forgets it, and removes its data if that is temporary and `keep_data` is
+    /// false. Only processes that were started here are touched. Dead nodes are no error.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCluster`]; [`Error::CannotStop`] when a node belongs to another user.
+    pub fn down(&self, name: &str, keep_data: bool, progress: &mut dyn FnMut(Progress)) -> Result<Stopped, Error> {
+        let records = self.records()?;
+        let known = || match records.iter().map(|record| record.name.as_str()).collect::<Vec<_>>().join(", ") {
+            names if names.is_empty() => "none is running".to_owned(),
+            names => format!("there is {names}"),
+        };
+        let record = records.iter().find(|record| record.name == name);
+        let record = record.ok_or_else(|| Error::NoSuchCluster { name: name.to_owned(), known: known() })?;
+        self.stop(record, keep_data, STOP_BOUND, progress)
+    }
+
+    /// [`Registry::down`] for every cluster.
+    ///
+    /// # Errors
+    /// The first that fails; those before it are stopped.
+    pub fn down_all(&self, keep_data: bool, progress: &mut dyn FnMut(Progress)) -> Result<Vec<Stopped>, Error> {
+        self.records()?.iter().map(|record| self.stop(record, keep_data, STOP_BOUND, progress)).collect()
+    }
+
+    /// A `bound` of zero kills at once.
+    pub(crate) fn stop(
+        &self,
+        record: &Record,
+        keep_data: bool,
+        bound: Duration,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Stopped, Error> {
+        let running: Vec<_> = record.nodes.iter().filter_map(|node| Some((node, node.process()?))).collect();
+        let refused = |node: &Node, source| Error::CannotStop { address: node.address, pid: node.pid, source };
+        if !bound.is_zero() {
+            for (node, process) in &running {
+                progress(Progress::Stopping { address: node.address, pid: node.pid });
+                process.signal(libc::SIGTERM).map_err(|error| refused(node, error))?;
+                // A stopped process acts on no other signal.
+                process.signal(libc::SIGCONT).map_err(|error| refused(node, error))?;
+            }
+        }
+        let begun = std::time::Instant::now();
+        for (node, process) in &running {
+            if !process.wait(bound.saturating_sub(begun.elapsed())) {
+                if !bound.is_zero() {
+                    progress(Progress::Killing { address: node.address, pid: node.pid, after: bound });
+                }
+                process.signal(libc::SIGKILL).map_err(|error| refused(node, error))?;
+                if !process.wait(Duration::from_secs(10)) {
+                    let source = std::io::Error::other("it does not end even when killed (it hangs in the kernel)");
+                    return Err(refused(node, source));
+                }
+            }
+            progress(Progress::Stopped { address: node.address, pid: node.pid });
+        }
+        self.forget(record, keep_data)
+    }
+
+    fn forget(&self, record: &Record, keep_data: bool) -> Result<Stopped, Error> {
+        let goes = record.temporary && !keep_data;
+        if goes && record.data.join(MARKER).exists() {
+            std::fs::remove_dir_all(&record.data).map_err(Error::file("remove", &record.data))?;
+        }
+        self.remove(record)?;
+        Ok(Stopped { name: record.name.clone(), data: (!goes).then(|| record.data.clone()), logs: record.logs.clone() })
+    }
+
+    /// Addresses that living or starting clusters hold.
+    pub(crate) fn addresses_taken(&self) -> Result<HashSet<SocketAddr>, Error> {
+        let alive = |record: &Record| record.starts() || record.nodes.iter().any(|node| node.process().is_some());
+        Ok(self.records()?.into_iter().filter(alive).flat_map(|record| record.addresses).collect())
+    }
+}
+
+/// A file in every data folder made here: nothing without it is ever removed or built upon.
+pub(crate) const MARKER: &str = ".helenus-cluster";
+
+impl Record {
+    pub(crate) fn new(
+        name: &str,
+        version: Version,
+        data: PathBuf,
+        temporary: bool,
+        logs: PathBuf,
+        addresses: Vec<SocketAddr>,
+    ) -> Self {
+        let own = std::process::id() as i32;
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        Self {
+            format: FORMAT,
+            name: name.to_owned(),
+            version,
+            created_s: since.map_or(0, |since| since.as_secs()),
+            data,
+            temporary,
+            logs,
+            starter: (own, process::stat(own).map_or(0, |stat| stat.start_ticks)),
+            complete: false,
+            addresses,
+            nodes: Vec::new(),
+        }
+    }
+
+    /// Whether its start is still under way.
+    fn starts(&self) -> bool {
+        !self.complete && Process::find(self.starter.0, self.starter.1).is_some()
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        self.starts() || self.nodes.iter().any(|node| node.process().is_some())
+    }
+}
+
+fn parse(path: &Path, text: &str) -> Result<Record, Error> {
+    let bad = |why: String| Error::BadRecord { path: path.to_owned(), why };
+    let record: Record = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
+    match record.format {
+        FORMAT => Ok(record),
+        other => Err(bad(format!("its format is {other}, this program reads {FORMAT}"))),
+    }
+}
+
+fn look(record: Record) -> Status {
+    let state = |node: &Node| match (node.process(), process::stat(node.pid)) {
+        (None, _) | (_, None) => NodeState::Dead,
+        (_, Some(stat)) if matches!(stat.state, 'T' | 't') => NodeState::Suspended,
+        _ if cql::identify(node.address, Duration::from_secs(1)).is_ok() => NodeState::Up,
+        _ => NodeState::Silent,
+    };
+    let states = record.nodes.iter().map(state).collect();
+    Status { starting: record.starts(), states, record }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn registry() -> (tempfile::TempDir, Registry) {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places { cache: folder.path().join("cache"), state: folder.path().join("state") };
+        (folder, Registry::new(places))
+    }
+
+    /// A record of one node whose process is `child`.
+    fn record(registry: &Registry, child: &std::process::Child, ticks: u64) -> Record {
+        let data = registry.places.cache.join("data");
+        std::fs::create_dir_all(&data).unwrap();
+        std::fs::write(data.join(MARKER), "").unwrap();
+        let address = "127.0.10.230:9042".parse().unwrap();
+        let mut record =
+            Record::new("troy", Version::default(), data.clone(), true, registry.logs("troy"), vec![address]);
+        record.complete = true;
+        record.nodes.push(Node {
+            number: 1,
+            address,
+            storage_port: 7000,
+            pid: child.id() as i32,
+            start_ticks: ticks,
+            version: Version::default(),
+            java: "17".into(),
+            folder: data,
+            log: "/log".into(),
+        });
+        registry.save(&record).unwrap();
+        record
+    }
+
+    fn sleeper() -> (std::process::Child, u64) {
+        let child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let ticks = process::stat(child.id() as i32).unwrap().start_ticks;
+        (child, ticks)
+    }
+
+    #[test]
+    fn a_record_comes_back_as_it_was_saved_and_is_private() {
+        let (_folder, registry) = registry();
+        assert!(registry.list().unwrap().is_empty());
+        let (mut child, ticks) = sleeper();
+        let record = record(&registry, &child, ticks);
+        let status = registry.list().unwrap().remove(0);
+        assert_eq!(
+            (&status.record, status.states.as_slice(), status.word()),
+            (&record, &[NodeState::Silent][..], "partly up")
+        );
+        assert!(registry.addresses_taken().unwrap().contains(&record.addresses[0]));
+        let mode = std::fs::metadata(registry.folder()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(registry.list().unwrap()[0].word(), "dead");
+        assert!(registry.addresses_taken().unwrap().is_empty());
+    }
+
+    #[test]
+    fn down_stops_even_a_suspended_process_and_removes_temporary_data() {
+        let (_folder, registry) = registry();
+        let (mut child, ticks) = sleeper();
+        let record = record(&registry, &child, ticks);
+        Process::find(record.nodes[0].pid, ticks).unwrap().signal(libc::SIGSTOP).unwrap();
+        let mut told = Vec::new();
+        let stopped = registry.down("troy", false, &mut |step| told.push(step)).unwrap();
+        assert_eq!(stopped.data, None);
+        assert!(!record.data.exists() && registry.list().unwrap().is_empty());
+        assert!(matches!(told[..], [Progress::Stopping { .. }, Progress::Stopped { .. }]), "{told:?}");
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&child.wait().unwrap()), Some(libc::SIGTERM));
+    }
+
+    #[test]
+    fn down_keeps_data_when_asked() {
+        let (_folder, registry) = registry();
+        let (mut child, ticks) = sleeper();
+        let record = record(&registry, &child, ticks);
+        let stopped = registry.down("troy", true, &mut |_| {}).unwrap();
+        assert_eq!(stopped.data.as_ref(), Some(&record.data));
+        assert!(record.data.exists());
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_reused_pid_is_left_alone() {
+        let (_folder, registry) = registry();
+        let (mut child, ticks) = sleeper();
+        record(&registry, &child, ticks - 1);
+        assert_eq!(registry.list().unwrap()[0].states, [NodeState::Dead]);
+        registry.down("troy", false, &mut |_| {}).unwrap();
+        assert!(child.try_wait().unwrap().is_none(), "it is another process and must live");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn data_without_our_marker_is_never_removed() {
+        let (_folder, registry) = registry();
+        let (mut child, ticks) = sleeper();
+        let record = record(&registry, &child, ticks);
+        std::fs::remove_file(record.data.join(MARKER)).unwrap();
+        registry.down("troy", false, &mut |_| {}).unwrap();
+        assert!(record.data.exists());
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn an_unknown_name_says_what_there_is() {
+        let (_folder, registry) = registry();
+        let error = registry.down("sparta", false, &mut |_| {}).unwrap_err().to_string();
+        assert!(error.contains("none is running"), "{error}");
+        let (mut child, ticks) = sleeper();
+        record(&registry, &child, ticks);
+        let error = registry.down("sparta", false, &mut |_| {}).unwrap_err().to_string();
+        assert!(error.contains("there is troy"), "{error}");
+        registry.down_all(false, &mut |_| {}).unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_damaged_record_is_named() {
+        let (_folder, registry) = registry();
+        std::fs::create_dir_all(registry.folder().join("x")).unwrap();
+        for text in ["{", "{\"format\": 2}"] {
+            std::fs::write(registry.path("x"), text).unwrap();
+            assert!(registry.list().unwrap_err().to_string().contains("x/cluster.json is damaged"));
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Somebody's running node: which process it is, and what can be told of it from outside.
+
+use std::collections::HashSet;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::process;
+use crate::sockets::{self, Listener};
+
+/// How a target is named on a command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    Pid(i32),
+    /// What listens there on this machine.
+    Address(SocketAddr),
+}
+
+/// Why there is no such target.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    #[error("there is no process {pid}; `helenus ps` lists local nodes")]
+    NoProcess { pid: i32 },
+    #[error(
+        "nobody listens on {address} on this machine; start a node with `helenus up`, or give another address or --pid"
+    )]
+    NobodyListens { address: SocketAddr },
+    #[error(
+        "{address} belongs to a process of user {user}, which this user may not look into; run as {user} or as root"
+    )]
+    NoPermissionForAddress { address: SocketAddr, user: String },
+    #[error("process {pid} belongs to user {user} and may not be looked into; run as {user} or as root")]
+    NoPermission { pid: i32, user: String },
+    #[error(
+        "the process behind {address} could not be found: it is in another PID namespace, or it has just ended; give its --pid"
+    )]
+    Hidden { address: SocketAddr },
+    #[error("cannot read /proc/{pid}/{file}: {source}")]
+    Unreadable { pid: i32, file: &'static str, source: std::io::Error },
+}
+
+/// A process and what it is. Facts are of the moment it was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Target {
+    pub pid: i32,
+    /// Field 22 of /proc/PID/stat; with the pid it names this process for good.
+    pub start_ticks: u64,
+    /// Its effective user and group.
+    pub uid: u32,
+    pub gid: u32,
+    pub user: String,
+    /// The kernel's short name of it.
+    pub command: String,
+    /// Whether it runs a Java virtual machine, and whose.
+    pub vm: Vm,
+    /// The class or jar it was started with.
+    pub main_class: Option<String>,
+    /// -Xmx as it was given, such as "1g".
+    pub heap: Option<String>,
+    pub is_cassandra: bool,
+    /// Where it answers CQL, if it is a Cassandra: the address that was asked for, else its
+    /// port 9042, else a port that its command line names.
+    pub cql: Option<SocketAddr>,
+    /// All it listens on.
+    pub listens: Vec<SocketAddr>,
+    /// Its pid in its own, innermost PID namespace.
+    pub inner_pid: i32,
+    #[serde(skip)]
+    pub arguments: Vec<String>,
+}
+
+/// A Java virtual machine, told by its library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Vm {
+    HotSpot,
+    OpenJ9,
+    None,
+}
+
+/// Finds the process and looks at it. A process that is no JVM is found too: what to make of that
+/// is the caller's.
+///
+/// # Errors
+/// [`Error`]: nobody there, or no permission to see.
+pub fn find(which: Which) -> Result<Target, Error> {
+    match which {
+        Which::Pid(pid) => look(pid, None),
+        Which::Address(address) => look(owner(address)?, Some(address)),
+    }
+}
+
+fn owner(address: SocketAddr) -> Result<i32, Error> {
+    let serving: Vec<Listener> = sockets::listeners().into_iter().filter(|listener| listener.serves(address)).collect();
+    // The most exact one gets the connections: an address of its own before a wildcard.
+    let best = serving.iter().find(|listener| !listener.address.ip().is_unspecified()).or(serving.first());
+    let best = best.ok_or(Error::NobodyListens { address })?;
+    let owners = sockets::owners(&HashSet::from([best.inode]));
+    match owners.pids.first() {
+        Some(pid) => Ok(*pid),
+        None if owners.hidden => Err(Error::NoPermissionForAddress { address, user: process::user_name(best.uid) }),
+        None => Err(Error::Hidden { address }),
+    }
+}
+
+fn look(pid: i32, asked: Option<SocketAddr>) -> Result<Target, Error> {
+    let gone = || Error::NoProcess { pid };
+    let stat = process::stat(pid).ok_or_else(gone)?;
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).map_err(|_| gone())?;
+    let (uid, gid) = (number(&status, "Uid:", 1).ok_or_else(gone)?, number(&status, "Gid:", 1).ok_or_else(gone)?);
+    let user = process::user_name(uid);
+    let unreadable = |file, source: std::io::Error| match source.kind() {
+        std::io::ErrorKind::PermissionDenied => Error::NoPermission { pid, user: user.clone() },
+        std::io::ErrorKind::NotFound => gone(),
+        _ => Error::Unreadable { pid, file, source },
+    };
+    let cmdline = std::fs::read(format!("/proc/{pid}/cmdline")).map_err(|error| unreadable("cmdline", error))?;
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|error| unreadable("maps", error))?;
+    let held = sockets::socket_inodes(pid).map_err(|error| unreadable("fd", error))?;
+    let arguments: Vec<String> = cmdline
+        .split(|b| *b == 0)
+        .filter(|part| !part.is_empty())
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .collect();
+    let vm = vm_of(&maps);
+    let line = if vm == Vm::None { JavaLine::default() } else { JavaLine::read(&arguments) };
+    let is_cassandra = line.main.as_deref().is_some_and(|main| CASSANDRA_MAINS.contains(&main));
+    let mut listens: Vec<SocketAddr> = sockets::listeners()
+        .into_iter()
+        .filter(|listener| held.contains(&listener.inode))
+        .map(|listener| listener.address)
+        .collect();
+    listens.sort_unstable();
+    listens.dedup();
+    Ok(Target {
+        pid,
+        start_ticks: stat.start_ticks,
+        uid,
+        gid,
+        command: std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned(),
+        vm,
+        cql: if is_cassandra { cql_address(asked, &listens, &arguments) } else { None },
+        main_class: line.main,
+        heap: line.heap,
+        is_cassandra,
+        listens,
+        inner_pid: inner_pid(&status).unwrap_or(pid),
+        arguments,
+        user,
+    })
+}
+
+/// The daemon, and the class that wraps it in DataStax's and k8ssandra's images.
+const CASSANDRA_MAINS: [&str; 3] =
+    ["org.apache.cassandra.service.CassandraDaemon", "com.datastax.bdp.DseModule", "io.k8ssandra.CassandraDaemon"];
+
+impl Target {
+    /// Whether it still is the process that was looked at.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        process::stat(self.pid)
+            .is_some_and(|stat| stat.start_ticks == self.start_ticks && !matches!(stat.state, 'Z' | 'X'))
+    }
+
+    /// Its root folder as seen from here (another mount namespace's, maybe).
+    #[must_use]
+    pub fn root(&self) -> PathBuf {
+        format!("/proc/{}/root", self.pid).into()
+    }
+}
+
+/// The `at`th number of a line of /proc/PID/status.
+fn number(status: &str, label: &str, at: usize) -> Option<u32> {
+    status.lines().find_map(|line| line.strip_prefix(label))?.split_ascii_whitespace().nth(at)?.parse().ok()
+}
+
+/// The last of NSpid: one pid per namespace, from ours inwards.
+fn inner_pid(status: &str) -> Option<i32> {
+    status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_ascii_whitespace().last()?.parse().ok()
+}
+
+fn vm_of(maps: &str) -> Vm {
+    let maps_library = |name: &str| maps.lines().any(|line| line.trim_end_matches(" (deleted)").ends_with(name));
+    match () {
+        // OpenJ9 brings a libjvm.so too, which only forwards.
+        () if maps.contains("/libj9vm") => Vm::OpenJ9,
+        () if maps_library("/libjvm.so") => Vm::HotSpot,
+        () => Vm::None,
+    }
+}
+
+/// What a java command line says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct JavaLine {
+    main: Option<String>,
+    heap: Option<String>,
+}
+
+impl JavaLine {
+    /// Reads options as the `java` launcher does (its manual page): some take the next argument
+    /// as their value, `-jar` and `-m` bring the main class, else the first argument that is no
+    /// option is it.
+    fn read(arguments: &[String]) -> Self {
+        const WITH_VALUE: [&str; 13] = [
+            "-cp",
+            "-classpath",
+            "--class-path",
+            "-p",
+            "--module-path",
+            "--upgrade-module-path",
+            "--add-modules",
+            "--add-opens",
+            "--add-exports",
+            "--add-reads",
+            "--patch-module",
+            "--limit-modules",
+            "--enable-native-access",
+        ];
+        let mut line = Self::default();
+        let mut rest = arguments.iter().skip(1);
+        while let Some(argument) = rest.next() {
+            if matches!(argument.as_str(), "-jar" | "-m" | "--module") {
+                line.main = rest.next().cloned();
+                break;
+            }
+            if let Some(heap) = argument.strip_prefix("-Xmx").or_else(|| argument.strip_prefix("-XX:MaxHeapSize=")) {
+                line.heap = Some(heap.to_owned());
+            } else if WITH_VALUE.contains(&argument.as_str()) {
+                rest.next();
+            } else if !argument.starts_with(['-', '@']) {
+                line.main = Some(argument.clone());
+                break;
+            }
+        }
+        line
+    }
+}
+
+fn cql_address(asked: Option<SocketAddr>, listens: &[SocketAddr], arguments: &[String]) -> Option<SocketAddr> {
+    const DEFAULT_PORT: u16 = 9042;
+    if asked.is_some() {
+        return asked;
+    }
+    let named = arguments
+        .iter()
+        .find_map(|argument| argument.strip_prefix("-Dcassandra.native_transport_port=")?.parse::<u16>().ok());
+    let port = named.unwrap_or(DEFAULT_PORT);
+    let address = listens.iter().find(|address| address.port() == port)?;
+    // A wildcard is no address to connect to.
+    Some(if address.ip().is_unspecified() { SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port) } else { *address })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::net::TcpListener;
+
+    fn line(text: &str) -> JavaLine {
+        JavaLine::read(&text.split(' ').map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_main_class_is_found_behind_options_with_values() {
+        let found = line(
+            "java -Xms1g -Xmx1g -Xmx2g --add-opens java.base/x=ALL-UNNAMED -cp a:b org.apache.cassandra.service.CassandraDaemon start",
+        );
+        assert_eq!(
+            found,
+            JavaLine { main: Some("org.apache.cassandra.service.CassandraDaemon".into()), heap: Some("2g".into()) }
+        );
+        assert_eq!(line("java -jar app.jar -Xmx9g").heap, None);
+        assert_eq!(line("java @args --add-opens=a/b=c -m mod/Main").main.as_deref(), Some("mod/Main"));
+        assert_eq!(line("java").main, None);
+    }
+
+    #[test]
+    fn virtual_machines_are_told_by_their_library() {
+        let library = |path: &str| vm_of(&format!("7f00-7f01 r-xp 00000000 fe:00 12   {path}\n"));
+        assert_eq!(library("/usr/lib/jvm/x/lib/server/libjvm.so"), Vm::HotSpot);
+        assert_eq!(library("/usr/lib/jvm/x/lib/server/libjvm.so (deleted)"), Vm::HotSpot);
+        assert_eq!(library("/opt/j9/lib/default/libj9vm29.so"), Vm::OpenJ9);
+        assert_eq!(library("/lib/libjvm.so.bak"), Vm::None);
+    }
+
+    #[test]
+    fn the_innermost_pid_counts() {
+        assert_eq!(inner_pid("Name:\tjava\nNSpid:\t4711\t1\nUid:\t5\t6\t7\t8\n"), Some(1));
+        assert_eq!(number("Uid:\t5\t6\t7\t8\n", "Uid:", 1), Some(6));
+    }
+
+    #[test]
+    fn this_process_is_found_by_pid_and_address_and_is_no_jvm() {
+        let listener = TcpListener::bind("127.0.10.240:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let target = find(Which::Address(address)).unwrap();
+        assert_eq!((target.pid, target.vm, target.cql), (std::process::id() as i32, Vm::None, None));
+        assert!(target.listens.contains(&address) && target.is_alive());
+        assert_eq!(find(Which::Pid(target.pid)).unwrap().start_ticks, target.start_ticks);
+        drop(listener);
+        let error = find(Which::Address(address)).unwrap_err();
+        assert!(matches!(error, Error::NobodyListens { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_is_named() {
+        // Above the kernel's greatest possible pid (2^22).
+        assert!(matches!(find(Which::Pid(1 << 23)).unwrap_err(), Error::NoProcess { .. }));
+    }
+
+    #[test]
+    fn the_cql_address_is_one_to_connect_to() {
+        let of = |listens: &[&str], arguments: &[&str]| {
+            let listens: Vec<_> = listens.iter().map(|address| address.parse().unwrap()).collect();
+            let arguments: Vec<_> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+            cql_address(None, &listens, &arguments).map(|address| address.to_string())
+        };
+        assert_eq!(of(&["127.0.0.1:7000", "0.0.0.0:9042"], &[]).as_deref(), Some("127.0.0.1:9042"));
+        assert_eq!(
+            of(&["127.0.0.3:9142"], &["-Dcassandra.native_transport_port=9142"]).as_deref(),
+            Some("127.0.0.3:9142")
+        );
+        assert_eq!(of(&["127.0.0.3:7000"], &[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_readers_panic(arguments: Vec<String>, text in "(.|\n){0,200}") {
+            let _ = JavaLine::read(&arguments);
+            let _ = (vm_of(&text), inner_pid(&text), number(&text, "Uid:", 1));
+        }
+    }
+}
