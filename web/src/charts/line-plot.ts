@@ -30,7 +30,7 @@ export interface LinePlotOptions {
   /** Starts of the bins. */
   time_s: readonly number[];
   bin_s: number;
-  /** In the order of the legend. Lines are drawn from the first to the last; in a stack the first is on top. */
+  /** In the order of the legend. Lines are drawn from the first to the last, dots over them; in a stack the first is on top. */
   series: LineSeries[];
   /** Lies the series on each other. */
   stacked?: boolean;
@@ -56,6 +56,8 @@ export class LinePlot implements Plot {
   over: HTMLElement;
   readonly #options: LinePlotOptions;
   readonly #legend: Legend;
+  /** From the one at the back to the one in front. */
+  readonly #drawn: LineSeries[];
   readonly #chart: uPlot;
   readonly #shape: string;
   #view: View | null = null;
@@ -63,6 +65,8 @@ export class LinePlot implements Plot {
 
   constructor(options: LinePlotOptions) {
     this.#options = options;
+    const dots = ({ mark }: LineSeries): number => Number(mark === "dots");
+    this.#drawn = [...options.series].sort((a, b) => dots(a) - dots(b));
     this.#legend = new Legend(options.series, options.title);
     const body = h("div", { class: "line-plot" });
     this.root = h("div", { class: "plot" }, this.#legend.root, body);
@@ -105,10 +109,10 @@ export class LinePlot implements Plot {
 
   /** uPlot's columns: x first, then the series. */
   #columns(view: View): uPlot.AlignedData {
-    const { time_s, bin_s, series, stacked, stepped } = this.#options;
+    const { time_s, bin_s, stacked, stepped } = this.#options;
     const x = stepped ? [...time_s] : time_s.map((start) => start + bin_s / 2);
     if (stepped && x.length > 0) x.push((x.at(-1) ?? 0) + bin_s);
-    const columns = series.map((one) => [...(one.drawn?.(one.values(view)) ?? one.values(view))]);
+    const columns = this.#drawn.map((one) => [...(one.drawn?.(one.values(view)) ?? one.values(view))]);
     if (stacked) {
       for (let index = columns.length - 2; index >= 0; index -= 1) {
         const [above, below] = [columns[index], columns[index + 1]];
@@ -138,7 +142,7 @@ export class LinePlot implements Plot {
         },
       },
       axes: [this.#timeAxis(), this.#valueAxis()],
-      series: [{}, ...options.series.map((one) => this.#line(one))],
+      series: [{}, ...this.#drawn.map((one) => this.#line(one))],
       hooks: {
         drawClear: [(chart) => this.#behind(chart)],
         draw: [(chart) => this.#inFront(chart)],

@@ -64,7 +64,12 @@ export class ChartStack {
         this.redraw();
     });
     theme.subscribe(() => this.redraw());
-    addEventListener("beforeprint", () => this.#drawNow([...this.#surfaces.keys()]));
+    addEventListener("beforeprint", () => {
+      this.#width = PRINTED_WIDTH;
+      this.redraw();
+      this.#drawNow([...this.#surfaces.keys()]);
+    });
+    addEventListener("afterprint", () => this.#resize());
   }
 
   get view(): View {
@@ -175,5 +180,7 @@ export class ChartStack {
   }
 }
 
+/** Width of the plots on a landscape A4 page with the margins of style/media.css. */
+const PRINTED_WIDTH = 960;
 /** Left and right of the plots in a panel, as in style/charts.css. */
 const PANEL_PADDING = 12;

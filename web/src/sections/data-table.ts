@@ -52,6 +52,6 @@ function head({ name, unit }: Column): HTMLElement {
 }
 
 function tableCell(cell: Cell, column: Column | undefined): HTMLElement {
-  if (typeof cell !== "number") return h("td", {}, cell ?? NOTHING);
-  return h("td", { class: "number" }, (column?.write ?? digits3)(cell));
+  const text = typeof cell === "number" ? (column?.write ?? digits3)(cell) : (cell ?? NOTHING);
+  return h("td", { class: column?.unit === "" ? null : "number" }, text);
 }

@@ -9,7 +9,7 @@ import { evidenceList } from "./evidence";
 /** As many cards are open at first; the rest on request. */
 const FIRST_CARDS = 6;
 
-const SEVERITY: Record<Severity, { icon: string; word: string }> = {
+export const SEVERITY: Record<Severity, { icon: string; word: string }> = {
   critical: { icon: "▲", word: "Critical" },
   warning: { icon: "◆", word: "Warning" },
   information: { icon: "●", word: "Information" },

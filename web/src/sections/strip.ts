@@ -7,6 +7,7 @@ import { clock, span, wallTime } from "../format";
 import type { Phase, Report } from "../model";
 import type { Store } from "../state";
 import type { Action } from "./actions";
+import { SEVERITY } from "./findings";
 import { Overview } from "./overview";
 
 const AXIS_PX = 22;
@@ -19,6 +20,7 @@ export function strip(
   actions: readonly Action[],
 ): HTMLElement {
   const window = h("span", { class: "window", role: "status" });
+  const finding = h("span", { class: "of-finding", role: "status" });
   const cursor = h("span", { class: "at-cursor" });
   const buttons = actions
     .filter(({ button }) => button !== undefined)
@@ -34,6 +36,7 @@ export function strip(
   const axis = h("canvas", { class: "axis", "aria-hidden": "true" });
   stack.onDraw((view) => {
     setText(window, windowText(report, store));
+    setText(finding, findingText(report, store));
     overview.draw(view);
     phases.draw(view);
     drawAxis(axis, view);
@@ -47,6 +50,7 @@ export function strip(
       { class: "bar" },
       window,
       cursor,
+      finding,
       h("span", { class: "tools", role: "toolbar", "aria-label": "Window" }, ...buttons),
     ),
     overview.root,
@@ -61,6 +65,12 @@ function windowText(report: Report, store: Store): string {
   const length = window.end - window.start;
   const write = (time: number): string => clock(time, length / 500, report.duration_s);
   return `${write(window.start)} – ${write(window.end)} s, ${span(length)} of ${span(report.duration_s)}`;
+}
+
+/** The finding that is shown, as its card may be far up the page. */
+function findingText(report: Report, store: Store): string {
+  const shown = report.findings.find(({ rank }) => rank === store.selection.finding);
+  return shown ? `${SEVERITY[shown.severity].icon} ${shown.title}` : "";
 }
 
 function cursorText(report: Report, store: Store, time: number): string {

@@ -89,3 +89,20 @@ test("each chart has its summary in words, which follows the window", async ({ r
   await report.page.keyboard.press("0");
   await expect(report.panel("cpu").locator(".visually-hidden").first()).not.toHaveText(before ?? "");
 });
+
+test("on paper all charts are drawn, in light colours, as wide as the page", async ({ report, page }) => {
+  await page.emulateMedia({ colorScheme: "dark" });
+  await report.open("overload");
+  const widths = () =>
+    page.locator(".panel canvas").evaluateAll((all) => {
+      const shown = all.filter((one) => one.closest(".scale") === null);
+      return [...new Set(shown.map((one) => one.getBoundingClientRect().width))];
+    });
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "light");
+  await expect.poll(widths).toEqual([960]);
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  await expect(page.locator("html")).not.toHaveAttribute("data-theme");
+  await report.panel("latency").scrollIntoViewIfNeeded();
+  await expect.poll(() => report.area("latency").evaluate((area) => area.clientWidth)).toBeGreaterThan(1200);
+});

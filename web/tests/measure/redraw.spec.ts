@@ -9,15 +9,16 @@ function statistics(durations_ms: number[]): string {
   return `${sorted.length} redraws, median ${at(0.5)} ms, p95 ${at(0.95)} ms, max ${at(1)} ms`;
 }
 
-for (const { chart, height } of [
-  { chart: "throughput", height: 900 },
-  { chart: "threads", height: 900 },
-  { chart: "throughput", height: 3000 },
-]) {
-  test(`a million requests from ${chart} on, ${height} px high`, async ({ report, page }) => {
+for (const { sample, chart, height } of [
+  { sample: "million", chart: "throughput", height: 900 },
+  { sample: "million", chart: "threads", height: 900 },
+  { sample: "dense", chart: "heatmap", height: 900 },
+  { sample: "dense", chart: "throughput", height: 3000 },
+] as const) {
+  test(`${sample}, from ${chart} on, ${height} px high`, async ({ report, page }) => {
     await page.setViewportSize({ width: 1440, height });
     const begun = Date.now();
-    await report.open("million", `#chart=${chart}`);
+    await report.open(sample, `#chart=${chart}`);
     await report.expectDrawn(chart);
     const opened_ms = Date.now() - begun;
     const cells = await page.evaluate(

@@ -2,14 +2,14 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Report } from "../../src/model";
-import { emptyReport, millionReport, overloadReport, withoutAgent } from "./reports";
+import { denseReport, emptyReport, millionReport, overloadReport, withoutAgent } from "./reports";
 
 export const PLACEHOLDER = "/*HELENUS_REPORT*/";
 
 const WEB = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const FOLDER = join(WEB, "dist", "samples");
 
-export type Sample = "overload" | "million" | "empty" | "without-agent" | "template";
+export type Sample = "overload" | "million" | "dense" | "empty" | "without-agent" | "template";
 
 /** Address of a sample's page, as a person would open it from disk. */
 export function pageOf(sample: Sample): string {
@@ -35,5 +35,6 @@ export default function writePages(): void {
   write("overload", fill(template, overload));
   write("without-agent", fill(template, withoutAgent(overload)));
   write("million", fill(template, millionReport()));
+  write("dense", fill(template, denseReport()));
   write("empty", fill(template, emptyReport()));
 }

@@ -68,6 +68,28 @@ export function millionReport(): Report {
   return { ...report, title: "Ten minutes, a million requests" };
 }
 
+/** The million requests at their worst: more than 100,000 cells and 5,000 pauses. */
+export function denseReport(): Report {
+  const report = millionReport();
+  const { columns, low_ms } = report.heatmap;
+  const random = new Random(11);
+  const cells: Report["heatmap"]["cells"] = [];
+  for (let column = 0; column < columns; column += 1)
+    for (let row = 10; row < low_ms.length - 10; row += 1)
+      if (random.next() < 0.65) cells.push([column, row, Math.ceil(random.next() ** 4 * 40)]);
+  const pauses = Array.from({ length: 9 }, (_, copy) =>
+    report.pauses.map((pause) => ({ ...pause, start_s: (pause.start_s + copy * 61.7) % report.duration_s })),
+  )
+    .flat()
+    .sort((a, b) => a.start_s - b.start_s);
+  return {
+    ...report,
+    title: "A million requests, spread out",
+    heatmap: { ...report.heatmap, cells },
+    pauses,
+  };
+}
+
 const AGENT_SOURCES = new Set(["pauses", "pools", "tables"]);
 
 /** The overload, recorded without the agent in the node. */
