@@ -1,1 +1,35 @@
+//! Why the slow requests of a recording were slow: SQL over recordings, the findings, and the figures of the report.
+//!
+//! ```text
+//! Recording ─▶ Engine (SQL) ─▶ Evidence ─▶ findings ─▶ Explanation ─┐
+//!                  └──────────────────────────────────▶ Report ◀────┘
+//! ```
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod anatomy;
+mod association;
+mod engine;
+mod error;
+mod evidence;
+mod explanation;
+mod findings;
+mod options;
+mod percentiles;
+mod query;
+mod random;
+mod report;
+mod requests;
+mod text;
+mod timeline;
+
+pub use anatomy::{Knee, Limit, Phase, Resource, Step};
+pub use association::Association;
+pub use engine::{Batches, Engine, RECORDING_COLUMN};
+pub use error::Error;
+pub use evidence::{FullPool, Usage};
+pub use explanation::{Explanation, JudgedWindow, Missing, explain};
+pub use findings::{Finding, Severity};
+pub use options::{Options, SlowThreshold};
+pub use percentiles::Percentiles;
+pub use report::Report;

@@ -1,0 +1,122 @@
+//! The requests that are judged: stretches of time, and which requests in them were slow.
+
+use super::{Nature, reach};
+use crate::requests::{Request, Requests};
+use crate::timeline::{Bursts, Interval, within};
+use std::rc::Rc;
+
+/// A slow request within its stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SlowRequest {
+    /// When it was due.
+    pub(crate) start: i64,
+    /// Its answer, or the stretch's end if that came first.
+    pub(crate) end: i64,
+    /// How much longer than the median it took.
+    pub(crate) excess_ns: i64,
+    /// From due to answer.
+    pub(crate) response_ns: i64,
+}
+
+/// A stretch of time that is judged, such as a phase of the load.
+#[derive(Debug)]
+pub(crate) struct Stretch {
+    pub(crate) window: Interval,
+    /// Number of requests, slow or not.
+    pub(crate) requests: usize,
+    /// By start.
+    pub(crate) slow: Vec<SlowRequest>,
+    pub(crate) bursts: Bursts,
+    /// The first request of the stretch in the order of [`Requests`].
+    first: usize,
+}
+
+/// All that is judged.
+#[derive(Debug)]
+pub(crate) struct Judged {
+    pub(crate) stretches: Vec<Stretch>,
+    pub(crate) threshold_ns: i64,
+    pub(crate) median_ns: i64,
+    requests: Rc<Requests>,
+}
+
+impl Judged {
+    /// Judges the requests that were due in the windows; slow is what took longer than the threshold.
+    pub(crate) fn new(
+        requests: &Rc<Requests>,
+        windows: &[Interval],
+        threshold_ns: i64,
+        median_ns: i64,
+    ) -> Judged {
+        let stretches = windows
+            .iter()
+            .map(|window| {
+                let due = requests.due_in(*window);
+                let is_slow = |request: &Request| requests.is_timed(request) && request.response_ns() > threshold_ns;
+                let slow = due
+                    .iter()
+                    .filter(|request| is_slow(request))
+                    .map(|request| SlowRequest {
+                        start: request.intended_ns,
+                        end: request.end_ns.min(window.end),
+                        excess_ns: (request.response_ns() - median_ns).max(0),
+                        response_ns: request.response_ns(),
+                    })
+                    .collect();
+                Stretch {
+                    window: *window,
+                    requests: due.len(),
+                    slow,
+                    bursts: Bursts::find(
+                        due.iter().map(|request| (request.intended_ns, is_slow(request))),
+                        window.end,
+                    ),
+                    first: requests.rows.partition_point(|request| request.intended_ns < window.start),
+                }
+            })
+            .collect::<Vec<_>>();
+        let mut judged = Judged { stretches, threshold_ns, median_ns, requests: Rc::clone(requests) };
+        judged.stretches.retain(|stretch| stretch.requests > 0);
+        judged
+    }
+
+    pub(crate) fn slow_requests(&self) -> usize {
+        self.stretches.iter().map(|stretch| stretch.slow.len()).sum()
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        self.stretches.iter().map(|stretch| stretch.requests).sum()
+    }
+
+    pub(crate) fn length_ns(&self) -> i64 {
+        self.stretches.iter().map(|stretch| stretch.window.length()).sum()
+    }
+
+    /// From the start of the first stretch to the end of the last.
+    pub(crate) fn hull(&self) -> Option<Interval> {
+        let start = self.stretches.iter().map(|stretch| stretch.window.start).min()?;
+        let end = self.stretches.iter().map(|stretch| stretch.window.end).max()?;
+        Some(Interval { start, end })
+    }
+
+    /// How many requests of a stretch, slow and not, met a cause.
+    pub(super) fn met(&self, stretch: &Stretch, cause: &[Interval], nature: Nature) -> (usize, usize) {
+        let cause = within(cause, stretch.window);
+        let reach = reach(&cause, &stretch.bursts, nature);
+        let (mut slow, mut others, mut first) = (0, 0, 0);
+        for request in &self.requests.rows[stretch.first..stretch.first + stretch.requests] {
+            while reach.get(first).is_some_and(|reach| *reach <= request.intended_ns) {
+                first += 1;
+            }
+            let end = request.end_ns.min(stretch.window.end);
+            if cause.get(first).is_some_and(|cause| cause.start < end) {
+                if self.requests.is_timed(request) && request.response_ns() > self.threshold_ns {
+                    slow += 1;
+                } else {
+                    others += 1;
+                }
+            }
+        }
+        (slow, others)
+    }
+}

@@ -1,0 +1,213 @@
+//! Do slow requests meet a cause more often than chance would have it?
+//!
+//! The timeline of the cause is turned against the requests by random offsets, and each time the same figures are
+//! taken as for the true timeline. Requests that one pause held up together, and causes that cluster, stay together,
+//! because the timeline moves as a whole: one pause is one piece of evidence, however many requests it hit. Each judged
+//! stretch (a phase of the load) is a circle of its own with its own offset, so that a high rate, which has both more
+//! pauses and slower requests, does not pass for a connection between the two.
+//!
+//! p = (1 + turns that explain at least as much) / (1 + turns): Phipson and Smyth, Permutation p-values should never
+//! be zero, 2010. It is valid for any figure; the figure here is *explained time*, because it is sharp. The mere number
+//! of overlapping requests hardly changes when a pause of 1 s is moved by 0.5 s.
+
+mod judged;
+
+pub(crate) use judged::{Judged, SlowRequest, Stretch};
+
+use crate::random::Random;
+use crate::timeline::{Bursts, Interval, turn};
+use serde::Serialize;
+
+/// How a cause slows requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// Nothing runs meanwhile (a pause, a stall). A request is held by it from its arrival to the end, and those that
+    /// come while the backlog drains suffer, too.
+    Stop,
+    /// Things are slower meanwhile (a busy CPU, a queue): no more than the overlap counts.
+    Condition,
+}
+
+/// Times of a stop are known to about a millisecond (GC notifications are): a request that ended this much before the
+/// stop's end was still held by it.
+const EDGE_NS: i64 = 2_000_000;
+
+/// More slow requests than this are thinned out evenly for the turns, to bound the time this takes.
+const MOST_IN_TURNS: usize = 50_000;
+
+/// How a cause and the slow requests go together. Shares are of the slow requests, 0 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Association {
+    pub slow_requests: usize,
+    /// Slow requests that met the cause, or came while its backlog drained.
+    pub overlapped: usize,
+    pub share: f64,
+    /// The same share when the cause is elsewhere: the mean over the turns.
+    pub chance_share: f64,
+    /// Share of the requests that were not slow that met the cause.
+    pub others_share: f64,
+    /// `share` / `others_share`; None when no other request met it.
+    pub lift: Option<f64>,
+    /// Share of the slow requests' time above the median that lies within the cause.
+    pub time_share: f64,
+    pub chance_time_share: f64,
+    /// How often chance alone explains at least as much time.
+    pub p_value: f64,
+    pub turns: usize,
+}
+
+impl Association {
+    /// What is beyond chance.
+    pub fn excess_share(&self) -> f64 {
+        (self.share - self.chance_share).max(0.0)
+    }
+
+    /// Of a request that met the cause, the probability that it is no coincidence.
+    pub(crate) fn credit(&self) -> f64 {
+        if self.share > 0.0 { (1.0 - self.chance_share / self.share).max(0.0) } else { 0.0 }
+    }
+
+    /// Tests a merged set of causes against the judged requests. None without slow requests or without a cause in the
+    /// judged time.
+    pub(crate) fn test(
+        judged: &Judged,
+        cause: &[Interval],
+        nature: Nature,
+        turns: usize,
+        seed: u64,
+    ) -> Option<Association> {
+        let slow_requests = judged.slow_requests();
+        let thin = slow_requests.div_ceil(MOST_IN_TURNS).max(1);
+        let circles: Vec<Circle> =
+            judged.stretches.iter().map(|stretch| Circle::new(stretch, cause, thin)).collect();
+        if slow_requests == 0 || circles.iter().all(|circle| circle.cause.is_empty()) {
+            return None;
+        }
+        let see = |offset: &mut dyn FnMut(i64) -> i64| {
+            let mut all = Seen::default();
+            for circle in &circles {
+                all += circle.see(offset(circle.window.length()), nature);
+            }
+            all
+        };
+        let observed = see(&mut |_| 0);
+        let mut random = Random::new(seed);
+        let (mut reached, mut chance) = (0usize, Seen::default());
+        for _ in 0..turns {
+            let seen = see(&mut |length| random.below(length));
+            reached += usize::from(seen.explained_ns >= observed.explained_ns);
+            chance += seen;
+        }
+        let in_turns: usize = circles.iter().map(|circle| circle.slow.len()).sum();
+        let excess_ns: i64 = circles.iter().flat_map(|circle| &circle.slow).map(|request| request.excess_ns).sum();
+        let every = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let (mut overlapped, mut others, mut others_met) = (0, 0, 0);
+        for stretch in &judged.stretches {
+            let (slow_met, not_slow_met) = judged.met(stretch, cause, nature);
+            overlapped += slow_met;
+            others_met += not_slow_met;
+            others += stretch.requests - stretch.slow.len();
+        }
+        let share = every(overlapped as f64, slow_requests as f64);
+        let others_share = every(others_met as f64, others as f64);
+        Some(Association {
+            slow_requests,
+            overlapped,
+            share,
+            chance_share: every(chance.met as f64, (in_turns * turns) as f64),
+            others_share,
+            lift: (others_share > 0.0).then(|| share / others_share),
+            time_share: every(observed.explained_ns as f64, excess_ns as f64),
+            chance_time_share: every(chance.explained_ns as f64, excess_ns as f64 * turns as f64),
+            p_value: (1 + reached) as f64 / (1 + turns) as f64,
+            turns,
+        })
+    }
+}
+
+/// A judged stretch with the cause's part in it.
+struct Circle<'a> {
+    window: Interval,
+    slow: Vec<SlowRequest>,
+    bursts: &'a Bursts,
+    cause: Vec<Interval>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    met: usize,
+    explained_ns: i64,
+}
+
+impl std::ops::AddAssign for Seen {
+    fn add_assign(&mut self, other: Seen) {
+        self.met += other.met;
+        self.explained_ns = self.explained_ns.saturating_add(other.explained_ns);
+    }
+}
+
+impl<'a> Circle<'a> {
+    fn new(stretch: &'a Stretch, cause: &[Interval], thin: usize) -> Circle<'a> {
+        Circle {
+            window: stretch.window,
+            slow: stretch.slow.iter().step_by(thin).copied().collect(),
+            bursts: &stretch.bursts,
+            cause: crate::timeline::within(cause, stretch.window),
+        }
+    }
+
+    /// What is seen with the cause turned by `offset`: one pass over requests and causes.
+    fn see(&self, offset: i64, nature: Nature) -> Seen {
+        if self.cause.is_empty() || self.slow.is_empty() {
+            return Seen::default();
+        }
+        let cause = turn(&self.cause, self.window, offset);
+        let reach = reach(&cause, self.bursts, nature);
+        let mut seen = Seen::default();
+        let (mut first_reaching, mut first_held) = (0, 0);
+        for request in &self.slow {
+            while reach.get(first_reaching).is_some_and(|reach| *reach <= request.start) {
+                first_reaching += 1;
+            }
+            seen.met += usize::from(cause.get(first_reaching).is_some_and(|cause| cause.start < request.end));
+            while cause.get(first_held).is_some_and(|cause| cause.end <= request.start) {
+                first_held += 1;
+            }
+            let held: i64 = cause[first_held..]
+                .iter()
+                .take_while(|cause| cause.start < request.end)
+                .map(|cause| held_ns(request, *cause, nature))
+                .sum();
+            seen.explained_ns += held.min(request.excess_ns);
+        }
+        seen
+    }
+}
+
+/// Up to when a cause, or one before it, makes requests slow. Ascending, so that the first one after a request's start
+/// is found by going on; and that one is itself still felt then, for else an earlier one would have been found.
+fn reach(cause: &[Interval], bursts: &Bursts, nature: Nature) -> Vec<i64> {
+    let mut furthest = i64::MIN;
+    cause
+        .iter()
+        .map(|interval| {
+            furthest = furthest.max(match nature {
+                Nature::Stop => bursts.drained_at(*interval),
+                Nature::Condition => interval.end,
+            });
+            furthest
+        })
+        .collect()
+}
+
+/// How long a cause held a request. Nothing gets out of a stop: a request that ended well before the stop did was not
+/// held by it. This tells the true place of a pause from one a little later, in the drain.
+fn held_ns(request: &SlowRequest, cause: Interval, nature: Nature) -> i64 {
+    if nature == Nature::Stop && request.end < cause.end - EDGE_NS.min(cause.length() / 2) {
+        return 0;
+    }
+    Interval { start: request.start, end: request.end }.clip(cause).length()
+}
+
+#[cfg(test)]
+mod tests;

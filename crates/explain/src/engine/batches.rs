@@ -1,0 +1,89 @@
+//! The rows of a query.
+
+use crate::Error;
+use arrow::array::{Array, AsArray};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef};
+use arrow::record_batch::RecordBatch;
+
+/// The rows of a query, as Arrow holds them.
+#[derive(Debug, Clone)]
+pub struct Batches {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl Batches {
+    pub(super) fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Batches {
+        Batches { schema, batches }
+    }
+
+    /// Columns, in the order of the query; there also when no row is.
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    pub fn batches(&self) -> &[RecordBatch] {
+        &self.batches
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// A column of whole numbers; NULL is None.
+    pub(crate) fn integers_or_null(&self, column: &str) -> Result<Vec<Option<i64>>, Error> {
+        self.read(column, &DataType::Int64, "whole numbers", |array, values| {
+            values.extend(array.as_primitive::<Int64Type>().iter());
+        })
+    }
+
+    /// A column of whole numbers; NULL, which only an older recording can have here, is 0.
+    pub(crate) fn integers(&self, column: &str) -> Result<Vec<i64>, Error> {
+        Ok(self.integers_or_null(column)?.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    /// A column of numbers; NULL is None.
+    pub(crate) fn numbers_or_null(&self, column: &str) -> Result<Vec<Option<f64>>, Error> {
+        self.read(column, &DataType::Float64, "numbers", |array, values| {
+            values.extend(array.as_primitive::<Float64Type>().iter());
+        })
+    }
+
+    /// A column of numbers; NULL is 0.
+    pub(crate) fn numbers(&self, column: &str) -> Result<Vec<f64>, Error> {
+        Ok(self.numbers_or_null(column)?.into_iter().map(Option::unwrap_or_default).collect())
+    }
+
+    /// A column of texts; NULL is empty.
+    pub(crate) fn texts(&self, column: &str) -> Result<Vec<String>, Error> {
+        self.read(column, &DataType::Utf8, "texts", |array, values| {
+            values.extend(array.as_string::<i32>().iter().map(|text| text.unwrap_or_default().to_string()));
+        })
+    }
+
+    /// A column of truth values; NULL is false.
+    pub(crate) fn booleans(&self, column: &str) -> Result<Vec<bool>, Error> {
+        self.read(column, &DataType::Boolean, "truth values", |array, values| {
+            values.extend(array.as_boolean().iter().map(Option::unwrap_or_default));
+        })
+    }
+
+    fn read<T>(
+        &self,
+        column: &str,
+        ty: &DataType,
+        expected: &'static str,
+        mut take: impl FnMut(&dyn Array, &mut Vec<T>),
+    ) -> Result<Vec<T>, Error> {
+        let missing = || Error::Column { column: column.to_string(), expected };
+        let index = self.schema.index_of(column).map_err(|_| missing())?;
+        let mut values = Vec::with_capacity(self.rows());
+        for batch in &self.batches {
+            let array = cast(batch.column(index), ty).map_err(|_| missing())?;
+            take(&array, &mut values);
+        }
+        Ok(values)
+    }
+}

@@ -1,0 +1,32 @@
+//! What DataFusion says, in the words of the one who wrote the query.
+
+use crate::Error;
+use datafusion::error::DataFusionError;
+use helenus_recording::schema::TABLES;
+
+/// Without the layers of the engine that the error went through, and with the way out where there is one.
+pub(super) fn of(error: DataFusionError) -> Error {
+    let root = error.find_root();
+    if let DataFusionError::ResourcesExhausted(what) = root {
+        let what = what.lines().next().unwrap_or_default();
+        return Error::Query(format!(
+            "the query needs more memory than it may have ({what}); ask for a shorter time, fewer columns or a LIMIT"
+        ));
+    }
+    let said = root.strip_backtrace();
+    let said = ["Error during planning: ", "Schema error: ", "SQL error: ", "Error during execution: "]
+        .iter()
+        .fold(said.as_str(), |text, prefix| text.strip_prefix(prefix).unwrap_or(text))
+        .replace("datafusion.public.", "");
+    if said.starts_with("DDL not supported")
+        || said.starts_with("DML not supported")
+        || said.starts_with("Statement not supported")
+    {
+        return Error::Query(format!("a recording is only read; use SELECT, WITH or EXPLAIN ({said})"));
+    }
+    if said.starts_with("table ") && said.ends_with(" not found") {
+        let tables: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
+        return Error::Query(format!("{said}; the tables are {}", tables.join(", ")));
+    }
+    Error::Query(said)
+}

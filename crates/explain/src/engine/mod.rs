@@ -1,0 +1,191 @@
+//! SQL over recordings: every table of the schema is there, with or without rows.
+
+mod batches;
+mod message;
+
+pub use batches::Batches;
+
+use crate::{Error, requests::Requests};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::record_batch::RecordBatch;
+use datafusion::catalog::TableProvider;
+use datafusion::datasource::empty::EmptyTable;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::error::DataFusionError;
+use datafusion::execution::context::SQLOptions;
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, lit};
+use futures::TryStreamExt;
+use helenus_recording::schema::{TABLES, Table};
+use helenus_recording::{Manifest, Recording};
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::runtime::Runtime;
+
+/// What queries may keep in memory before they spill to the disk or say that it is not enough.
+const QUERY_MEMORY_BYTES: usize = 1 << 30;
+
+/// Name of the column that tells recordings apart when several are open.
+pub const RECORDING_COLUMN: &str = "recording";
+
+/// One or several recordings as SQL tables.
+///
+/// Its calls block: inside an async runtime use a blocking thread.
+pub struct Engine {
+    context: SessionContext,
+    runtime: Runtime,
+    manifests: Vec<Manifest>,
+    requests: OnceCell<Rc<Requests>>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Engine").field("recordings", &self.manifests.len()).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// Opens recordings. Each table of the schema becomes a SQL table; one without files is empty, and a column that an
+    /// older recording lacks is NULL. With several recordings each table is their union and has the column
+    /// `recording`: the title, or the id where titles repeat.
+    pub fn open(recordings: &[Recording]) -> Result<Engine, Error> {
+        if recordings.is_empty() {
+            return Err(Error::NoRecording);
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let config = SessionConfig::new()
+            .with_target_partitions(cores)
+            .with_information_schema(true)
+            // Pages of requests outside of the asked window are not even decoded.
+            .set_bool("datafusion.execution.parquet.pushdown_filters", true);
+        let environment = RuntimeEnvBuilder::new()
+            .with_memory_pool(Arc::new(FairSpillPool::new(QUERY_MEMORY_BYTES)))
+            .build_arc()
+            .map_err(message::of)?;
+        let context = SessionContext::new_with_config_rt(config, environment);
+        let names = names(recordings);
+        for table in TABLES {
+            let provider = match recordings {
+                [one] => provider(one, table)?,
+                several => union(&context, several, &names, table)?,
+            };
+            context.register_table(table.name, provider).map_err(message::of)?;
+        }
+        let manifests = recordings.iter().map(|recording| recording.manifest().clone()).collect();
+        Ok(Engine { context, runtime, manifests, requests: OnceCell::new() })
+    }
+
+    /// Manifests of the recordings, in the order in which they were opened.
+    pub fn manifests(&self) -> &[Manifest] {
+        &self.manifests
+    }
+
+    /// Runs one reading statement and keeps its rows. Statements that would write are refused.
+    pub fn sql(&self, sql: &str) -> Result<Batches, Error> {
+        let mut batches = Vec::new();
+        let schema = self.each(sql, |batch| {
+            batches.push(batch);
+            Ok::<(), Error>(())
+        })?;
+        Ok(Batches::new(schema, batches))
+    }
+
+    /// Runs one reading statement and hands on its rows as they come, for results larger than memory.
+    pub fn each<E: From<Error>>(
+        &self,
+        sql: &str,
+        mut take: impl FnMut(RecordBatch) -> Result<(), E>,
+    ) -> Result<SchemaRef, E> {
+        self.runtime.block_on(async {
+            let only_reading =
+                SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+            let frame = self.context.sql_with_options(sql, only_reading).await.map_err(message::of)?;
+            let schema = Arc::new(frame.schema().as_arrow().clone());
+            let mut stream = frame.execute_stream().await.map_err(message::of)?;
+            while let Some(batch) = stream.try_next().await.map_err(message::of)? {
+                take(batch)?;
+            }
+            Ok(schema)
+        })
+    }
+
+    /// All requests, loaded once.
+    pub(crate) fn requests(&self) -> Result<Rc<Requests>, Error> {
+        if let Some(requests) = self.requests.get() {
+            return Ok(Rc::clone(requests));
+        }
+        let requests = Rc::new(Requests::load(self)?);
+        Ok(Rc::clone(self.requests.get_or_init(|| requests)))
+    }
+}
+
+/// The declared columns. Any may be NULL, because an older recording may lack it.
+fn schema_of(table: &Table) -> SchemaRef {
+    let declared = table.arrow_schema();
+    let fields: Vec<Field> =
+        declared.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
+    Arc::new(Schema::new(fields))
+}
+
+fn provider(recording: &Recording, table: &Table) -> Result<Arc<dyn TableProvider>, Error> {
+    let schema = schema_of(table);
+    let files = recording.files(table.name)?;
+    if files.is_empty() {
+        return Ok(Arc::new(EmptyTable::new(schema)));
+    }
+    let urls = files
+        .iter()
+        .map(|file| {
+            let file = std::path::absolute(file)?;
+            // By URL and not by text, so that `*` or `[` in a folder's name is no pattern.
+            let url = url::Url::from_file_path(&file).map_err(|()| Error::Path(file))?;
+            ListingTableUrl::try_new(url, None).map_err(message::of)
+        })
+        .collect::<Result<Vec<_>, Error>>()?;
+    let options = ListingOptions::new(Arc::new(ParquetFormat::default()));
+    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(schema);
+    Ok(Arc::new(ListingTable::try_new(config).map_err(message::of)?))
+}
+
+fn union(
+    context: &SessionContext,
+    recordings: &[Recording],
+    names: &[String],
+    table: &Table,
+) -> Result<Arc<dyn TableProvider>, Error> {
+    let mut union: Option<DataFrame> = None;
+    for (recording, name) in recordings.iter().zip(names) {
+        let provider = provider(recording, table)?;
+        let next = context
+            .read_table(provider)
+            .and_then(|frame| frame.with_column(RECORDING_COLUMN, lit(name.as_str())))
+            .map_err(message::of)?;
+        union = Some(match union {
+            None => next,
+            Some(before) => before.union(next).map_err(message::of)?,
+        });
+    }
+    union.map(DataFrame::into_view).ok_or(Error::NoRecording)
+}
+
+fn names(recordings: &[Recording]) -> Vec<String> {
+    let title = |recording: &Recording| recording.manifest().title.clone();
+    recordings
+        .iter()
+        .map(|recording| {
+            let own = title(recording);
+            let repeats = recordings.iter().filter(|other| title(other) == own).count() > 1;
+            if repeats { recording.manifest().id.clone() } else { own }
+        })
+        .collect()
+}
+
+impl From<DataFusionError> for Error {
+    fn from(error: DataFusionError) -> Error {
+        message::of(error)
+    }
+}

@@ -1,0 +1,32 @@
+use std::path::PathBuf;
+
+/// What can go wrong when a recording is explained or queried, with the way out in the text.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Recording(#[from] helenus_recording::Error),
+
+    /// The query is wrong, or needs more than it may have; the text is for the one who wrote the query.
+    #[error("{0}")]
+    Query(String),
+
+    #[error("no recording was given")]
+    NoRecording,
+
+    #[error("cannot make a file address of {}; use an absolute path of UTF-8 characters", .0.display())]
+    Path(PathBuf),
+
+    #[error("cannot start the query engine: {0}")]
+    Runtime(#[from] std::io::Error),
+
+    #[error(
+        "a query gave no column {column} of {expected}; the recording may be of another version, see `helenus recording info`"
+    )]
+    Column { column: String, expected: &'static str },
+
+    #[error("the bound for slow requests must be p50 to p99.99 or a time above 0 ms, not {0}")]
+    Threshold(String),
+
+    #[error("the evidence cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}

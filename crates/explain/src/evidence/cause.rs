@@ -1,0 +1,138 @@
+//! What can make requests slow: when it was there, and how it goes together with the slow requests.
+
+use super::{Machine, Pools, Stop, Stops, times};
+use crate::association::{Association, Judged, Nature};
+use crate::options::Options;
+use crate::timeline::{Interval, covered_ns};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Chance must give the like less often than this, and explain this much less, for a cause to be named. Eight causes
+/// are tested: with 0.01 each, one of thirteen runs would name one by chance, were it not for the second bound.
+pub(crate) const P_BOUND: f64 = 0.01;
+pub(crate) const EXCESS_BOUND: f64 = 0.05;
+
+/// In the order of precedence: a request that met several is counted for one only (see `attribution`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CauseKind {
+    ClientStall,
+    GcPause,
+    Safepoint,
+    ServerStall,
+    CompactionOrFlush,
+    CpuSaturation,
+    PoolQueue,
+}
+
+impl CauseKind {
+    pub(crate) fn nature(self) -> Nature {
+        match self {
+            CauseKind::ClientStall | CauseKind::GcPause | CauseKind::Safepoint | CauseKind::ServerStall => Nature::Stop,
+            CauseKind::CompactionOrFlush | CauseKind::CpuSaturation | CauseKind::PoolQueue => Nature::Condition,
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Cause {
+    pub(crate) kind: CauseKind,
+    /// When it was there: a merged set.
+    pub(crate) times: Vec<Interval>,
+    /// None when it was not there in the judged time, or when no request was slow.
+    pub(crate) association: Option<Association>,
+    /// Slow requests that are counted for it and for nothing else.
+    pub(crate) attributed: usize,
+    /// `attributed` as a share of the slow requests.
+    pub(crate) attributed_share: f64,
+    /// Median response of those, in ns.
+    pub(crate) attributed_median_ns: Option<i64>,
+    /// From the first of those to the last.
+    pub(crate) attributed_window: Option<Interval>,
+}
+
+impl Cause {
+    pub(crate) fn all(
+        judged: &Judged,
+        stops: &Stops,
+        machine: &Machine,
+        pools: &Pools,
+        options: &Options,
+    ) -> Vec<Cause> {
+        [
+            (CauseKind::ClientStall, times(&stops.client)),
+            (CauseKind::GcPause, times(&stops.gc)),
+            (CauseKind::Safepoint, times(&stops.safepoints)),
+            (CauseKind::ServerStall, times(&stops.server)),
+            (CauseKind::CompactionOrFlush, machine.background()),
+            (CauseKind::CpuSaturation, machine.busy()),
+            (CauseKind::PoolQueue, pools.queues()),
+        ]
+        .into_iter()
+        .map(|(kind, times)| Cause {
+            association: Association::test(judged, &times, kind.nature(), options.turns, options.seed),
+            kind,
+            times,
+            attributed: 0,
+            attributed_share: 0.0,
+            attributed_median_ns: None,
+            attributed_window: None,
+        })
+        .collect()
+    }
+
+    /// Whether the slow requests meet it more often than chance would have it.
+    pub(crate) fn is_significant(&self) -> bool {
+        self.association.as_ref().is_some_and(|association| {
+            association.p_value < P_BOUND && association.excess_share() >= EXCESS_BOUND
+        })
+    }
+
+    /// Share of the slow requests that it accounts for after what chance would give is taken off.
+    pub(crate) fn accounted_share(&self) -> f64 {
+        match &self.association {
+            Some(association) if self.is_significant() => self.attributed_share * association.credit(),
+            _ => 0.0,
+        }
+    }
+
+    /// Share of the judged time in which it was there.
+    pub(crate) fn judged_time_share(&self, judged: &Judged) -> f64 {
+        let covered: i64 =
+            judged.stretches.iter().map(|stretch| covered_ns(&self.times, stretch.window)).sum();
+        if judged.length_ns() > 0 { covered as f64 / judged.length_ns() as f64 } else { 0.0 }
+    }
+}
+
+/// What the stops in the judged time come to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(crate) struct StopTotals {
+    pub(crate) stops: usize,
+    pub(crate) total_ms: f64,
+    pub(crate) longest_ms: f64,
+    /// The node with most of the time.
+    pub(crate) node: String,
+    pub(crate) nodes: usize,
+    /// Milliseconds by label, such as the collector and its cause.
+    pub(crate) ms_by_label: BTreeMap<String, f64>,
+}
+
+impl StopTotals {
+    pub(crate) fn of(stops: &[Stop], judged: &Judged) -> StopTotals {
+        let mut totals = StopTotals::default();
+        let mut by_node: BTreeMap<&str, f64> = BTreeMap::new();
+        let inside = |stop: &&Stop| judged.stretches.iter().any(|stretch| stretch.window.overlaps(stop.window));
+        for stop in stops.iter().filter(inside) {
+            let ms = stop.window.length() as f64 / 1e6;
+            totals.stops += 1;
+            totals.total_ms += ms;
+            totals.longest_ms = totals.longest_ms.max(ms);
+            *by_node.entry(&stop.node).or_default() += ms;
+            *totals.ms_by_label.entry(stop.label.clone()).or_default() += ms;
+        }
+        totals.nodes = by_node.len();
+        totals.node =
+            by_node.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(node, _)| node.to_string()).unwrap_or_default();
+        totals
+    }
+}

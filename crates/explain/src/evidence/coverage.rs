@@ -1,0 +1,94 @@
+//! What the recording has, and what it is known to lack.
+
+use crate::engine::Engine;
+use crate::timeline::Interval;
+use crate::{Error, query};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Debug, Default)]
+pub(crate) struct Coverage {
+    rows: BTreeMap<String, i64>,
+    /// Sources that took part, also if they had nothing to say.
+    sources: BTreeSet<String>,
+    pub(crate) captured: i64,
+    pub(crate) lost: Vec<Lost>,
+    /// When the machine was not looked at.
+    pub(crate) gaps: Vec<Interval>,
+}
+
+/// Rows that a source lost.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lost {
+    pub(crate) what: String,
+    pub(crate) node: String,
+    /// None when nobody knows.
+    pub(crate) rows: Option<i64>,
+    pub(crate) reason: String,
+}
+
+impl Coverage {
+    pub(crate) fn load(engine: &Engine, gaps: Vec<Interval>) -> Result<Coverage, Error> {
+        let mut coverage = Coverage { gaps, ..Coverage::default() };
+        let rows = engine.sql(&query::ROW_COUNTS.fill(&[]))?;
+        coverage.rows = rows.texts("name")?.into_iter().zip(rows.integers("rows")?).collect();
+        let rows = engine.sql(&query::SOURCES.fill(&[]))?;
+        let (node, lost, reason) = (rows.texts("node")?, rows.integers("lost")?, rows.texts("lost_reason")?);
+        coverage.captured = rows.integers("captured")?.iter().sum();
+        for (row, source) in rows.texts("source")?.into_iter().enumerate() {
+            if lost[row] > 0 {
+                coverage.lost.push(Lost {
+                    what: source.clone(),
+                    node: node[row].clone(),
+                    rows: Some(lost[row]),
+                    reason: reason[row].clone(),
+                });
+            }
+            coverage.sources.insert(source);
+        }
+        for manifest in engine.manifests() {
+            coverage.sources.extend(manifest.sources.iter().map(|source| source.name.clone()));
+            coverage.lost.extend(manifest.losses.iter().map(|loss| Lost {
+                what: loss.table.clone(),
+                node: String::new(),
+                rows: loss.rows.map(|rows| i64::try_from(rows).unwrap_or(i64::MAX)),
+                reason: loss.reason.clone(),
+            }));
+        }
+        Ok(coverage)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.rows.get(name).is_some_and(|rows| *rows > 0)
+    }
+
+    /// Whether GC pauses would be in the recording if there had been any.
+    pub(crate) fn has_pauses(&self) -> bool {
+        self.has("pauses") || self.sources.contains("pauses")
+    }
+
+    /// Whether stalls of the load driver would be.
+    pub(crate) fn has_client_stalls(&self) -> bool {
+        self.has("stalls of load") || self.sources.contains("stalls")
+    }
+
+    /// Whether stalls of a node would be: its agent measures them.
+    pub(crate) fn has_server_stalls(&self) -> bool {
+        self.has("stalls of server") || self.has_pauses()
+    }
+
+    /// What was not recorded, and what therefore can't be said.
+    pub(crate) fn missing(&self) -> Vec<(&'static str, &'static str)> {
+        let mut missing = Vec::new();
+        let mut need = |there: bool, what, so| {
+            if !there {
+                missing.push((what, so));
+            }
+        };
+        need(self.has_pauses(), "pauses", "GC and safepoints cannot be judged: attach the agent to the node");
+        need(self.has_client_stalls(), "stalls of the load driver", "the client can be neither blamed nor cleared");
+        need(self.has("cpus"), "CPUs", "a busy machine cannot be told from an idle one");
+        need(self.has("threads"), "threads", "CPU time cannot be split between server, load driver and others");
+        need(self.has("pools"), "thread pools", "queues within the server cannot be seen: attach the agent to the node");
+        missing
+    }
+}

@@ -1,0 +1,172 @@
+//! What the CPUs did, and for whom.
+
+use crate::engine::Engine;
+use crate::timeline::{Interval, merge};
+use crate::{Error, query};
+use serde::Serialize;
+
+/// Below this share of idle time (waiting for a disk included) the CPUs count as busy.
+pub(crate) const BUSY_IDLE_SHARE: f64 = 0.1;
+/// Compactions and flushes count as running while they use this many CPUs.
+const BACKGROUND_CPUS: f64 = 0.1;
+/// An interval this many times longer than the usual one is a gap.
+const GAP: i64 = 5;
+
+#[derive(Debug, Default)]
+pub(crate) struct Machine {
+    cpus: Vec<CpuInterval>,
+    processes: Vec<ProcessInterval>,
+    background: Vec<(Interval, i64)>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct CpuInterval {
+    window: Interval,
+    busy_ns: i64,
+    iowait_ns: i64,
+    steal_ns: i64,
+    idle_ns: i64,
+}
+
+#[derive(Debug, Clone)]
+struct ProcessInterval {
+    window: Interval,
+    is_server: bool,
+    is_load: bool,
+    cpu_ns: i64,
+    run_queue_ns: Option<i64>,
+}
+
+/// What was used in a window. CPUs are CPU seconds per second.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Usage {
+    /// Share of all CPU time; None when `cpus` has nothing for the window, as with the next two.
+    pub idle_share: Option<f64>,
+    pub iowait_share: Option<f64>,
+    pub steal_share: Option<f64>,
+    /// CPUs busy in all.
+    pub busy_cpus: Option<f64>,
+    /// None when `threads` has nothing for the window, as with those below.
+    pub server_cpus: Option<f64>,
+    pub load_cpus: Option<f64>,
+    /// Busy with neither: other processes, and the kernel's own work.
+    pub other_cpus: Option<f64>,
+    /// Threads of the nodes that were ready to run and waited for a CPU, on average.
+    pub server_threads_waiting: Option<f64>,
+}
+
+impl Machine {
+    pub(crate) fn load(engine: &Engine) -> Result<Machine, Error> {
+        let rows = engine.sql(&query::CPU_INTERVALS.fill(&[]))?;
+        let column = |name| rows.integers(name);
+        let (time, interval) = (column("time_ns")?, column("interval_ns")?);
+        let (user, system, irq) = (column("user_ns")?, column("system_ns")?, column("irq_ns")?);
+        let (iowait, steal, idle) = (column("iowait_ns")?, column("steal_ns")?, column("idle_ns")?);
+        let cpus = (0..time.len())
+            .map(|row| CpuInterval {
+                window: Interval::of_length(time[row] - interval[row], interval[row]),
+                busy_ns: user[row] + system[row] + irq[row],
+                iowait_ns: iowait[row],
+                steal_ns: steal[row],
+                idle_ns: idle[row],
+            })
+            .collect();
+        let rows = engine.sql(&query::PROCESS_INTERVALS.fill(&[]))?;
+        let (time, interval) = (rows.integers("time_ns")?, rows.integers("interval_ns")?);
+        let (cpu, run_queue) = (rows.integers("cpu_ns")?, rows.integers_or_null("run_queue_ns")?);
+        let process = rows.texts("process")?;
+        let processes = (0..time.len())
+            .map(|row| ProcessInterval {
+                window: Interval::of_length(time[row] - interval[row], interval[row]),
+                is_server: process[row] == "server",
+                is_load: process[row] == "load",
+                cpu_ns: cpu[row],
+                run_queue_ns: run_queue[row],
+            })
+            .collect();
+        let rows = engine.sql(&query::BACKGROUND_INTERVALS.fill(&[]))?;
+        let (time, interval, cpu) =
+            (rows.integers("time_ns")?, rows.integers("interval_ns")?, rows.integers("cpu_ns")?);
+        let background = (0..time.len())
+            .map(|row| (Interval::of_length(time[row] - interval[row], interval[row]), cpu[row]))
+            .collect();
+        Ok(Machine { cpus, processes, background })
+    }
+
+    /// What was used in the windows together. An interval counts with the part of it that lies in a window.
+    pub(crate) fn usage(&self, windows: &[Interval]) -> Usage {
+        let part = |window: Interval| {
+            let inside: i64 = windows.iter().map(|other| window.clip(*other).length()).sum();
+            inside as f64 / window.length().max(1) as f64
+        };
+        let mut usage = Usage::default();
+        let (mut busy, mut iowait, mut steal, mut idle) = (0.0, 0.0, 0.0, 0.0);
+        let mut covered = Vec::new();
+        for interval in &self.cpus {
+            let part = part(interval.window);
+            if part > 0.0 {
+                busy += part * interval.busy_ns as f64;
+                iowait += part * interval.iowait_ns as f64;
+                steal += part * interval.steal_ns as f64;
+                idle += part * interval.idle_ns as f64;
+                covered.extend(windows.iter().map(|window| interval.window.clip(*window)));
+            }
+        }
+        let seconds = crate::timeline::total_ns(&merge(covered)) as f64;
+        let all = busy + iowait + steal + idle;
+        if all > 0.0 && seconds > 0.0 {
+            usage.idle_share = Some(idle / all);
+            usage.iowait_share = Some(iowait / all);
+            usage.steal_share = Some(steal / all);
+            usage.busy_cpus = Some(busy / seconds);
+        }
+        let (mut server, mut load, mut waiting) = (0.0, 0.0, None);
+        let mut covered = Vec::new();
+        for interval in &self.processes {
+            let part = part(interval.window);
+            if part > 0.0 {
+                server += if interval.is_server { part * interval.cpu_ns as f64 } else { 0.0 };
+                load += if interval.is_load { part * interval.cpu_ns as f64 } else { 0.0 };
+                if let Some(run_queue) = interval.run_queue_ns.filter(|_| interval.is_server) {
+                    *waiting.get_or_insert(0.0) += part * run_queue as f64;
+                }
+                covered.extend(windows.iter().map(|window| interval.window.clip(*window)));
+            }
+        }
+        let seconds = crate::timeline::total_ns(&merge(covered)) as f64;
+        if seconds > 0.0 {
+            usage.server_cpus = Some(server / seconds);
+            usage.load_cpus = Some(load / seconds);
+            usage.server_threads_waiting = waiting.map(|waiting| waiting / seconds);
+            usage.other_cpus = usage.busy_cpus.map(|busy| (busy - (server + load) / seconds).max(0.0));
+        }
+        usage
+    }
+
+    /// When less than a tenth of the CPUs was idle.
+    pub(crate) fn busy(&self) -> Vec<Interval> {
+        let busy = |interval: &&CpuInterval| {
+            let idle = interval.idle_ns + interval.iowait_ns;
+            let all = idle + interval.busy_ns + interval.steal_ns;
+            all > 0 && (idle as f64) < BUSY_IDLE_SHARE * all as f64
+        };
+        merge(self.cpus.iter().filter(busy).map(|interval| interval.window).collect())
+    }
+
+    /// When compactions or flushes used CPU time.
+    pub(crate) fn background(&self) -> Vec<Interval> {
+        let running = |(window, cpu_ns): &&(Interval, i64)| *cpu_ns as f64 >= BACKGROUND_CPUS * window.length() as f64;
+        merge(self.background.iter().filter(running).map(|(window, _)| *window).collect())
+    }
+
+    /// When the CPUs were not looked at as often as usual, because whoever looks did not run.
+    pub(crate) fn gaps(&self) -> Vec<Interval> {
+        let mut lengths: Vec<i64> = self.cpus.iter().map(|interval| interval.window.length()).collect();
+        let Some(usual) = crate::percentiles::median(&mut lengths) else { return Vec::new() };
+        let mut windows: Vec<Interval> = self.cpus.iter().map(|interval| interval.window).collect();
+        windows.sort_unstable();
+        let long = windows.iter().copied().filter(|window| window.length() > GAP * usual);
+        let between = windows.windows(2).map(|pair| Interval { start: pair[0].end, end: pair[1].start });
+        merge(long.chain(between.filter(|gap| gap.length() > GAP * usual)).collect())
+    }
+}

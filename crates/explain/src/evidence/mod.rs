@@ -1,0 +1,158 @@
+//! Everything that the findings are drawn from, loaded and computed once.
+
+mod attribution;
+mod cause;
+mod coverage;
+mod machine;
+mod pools;
+mod stops;
+
+pub(crate) use cause::{Cause, CauseKind, EXCESS_BOUND, P_BOUND, StopTotals};
+pub(crate) use coverage::Coverage;
+pub(crate) use machine::{BUSY_IDLE_SHARE, Machine};
+pub use machine::Usage;
+pub use pools::FullPool;
+pub(crate) use pools::Pools;
+pub(crate) use stops::{Stop, Stops, times};
+
+use crate::Error;
+use crate::anatomy::{Knee, Limit, Phase};
+use crate::association::Judged;
+use crate::engine::Engine;
+use crate::options::{Options, SlowThreshold};
+use crate::percentiles::quantile_of_sorted;
+use crate::query::{Query, Value};
+use crate::requests::{Request, Requests};
+use crate::timeline::{Interval, merge};
+use std::rc::Rc;
+
+/// With fewer requests than this the share of the slow ones is hardly a figure: p99 leaves ten.
+pub(crate) const FEW_REQUESTS: usize = 1000;
+
+#[derive(Debug)]
+pub(crate) struct Evidence {
+    pub(crate) requests: Rc<Requests>,
+    pub(crate) phases: Vec<Phase>,
+    pub(crate) knee: Option<Knee>,
+    /// What limits the overloaded phases; None without any.
+    pub(crate) limit: Option<Limit>,
+    pub(crate) judged: Judged,
+    /// Whether overloaded phases are judged because there is no other.
+    pub(crate) judges_overload: bool,
+    pub(crate) machine: Machine,
+    pub(crate) stops: Stops,
+    pub(crate) pools: Pools,
+    pub(crate) coverage: Coverage,
+    /// In the order of precedence.
+    pub(crate) causes: Vec<Cause>,
+    /// Share of the slow requests that no cause accounts for.
+    pub(crate) unexplained_share: f64,
+    /// Median response of the slow requests that no cause met, in ns.
+    pub(crate) unexplained_median_ns: Option<i64>,
+    /// Everything that was recorded of the load.
+    pub(crate) span: Interval,
+}
+
+impl Evidence {
+    pub(crate) fn load(engine: &Engine, options: &Options) -> Result<Evidence, Error> {
+        let requests = engine.requests()?;
+        let mut phases = Phase::load(engine, &requests)?;
+        let mut knee = Knee::find(&mut phases);
+        let machine = Machine::load(engine)?;
+        let stops = Stops::load(engine)?;
+        let pools = Pools::load(engine)?;
+        let limit = Limit::find(engine, &phases, &machine, &stops, &pools)?;
+        if let Some(knee) = &mut knee {
+            knee.limit.clone_from(&limit);
+        }
+        let coverage = Coverage::load(engine, machine.gaps())?;
+        let (windows, judges_overload) = judged_windows(&phases);
+        let judged = judge(&requests, &windows, &options.threshold);
+        let span = requests.span().unwrap_or_else(|| of_manifests(engine));
+        let mut causes = Cause::all(&judged, &stops, &machine, &pools, options);
+        let rest = attribution::attribute(&judged, &mut causes);
+        Ok(Evidence {
+            requests,
+            phases,
+            knee,
+            limit,
+            judged,
+            judges_overload,
+            machine,
+            stops,
+            pools,
+            coverage,
+            causes,
+            unexplained_share: rest.share,
+            unexplained_median_ns: rest.median_ns,
+            span,
+        })
+    }
+
+    /// What is judged, from first to last; the whole recording when nothing is.
+    pub(crate) fn judged_hull(&self) -> Interval {
+        self.judged.hull().unwrap_or(self.span)
+    }
+
+    pub(crate) fn cause(&self, kind: CauseKind) -> Option<&Cause> {
+        self.causes.iter().find(|cause| cause.kind == kind)
+    }
+
+    /// A query about the slow requests of the judged time, as a user can paste it.
+    pub(crate) fn ask(&self, query: &Query) -> String {
+        self.ask_with(query, &[])
+    }
+
+    pub(crate) fn ask_with(&self, query: &Query, more: &[(&str, Value<'_>)]) -> String {
+        let hull = self.judged_hull();
+        let mut values = vec![
+            ("threshold_ns", Value::Integer(self.judged.threshold_ns)),
+            ("start_ns", Value::Integer(hull.start)),
+            ("end_ns", Value::Integer(hull.end)),
+        ];
+        values.extend_from_slice(more);
+        query.fill(&values)
+    }
+}
+
+/// The measured phases that kept up; when none did, all that are measured; without any, all there is.
+fn judged_windows(phases: &[Phase]) -> (Vec<Interval>, bool) {
+    let windows = |wanted: &dyn Fn(&Phase) -> bool| -> Vec<Interval> {
+        let mut windows: Vec<Interval> =
+            phases.iter().filter(|phase| wanted(phase) && phase.requests > 0).map(Phase::window).collect();
+        windows.sort_unstable();
+        // Phases follow each other. If some overlap (several recordings at once), they are one stretch.
+        if windows.windows(2).any(|pair| pair[1].start < pair[0].end) { merge(windows) } else { windows }
+    };
+    let kept_up = windows(&|phase| phase.measured && !phase.overloaded);
+    if !kept_up.is_empty() {
+        return (kept_up, false);
+    }
+    let measured = windows(&|phase| phase.measured);
+    if !measured.is_empty() {
+        return (measured, true);
+    }
+    (windows(&|_| true), phases.iter().any(|phase| phase.overloaded))
+}
+
+fn judge(requests: &Rc<Requests>, windows: &[Interval], threshold: &SlowThreshold) -> Judged {
+    let mut responses: Vec<i64> = windows
+        .iter()
+        .flat_map(|window| requests.due_in(*window))
+        .filter(|request| requests.is_timed(request))
+        .map(Request::response_ns)
+        .collect();
+    responses.sort_unstable();
+    let median_ns = quantile_of_sorted(&responses, 0.5).unwrap_or_default();
+    let threshold_ns = match threshold {
+        SlowThreshold::Quantile(quantile) => quantile_of_sorted(&responses, *quantile).unwrap_or_default(),
+        SlowThreshold::Time(ns) => *ns,
+    };
+    Judged::new(requests, windows, threshold_ns, median_ns)
+}
+
+fn of_manifests(engine: &Engine) -> Interval {
+    let start = engine.manifests().iter().map(|manifest| manifest.created_ns).min().unwrap_or_default();
+    let end = engine.manifests().iter().filter_map(|manifest| manifest.closed_ns).max().unwrap_or(start);
+    Interval { start, end: end.max(start + 1) }
+}

@@ -1,0 +1,148 @@
+//! The answer: why were the slow requests slow?
+
+use crate::anatomy::{Knee, Phase};
+use crate::engine::Engine;
+use crate::evidence::Evidence;
+use crate::findings::{self, Finding, Severity};
+use crate::options::Options;
+use crate::percentiles::ms;
+use crate::{Error, text};
+use helenus_recording::rows;
+use serde::Serialize;
+use std::fmt;
+
+/// What was judged, and what was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// A request that took longer is slow.
+    pub slow_threshold_ms: f64,
+    /// `p99`, or the time that was asked for.
+    pub slow_threshold_name: String,
+    /// Of the judged requests' response times.
+    pub median_ms: f64,
+    pub judged_requests: usize,
+    pub slow_requests: usize,
+    /// Stretches of time that were judged.
+    pub judged: Vec<JudgedWindow>,
+    /// All requests of the recording.
+    pub requests: usize,
+    pub phases: Vec<Phase>,
+    /// None unless the load had steps in open loop.
+    pub knee: Option<Knee>,
+    /// What was not recorded, and what that leaves open.
+    pub missing: Vec<Missing>,
+    /// Most important first.
+    pub findings: Vec<Finding>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct JudgedWindow {
+    pub start_ns: i64,
+    pub end_ns: i64,
+    pub requests: usize,
+    pub slow_requests: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Missing {
+    pub what: &'static str,
+    pub consequence: &'static str,
+}
+
+/// Explains the slow requests of the opened recordings.
+pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error> {
+    let evidence = Evidence::load(engine, options)?;
+    let findings = findings::find(&evidence)?;
+    let judged = evidence.judged.stretches.iter().map(|stretch| JudgedWindow {
+        start_ns: stretch.window.start,
+        end_ns: stretch.window.end,
+        requests: stretch.requests,
+        slow_requests: stretch.slow.len(),
+    });
+    Ok(Explanation {
+        slow_threshold_ms: ms(evidence.judged.threshold_ns),
+        slow_threshold_name: options.threshold.name(),
+        median_ms: ms(evidence.judged.median_ns),
+        judged_requests: evidence.judged.requests(),
+        slow_requests: evidence.judged.slow_requests(),
+        judged: judged.collect(),
+        requests: evidence.requests.rows.len(),
+        missing: evidence
+            .coverage
+            .missing()
+            .into_iter()
+            .map(|(what, consequence)| Missing { what, consequence })
+            .collect(),
+        knee: evidence.knee,
+        phases: evidence.phases,
+        findings,
+    })
+}
+
+impl Explanation {
+    /// The highest severity found.
+    pub fn severity(&self) -> Severity {
+        self.findings.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Information)
+    }
+
+    /// Hands on the findings as rows of the `findings` table.
+    pub fn for_each_row(&self, mut take: impl FnMut(rows::Finding<'_>)) {
+        for finding in &self.findings {
+            take(rows::Finding {
+                rank: i64::try_from(finding.rank).unwrap_or(i64::MAX),
+                finding: finding.finding,
+                severity: finding.severity.name(),
+                title: &finding.title,
+                detail: &finding.detail,
+                node: &finding.node,
+                window_start_ns: finding.window_start_ns,
+                window_end_ns: finding.window_end_ns,
+                share: finding.share,
+                chance_share: finding.chance_share,
+                p_value: finding.p_value,
+                query: &finding.query,
+                evidence: &finding.evidence.to_string(),
+            });
+        }
+    }
+}
+
+/// Plain text, as a terminal shows it.
+impl fmt::Display for Explanation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            out,
+            "{} of {} judged are slow: over {} ({}); the median is {}.",
+            text::count(self.slow_requests),
+            text::counted(self.judged_requests, "request", "requests"),
+            text::time_ms(self.slow_threshold_ms),
+            self.slow_threshold_name,
+            text::time_ms(self.median_ms)
+        )?;
+        let start = self.phases.first().map(|phase| phase.start_ns);
+        for finding in &self.findings {
+            writeln!(out)?;
+            writeln!(out, "{}. {}: {}", finding.rank, finding.severity.name(), finding.title)?;
+            writeln!(out, "   {}", finding.detail)?;
+            write!(out, "   {}", finding.finding)?;
+            if let Some(start) = start {
+                let second = |ns: i64| (ns - start) as f64 / 1e9;
+                write!(
+                    out,
+                    ", from {:.1} s to {:.1} s",
+                    second(finding.window_start_ns),
+                    second(finding.window_end_ns)
+                )?;
+            }
+            if let Some(p_value) = finding.p_value {
+                write!(out, ", p = {}", probability(p_value))?;
+            }
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.001 { "below 0.001".into() } else { format!("{p:.3}") }
+}

@@ -1,0 +1,97 @@
+//! Which requests failed?
+
+use super::{Check, Finding, Severity};
+use crate::evidence::{Evidence, times};
+use crate::timeline::{Interval, covered_ns};
+use crate::{query, text};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// From this share of the requests on errors are critical. One error already is a warning: somebody did not get an
+/// answer.
+const CRITICAL_SHARE: f64 = 0.01;
+
+pub(super) struct Errors;
+
+impl Check for Errors {
+    fn name(&self) -> &'static str {
+        "errors"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let requests = &evidence.requests;
+        let failed: Vec<_> = requests.rows.iter().filter(|request| !requests.is_ok(request)).collect();
+        let Some(window) = failed
+            .iter()
+            .map(|request| Interval { start: request.intended_ns, end: request.end_ns.max(request.intended_ns + 1) })
+            .reduce(|all, next| Interval { start: all.start.min(next.start), end: all.end.max(next.end) })
+        else {
+            return Vec::new();
+        };
+        let mut outcomes: BTreeMap<&str, usize> = BTreeMap::new();
+        for request in &failed {
+            *outcomes.entry(requests.outcome(request)).or_default() += 1;
+        }
+        let mut by_count: Vec<(&str, usize)> = outcomes.iter().map(|(outcome, count)| (*outcome, *count)).collect();
+        by_count.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let named: Vec<String> =
+            by_count.iter().map(|(outcome, count)| format!("{} {outcome}", text::count(*count))).collect();
+        let share = failed.len() as f64 / requests.rows.len() as f64;
+        let during = |stops| {
+            let stops = times(stops);
+            let met = |request: &&&crate::requests::Request| {
+                covered_ns(&stops, Interval { start: request.intended_ns, end: request.end_ns }) > 0
+            };
+            failed.iter().filter(met).count()
+        };
+        let (gc, server, client) =
+            (during(&evidence.stops.gc), during(&evidence.stops.server), during(&evidence.stops.client));
+        let overloaded = failed
+            .iter()
+            .filter(|request| {
+                evidence.phases.iter().any(|phase| phase.overloaded && phase.window().contains(request.intended_ns))
+            })
+            .count();
+        let title = format!(
+            "{} of {} failed ({}): {}",
+            text::count(failed.len()),
+            text::counted(requests.rows.len(), "request", "requests"),
+            text::percent(share),
+            named.join(", ")
+        );
+        let mut met = Vec::new();
+        for (count, what) in [
+            (overloaded, "were due in an overloaded phase"),
+            (gc, "met a GC pause"),
+            (server, "met a stall of the server"),
+            (client, "met a stall of the load driver"),
+        ] {
+            if count > 0 {
+                met.push(format!("{} {what}", text::count(count)));
+            }
+        }
+        let met = if met.is_empty() {
+            "None of them met a pause, a stall or an overloaded phase.".to_string()
+        } else {
+            format!("Of these {}.", met.join(", "))
+        };
+        let detail = format!(
+            "{met} Timeouts count as slow requests; other failures are left out of the latencies. The query has node, operation and time of each kind; the node's log says more."
+        );
+        let severity = if share >= CRITICAL_SHARE { Severity::Critical } else { Severity::Warning };
+        let mut finding = Finding::new(self.name(), severity, title, detail, window);
+        finding.query = query::ERRORS_BY_OUTCOME.fill(&[]);
+        finding.weight = share * 1000.0;
+        finding.evidence = json!({
+            "requests": requests.rows.len(),
+            "failed": failed.len(),
+            "failed_share": share,
+            "outcomes": outcomes,
+            "in_overloaded_phases": overloaded,
+            "met_gc": gc,
+            "met_server_stall": server,
+            "met_client_stall": client,
+        });
+        vec![finding]
+    }
+}

@@ -1,0 +1,53 @@
+//! Is all well? Asked only when nothing is above information.
+
+use super::{Check, Finding, Severity};
+use crate::evidence::Evidence;
+use crate::percentiles::Percentiles;
+use crate::requests::Request;
+use crate::{query, text};
+use serde_json::json;
+
+pub(super) struct Healthy;
+
+impl Check for Healthy {
+    fn name(&self) -> &'static str {
+        "healthy"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let requests = &evidence.requests;
+        let mut responses: Vec<i64> = evidence
+            .judged
+            .stretches
+            .iter()
+            .flat_map(|stretch| requests.due_in(stretch.window))
+            .filter(|request| requests.is_timed(request))
+            .map(Request::response_ns)
+            .collect();
+        let judged = responses.len();
+        let percentiles = Percentiles::of(&mut responses);
+        let time = |ms: Option<f64>| ms.map_or("-".to_string(), text::time_ms);
+        let (title, detail) = if judged == 0 {
+            (
+                "There is no request to judge".to_string(),
+                "The recording has no requests in a measured phase: pauses, CPUs and pools can be looked at in the report and with helenus sql, but nothing was slow or fast.".to_string(),
+            )
+        } else {
+            (
+                format!(
+                    "Nothing is wrong: {} judged, p50 {}, p99 {}, max {}",
+                    text::counted(judged, "request", "requests"),
+                    time(percentiles.p50),
+                    time(percentiles.p99),
+                    time(percentiles.max)
+                ),
+                "No error, no overload, and no recorded cause that chance does not explain or that takes 20 ms or more. The slowest requests are in the query.".to_string(),
+            )
+        };
+        let mut finding = Finding::new(self.name(), Severity::Information, title, detail, evidence.judged_hull());
+        finding.query = evidence.ask(&query::SLOW_REQUESTS);
+        finding.weight = f64::MAX;
+        finding.evidence = json!({ "requests": judged, "response_ms": percentiles });
+        vec![finding]
+    }
+}

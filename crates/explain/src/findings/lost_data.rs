@@ -1,0 +1,104 @@
+//! What can't be concluded, because it was not recorded or was lost?
+
+use super::{Check, Finding, Severity};
+use crate::evidence::Evidence;
+use crate::timeline::{covered_ns, total_ns};
+use crate::{query, text};
+use serde_json::json;
+
+/// From these shares of the rows and of the judged time on, what is left may mislead.
+const LOST_WARNING: f64 = 0.01;
+const GAP_WARNING: f64 = 0.1;
+
+pub(super) struct LostData;
+
+impl Check for LostData {
+    fn name(&self) -> &'static str {
+        "lost-data"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        findings.extend(self.missing(evidence));
+        findings.extend(self.lost(evidence));
+        findings.extend(self.gaps(evidence));
+        findings
+    }
+}
+
+impl LostData {
+    fn missing(&self, evidence: &Evidence) -> Option<Finding> {
+        let missing = evidence.coverage.missing();
+        if missing.is_empty() {
+            return None;
+        }
+        let what: Vec<&str> = missing.iter().map(|(what, _)| *what).collect();
+        let so: Vec<String> = missing.iter().map(|(what, so)| format!("Without {what}: {so}.")).collect();
+        let title = format!("Not recorded: {}", what.join(", "));
+        let mut finding = Finding::new(self.name(), Severity::Information, title, so.join(" "), evidence.span);
+        finding.query = query::ROW_COUNTS.fill(&[]);
+        finding.evidence = json!({ "missing": what });
+        Some(finding)
+    }
+
+    fn lost(&self, evidence: &Evidence) -> Option<Finding> {
+        let lost = &evidence.coverage.lost;
+        if lost.is_empty() {
+            return None;
+        }
+        let rows: i64 = lost.iter().filter_map(|lost| lost.rows).sum();
+        let unknown = lost.iter().any(|lost| lost.rows.is_none());
+        let share = rows as f64 / (rows + evidence.coverage.captured).max(1) as f64;
+        let whose: Vec<String> = lost
+            .iter()
+            .map(|lost| {
+                let rows = lost.rows.map_or("an unknown number of rows".to_string(), |rows| {
+                    text::counted(usize::try_from(rows).unwrap_or_default(), "row", "rows")
+                });
+                let node = if lost.node.is_empty() { String::new() } else { format!(" of {}", lost.node) };
+                let reason = if lost.reason.is_empty() { "no reason given" } else { &lost.reason };
+                format!("{}{node}: {rows} ({reason})", lost.what)
+            })
+            .collect();
+        let title = format!(
+            "{}{} of what the sources saw ({}) is not in the recording",
+            if unknown { "At least " } else { "" },
+            text::counted(usize::try_from(rows).unwrap_or_default(), "row", "rows"),
+            text::percent(share)
+        );
+        let detail = format!("Shares and counts that rest on these tables are too low. {}.", whose.join("; "));
+        let severity = if unknown || share >= LOST_WARNING { Severity::Warning } else { Severity::Information };
+        let mut finding = Finding::new(self.name(), severity, title, detail, evidence.span);
+        finding.query = query::LOSSES.fill(&[]);
+        finding.weight = share;
+        finding.evidence = json!({ "rows_lost": rows, "rows_lost_share": share, "losses": whose });
+        Some(finding)
+    }
+
+    fn gaps(&self, evidence: &Evidence) -> Option<Finding> {
+        let gaps = &evidence.coverage.gaps;
+        let stretches = &evidence.judged.stretches;
+        let inside: i64 = stretches.iter().map(|stretch| covered_ns(gaps, stretch.window)).sum();
+        if inside == 0 {
+            return None;
+        }
+        let share = inside as f64 / evidence.judged.length_ns().max(1) as f64;
+        let longest = gaps.iter().max_by_key(|gap| gap.length())?;
+        let title = format!(
+            "The recorder looked at the CPUs less often than planned in {} of the judged time",
+            text::percent(share)
+        );
+        let detail = format!(
+            "{}, {} in all, the longest {}: what happened within one is only known as a sum. The recorder itself was stopped or did not get a CPU.",
+            text::counted(gaps.len(), "gap", "gaps"),
+            text::time_ns(total_ns(gaps)),
+            text::time_ns(longest.length())
+        );
+        let severity = if share >= GAP_WARNING { Severity::Warning } else { Severity::Information };
+        let mut finding = Finding::new(self.name(), severity, title, detail, *longest);
+        finding.query = query::CPU_INTERVALS.fill(&[]);
+        finding.weight = share;
+        finding.evidence = json!({ "gaps": gaps.len(), "gap_share": share, "longest_ms": longest.length() as f64 / 1e6 });
+        Some(finding)
+    }
+}

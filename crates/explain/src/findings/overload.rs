@@ -1,0 +1,104 @@
+//! How much can be had, and what stops there?
+
+use super::{Check, Finding, Severity};
+use crate::anatomy::{Phase, Resource, split};
+use crate::evidence::{Evidence, FEW_REQUESTS};
+use crate::requests::Request;
+use crate::timeline::Interval;
+use crate::{query, text};
+use serde_json::json;
+
+pub(super) struct Overload;
+
+impl Check for Overload {
+    fn name(&self) -> &'static str {
+        "overload"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let overloaded: Vec<&Phase> = evidence.phases.iter().filter(|phase| phase.overloaded).collect();
+        let window = overloaded
+            .iter()
+            .map(|phase| phase.window())
+            .reduce(|all, next| Interval { start: all.start.min(next.start), end: all.end.max(next.end) });
+        let (title, severity) = match (&evidence.knee, window) {
+            (Some(knee), Some(_)) => (knee_title(knee, evidence), Severity::Warning),
+            (Some(knee), None) => {
+                let most = knee.steps.last().map_or(0.0, |step| step.intended_per_s);
+                let title = if knee.last_kept_up.is_some() {
+                    format!("The knee was not reached: the load was kept up with up to {}", text::rate(most))
+                } else {
+                    "No step of the load achieved its rate, and none left a backlog".to_string()
+                };
+                (title, Severity::Information)
+            }
+            (None, Some(_)) => (constant_title(&overloaded, evidence), Severity::Warning),
+            (None, None) => return Vec::new(),
+        };
+        let detail = detail(&overloaded, evidence);
+        let mut finding =
+            Finding::new(self.name(), severity, title, detail, window.unwrap_or_else(|| evidence.judged_hull()));
+        finding.query = query::PHASES.fill(&[]);
+        // A step beyond what can be had was asked for: it ranks below a cause that slows what was kept up with.
+        finding.weight = if evidence.knee.is_some() { 0.0 } else { f64::MAX };
+        finding.evidence = json!({ "knee": evidence.knee, "limit": evidence.limit });
+        vec![finding]
+    }
+}
+
+fn knee_title(knee: &crate::anatomy::Knee, evidence: &Evidence) -> String {
+    let plateau = text::rate(knee.plateau_per_s);
+    let by = evidence.limit.as_ref().map_or(String::new(), |limit| format!(", limited by {}", limit.by));
+    match knee.last_kept_up.and_then(|last| knee.steps.get(last)) {
+        Some(step) => format!(
+            "The throughput stops growing at {plateau}: {} was kept up with, more was not{by}",
+            text::rate(step.intended_per_s)
+        ),
+        None => format!("Already the first step was too much: {plateau} could be had{by}"),
+    }
+}
+
+fn constant_title(overloaded: &[&Phase], evidence: &Evidence) -> String {
+    let by = evidence.limit.as_ref().map_or(String::new(), |limit| format!(", limited by {}", limit.by));
+    let phase = overloaded.first();
+    format!(
+        "The load asked for more than could be had: {} intended, {} achieved{by}",
+        text::rate(phase.and_then(|phase| phase.rate_per_s).unwrap_or_default()),
+        text::rate(phase.map_or(0.0, |phase| phase.throughput_per_s))
+    )
+}
+
+fn detail(overloaded: &[&Phase], evidence: &Evidence) -> String {
+    if overloaded.is_empty() {
+        return "To find out how much can be had, add steps with higher rates.".into();
+    }
+    let slow: usize = overloaded
+        .iter()
+        .flat_map(|phase| evidence.requests.due_in(phase.window()))
+        .filter(|request| Request::response_ns(request) > evidence.judged.threshold_ns)
+        .count();
+    let mut detail = if evidence.judges_overload {
+        "No phase kept up, so that the overloaded ones are judged: queueing hides other causes there. Run again with a lower rate to see them.".to_string()
+    } else {
+        format!(
+            "{} in the overloaded phases were slower than the bound, because they waited in a queue that grew: they are counted for the overload, and pauses and stalls are judged on the phases that kept up.",
+            text::counted(slow, "request", "requests")
+        )
+    };
+    if !evidence.judges_overload && evidence.judged.requests() < FEW_REQUESTS {
+        detail.push_str(&format!(
+            " That leaves only {}: too few to say much. Add steps below the knee.",
+            text::counted(evidence.judged.requests(), "request", "requests")
+        ));
+    }
+    if let Some(limit) = &evidence.limit {
+        let usage = split(&limit.usage);
+        if !usage.is_empty() {
+            detail.push_str(&format!(" In the overloaded phases: {usage}; GC {} of the time.", text::percent(limit.gc_share)));
+        }
+        if limit.resource == Resource::Client {
+            detail.push_str(" What the server can do is not known: give the load driver more (another machine, more drivers) and run again.");
+        }
+    }
+    detail
+}

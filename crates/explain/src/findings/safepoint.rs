@@ -1,0 +1,40 @@
+//! Was it a stop of the JVM for something other than garbage collection?
+
+use super::{Check, Finding, of_node, shares};
+use crate::evidence::{CauseKind, Evidence, StopTotals};
+use crate::{query, text};
+use serde_json::json;
+
+pub(super) struct Safepoint;
+
+impl Check for Safepoint {
+    fn name(&self) -> &'static str {
+        "safepoint"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let Some(cause) = evidence.cause(CauseKind::Safepoint).filter(|cause| cause.is_significant()) else {
+            return Vec::new();
+        };
+        let totals = StopTotals::of(&evidence.stops.safepoints, &evidence.judged);
+        let most =
+            totals.ms_by_label.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or("", |(label, _)| label.as_str());
+        let title = format!(
+            "The JVM{} stopped its threads, not for GC, which accounts for {}: {}, the longest {}",
+            of_node(&totals.node, totals.nodes),
+            shares(cause),
+            text::counted(totals.stops, "safepoint", "safepoints"),
+            text::time_ms(totals.longest_ms)
+        );
+        let detail = format!(
+            "Most of the time went to the operation {most}. A long time to safepoint in the query points at a thread \
+             that did not stop in time (a long loop, a page fault on a memory-mapped file); a short one at the \
+             operation itself (thread dumps, class redefinition, monitoring agents)."
+        );
+        let query = evidence.ask(&query::SLOW_IN_SAFEPOINTS);
+        let mut finding =
+            Finding::about(self.name(), cause, evidence, (title, detail), query, json!({ "safepoints": totals }));
+        finding.node = totals.node;
+        vec![finding]
+    }
+}

@@ -1,0 +1,62 @@
+//! Did the server stand still without its JVM saying so?
+
+use super::{Check, Finding, of_node, shares};
+use crate::evidence::{CauseKind, Evidence, StopTotals, times};
+use crate::timeline::{covered_ns, total_ns, within};
+use crate::{query, text};
+use serde_json::json;
+
+/// From this length on the machine's samples, ten a second, can say what the process did meanwhile.
+const LONG_NS: i64 = 200_000_000;
+
+pub(super) struct ServerStall;
+
+impl Check for ServerStall {
+    fn name(&self) -> &'static str {
+        "server-stall"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let Some(cause) = evidence.cause(CauseKind::ServerStall).filter(|cause| cause.is_significant()) else {
+            return Vec::new();
+        };
+        let totals = StopTotals::of(&evidence.stops.server, &evidence.judged);
+        let recorder = times(&evidence.stops.recorder);
+        let judged: Vec<_> =
+            evidence.judged.stretches.iter().flat_map(|stretch| within(&cause.times, stretch.window)).collect();
+        let with_recorder: i64 = judged.iter().map(|stall| covered_ns(&recorder, *stall)).sum();
+        let recorder_share = with_recorder as f64 / total_ns(&judged).max(1) as f64;
+        let long: Vec<_> = judged.iter().copied().filter(|stall| stall.length() >= LONG_NS).collect();
+        let usage = (!long.is_empty()).then(|| evidence.machine.usage(&long));
+        let title = format!(
+            "The server process{} stood still, not for GC, which accounts for {}: {}, the longest {}",
+            of_node(&totals.node, totals.nodes),
+            shares(cause),
+            text::counted(totals.stops, "stall", "stalls"),
+            text::time_ms(totals.longest_ms)
+        );
+        let meanwhile = usage.and_then(|usage| usage.server_cpus).map(|cpus| {
+            if cpus < 0.2 {
+                format!(
+                    " It used {cpus:.2} CPUs meanwhile: it was stopped (a signal, a debugger, a frozen container or virtual machine), not busy."
+                )
+            } else {
+                format!(" It used {cpus:.1} CPUs meanwhile: its threads ran or fought for a CPU.")
+            }
+        });
+        let machine = if recorder_share >= 0.5 {
+            " The recorder stood still at the same time, so look at the whole machine: its hypervisor, its memory, its other tenants."
+        } else {
+            ""
+        };
+        let detail = format!(
+            "A thread in the JVM that sleeps for a moment woke late, and neither a GC pause nor a safepoint explains it.{}{machine}",
+            meanwhile.unwrap_or_default()
+        );
+        let query = evidence.ask_with(&query::SLOW_IN_STALLS, &[("side", query::Value::Text("server"))]);
+        let more = json!({ "stalls": totals, "recorder_stalled_share": recorder_share, "usage_in_long_stalls": usage });
+        let mut finding = Finding::about(self.name(), cause, evidence, (title, detail), query, more);
+        finding.node = totals.node;
+        vec![finding]
+    }
+}

@@ -1,0 +1,88 @@
+//! What the one who asks can choose.
+
+use crate::{Error, text};
+use std::str::FromStr;
+
+/// From when on a request is slow.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SlowThreshold {
+    /// Slower than this share of the judged requests, 0.5 to 0.9999.
+    Quantile(f64),
+    /// Response time in ns, above 0.
+    Time(i64),
+}
+
+impl SlowThreshold {
+    /// `p99`, `p99.9`, or the time.
+    pub fn name(&self) -> String {
+        match self {
+            SlowThreshold::Quantile(quantile) => format!("p{}", (quantile * 1e8).round() / 1e6),
+            SlowThreshold::Time(ns) => text::time_ns(*ns),
+        }
+    }
+}
+
+impl FromStr for SlowThreshold {
+    type Err = Error;
+
+    /// `p99`, `p99.9`; `250ms`, `1.5s`, or milliseconds without a unit.
+    fn from_str(text: &str) -> Result<SlowThreshold, Error> {
+        let wrong = || Error::Threshold(format!("`{text}`"));
+        let number = |text: &str| text.trim().parse::<f64>().map_err(|_| wrong());
+        let text = text.trim();
+        if let Some(percent) = text.strip_prefix('p') {
+            let percent = number(percent)?;
+            return if (50.0..=99.99).contains(&percent) {
+                Ok(SlowThreshold::Quantile(percent / 100.0))
+            } else {
+                Err(wrong())
+            };
+        }
+        let ms = if let Some(ms) = text.strip_suffix("ms") {
+            number(ms)?
+        } else if let Some(seconds) = text.strip_suffix('s') {
+            number(seconds)? * 1000.0
+        } else {
+            number(text)?
+        };
+        // An hour: no request takes longer, and the time stays far from the end of 64 bits.
+        if ms > 0.0 && ms <= 3_600_000.0 { Ok(SlowThreshold::Time((ms * 1e6) as i64)) } else { Err(wrong()) }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    pub threshold: SlowThreshold,
+    /// How often the timeline of a cause is turned. The smallest p-value is 1 / (turns + 1).
+    pub turns: usize,
+    /// Of the random offsets: the same seed gives the same p-values.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { threshold: SlowThreshold::Quantile(0.99), turns: 2000, seed: 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_read() {
+        let read = |text: &str| text.parse::<SlowThreshold>();
+        assert_eq!(read("p99").unwrap(), SlowThreshold::Quantile(0.99));
+        assert_eq!(read("p99.9").unwrap().name(), "p99.9");
+        assert_eq!(read("250ms").unwrap(), SlowThreshold::Time(250_000_000));
+        assert_eq!(read("1.5s").unwrap().name(), "1.5 s");
+        assert_eq!(read("20").unwrap(), SlowThreshold::Time(20_000_000));
+        for wrong in ["p100", "p1", "", "-3", "0", "fast", "NaN", "1e30s"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(
+            read("fast").unwrap_err().to_string(),
+            "the bound for slow requests must be p50 to p99.99 or a time above 0 ms, not `fast`"
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! The questions as SQL: one file per question in `queries/`, with `$name` for what is asked about.
+
+/// A question whose parameters are still open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Query {
+    pub(crate) name: &'static str,
+    text: &'static str,
+}
+
+/// What a parameter is filled with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Value<'a> {
+    Integer(i64),
+    Text(&'a str),
+}
+
+macro_rules! queries {
+    ($($constant:ident = $file:literal),+ $(,)?) => {
+        $(pub(crate) const $constant: Query =
+            Query { name: $file, text: include_str!(concat!("../queries/", $file, ".sql")) };)+
+        #[cfg(test)]
+        pub(crate) const ALL: &[Query] = &[$($constant),+];
+    };
+}
+
+queries! {
+    REQUESTS = "requests",
+    MARKS = "marks",
+    PAUSES = "pauses",
+    STALLS = "stalls",
+    CPU_INTERVALS = "cpu_intervals",
+    PROCESS_INTERVALS = "process_intervals",
+    BACKGROUND_INTERVALS = "background_intervals",
+    BUSIEST_LOAD_THREAD = "busiest_load_thread",
+    POOL_QUEUES = "pool_queues",
+    SOURCES = "sources",
+    ROW_COUNTS = "row_counts",
+    SLOW_REQUESTS = "slow_requests",
+    SLOW_IN_GC = "slow_in_gc",
+    SLOW_IN_SAFEPOINTS = "slow_in_safepoints",
+    SLOW_IN_STALLS = "slow_in_stalls",
+    SLOW_IN_BUSY_CPU = "slow_in_busy_cpu",
+    SLOW_IN_POOL_QUEUES = "slow_in_pool_queues",
+    SLOW_IN_BACKGROUND = "slow_in_background",
+    ERRORS_BY_OUTCOME = "errors_by_outcome",
+    PHASES = "phases",
+    LOSSES = "losses",
+    CPU_BINS = "cpu_bins",
+    GROUPS = "groups",
+    GROUP_BINS = "group_bins",
+    POOL_BINS = "pool_bins",
+    TABLE_BINS = "table_bins",
+    SOURCE_TOTALS = "source_totals",
+    TIME_SPAN = "time_span",
+}
+
+impl Query {
+    /// The query as a user can paste it: comments gone, every `$name` replaced by its value. A name without a value
+    /// stays and lets the query fail.
+    pub(crate) fn fill(&self, values: &[(&str, Value<'_>)]) -> String {
+        let code: Vec<&str> =
+            self.text.lines().map(str::trim_end).filter(|line| !line.trim_start().starts_with("--")).collect();
+        let code = code.join("\n");
+        let mut filled = String::with_capacity(code.len());
+        let mut rest = code.trim();
+        while let Some(at) = rest.find('$') {
+            let (before, after) = rest.split_at(at);
+            filled.push_str(before);
+            let after = &after[1..];
+            let length = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(after.len());
+            let (name, tail) = after.split_at(length);
+            match values.iter().find(|(known, _)| *known == name) {
+                Some((_, Value::Integer(number))) => filled.push_str(&number.to_string()),
+                Some((_, Value::Text(text))) => {
+                    filled.push('\'');
+                    filled.push_str(&text.replace('\'', "''"));
+                    filled.push('\'');
+                }
+                None => {
+                    filled.push('$');
+                    filled.push_str(name);
+                }
+            }
+            rest = tail;
+        }
+        filled.push_str(rest);
+        filled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_filled_and_quoted() {
+        let query = Query { name: "t", text: "-- why\nSELECT $a, $ab\nFROM t -- kept\nWHERE n = $node AND m = $no" };
+        let filled = query.fill(&[("a", Value::Integer(-1)), ("ab", Value::Integer(2)), ("node", Value::Text("o'k"))]);
+        assert_eq!(filled, "SELECT -1, 2\nFROM t -- kept\nWHERE n = 'o''k' AND m = $no");
+    }
+
+    #[test]
+    fn every_question_says_first_what_it_answers() {
+        for query in ALL {
+            assert!(query.text.starts_with("-- "), "{}", query.name);
+            assert!(!query.text.contains('"'), "{} could not be pasted into a shell", query.name);
+        }
+    }
+}

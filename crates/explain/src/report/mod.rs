@@ -1,0 +1,342 @@
+//! The figures that the report draws, as JSON: times in seconds since its start, latencies in ms, one array per column.
+//! All of it is binned; what is merged or left out says so.
+
+mod bins;
+mod machine;
+mod requests;
+mod server;
+
+use crate::anatomy::Phase;
+use crate::engine::Engine;
+use crate::explanation::Explanation;
+use crate::findings::Severity;
+use crate::percentiles::Percentiles;
+use crate::timeline::Interval;
+use crate::{Error, query};
+use bins::{Bins, iso};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Bins of a picture at most.
+const MOST_BINS: i64 = 1800;
+
+/// The report's data; `web/` draws it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    pub format: u32,
+    pub title: String,
+    /// Version that wrote the recording.
+    pub helenus: String,
+    /// ISO 8601, as `start`.
+    pub created: String,
+    /// Where the times of the report are 0.
+    pub start: String,
+    /// The same in ns since the Unix epoch: a text, since a number of JavaScript would round it.
+    pub start_ns: String,
+    pub duration_s: f64,
+    pub command: String,
+    pub host: ReportHost,
+    pub nodes: Vec<ReportNode>,
+    pub slow_threshold_ms: f64,
+    pub slow_threshold_name: String,
+    pub requests: usize,
+    pub errors: Vec<OutcomeCount>,
+    pub phases: Vec<ReportPhase>,
+    pub findings: Vec<ReportFinding>,
+    pub throughput: Throughput,
+    pub latency: Latency,
+    pub heatmap: Heatmap,
+    pub cpu: Vec<CpuSeries>,
+    pub groups: Vec<GroupSeries>,
+    pub pauses: Vec<ReportPause>,
+    pub pools: Vec<PoolSeries>,
+    pub tables: Vec<TableSeries>,
+    pub sources: Vec<ReportSource>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ReportHost {
+    pub name: String,
+    pub kernel: String,
+    pub cpus: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportNode {
+    pub address: String,
+    pub version: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OutcomeCount {
+    pub outcome: String,
+    pub count: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportPhase {
+    pub name: String,
+    pub start_s: f64,
+    pub end_s: f64,
+    pub rate_per_s: Option<f64>,
+    pub end_rate_per_s: Option<f64>,
+    pub in_flight: Option<i64>,
+    pub measured: bool,
+    pub requests: usize,
+    pub errors: usize,
+    pub throughput_per_s: f64,
+    pub service_ms: Percentiles,
+    pub response_ms: Percentiles,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportFinding {
+    pub rank: usize,
+    pub finding: String,
+    pub severity: Severity,
+    pub title: String,
+    pub detail: String,
+    pub node: String,
+    pub start_s: f64,
+    pub end_s: f64,
+    pub share: Option<f64>,
+    pub chance_share: Option<f64>,
+    pub p_value: Option<f64>,
+    pub query: String,
+    pub evidence: Value,
+}
+
+/// Answers count where they came, intended requests where they were due.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Throughput {
+    pub bin_s: f64,
+    pub time_s: Vec<f64>,
+    /// None outside of open loop.
+    pub intended_per_s: Vec<Option<f64>>,
+    pub ok_per_s: Vec<f64>,
+    pub failed_per_s: Vec<f64>,
+}
+
+/// Response times count where the request was due, service times where it was sent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Latency {
+    pub bin_s: f64,
+    pub time_s: Vec<f64>,
+    pub response: LatencySeries,
+    pub service: LatencySeries,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct LatencySeries {
+    pub p50_ms: Vec<Option<f64>>,
+    pub p95_ms: Vec<Option<f64>>,
+    pub p99_ms: Vec<Option<f64>>,
+    pub p999_ms: Vec<Option<f64>>,
+    pub max_ms: Vec<Option<f64>>,
+}
+
+/// Response times where the request was due; the rows are evenly spaced in the logarithm.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Heatmap {
+    pub bin_s: f64,
+    pub start_s: f64,
+    pub columns: usize,
+    pub low_ms: Vec<f64>,
+    pub high_ms: Vec<f64>,
+    /// Column, row, requests; cells without requests are left out.
+    pub cells: Vec<(usize, usize, usize)>,
+}
+
+/// Shares of all CPUs, 0 to 1.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct CpuSeries {
+    pub node: String,
+    pub time_s: Vec<f64>,
+    pub user: Vec<f64>,
+    pub system: Vec<f64>,
+    pub iowait: Vec<f64>,
+    pub irq: Vec<f64>,
+    pub steal: Vec<f64>,
+    pub idle: Vec<f64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct GroupSeries {
+    pub process: String,
+    pub group: String,
+    pub threads: i64,
+    pub cpu_s: f64,
+    pub run_queue_s: Option<f64>,
+    pub migrations: Option<i64>,
+    pub voluntary_switches: Option<i64>,
+    pub involuntary_switches: Option<i64>,
+    pub time_s: Vec<f64>,
+    /// CPUs busy with the group.
+    pub cpus: Vec<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportPause {
+    pub start_s: f64,
+    pub duration_ms: f64,
+    /// server, load or recorder.
+    pub side: &'static str,
+    /// gc, safepoint or stall.
+    pub kind: &'static str,
+    pub node: String,
+    pub label: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PoolSeries {
+    pub node: String,
+    pub pool: String,
+    pub time_s: Vec<f64>,
+    pub active: Vec<i64>,
+    pub pending: Vec<i64>,
+    pub blocked: Vec<i64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct TableSeries {
+    pub node: String,
+    pub keyspace: String,
+    pub table: String,
+    pub time_s: Vec<f64>,
+    pub reads_per_s: Vec<Option<f64>>,
+    pub writes_per_s: Vec<Option<f64>>,
+    pub read_ms: Vec<Option<f64>>,
+    pub write_ms: Vec<Option<f64>>,
+    pub sstables: Vec<Option<i64>>,
+    pub live_disk_bytes: Vec<Option<i64>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportSource {
+    pub source: String,
+    pub node: String,
+    pub provider: String,
+    pub captured: i64,
+    pub lost: i64,
+    pub lost_reason: String,
+    /// CPUs that the source itself used.
+    pub cpu_share: Option<f64>,
+}
+
+impl Report {
+    /// Draws up the figures for the recordings and what was found in them.
+    pub fn build(engine: &Engine, explanation: &Explanation) -> Result<Report, Error> {
+        let span = span(engine)?;
+        let bins = Bins::over(span, MOST_BINS, 100_000_000);
+        let loaded = engine.requests()?;
+        let manifests = engine.manifests();
+        let first = manifests.iter().min_by_key(|manifest| manifest.created_ns);
+        let joined = |text: &dyn Fn(&helenus_recording::Manifest) -> String, between: &str| {
+            let mut texts: Vec<String> = manifests.iter().map(text).collect();
+            texts.dedup();
+            texts.join(between)
+        };
+        let mut errors = vec![0usize; loaded.outcomes.len()];
+        for request in &loaded.rows {
+            if let Some(count) = errors.get_mut(usize::from(request.outcome)) {
+                *count += 1;
+            }
+        }
+        let mut errors: Vec<OutcomeCount> = loaded
+            .outcomes
+            .iter()
+            .zip(errors)
+            .filter(|(outcome, _)| *outcome != "ok")
+            .map(|(outcome, count)| OutcomeCount { outcome: outcome.clone(), count })
+            .collect();
+        errors.sort_by_key(|error| std::cmp::Reverse(error.count));
+        let mut nodes: Vec<ReportNode> = Vec::new();
+        for node in manifests.iter().flat_map(|manifest| &manifest.nodes) {
+            if nodes.iter().all(|known| known.address != node.address) {
+                nodes.push(ReportNode { address: node.address.clone(), version: node.cassandra.clone() });
+            }
+        }
+        Ok(Report {
+            format: 1,
+            title: joined(&|manifest| manifest.title.clone(), " + "),
+            helenus: first.map_or(String::new(), |manifest| manifest.helenus.clone()),
+            created: iso(first.map_or(0, |manifest| manifest.created_ns)),
+            start: iso(span.start),
+            start_ns: span.start.to_string(),
+            duration_s: span.length() as f64 / 1e9,
+            command: joined(&|manifest| manifest.command.clone(), "; "),
+            host: first.map_or(ReportHost::default(), |manifest| ReportHost {
+                name: manifest.host.name.clone(),
+                kernel: manifest.host.kernel.clone(),
+                cpus: manifest.host.cpus,
+            }),
+            nodes,
+            slow_threshold_ms: explanation.slow_threshold_ms,
+            slow_threshold_name: explanation.slow_threshold_name.clone(),
+            requests: loaded.rows.len(),
+            errors,
+            phases: explanation.phases.iter().map(|phase| ReportPhase::of(phase, &bins)).collect(),
+            findings: findings(explanation, &bins),
+            throughput: requests::throughput(&loaded, &explanation.phases, &bins),
+            latency: requests::latency(&loaded, &bins),
+            heatmap: requests::heatmap(&loaded, span),
+            cpu: machine::cpu(engine, span)?,
+            groups: machine::groups(engine, span)?,
+            pauses: server::pauses(engine, &bins)?,
+            pools: server::pools(engine, span)?,
+            tables: server::tables(engine, span)?,
+            sources: server::sources(engine)?,
+        })
+    }
+}
+
+impl ReportPhase {
+    fn of(phase: &Phase, bins: &Bins) -> ReportPhase {
+        ReportPhase {
+            name: phase.name.clone(),
+            start_s: bins.second(phase.start_ns),
+            end_s: bins.second(phase.end_ns),
+            rate_per_s: phase.rate_per_s,
+            end_rate_per_s: phase.end_rate_per_s,
+            in_flight: phase.in_flight,
+            measured: phase.measured,
+            requests: phase.requests,
+            errors: phase.errors,
+            throughput_per_s: phase.throughput_per_s,
+            service_ms: phase.service_ms,
+            response_ms: phase.response_ms,
+        }
+    }
+}
+
+fn findings(explanation: &Explanation, bins: &Bins) -> Vec<ReportFinding> {
+    explanation
+        .findings
+        .iter()
+        .map(|finding| ReportFinding {
+            rank: finding.rank,
+            finding: finding.finding.to_string(),
+            severity: finding.severity,
+            title: finding.title.clone(),
+            detail: finding.detail.clone(),
+            node: finding.node.clone(),
+            start_s: bins.second(finding.window_start_ns),
+            end_s: bins.second(finding.window_end_ns),
+            share: finding.share,
+            chance_share: finding.chance_share,
+            p_value: finding.p_value,
+            query: finding.query.clone(),
+            evidence: finding.evidence.clone(),
+        })
+        .collect()
+}
+
+/// From the first thing that was recorded to the last.
+fn span(engine: &Engine) -> Result<Interval, Error> {
+    let rows = engine.sql(&query::TIME_SPAN.fill(&[]))?;
+    let first = rows.integers_or_null("first_ns")?.into_iter().flatten().next();
+    let last = rows.integers_or_null("last_ns")?.into_iter().flatten().next();
+    let created = engine.manifests().iter().map(|manifest| manifest.created_ns).min().unwrap_or_default();
+    let start = first.unwrap_or(created);
+    Ok(Interval { start, end: last.unwrap_or(start).max(start + 1) })
+}

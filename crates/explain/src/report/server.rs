@@ -1,0 +1,151 @@
+//! Pauses, pools and tables of the nodes, and what the sources say of themselves.
+
+use super::{Bins, MOST_BINS, PoolSeries, ReportPause, ReportSource, TableSeries};
+use crate::engine::Engine;
+use crate::evidence::{Stop, Stops};
+use crate::query::{self, Value};
+use crate::timeline::Interval;
+use crate::{Error, text};
+use std::collections::BTreeMap;
+
+/// More pauses than this are shown as one per bin, side and kind.
+const MOST_PAUSES: usize = 5000;
+/// Pools and tables are asked once a second.
+const SHORTEST_NS: i64 = 1_000_000_000;
+
+pub(super) fn pauses(engine: &Engine, bins: &Bins) -> Result<Vec<ReportPause>, Error> {
+    let stops = Stops::load(engine)?;
+    let kinds: [(&'static str, &'static str, &[Stop]); 5] = [
+        ("server", "gc", &stops.gc),
+        ("server", "safepoint", &stops.safepoints),
+        ("server", "stall", &stops.server),
+        ("load", "stall", &stops.client),
+        ("recorder", "stall", &stops.recorder),
+    ];
+    let mut pauses: Vec<ReportPause> = Vec::new();
+    for (side, kind, stops) in kinds {
+        let shown = if stops.len() > MOST_PAUSES { per_bin(stops, kind, bins) } else { stops.to_vec() };
+        pauses.extend(shown.into_iter().map(|stop| ReportPause {
+            start_s: bins.second(stop.window.start),
+            duration_ms: stop.window.length() as f64 / 1e6,
+            side,
+            kind,
+            node: stop.node,
+            label: stop.label,
+        }));
+    }
+    pauses.sort_by(|a, b| a.start_s.total_cmp(&b.start_s));
+    Ok(pauses)
+}
+
+/// The longest of each bin and node, whose label says how many there were.
+fn per_bin(stops: &[Stop], kind: &str, bins: &Bins) -> Vec<Stop> {
+    let mut longest: BTreeMap<(usize, &str), (&Stop, usize, i64)> = BTreeMap::new();
+    for stop in stops {
+        let (most, count, total) =
+            longest.entry((bins.of(stop.window.start), &stop.node)).or_insert((stop, 0, 0));
+        *count += 1;
+        *total += stop.window.length();
+        if stop.window.length() > most.window.length() {
+            *most = stop;
+        }
+    }
+    longest
+        .into_values()
+        .map(|(stop, count, total)| {
+            let label = if count == 1 {
+                stop.label.clone()
+            } else {
+                format!("{} (the longest of {} {kind}s, {} in all)", stop.label, text::count(count), text::time_ns(total))
+            };
+            Stop { label, ..stop.clone() }
+        })
+        .collect()
+}
+
+pub(super) fn pools(engine: &Engine, span: Interval) -> Result<Vec<PoolSeries>, Error> {
+    let bins = Bins::over(span, MOST_BINS, SHORTEST_NS);
+    let values = [("start_ns", Value::Integer(bins.start_ns)), ("bin_ns", Value::Integer(bins.length_ns))];
+    let rows = engine.sql(&query::POOL_BINS.fill(&values))?;
+    let (node, pool, bin) = (rows.texts("node")?, rows.texts("pool")?, rows.integers("bin")?);
+    let (active, pending, blocked) =
+        (rows.integers("active")?, rows.integers("pending")?, rows.integers("blocked")?);
+    let mut all: Vec<PoolSeries> = Vec::new();
+    for row in 0..node.len() {
+        if all.last().is_none_or(|series| series.node != node[row] || series.pool != pool[row]) {
+            all.push(PoolSeries { node: node[row].clone(), pool: pool[row].clone(), ..PoolSeries::default() });
+        }
+        let Some(series) = all.last_mut() else { continue };
+        series.time_s.push(bins.at(usize::try_from(bin[row]).unwrap_or(0)));
+        series.active.push(active[row]);
+        series.pending.push(pending[row]);
+        series.blocked.push(blocked[row]);
+    }
+    Ok(all)
+}
+
+pub(super) fn tables(engine: &Engine, span: Interval) -> Result<Vec<TableSeries>, Error> {
+    let bins = Bins::over(span, MOST_BINS, SHORTEST_NS);
+    let values = [("start_ns", Value::Integer(bins.start_ns)), ("bin_ns", Value::Integer(bins.length_ns))];
+    let rows = engine.sql(&query::TABLE_BINS.fill(&values))?;
+    let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);
+    let (bin, time) = (rows.integers("bin")?, rows.integers("time_ns")?);
+    let column = |name| rows.integers_or_null(name);
+    let (reads, writes) = (column("reads")?, column("writes")?);
+    let (read_total, write_total) = (column("read_total_ns")?, column("write_total_ns")?);
+    let (sstables, live_disk) = (column("sstables")?, column("live_disk_bytes")?);
+    let mut all: Vec<TableSeries> = Vec::new();
+    for row in 0..node.len() {
+        let is_same = |series: &TableSeries| {
+            series.node == node[row] && series.keyspace == keyspace[row] && series.table == table[row]
+        };
+        let before = row.checked_sub(1).filter(|_| all.last().is_some_and(is_same));
+        if before.is_none() {
+            all.push(TableSeries {
+                node: node[row].clone(),
+                keyspace: keyspace[row].clone(),
+                table: table[row].clone(),
+                ..TableSeries::default()
+            });
+        }
+        let Some(series) = all.last_mut() else { continue };
+        // A counter that went back belongs to a node that was restarted.
+        let grown = |counter: &[Option<i64>]| {
+            let (now, then) = counter[row].zip(counter[before?])?;
+            (now >= then).then(|| (now - then) as f64)
+        };
+        let per_s = |counter: &[Option<i64>]| {
+            let seconds = (time[row] - time[before?]) as f64 / 1e9;
+            grown(counter).filter(|_| seconds > 0.0).map(|count| count / seconds)
+        };
+        let mean_ms = |total: &[Option<i64>], counter: &[Option<i64>]| {
+            let (ns, count) = grown(total).zip(grown(counter))?;
+            (count > 0.0).then(|| ns / count / 1e6)
+        };
+        series.time_s.push(bins.at(usize::try_from(bin[row]).unwrap_or(0)));
+        series.reads_per_s.push(per_s(&reads));
+        series.writes_per_s.push(per_s(&writes));
+        series.read_ms.push(mean_ms(&read_total, &reads));
+        series.write_ms.push(mean_ms(&write_total, &writes));
+        series.sstables.push(sstables[row]);
+        series.live_disk_bytes.push(live_disk[row]);
+    }
+    Ok(all)
+}
+
+pub(super) fn sources(engine: &Engine) -> Result<Vec<ReportSource>, Error> {
+    let rows = engine.sql(&query::SOURCE_TOTALS.fill(&[]))?;
+    let (node, provider) = (rows.texts("node")?, rows.texts("provider")?);
+    let (captured, lost) = (rows.integers("captured")?, rows.integers("lost")?);
+    let (reason, cpu_share) = (rows.texts("lost_reason")?, rows.numbers_or_null("cpu_share")?);
+    let sources = rows.texts("source")?.into_iter().enumerate().map(|(row, source)| ReportSource {
+        source,
+        node: node[row].clone(),
+        provider: provider[row].clone(),
+        captured: captured[row],
+        lost: lost[row],
+        lost_reason: reason[row].clone(),
+        cpu_share: cpu_share[row],
+    });
+    Ok(sources.collect())
+}
