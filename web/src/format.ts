@@ -97,7 +97,7 @@ export function span(seconds: number): string {
 export function wallTime(start_iso: string, time_s: number): string {
   const start = Date.parse(start_iso);
   if (Number.isNaN(start)) return "";
-  return new Date(start + time_s * 1000).toISOString().slice(11, 23);
+  return new Date(Math.round(start + time_s * 1000)).toISOString().slice(11, 23);
 }
 
 export function date(iso: string): string {

@@ -1,93 +1,104 @@
 import { h } from "../dom";
 import { bytes, count, digits3, milliseconds, NOTHING, percent, perSecond } from "../format";
 
+type Write = (value: number) => string;
+
+/** Nanoseconds above this are no length but a moment since the Unix epoch (this one is in 2001). */
+const FIRST_MOMENT_NS = 1e18;
+
 /** Units that the end of a name gives; the longest first where one ends another. */
-const UNITS: [suffix: string, write: (value: number) => string][] = [
+const UNITS: [suffix: string, write: Write][] = [
   ["_per_s", perSecond],
   ["_bytes", bytes],
   ["_share", percent],
   ["_ratio", percent],
   ["_ms", milliseconds],
-  ["_ns", (value) => milliseconds(value / 1e6)],
+  ["_ns", (value) => (value > FIRST_MOMENT_NS ? moment(value) : milliseconds(value / 1e6))],
   ["_s", (value) => `${digits3(value)}\u00a0s`],
 ];
 
-/** Names that are a share by themselves. */
-const SHARES = new Set(["share", "ratio", "chance_share"]);
+/** Suffixes that say what the figure is, not only its unit. */
+const TELLING = new Set(["_share", "_ratio"]);
 
-/** Name for a person and value with unit, from a name such as `longest_pause_ms`. */
-export function readable(name: string, value: unknown): { name: string; value: string } {
-  const unit = UNITS.find(([suffix]) => name.endsWith(suffix));
-  const keep = unit && ["_share", "_ratio"].includes(unit[0]);
-  const words = (unit && !keep ? name.slice(0, -unit[0].length) : name).replaceAll("_", " ");
-  if (typeof value !== "number") return { name: words, value: written(value) };
-  if (SHARES.has(name)) return { name: words, value: percent(value) };
-  return {
-    name: words,
-    value: unit ? unit[1](value) : Number.isInteger(value) ? count(value) : digits3(value),
-  };
+/** Names that are a share by themselves. */
+const SHARES = new Set(["share", "ratio"]);
+
+function moment(value_ns: number): string {
+  return `${new Date(Math.round(value_ns / 1e6)).toISOString().replace("T", " ").slice(0, 23)} UTC`;
 }
 
-function written(value: unknown): string {
-  if (value === null || value === undefined || value === "") return NOTHING;
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  if (Array.isArray(value) && value.every((one) => typeof one !== "object")) return value.join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+function plainNumber(value: number): string {
+  return Number.isInteger(value) ? count(value) : digits3(value);
+}
+
+/** Name for a person from a name such as `longest_pause_ms`, and how its figures are written. */
+export function named(name: string): { words: string; write: Write | null } {
+  if (SHARES.has(name)) return { words: name, write: percent };
+  const unit = UNITS.find(([suffix]) => name.endsWith(suffix));
+  const words = unit && !TELLING.has(unit[0]) ? name.slice(0, -unit[0].length) : name;
+  return { words: words.replaceAll("_", " "), write: unit ? unit[1] : null };
 }
 
 type Entries = Record<string, unknown>;
 
-function isTable(value: unknown): value is Entries[] {
-  return (
-    Array.isArray(value) &&
-    value.length > 0 &&
-    value.every((one) => typeof one === "object" && one !== null && !Array.isArray(one))
-  );
+function isEntries(value: unknown): value is Entries {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The figures that a finding rests on; a list of the like becomes a table. */
-export function evidenceList(evidence: Entries): HTMLElement {
-  const single = h("dl", { class: "evidence" });
-  const root = h("div", {}, single);
+function isTable(value: unknown): value is Entries[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isEntries);
+}
+
+/** Any value in one line; `write` is the unit of what is around it. */
+export function inLine(value: unknown, write: Write | null): string {
+  if (value === null || value === undefined || value === "") return NOTHING;
+  if (typeof value === "number") return (write ?? plainNumber)(value);
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value))
+    return value.length === 0 ? "none" : value.map((one) => inLine(one, write)).join(", ");
+  if (!isEntries(value)) return String(value);
+  return Object.entries(value)
+    .map(([key, inner]) => {
+      const { words, write: own } = named(key);
+      return `${words} ${inLine(inner, own ?? write)}`;
+    })
+    .join(", ");
+}
+
+/** The figures that a finding rests on: lists in lists as they come, and a list of the like as a table. */
+export function evidenceList(evidence: Entries, around: Write | null = null): HTMLElement {
+  const list = h("dl", { class: "evidence" });
   for (const [key, value] of Object.entries(evidence)) {
-    if (isTable(value)) {
-      root.append(evidenceTable(key.replaceAll("_", " "), value));
-      continue;
-    }
-    const said = readable(key, value);
-    single.append(h("dt", {}, said.name), h("dd", {}, said.value));
+    const { words, write } = named(key);
+    const unit = write ?? around;
+    const shown = isTable(value)
+      ? evidenceTable(words, value)
+      : isEntries(value)
+        ? evidenceList(value, unit)
+        : inLine(value, unit);
+    list.append(h("dt", {}, words), h("dd", {}, shown));
   }
-  if (single.childElementCount === 0) single.remove();
-  return root;
+  return list;
 }
 
 function evidenceTable(name: string, rows: Entries[]): HTMLElement {
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const numeric = (key: string): string | null =>
-    rows.some((row) => typeof row[key] === "number") ? "number" : null;
+  const columns = keys.map((key) => ({
+    key,
+    ...named(key),
+    place: rows.some((row) => typeof row[key] === "number") ? "number" : null,
+  }));
+  const head = columns.map(({ words, place }) => h("th", { scope: "col", class: place }, words));
+  const body = rows.map((row) =>
+    h(
+      "tr",
+      {},
+      ...columns.map(({ key, write, place }) => h("td", { class: place }, inLine(row[key], write))),
+    ),
+  );
   return h(
     "div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": name },
-    h(
-      "table",
-      {},
-      h("caption", {}, name),
-      h(
-        "thead",
-        {},
-        h(
-          "tr",
-          {},
-          ...keys.map((key) => h("th", { scope: "col", class: numeric(key) }, readable(key, 0).name)),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        ...rows.map((row) =>
-          h("tr", {}, ...keys.map((key) => h("td", { class: numeric(key) }, readable(key, row[key]).value))),
-        ),
-      ),
-    ),
+    h("table", {}, h("thead", {}, h("tr", {}, ...head)), h("tbody", {}, ...body)),
   );
 }

@@ -36,10 +36,10 @@ test("show zooms to the window of a finding, n and p go through them", async ({ 
   await expect(page.locator(".card").first()).toHaveClass(/chosen/);
   await page.keyboard.press("n");
   await report.expectTimes(73.2, 90);
-  expect(page.url()).toContain("finding=2");
+  await expect(page).toHaveURL(/finding=2/);
   await page.keyboard.press("p");
   await page.keyboard.press("p");
-  expect(page.url()).toContain("finding=4");
+  await expect(page).toHaveURL(/finding=4/);
 });
 
 test("the common cursor tells the values of all charts and the wall time", async ({ report, page }) => {
@@ -113,7 +113,7 @@ test("response and service time are switched, in the address as well", async ({ 
   const before = await report.pixels("latency");
   await page.getByRole("button", { name: "service" }).click();
   await expect.poll(() => report.pixels("latency")).not.toBe(before);
-  expect(page.url()).toContain("latency=service");
+  await expect(page).toHaveURL(/latency=service/);
   await page.keyboard.press("r");
   await expect.poll(() => report.pixels("latency")).toBe(before);
 });

@@ -187,6 +187,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
         heap_before_bytes: 1010 * 1024 ** 2,
         heap_after_bytes: 402 * 1024 ** 2,
         slow_requests: 4211,
+        association: { share: gcShare, chance_share: 0.021, lift: gcShare / 0.021, p_value: 0.0004 },
         longest: gc
           .slice(0, 3)
           .map(({ start_s, duration_ms }) => ({ start_s, duration_ms, collector: "G1New" })),
