@@ -67,12 +67,6 @@ fn row(first: Ipv4Addr, nodes: usize) -> Result<Vec<Ipv4Addr>, Error> {
 fn check(ip: Ipv4Addr, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<(), Error> {
     for port in [ports.native, ports.storage] {
         let address = SocketAddr::from((ip, port));
-        if taken.contains(&address) {
-            return Err(Error::PortInUse {
-                address,
-                by: "a node that is starting or registered (see `helenus ps`)".to_owned(),
-            });
-        }
         // Bound with SO_REUSEADDR, as Cassandra binds: connections in TIME_WAIT do no harm.
         match TcpListener::bind(address) {
             Ok(_) => {}
@@ -80,6 +74,12 @@ fn check(ip: Ipv4Addr, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<(), 
                 return Err(Error::PortInUse { address, by: crate::sockets::describe_owner(address) });
             }
             Err(source) => return Err(Error::CannotListen { address, source }),
+        }
+        if taken.contains(&address) {
+            return Err(Error::PortInUse {
+                address,
+                by: "a local node that is just starting (see `helenus ps`)".to_owned(),
+            });
         }
     }
     Ok(())

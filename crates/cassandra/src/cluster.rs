@@ -1,6 +1,8 @@
 //! Starting a cluster: all or nothing.
 
+use std::fs::Permissions;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -316,7 +318,8 @@ fn data_folder(options: &ClusterOptions) -> Result<PathBuf, Error> {
                 make_private(&parent)?;
             }
             let prefix = format!("helenus-{}-", options.name);
-            let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(&parent);
+            let folder =
+                tempfile::Builder::new().prefix(&prefix).permissions(Permissions::from_mode(0o700)).tempdir_in(&parent);
             folder.map_err(Error::file("make a folder in", &parent))?.keep()
         }
     };

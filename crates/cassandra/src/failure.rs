@@ -76,11 +76,11 @@ fn message(line: &str) -> &str {
     }
 }
 
-/// In order, each once; a cause is often logged again inside the error that it led to.
+/// In order, each once; Cassandra says the cause in a sentence, and then again alone.
 fn unique<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for line in lines {
-        if !kept.iter().any(|other| other == line) {
+        if !kept.iter().any(|other| other.contains(line)) {
             kept.push(line.to_owned());
         }
     }

@@ -131,7 +131,6 @@ fn feature(version: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     fn java(version: &str) -> Java {
         Java { home: format!("/jdk/{version}").into(), version: version.into(), feature: feature(version).unwrap() }
@@ -164,16 +163,17 @@ mod tests {
     }
 
     #[test]
-    fn without_a_release_file_the_program_is_asked() {
-        let home = tempfile::tempdir().unwrap();
-        std::fs::create_dir(home.path().join("bin")).unwrap();
-        let program = home.path().join("bin/java");
-        std::fs::write(&program, "#!/bin/sh\necho '    java.version = 11.0.99' >&2\n").unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let java = Java::at(home.path()).unwrap();
-        assert_eq!((java.version.as_str(), java.feature), ("11.0.99", 11));
-        std::fs::write(home.path().join("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"17.0.1\"\n").unwrap();
-        assert_eq!(Java::at(home.path()).unwrap().version, "17.0.1");
+    fn both_ways_to_say_a_version_are_read() {
+        assert_eq!(version_in_release_file("IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"17.0.1\"\n").as_deref(), Some("17.0.1"));
+        assert_eq!(version_in_release_file("OS_NAME=\"Linux\"\n"), None);
+        let settings = "Property settings:\n    java.vendor = Debian\n    java.version = 11.0.99\n    java.version.date = 2025-04-15\n";
+        assert_eq!(version_in_settings(settings).as_deref(), Some("11.0.99"));
+    }
+
+    #[test]
+    fn a_program_without_a_release_file_is_asked() {
+        let installed = installed().into_iter().next().expect("the tests of this crate need a Java");
+        assert_eq!(ask(&installed.home).as_deref(), Some(installed.version.as_str()));
     }
 
     #[test]

@@ -116,6 +116,8 @@ const NETTY: &[&str] = &[
 /// - no heap dump when memory runs out, and exit instead of `kill -9` by a shell: a local node may
 ///   well be given too small a heap on purpose; the dump would fill the disk and hide the moment;
 /// - temporary files in the node's own folder, not in /tmp, so that a killed node leaves nothing;
+/// - no jemalloc (`LD_PRELOAD` where the machine has it): results must not hang on what else is
+///   installed;
 /// - no `java.library.path` for Sigar: its native library is in the tarball only; Cassandra then
 ///   skips a check of the machine's limits;
 /// - start-up delays that wait for other nodes' gossip are shortened, see below.
@@ -147,6 +149,8 @@ pub(crate) fn options(jvm: &Jvm<'_>) -> Vec<String> {
     options.push(format!("-Xmx{}", jvm.heap));
     options.push("-XX:+ExitOnOutOfMemoryError".to_owned());
     options.push(format!("-XX:ErrorFile={logs}/hs_err_%p.log"));
+    // Stock has the file only; without this the JVM lists it on stdout, among what matters there.
+    options.push("-XX:CompileCommand=quiet".to_owned());
     options.push(format!("-XX:CompileCommandFile={conf}/hotspot_compiler"));
     options.push(gc_log(jvm));
     options.extend(jvm.jamm.map(|jamm| format!("-javaagent:{}", jamm.display())));
@@ -158,13 +162,14 @@ pub(crate) fn options(jvm: &Jvm<'_>) -> Vec<String> {
     options.push(format!("-Dcassandra.config=file://{}/cassandra.yaml", url_path(jvm.conf)));
     // Keeps stdout and stderr open: what the JVM itself has to say must reach the log.
     options.push("-Dcassandra-foreground=yes".to_owned());
+    // Stock waits 8 s for gossip to calm down, once on a single node and four times on a joining
+    // one. Here nodes start one after the other, each hears of all others in its first exchange
+    // with the seed, and `Cluster::start` returns only when all know all.
+    options.push("-Dcassandra.skip_wait_for_gossip_to_settle=0".to_owned());
     if jvm.ring {
         // How long a joining node waits for word of others' changes (stock 30 s). All nodes share
         // this machine, where gossip takes a second or two.
         options.push("-Dcassandra.ring_delay_ms=3000".to_owned());
-    } else {
-        // Alone there is no gossip to wait for (stock 8 s).
-        options.push("-Dcassandra.skip_wait_for_gossip_to_settle=0".to_owned());
     }
     options.extend(jvm.agents.iter().map(|agent| format!("-javaagent:{agent}")));
     options.extend(jvm.user.iter().cloned());
@@ -252,10 +257,9 @@ mod tests {
     }
 
     #[test]
-    fn only_a_single_node_skips_gossip() {
-        assert!(has(&options_for(17, &[], false), "-Dcassandra.skip_wait_for_gossip_to_settle=0"));
-        let ring = options_for(17, &[], true);
-        assert!(has(&ring, "-Dcassandra.ring_delay_ms=") && !has(&ring, "-Dcassandra.skip_wait"));
+    fn only_a_ring_shortens_the_ring_delay() {
+        assert!(has(&options_for(17, &[], true), "-Dcassandra.ring_delay_ms="));
+        assert!(!has(&options_for(17, &[], false), "-Dcassandra.ring_delay_ms="));
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Plan<'_> {
     pub(crate) fn prepare(&self) -> Result<Command, Error> {
         let Folders { home, logs } = self.folders;
         let (conf, data, scratch) = (home.join("conf"), home.join("data"), home.join("tmp"));
-        for folder in [&conf, &data, &scratch, logs] {
+        for folder in [&conf.join("triggers"), &data, &scratch, logs] {
             make_private(folder)?;
         }
         let options = self.options;
@@ -76,6 +76,8 @@ impl Plan<'_> {
         }
         write(&conf.join("cassandra.yaml"), &settings.to_yaml())?;
         write(&conf.join("logback.xml"), LOGBACK)?;
+        // Read by the snitches that know racks, if one is set.
+        write(&conf.join("cassandra-rackdc.properties"), "dc=dc1\nrack=rack1\n")?;
         let hints = std::fs::read_to_string(self.release.compiler_hints()).unwrap_or_default();
         write(&conf.join("hotspot_compiler"), &hints)?;
 

@@ -150,7 +150,7 @@ fn forbids(target: &Target) -> Option<String> {
     // The last mention decides.
     let last = options
         .filter(|option| matches!(*option, "-XX:+DisableAttachMechanism" | "-XX:-DisableAttachMechanism"))
-        .last()?;
+        .next_back()?;
     last.contains('+').then(|| last.to_owned())
 }
 

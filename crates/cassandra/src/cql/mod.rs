@@ -255,12 +255,12 @@ fn read_result(reader: &mut Reader<'_>) -> Result<Rows, Malformed> {
         return Err(Malformed("rows without a description of their columns"));
     }
     if flags & GLOBAL_TABLE != 0 {
-        (reader.string()?, reader.string()?);
+        skip_table_name(reader)?;
     }
     let mut columns = Vec::new();
     for _ in 0..count {
         if flags & GLOBAL_TABLE == 0 {
-            (reader.string()?, reader.string()?);
+            skip_table_name(reader)?;
         }
         columns.push((reader.string()?, value::read_type(reader)?));
     }
@@ -272,6 +272,12 @@ fn read_result(reader: &mut Reader<'_>) -> Result<Rows, Malformed> {
         rows.push(row.collect::<Result<Vec<_>, _>>()?);
     }
     Ok(Rows { columns, rows })
+}
+
+/// Keyspace and table.
+fn skip_table_name(reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    reader.string()?;
+    reader.string().map(drop)
 }
 
 /// Reads "ADDRESS", "ADDRESS:PORT", "[IPV6]:PORT" or "localhost[:PORT]"; the port defaults to 9042.
