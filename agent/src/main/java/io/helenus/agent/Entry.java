@@ -1,25 +1,33 @@
 package io.helenus.agent;
 
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.instrument.Instrumentation;
-import java.net.URL;
-import java.net.URLClassLoader;
-import java.nio.file.Path;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
 
 /**
- * Where the JVM hands over to the agent: the one class of ours that the server's own class path
- * ever loads, and the one that stays when the agent is gone.
+ * Where the JVM hands over to the agent, and the class loader that the agent lives in: the one
+ * class of ours that the server's own class path ever loads, and the one that stays when the agent
+ * is gone.
  *
- * <p>It starts the real agent in a class loader of its own over the jar. That loader's parent is
- * the JDK's platform loader, so the agent sees neither the server's classes nor its libraries, the
- * server sees none of the agent's, and the whole agent is garbage after a detach. Because this
- * class stays, a JVM that once had an older agent keeps the older Entry: what it does must stay as
- * small as it is, and {@code jar=PATH} in the options says which jar to take the agent from.
- * Without it the agent comes from the jar that this class came from.
+ * <p>Each start makes a loader over the jar whose parent is the JDK's platform loader. So the agent
+ * sees neither the server's classes nor its libraries, the server sees none of the agent's, and the
+ * whole agent is garbage after a detach. Because this class stays, a JVM that once had an older
+ * agent keeps the older Entry: what it does must stay as small as it is, and {@code jar=PATH} in
+ * the options says which jar to take the agent from. Without it the agent comes from the jar that
+ * this class came from.
  */
-public final class Entry {
+public final class Entry extends ClassLoader implements AutoCloseable {
   private static final String AGENT = "io.helenus.agent.core.Agent";
 
-  private Entry() {}
+  private final JarFile jar;
+
+  private Entry(File jar) throws IOException {
+    super("helenus-agent", getPlatformClassLoader());
+    this.jar = new JarFile(jar, false, JarFile.OPEN_READ, Runtime.version());
+  }
 
   /** Called by the JVM for {@code -javaagent:helenus-agent.jar=OPTIONS}. */
   public static void premain(String options, Instrumentation instrumentation) {
@@ -33,24 +41,47 @@ public final class Entry {
 
   private static void start(String options, Instrumentation instrumentation) {
     try {
-      URL[] jar = {jar(options)};
-      ClassLoader loader =
-          new URLClassLoader("helenus-agent", jar, ClassLoader.getPlatformClassLoader());
-      Class.forName(AGENT, true, loader)
+      Class.forName(AGENT, true, new Entry(jar(options)))
           .getMethod("start", String.class, Instrumentation.class)
           .invoke(null, options, instrumentation);
     } catch (Throwable e) {
       // An exception that left premain would end the server.
-      System.err.println("helenus agent: not started: " + e);
+      Throwable why = e.getCause() == null ? e : e.getCause();
+      System.err.println("helenus agent: not started: " + why);
     }
   }
 
-  private static URL jar(String options) throws Exception {
+  private static File jar(String options) throws Exception {
     for (String option : String.valueOf(options).split(",")) {
       if (option.startsWith("jar=")) {
-        return Path.of(option.substring("jar=".length())).toUri().toURL();
+        return new File(option.substring("jar=".length()));
       }
     }
-    return Entry.class.getProtectionDomain().getCodeSource().getLocation();
+    return new File(Entry.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+  }
+
+  /**
+   * Defines a class of the agent in the domain of this class, not one of its own. Up to JDK 23 a
+   * thread remembers the domains of all code that led to its start, so JFR's threads, which stay,
+   * would keep the agent's loader through a domain of its own.
+   */
+  @Override
+  protected Class<?> findClass(String name) throws ClassNotFoundException {
+    JarEntry entry = jar.getJarEntry(name.replace('.', '/') + ".class");
+    if (entry == null) {
+      throw new ClassNotFoundException(name);
+    }
+    try (InputStream in = jar.getInputStream(entry)) {
+      byte[] bytes = in.readAllBytes();
+      return defineClass(name, bytes, 0, bytes.length, Entry.class.getProtectionDomain());
+    } catch (IOException e) {
+      throw new ClassNotFoundException(name, e);
+    }
+  }
+
+  /** Lets go of the jar: what isn't loaded by now is never loaded. */
+  @Override
+  public void close() throws IOException {
+    jar.close();
   }
 }

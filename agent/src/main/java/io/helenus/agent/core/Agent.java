@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
-import java.net.URLClassLoader;
 
 /**
  * One agent: it finds its recorder, observes for it until it is told to stop or the recorder is
@@ -150,15 +149,11 @@ public final class Agent {
     }
   }
 
-  /** Lets go of the jar. What isn't loaded by now is never loaded. */
   private void closeLoader() {
-    ClassLoader loader = Agent.class.getClassLoader();
-    if (loader instanceof URLClassLoader) {
-      try {
-        ((URLClassLoader) loader).close();
-      } catch (IOException e) {
-        log.line("cannot close the agent's jar: " + e);
-      }
+    try {
+      ((AutoCloseable) Agent.class.getClassLoader()).close();
+    } catch (Exception e) {
+      log.line("cannot close the agent's jar: " + e);
     }
   }
 }

@@ -7,6 +7,9 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryType;
 import java.lang.management.MemoryUsage;
+import java.lang.management.RuntimeMXBean;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -32,8 +35,7 @@ final class GcNotifications implements Source, NotificationListener {
   private final Feed feed;
   private final List<GarbageCollectorMXBean> beans = new ArrayList<>();
 
-  /** System.nanoTime() when the JVM started, as far as its uptime in whole ms can tell. */
-  private long vmStartNanoTime = Long.MAX_VALUE;
+  private long latestVmStart = Long.MAX_VALUE;
 
   private GcNotifications(Feed feed) {
     this.feed = feed;
@@ -94,7 +96,7 @@ final class GcNotifications implements Source, NotificationListener {
     Set<String> heap = heapPools();
     Tables.pause(
         feed.rows(),
-        feed.at(vmStart() + TimeUnit.MILLISECONDS.toNanos(times.getStartTime())),
+        feed.at(vmStart(times.getEndTime()) + TimeUnit.MILLISECONDS.toNanos(times.getStartTime())),
         TimeUnit.MILLISECONDS.toNanos(times.getDuration()),
         feed.node(),
         "gc",
@@ -118,12 +120,23 @@ final class GcNotifications implements Source, NotificationListener {
     return !concurrent;
   }
 
-  /** The uptime is cut to whole ms, so the earliest start that was ever seen is the nearest. */
-  private long vmStart() {
-    long uptimeMs = ManagementFactory.getRuntimeMXBean().getUptime();
-    long start = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(uptimeMs);
-    vmStartNanoTime = Math.min(vmStartNanoTime, start);
-    return vmStartNanoTime;
+  /**
+   * System.nanoTime() at what the times of collections count from, when the JVM began to make
+   * itself, which no bean tells on the monotonic clock: RuntimeMXBean.getStartTime() is that moment
+   * in wall time, and getUptime() counts from up to some 100 ms earlier. The wall clock may have
+   * been set since, so what it gives is held between two sure bounds: that earlier moment, and the
+   * latest that lets no collection end after it was told of.
+   *
+   * @param endMs the end of a collection that was told of just now
+   */
+  private long vmStart(long endMs) {
+    RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
+    Duration sinceStart =
+        Duration.between(Instant.ofEpochMilli(runtime.getStartTime()), Instant.now());
+    long now = System.nanoTime();
+    latestVmStart = Math.min(latestVmStart, now - TimeUnit.MILLISECONDS.toNanos(endMs));
+    long earliest = now - TimeUnit.MILLISECONDS.toNanos(runtime.getUptime() + 1);
+    return Math.min(Math.max(now - sinceStart.toNanos(), earliest), latestVmStart);
   }
 
   private static Set<String> heapPools() {

@@ -1,0 +1,212 @@
+package io.helenus.agent.attached;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.helenus.agent.recording.Schema;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Pauses and stalls are where they were on the monotonic clock. */
+@Timeout(300)
+class PausesIT {
+  /** Most that JFR's clock may differ from nanoTime after the correction. */
+  private static final long CLOCK_ERROR_NS = TimeUnit.MICROSECONDS.toNanos(500);
+
+  static Stream<Jdk> jdks() {
+    return Jdk.all();
+  }
+
+  static Stream<Arguments> collectors() {
+    return Jdk.all()
+        .flatMap(
+            jdk ->
+                Stream.of("Serial", "Parallel", "G1", "Z", "Shenandoah")
+                    .filter(collector -> jdk.version >= 17 || !collector.matches("Z|Shenandoah"))
+                    .map(collector -> Arguments.of(jdk, collector)));
+  }
+
+  /** Start and end of a System.gc(), on the clock of the rows. */
+  private static long[] gc(Target target) throws Exception {
+    String[] bracket = target.ask("gc").get(0).split(" ");
+    return new long[] {
+      Long.parseLong(bracket[0]) + FakeRecorder.EPOCH_OFFSET_NS,
+      Long.parseLong(bracket[1]) + FakeRecorder.EPOCH_OFFSET_NS
+    };
+  }
+
+  private static List<Schema.Row> whole(FakeRecorder.Session session, String kind) {
+    return session.rows("pauses").stream()
+        .filter(row -> row.get("kind").equals(kind) && row.get("phase") == null)
+        .collect(Collectors.toList());
+  }
+
+  private static boolean within(Schema.Row row, long start, long end, long error) {
+    return row.number("start_ns") >= start - error && row.endNs() <= end + error;
+  }
+
+  @ParameterizedTest
+  @MethodSource("collectors")
+  void everyCollectionThatWasAskedForHasItsPausesWithin(Jdk jdk, String collector)
+      throws Exception {
+    try (Target target = new Target(jdk, "-XX:+Use" + collector + "GC");
+        FakeRecorder recorder = new FakeRecorder()) {
+      target.attach(recorder.options());
+      FakeRecorder.Session session = recorder.accept().start("pauses");
+      session.await("sources", row -> row.get("source").equals("pauses"));
+      long error = jdk.provider().equals("jfr") ? CLOCK_ERROR_NS : 2_000_000;
+      for (int round = 0; round < 8; round++) {
+        target.ask("allocate");
+        long[] bracket = gc(target);
+        Schema.Row pause =
+            session.await(
+                "pauses",
+                row ->
+                    row.get("kind").equals("gc")
+                        && row.get("phase") == null
+                        && within(row, bracket[0], bracket[1], error));
+        assertEquals("127.0.0.9", pause.get("node"));
+        assertEquals(jdk.provider(), pause.get("provider"));
+        assertNotNull(pause.get("collector"));
+        assertNotNull(pause.get("cause"));
+        assertTrue(pause.number("heap_before_bytes") > 0);
+        assertTrue(pause.number("heap_after_bytes") > 0);
+      }
+      assertEquals("detached", session.detach());
+      if (jdk.provider().equals("jfr")) {
+        everyPauseIsWithinASafepoint(session);
+        assertTrue(
+            whole(session, "gc").stream().anyMatch(row -> "System.gc()".equals(row.get("cause"))));
+      }
+      assertEquals(0, session.rows("sources").stream().mapToLong(row -> row.number("lost")).sum());
+    }
+  }
+
+  /** So the rows of kind gc are only time in which threads stood, whatever the collector. */
+  private static void everyPauseIsWithinASafepoint(FakeRecorder.Session session) {
+    List<Schema.Row> safepoints = whole(session, "safepoint");
+    List<Schema.Row> collections = whole(session, "gc");
+    assertTrue(safepoints.size() >= 8);
+    // One that was under way when the stream began has lost its beginning.
+    long first = safepoints.stream().mapToLong(row -> row.number("start_ns")).min().getAsLong();
+    collections.removeIf(pause -> pause.number("start_ns") < first);
+    assertTrue(collections.size() >= 8);
+    for (Schema.Row pause : collections) {
+      assertTrue(
+          safepoints.stream()
+              .anyMatch(
+                  safepoint -> within(pause, safepoint.number("start_ns"), safepoint.endNs(), 1)),
+          "not within a safepoint: " + pause);
+    }
+    for (Schema.Row safepoint : safepoints) {
+      long timeToSafepoint = safepoint.number("time_to_safepoint_ns");
+      assertTrue(timeToSafepoint >= 0 && timeToSafepoint <= safepoint.number("duration_ns"));
+      assertNotNull(safepoint.get("collector"), "the operation");
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void withoutJfrTimesAreGoodToTheMillisecond(Jdk jdk) throws Exception {
+    try (Target target = new Target(jdk, "-XX:+UseG1GC");
+        FakeRecorder recorder = new FakeRecorder()) {
+      target.attach(recorder.options() + ",pauses=mxbean");
+      FakeRecorder.Session session = recorder.accept().start("pauses");
+      session.await("sources", row -> row.get("provider").equals("agent-mxbean"));
+      for (int round = 0; round < 5; round++) {
+        target.ask("allocate");
+        long[] bracket = gc(target);
+        Schema.Row pause =
+            session.await(
+                "pauses",
+                row ->
+                    "System.gc()".equals(row.get("cause"))
+                        && within(row, bracket[0], bracket[1], 2_000_000));
+        assertEquals("mxbean", pause.get("provider"));
+        assertEquals("G1 Old Generation", pause.get("collector"));
+      }
+      assertEquals("detached", session.detach());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void aStoppedProcessIsAStallAndNoPause(Jdk jdk) throws Exception {
+    try (Target target = new Target(jdk);
+        FakeRecorder recorder = new FakeRecorder()) {
+      target.attach(recorder.options());
+      FakeRecorder.Session session = recorder.accept().start("pauses", "stalls");
+      session.await("sources", row -> row.get("source").equals("stalls"));
+      target.signal("STOP");
+      long stopped = System.nanoTime() + FakeRecorder.EPOCH_OFFSET_NS;
+      Thread.sleep(400);
+      long resumed = System.nanoTime() + FakeRecorder.EPOCH_OFFSET_NS;
+      target.signal("CONT");
+      Schema.Row stall =
+          session.await(
+              "stalls",
+              row ->
+                  row.number("start_ns") < stopped + 10_000_000
+                      && row.endNs() >= resumed
+                      && row.number("duration_ns") > 300_000_000);
+      assertEquals("server", stall.get("side"));
+      assertEquals("watcher", stall.get("kind"));
+      assertEquals("127.0.0.9", stall.get("node"));
+      session.detach();
+      assertTrue(
+          whole(session, "gc").stream()
+              .noneMatch(row -> row.number("start_ns") < resumed && row.endNs() > stopped));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void anothersRecordingGoesOn(Jdk jdk, @TempDir Path folder) throws Exception {
+    try (Target target = new Target(jdk);
+        FakeRecorder recorder = new FakeRecorder()) {
+      target.jcmd("JFR.start", "name=mine");
+      target.attach(recorder.options());
+      FakeRecorder.Session session = recorder.accept().start("pauses");
+      session.await("sources", row -> row.get("source").equals("pauses"));
+      target.ask("gc");
+      session.await("pauses", row -> row.get("kind").equals("gc"));
+      session.detach();
+      target.ask("gc");
+      assertEquals(List.of("mine RUNNING"), target.ask("recordings"));
+      Path file = folder.resolve("mine.jfr");
+      target.jcmd("JFR.dump", "name=mine", "filename=" + file);
+      String events =
+          Target.run(
+              jdk.tool("jfr").toString(), "print", "--events", "jdk.GarbageCollection", "" + file);
+      assertTrue(events.split("cause = \"System.gc\\(\\)\"", -1).length >= 3, events);
+      assertEquals(List.of("mine RUNNING"), target.ask("recordings"));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void threadsHaveTheirFullNames(Jdk jdk) throws Exception {
+    try (Target target = new Target(jdk);
+        FakeRecorder recorder = new FakeRecorder()) {
+      target.attach(recorder.options());
+      FakeRecorder.Session session = recorder.accept().start("pauses");
+      if (jdk.provider().equals("jfr")) {
+        Awaiting.until(session::threadNames, names -> names.containsValue("helenus-agent-sampler"));
+        Awaiting.until(session::threadNames, names -> names.containsValue("main"));
+      }
+      for (long tid : session.threadNames().keySet()) {
+        assertTrue(Path.of("/proc/" + target.pid() + "/task/" + tid).toFile().exists());
+      }
+      session.detach();
+    }
+  }
+}

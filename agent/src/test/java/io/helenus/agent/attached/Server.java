@@ -1,0 +1,94 @@
+package io.helenus.agent.attached;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.reflect.Field;
+import java.util.List;
+import javax.management.ObjectName;
+import jdk.jfr.FlightRecorder;
+import jdk.jfr.Recording;
+
+/**
+ * The JVM that the agent is attached to in tests. It does what lines on its standard input say, and
+ * answers each with lines that end with an empty one.
+ */
+final class Server {
+  private Server() {}
+
+  private static byte[][] kept = new byte[256][];
+
+  public static void main(String[] arguments) throws Exception {
+    BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+    System.out.println("ready\n");
+    for (String line = in.readLine(); line != null; line = in.readLine()) {
+      switch (line) {
+        case "gc":
+          long before = System.nanoTime();
+          System.gc();
+          System.out.println(before + " " + System.nanoTime());
+          break;
+        case "allocate":
+          for (int i = 0; i < 4_000; i++) {
+            kept[i % kept.length] = new byte[100_000];
+          }
+          break;
+        case "threads":
+          Thread.getAllStackTraces().keySet().stream()
+              .map(Thread::getName)
+              .sorted()
+              .forEach(System.out::println);
+          break;
+        case "recordings":
+          for (Recording recording : FlightRecorder.getFlightRecorder().getRecordings()) {
+            System.out.println(recording.getName() + " " + recording.getState());
+          }
+          break;
+        case "event types":
+          FlightRecorder.getFlightRecorder().getEventTypes().stream()
+              .map(type -> type.getName())
+              .filter(name -> name.startsWith("helenus"))
+              .forEach(System.out::println);
+          break;
+        case "listeners":
+          System.out.println(listeners());
+          break;
+        case "classes":
+          System.out.println(classes().strip());
+          break;
+        case "property":
+          System.out.println(System.getProperty("helenus.agent.recorders", "none"));
+          break;
+        default:
+          throw new IllegalArgumentException(line);
+      }
+      System.out.println();
+    }
+  }
+
+  /** All classes that are loaded, as a tree. */
+  private static String classes() throws Exception {
+    ObjectName commands = new ObjectName("com.sun.management:type=DiagnosticCommand");
+    String[] signature = {String[].class.getName()};
+    return (String)
+        ManagementFactory.getPlatformMBeanServer()
+            .invoke(commands, "vmClassHierarchy", new Object[] {new String[0]}, signature);
+  }
+
+  /** How many notification listeners the collectors have; needs --add-opens java.management. */
+  private static int listeners() throws Exception {
+    int count = 0;
+    for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+      for (Class<?> type = bean.getClass(); type != null; type = type.getSuperclass()) {
+        for (Field field : type.getDeclaredFields()) {
+          if (field.getName().equals("listenerList")) {
+            field.setAccessible(true);
+            count += ((List<?>) field.get(bean)).size();
+          }
+        }
+      }
+    }
+    return count;
+  }
+}
