@@ -1,1 +1,36 @@
+//! The load: what to send, when to send it, and how long it took.
+//!
+//! ```text
+//! Workload (TOML) ─┐
+//!                  ├─▶ run ─▶ driver threads ─▶ rows of requests, stalls, marks and sources in the recording
+//! Phases ──────────┘                └────────▶ Progress while it runs, Summary at the end
+//! ```
+//!
+//! Response time counts from the intended start of a request, service time from its actual start, and both are kept.
+//! What the driver itself could not keep up with is counted and named.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod cancel;
+mod driver;
+mod error;
+mod outcome;
+mod plan;
+mod progress;
+pub mod quantity;
+mod run;
+pub mod schedule;
+mod stalls;
+pub mod strict;
+mod summary;
+pub mod workload;
+
+pub use cancel::Cancel;
+pub use error::Error;
+pub use outcome::Outcome;
+pub use plan::Plan;
+pub use progress::{ErrorCount, Event, Lag, Percentiles, PhaseProgress, Progress};
+pub use run::run;
+pub use schedule::{Load, Phase, Until, Work};
+pub use summary::{ErrorSummary, PhaseSummary, StallSummary, Summary};
+pub use workload::Workload;

@@ -1,0 +1,33 @@
+//! Asking a load to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Stops a load from another thread or a signal handler. Clones are the same one.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel {
+    asked: Arc<AtomicU8>,
+}
+
+impl Cancel {
+    pub fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Asks to stop. Asked once, no request starts any more and those in flight are waited for, for a second at most;
+    /// asked again, they are not waited for. Safe in a signal handler.
+    pub fn stop(&self) {
+        if self.asked.fetch_add(1, Ordering::Relaxed) > 1 {
+            // Stays where it is, so that it never wraps around to "go on".
+            self.asked.store(2, Ordering::Relaxed);
+        }
+    }
+
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed) > 0
+    }
+
+    pub(crate) fn is_asked_again(&self) -> bool {
+        self.asked.load(Ordering::Relaxed) > 1
+    }
+}

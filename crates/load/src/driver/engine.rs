@@ -1,0 +1,320 @@
+//! One driver thread at work: a dispatcher that keeps the schedule, and slots that carry the requests.
+//!
+//! ```text
+//! feed ──▶ dispatcher ──▶ free slot ──▶ session ──▶ ledger
+//!   └──────── a slot that has just ended takes what is overdue itself ◀──┘
+//! ```
+
+use super::alarm::Alarm;
+use super::feed::{Feed, Job, Next};
+use super::ledger::{Ended, Ledger};
+use super::route;
+use super::session::Statement;
+use super::slots::{Cut, Slot, Slots};
+use crate::outcome::{Outcome, message};
+use crate::workload::{Call, Draw, Mix, Pool, Workload};
+use helenus_recording::Clock;
+use scylla::client::session::Session;
+use scylla::errors::ExecutionError;
+use scylla::response::query_result::QueryResult;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+/// How long a slot of a closed loop waits before it tries a node again that cannot be connected to: at first, and at
+/// most. Without it, a closed loop would turn into a loop of refusals.
+const BACK_OFF: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
+
+pub(super) struct Engine {
+    session: Session,
+    statements: Vec<Statement>,
+    workload: Arc<Workload>,
+    pool: Arc<Pool>,
+    populate: Mix,
+    clock: Clock,
+    alarm: Alarm,
+    /// Slots that an open loop may have.
+    room: usize,
+    feed: RefCell<Feed>,
+    slots: Slots,
+    ledger: RefCell<Ledger>,
+    /// Wakes the dispatcher, and whether it was woken by that.
+    dispatcher: RefCell<Option<Waker>>,
+    called: Cell<bool>,
+    /// The dispatcher wants to know when a slot becomes free.
+    wants_slot: Cell<bool>,
+    next_number: Cell<u64>,
+}
+
+/// What an engine is made of.
+pub(super) struct Parts {
+    pub session: Session,
+    pub statements: Vec<Statement>,
+    pub workload: Arc<Workload>,
+    pub pool: Arc<Pool>,
+    pub clock: Clock,
+    pub alarm: Alarm,
+    pub room: usize,
+    pub ledger: Ledger,
+}
+
+impl Engine {
+    pub fn new(parts: Parts) -> Rc<Engine> {
+        let populate = parts.workload.populate.map_or(0, |populate| populate.operation);
+        Rc::new(Engine {
+            session: parts.session,
+            statements: parts.statements,
+            workload: parts.workload,
+            pool: parts.pool,
+            populate: Mix::only(populate),
+            clock: parts.clock,
+            alarm: parts.alarm,
+            room: parts.room,
+            feed: RefCell::new(Feed::Over),
+            slots: Slots::default(),
+            ledger: RefCell::new(parts.ledger),
+            dispatcher: RefCell::new(None),
+            called: Cell::new(false),
+            wants_slot: Cell::new(false),
+            next_number: Cell::new(0),
+        })
+    }
+
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub fn ledger(&self) -> std::cell::RefMut<'_, Ledger> {
+        self.ledger.borrow_mut()
+    }
+
+    pub fn in_flight(&self) -> u64 {
+        self.slots.busy() as u64
+    }
+
+    /// Begins a segment.
+    pub fn begin(&self, feed: Feed, windows: Vec<(usize, i64, i64)>) {
+        self.ledger().begin(windows);
+        *self.feed.borrow_mut() = feed;
+    }
+
+    /// Sends what the feed of an open loop holds, each when it is due. Returns when all is sent, or the feed was ended.
+    pub async fn dispatch_open(self: &Rc<Self>) {
+        while !matches!(*self.feed.borrow(), Feed::Over) {
+            let now_ns = self.clock.now_ns();
+            let has_room = self.slots.has_free() || self.slots.count() < self.room;
+            if !has_room {
+                // Whoever becomes free takes what is overdue by itself, and parks when nothing is.
+                self.feed.borrow_mut().full(now_ns);
+                self.wait(None).await;
+                continue;
+            }
+            let next = self.feed.borrow_mut().next(now_ns, true);
+            match next {
+                Next::Job(job) => self.give(job),
+                Next::At(at_ns) => self.wait(Some(at_ns)).await,
+                Next::Over => return,
+            }
+        }
+    }
+
+    /// Starts the requests of a closed loop and returns when no more are to start.
+    pub async fn dispatch_closed(self: &Rc<Self>, in_flight: usize) {
+        for _ in 0..in_flight {
+            let next = self.feed.borrow_mut().next(self.clock.now_ns(), true);
+            let Next::Job(job) = next else { break };
+            self.give(job);
+        }
+        // A slot parks only when the feed is over.
+        while self.slots.busy() > 0 && !matches!(*self.feed.borrow(), Feed::Over) {
+            self.wait(None).await;
+        }
+    }
+
+    /// Waits until nothing is in flight. False when `until_ns`, which may change at each call, has come before.
+    pub async fn drained(&self, until_ns: impl Fn() -> i64) -> bool {
+        while self.slots.busy() > 0 {
+            let until_ns = until_ns();
+            if self.clock.now_ns() >= until_ns {
+                return false;
+            }
+            self.wait(Some(until_ns)).await;
+        }
+        true
+    }
+
+    /// One more than the highest number of a request of the mix.
+    pub fn next_number(&self) -> u64 {
+        self.next_number.get()
+    }
+
+    /// Ends the feed, and counts what was due and is not sent.
+    pub fn end_feed(&self) {
+        let unsent = self.feed.borrow_mut().end(self.clock.now_ns());
+        for (phase, count) in unsent {
+            self.ledger().unsent(phase, count);
+        }
+        self.call();
+    }
+
+    /// Cuts off what started before a time.
+    pub fn cut(&self, before_ns: i64, why: Cut) {
+        self.slots.cut(before_ns, why);
+    }
+
+    pub fn close(&self) {
+        self.slots.close();
+    }
+
+    /// Wakes the dispatcher.
+    pub fn call(&self) {
+        self.called.set(true);
+        if let Some(waker) = &*self.dispatcher.borrow() {
+            waker.wake_by_ref();
+        }
+    }
+
+    fn give(self: &Rc<Self>, job: Job) {
+        if let Err(job) = self.slots.give(job) {
+            let slot = self.slots.add();
+            let engine = Rc::clone(self);
+            tokio::task::spawn_local(async move { engine.carry(&slot, job).await });
+        }
+    }
+
+    /// Until a time, a call, or, where there is no time, until a slot is free.
+    async fn wait(&self, until_ns: Option<i64>) {
+        match until_ns {
+            Some(at_ns) => self.alarm.set(at_ns),
+            None => self.wants_slot.set(true),
+        }
+        poll_fn(|context| {
+            if self.called.take() {
+                return Poll::Ready(());
+            }
+            let mut waker = self.dispatcher.borrow_mut();
+            if !waker.as_ref().is_some_and(|known| known.will_wake(context.waker())) {
+                *waker = Some(context.waker().clone());
+            }
+            drop(waker);
+            match until_ns {
+                Some(_) => self.alarm.poll_ring(context),
+                None => Poll::Pending,
+            }
+        })
+        .await;
+        self.wants_slot.set(false);
+    }
+
+    /// The life of a slot.
+    async fn carry(&self, slot: &Slot, first: Job) {
+        let mut job = Some(first);
+        let mut back_off = BACK_OFF.0;
+        loop {
+            while let Some(current) = job {
+                let (end_ns, outcome) = self.perform(slot, current).await;
+                if current.intended_ns.is_none() {
+                    if outcome == Outcome::Connection {
+                        tokio::time::sleep(back_off).await;
+                        back_off = (back_off * 2).min(BACK_OFF.1);
+                    } else {
+                        back_off = BACK_OFF.0;
+                    }
+                }
+                let free = self.slots.has_free() || self.slots.count() < self.room;
+                let mut feed = self.feed.borrow_mut();
+                job = match feed.next(end_ns, free) {
+                    Next::Job(next) => Some(next),
+                    Next::At(_) => None,
+                    Next::Over => {
+                        *feed = Feed::Over;
+                        None
+                    }
+                };
+            }
+            match poll_fn(|context| self.slots.poll_job(slot, context, || self.parked())).await {
+                Some(next) => job = Some(next),
+                None => return,
+            }
+        }
+    }
+
+    fn parked(&self) {
+        if self.wants_slot.get() || self.slots.busy() == 0 {
+            self.call();
+        }
+    }
+
+    /// Makes a request and enters it in the ledger.
+    async fn perform(&self, slot: &Slot, job: Job) -> (i64, Outcome) {
+        let mut draw = Draw::new(self.workload.seed, job.number, u64::MAX);
+        let mix = if job.populates { &self.populate } else { &self.workload.mix };
+        let operation = mix.pick(draw.unit());
+        let statement = &self.statements[operation];
+        if !job.populates {
+            self.next_number.set(self.next_number.get().max(job.number + 1));
+        }
+        let start_ns = self.clock.now_ns();
+        self.ledger().started(&job, start_ns);
+        let call = Call {
+            operation: &statement.bound,
+            pool: &self.pool,
+            seed: self.workload.seed,
+            number: job.number,
+            sequence: job.sequence,
+            intended_start_ns: job.intended_ns.unwrap_or(start_ns),
+        };
+        slot.started_ns.set(start_ns);
+        slot.node.set(route::NO_NODE);
+        let mut request = pin!(self.session.execute_unpaged(&statement.prepared, call));
+        let answer: Result<Result<QueryResult, ExecutionError>, Cut> = poll_fn(|context| {
+            if let Some(cut) = slot.cut.take() {
+                return Poll::Ready(Err(cut));
+            }
+            slot.remember(context);
+            route::reset();
+            let polled = request.as_mut().poll(context);
+            if route::chosen() != route::NO_NODE {
+                slot.node.set(route::chosen());
+            }
+            polled.map(Ok)
+        })
+        .await;
+        let end_ns = self.clock.now_ns();
+        slot.started_ns.set(i64::MAX);
+        slot.cut.set(None);
+        let mut empty = false;
+        let outcome = match answer {
+            Ok(Ok(result)) => {
+                empty = result.is_rows() && result.into_rows_result().is_ok_and(|rows| rows.rows_num() == 0);
+                Outcome::Ok
+            }
+            Ok(Err(error)) => {
+                let outcome = Outcome::of(&error);
+                let mut ledger = self.ledger();
+                if ledger.is_new(outcome) {
+                    ledger.first_error(outcome, slot.node.get(), message(&error));
+                }
+                outcome
+            }
+            Err(cut) => {
+                let (outcome, said) = match cut {
+                    Cut::Timeout => (Outcome::Timeout, "no answer within the client's timeout"),
+                    Cut::Abandoned => (Outcome::Abandoned, "still in flight when the run was ended"),
+                };
+                let mut ledger = self.ledger();
+                if ledger.is_new(outcome) {
+                    ledger.first_error(outcome, slot.node.get(), said.to_string());
+                }
+                outcome
+            }
+        };
+        let node = slot.node.get();
+        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, empty });
+        (end_ns, outcome)
+    }
+}

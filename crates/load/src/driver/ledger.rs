@@ -1,0 +1,216 @@
+//! What one driver thread knows of its requests: rows for the recording and tallies for the summary.
+
+use super::feed::Job;
+use super::route::{self, NO_NODE, NodeNumber};
+use super::tally::{Mailbox, Tally};
+use crate::outcome::Outcome;
+use crate::stalls::{Late, Lateness, Stall};
+use helenus_recording::Recorder;
+use helenus_recording::rows;
+
+/// So many rows are written under one lock: enough to make the lock cheap, few enough that the loop hardly waits.
+const ROWS_AT_ONCE: usize = 256;
+
+/// A request that has ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ended {
+    pub job: Job,
+    pub start_ns: i64,
+    pub end_ns: i64,
+    pub node: NodeNumber,
+    pub operation: usize,
+    pub outcome: Outcome,
+    pub empty: bool,
+}
+
+struct Row {
+    intended_ns: i64,
+    start_ns: i64,
+    end_ns: i64,
+    node: NodeNumber,
+    operation: u16,
+    outcome: Outcome,
+}
+
+pub(super) struct Ledger {
+    recorder: Recorder,
+    mailbox: Mailbox,
+    operations: Vec<String>,
+    addresses: Vec<String>,
+    rows: Vec<Row>,
+    /// By position of the phase; a fresh one is made when it is needed.
+    tallies: Vec<Option<Box<Tally>>>,
+    lateness: Lateness,
+    /// Whether the phases of the segment are on at a time: position, start, end.
+    windows: Vec<(usize, i64, i64)>,
+    window: usize,
+    seen: [bool; Outcome::ALL.len()],
+    cpu_ns: i64,
+}
+
+impl Ledger {
+    pub fn new(
+        recorder: &Recorder,
+        mailbox: &Mailbox,
+        operations: Vec<String>,
+        phases: usize,
+        bound_ns: i64,
+    ) -> Ledger {
+        Ledger {
+            recorder: recorder.clone(),
+            mailbox: mailbox.clone(),
+            operations,
+            addresses: Vec::new(),
+            rows: Vec::with_capacity(ROWS_AT_ONCE),
+            tallies: (0..phases).map(|_| None).collect(),
+            lateness: Lateness::new(bound_ns),
+            windows: Vec::new(),
+            window: 0,
+            seen: [false; Outcome::ALL.len()],
+            cpu_ns: helenus_recording::cpu_time_of_this_thread_ns(),
+        }
+    }
+
+    /// Begins a segment, with start and end of each of its phases.
+    pub fn begin(&mut self, windows: Vec<(usize, i64, i64)>) {
+        self.windows = windows;
+        self.window = 0;
+    }
+
+    pub fn started(&mut self, job: &Job, start_ns: i64) {
+        let Some(intended_ns) = job.intended_ns else { return };
+        let (late, stall) = self.lateness.started(intended_ns, job.ready_ns, start_ns);
+        match late {
+            None => {}
+            Some(Late::InFlight) => self.tally(job.phase).counts.late_in_flight += 1,
+            Some(Late::Driver) => self.tally(job.phase).counts.late_driver += 1,
+        }
+        if let Some(stall) = stall {
+            self.stalled(stall);
+        }
+    }
+
+    pub fn ended(&mut self, ended: &Ended) {
+        let intended_ns = ended.job.intended_ns.unwrap_or(ended.start_ns);
+        self.rows.push(Row {
+            intended_ns,
+            start_ns: ended.start_ns,
+            end_ns: ended.end_ns,
+            node: ended.node,
+            operation: ended.operation as u16,
+            outcome: ended.outcome,
+        });
+        let tally = self.tally(ended.job.phase);
+        tally.counts.outcomes[ended.outcome as usize] += 1;
+        tally.counts.empty += u64::from(ended.empty);
+        if ended.outcome.is_timed() {
+            tally.service.record(ended.end_ns - ended.start_ns);
+            tally.response.record(ended.end_ns - intended_ns);
+        }
+        if let Some(phase) = self.phase_at(ended.end_ns) {
+            let tally = self.tally(phase);
+            match ended.outcome {
+                Outcome::Ok => tally.counts.ended_ok += 1,
+                _ => tally.counts.ended_failed += 1,
+            }
+        }
+        if self.rows.len() >= ROWS_AT_ONCE {
+            self.write_rows();
+        }
+    }
+
+    /// Whether an outcome is the first of its kind in this thread, and its message worth to be made.
+    pub fn is_new(&mut self, outcome: Outcome) -> bool {
+        !std::mem::replace(&mut self.seen[outcome as usize], true)
+    }
+
+    pub fn first_error(&mut self, outcome: Outcome, node: NodeNumber, message: String) {
+        let address = self.address(node);
+        self.mailbox.open().first_errors.push((outcome, address, message));
+    }
+
+    pub fn unsent(&mut self, phase: usize, count: u64) {
+        self.tally(phase).counts.unsent += count;
+    }
+
+    /// A segment is over: there is no later start that could end a stall.
+    pub fn end(&mut self) {
+        if let Some(stall) = self.lateness.end() {
+            self.stalled(stall);
+        }
+    }
+
+    /// Passes on what has come together.
+    pub fn publish(&mut self, now_ns: i64, in_flight: u64, lost: Vec<String>, back: Vec<String>) {
+        self.write_rows();
+        let cpu_ns = helenus_recording::cpu_time_of_this_thread_ns();
+        let used_ns = cpu_ns - self.cpu_ns;
+        self.cpu_ns = cpu_ns;
+        if let Some(phase) = self.phase_at(now_ns) {
+            self.tally(phase).counts.cpu_ns += used_ns;
+        }
+        let mut news = self.mailbox.open();
+        for (phase, tally) in self.tallies.iter_mut().enumerate() {
+            if let Some(tally) = tally.take() {
+                news.tallies.entry(phase).or_default().push(tally);
+            }
+        }
+        news.in_flight = in_flight;
+        news.cpu_ns = cpu_ns;
+        news.lost.extend(lost);
+        news.back.extend(back);
+    }
+
+    fn tally(&mut self, phase: usize) -> &mut Tally {
+        self.tallies[phase].get_or_insert_with(|| Box::new(Tally::new()))
+    }
+
+    fn phase_at(&mut self, now_ns: i64) -> Option<usize> {
+        // Times ascend but for some that were taken before and told after.
+        while self.windows.get(self.window + 1).is_some_and(|(_, start_ns, _)| *start_ns <= now_ns) {
+            self.window += 1;
+        }
+        let (phase, _, end_ns) = self.windows.get(self.window)?;
+        (now_ns < *end_ns).then_some(*phase)
+    }
+
+    fn stalled(&mut self, stall: Stall) {
+        let duration_ns = stall.end_ns - stall.start_ns;
+        self.recorder.append(rows::Stall {
+            start_ns: stall.start_ns,
+            duration_ns,
+            side: "load",
+            node: "",
+            kind: "schedule",
+        });
+        let mut news = self.mailbox.open();
+        news.stalls += 1;
+        news.longest_stall_ns = news.longest_stall_ns.max(duration_ns);
+    }
+
+    fn write_rows(&mut self) {
+        if self.rows.is_empty() {
+            return;
+        }
+        if let Some(newest) = self.rows.iter().map(|row| row.node).filter(|node| *node != NO_NODE).max() {
+            self.address(newest);
+        }
+        let (addresses, operations) = (&self.addresses, &self.operations);
+        self.recorder.append_all(self.rows.iter().map(|row| rows::Request {
+            intended_start_ns: row.intended_ns,
+            start_ns: row.start_ns,
+            end_ns: row.end_ns,
+            node: addresses.get(usize::from(row.node)).map_or("", String::as_str),
+            operation: &operations[usize::from(row.operation)],
+            outcome: row.outcome.name(),
+        }));
+        self.rows.clear();
+    }
+
+    fn address(&mut self, node: NodeNumber) -> String {
+        while node != NO_NODE && self.addresses.len() <= usize::from(node) {
+            self.addresses.push(route::address(self.addresses.len() as NodeNumber));
+        }
+        self.addresses.get(usize::from(node)).cloned().unwrap_or_default()
+    }
+}

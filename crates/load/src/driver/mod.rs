@@ -1,0 +1,15 @@
+//! Driver threads: each its own runtime, session and connections, so that nothing is shared while they run.
+
+mod alarm;
+mod engine;
+mod feed;
+mod ledger;
+mod route;
+mod session;
+mod slots;
+mod tally;
+mod thread;
+
+pub(crate) use session::{ContactPoints, reach};
+pub(crate) use tally::{Counts, Tally, Times};
+pub(crate) use thread::{Driver, Run};

@@ -1,0 +1,185 @@
+//! A CQL session, the schema, and the prepared statements.
+
+use super::route::Noting;
+use crate::workload::BoundOperation;
+use crate::{Error, Plan};
+use futures::future::join_all;
+use scylla::client::PoolSize;
+use scylla::client::execution_profile::ExecutionProfile;
+use scylla::client::session::Session;
+use scylla::client::session_builder::SessionBuilder;
+use scylla::policies::retry::FallthroughRetryPolicy;
+use scylla::statement::prepared::PreparedStatement;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A statement that changes the schema waits for the ring to agree.
+const SCHEMA_TIMEOUT: Duration = Duration::from_secs(60);
+const NATIVE_PORT: u16 = 9042;
+
+/// An operation that is ready to be executed.
+pub(super) struct Statement {
+    pub prepared: PreparedStatement,
+    pub bound: BoundOperation,
+}
+
+/// The contact points that take connections, and why the others don't.
+#[derive(Debug)]
+pub(crate) struct ContactPoints {
+    pub open: Vec<SocketAddr>,
+    pub closed: Vec<String>,
+}
+
+/// Finds out which of the given nodes can be reached at all: the driver's own error would not say it as plainly.
+pub(crate) fn reach(nodes: &[String]) -> Result<ContactPoints, Error> {
+    let mut points = ContactPoints { open: Vec::new(), closed: Vec::new() };
+    for node in nodes {
+        let addresses = match resolve(node) {
+            Ok(addresses) => addresses,
+            Err(reason) => {
+                points.closed.push(format!("{node}: {reason}"));
+                continue;
+            }
+        };
+        for address in addresses {
+            match std::net::TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
+                Ok(_) => points.open.push(address),
+                Err(error) => points.closed.push(format!("{address}: {}", plainly(&error))),
+            }
+        }
+    }
+    if points.open.is_empty() {
+        return Err(Error::Unreachable { reasons: points.closed.join("; ") });
+    }
+    Ok(points)
+}
+
+fn resolve(node: &str) -> Result<Vec<SocketAddr>, String> {
+    if let Ok(address) = node.parse::<SocketAddr>() {
+        return Ok(vec![address]);
+    }
+    if let Ok(address) = node.parse::<std::net::IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, NATIVE_PORT)]);
+    }
+    let (host, port) = match node.rsplit_once(':') {
+        None => (node, NATIVE_PORT),
+        Some((host, port)) => (host, port.parse().map_err(|_| format!("`{port}` is not a port"))?),
+    };
+    let found: Vec<SocketAddr> = (host, port).to_socket_addrs().map_err(|error| error.to_string())?.collect();
+    if found.is_empty() { Err("the name has no address".to_string()) } else { Ok(found) }
+}
+
+fn plainly(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::ConnectionRefused => "connection refused".to_string(),
+        std::io::ErrorKind::TimedOut | std::io::ErrorKind::WouldBlock => {
+            format!("no answer within {} s", CONNECT_TIMEOUT.as_secs())
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// Opens a session on the runtime of the caller.
+pub(super) async fn open(plan: &Plan, points: &[SocketAddr]) -> Result<Session, Error> {
+    let connections = NonZeroUsize::new(plan.connections_per_node).unwrap_or(NonZeroUsize::MIN);
+    let profile = ExecutionProfile::builder()
+        .consistency(plan.consistency.unwrap_or(plan.workload.consistency))
+        // A benchmark must see failures.
+        .retry_policy(std::sync::Arc::new(FallthroughRetryPolicy::new()))
+        .speculative_execution_policy(None)
+        // Timeouts are the engine's own: a timer for each request would be a cost of its own.
+        .request_timeout(None)
+        .load_balancing_policy(Noting::default_policy())
+        .build();
+    let builder = SessionBuilder::new()
+        .known_nodes_addr(points)
+        .pool_size(PoolSize::PerHost(connections))
+        .connection_timeout(CONNECT_TIMEOUT)
+        .default_execution_profile_handle(profile.into_handle())
+        .disallow_shard_aware_port(true)
+        .fetch_full_schema_metadata(false);
+    let node = || points.first().map_or_else(String::new, SocketAddr::to_string);
+    match tokio::time::timeout(CONNECT_TIMEOUT * 2, builder.build()).await {
+        Ok(Ok(session)) => Ok(session),
+        Ok(Err(error)) => Err(Error::Session { node: node(), reason: error.to_string() }),
+        Err(_) => {
+            let reason = format!("no answer to its first requests within {} s", CONNECT_TIMEOUT.as_secs() * 2);
+            Err(Error::Session { node: node(), reason })
+        }
+    }
+}
+
+/// Runs the schema statements.
+pub(super) async fn create_schema(session: &Session, plan: &Plan) -> Result<(), Error> {
+    let factor = plan.workload.replication_factor.to_string();
+    for statement in &plan.workload.schema {
+        let statement = statement.replace("${replication_factor}", &factor);
+        let refused = |reason: String| Error::Schema { statement: statement.clone(), reason };
+        match tokio::time::timeout(SCHEMA_TIMEOUT, session.query_unpaged(statement.as_str(), ())).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => return Err(refused(crate::outcome::message(&error))),
+            Err(_) => return Err(refused(format!("no answer within {} s", SCHEMA_TIMEOUT.as_secs()))),
+        }
+    }
+    Ok(())
+}
+
+/// Prepares all operations on all nodes.
+pub(super) async fn prepare(session: &Session, plan: &Plan) -> Result<Vec<Statement>, Error> {
+    let workload = &plan.workload;
+    let each = workload.operations.iter().map(async |operation| {
+        let failed = |reason: String| {
+            let lower = reason.to_lowercase();
+            let missing = lower.contains("does not exist") || lower.contains("unconfigured table");
+            let way_out = match missing && !plan.create_schema {
+                true => "\n  the run was told not to create the schema; let it, or create the table before",
+                false => "",
+            };
+            Error::Prepare { operation: operation.name.clone(), reason, cql: operation.cql.clone(), way_out }
+        };
+        let prepare = tokio::time::timeout(CONNECT_TIMEOUT, session.prepare(operation.cql.as_str()));
+        let mut prepared = match prepare.await {
+            Ok(prepared) => prepared.map_err(|error| failed(plain_refusal(&error)))?,
+            Err(_) => return Err(failed(format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()))),
+        };
+        if let Some(consistency) = operation.consistency {
+            prepared.set_consistency(consistency);
+        }
+        // The columns of a result are known since it was prepared; sending them with each answer costs both sides.
+        prepared.set_use_cached_result_metadata(true);
+        let bound = BoundOperation::new(workload, &operation.name, prepared.get_variable_col_specs().iter())?;
+        Ok(Statement { prepared, bound })
+    });
+    join_all(each).await.into_iter().collect()
+}
+
+fn plain_refusal(error: &scylla::errors::PrepareError) -> String {
+    use scylla::errors::{PrepareError, RequestAttemptError};
+    match error {
+        PrepareError::AllAttemptsFailed { first_attempt: RequestAttemptError::DbError(_, reason) } => reason.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_addresses_or_names_with_or_without_port() {
+        assert_eq!(resolve("127.0.0.1").unwrap(), ["127.0.0.1:9042".parse().unwrap()]);
+        assert_eq!(resolve("127.0.0.1:19042").unwrap(), ["127.0.0.1:19042".parse().unwrap()]);
+        assert_eq!(resolve("[::1]:9043").unwrap(), ["[::1]:9043".parse().unwrap()]);
+        assert_eq!(resolve("127.0.0.1:port").unwrap_err(), "`port` is not a port");
+    }
+
+    #[test]
+    fn a_node_that_is_not_there_is_named_with_a_way_out() {
+        // A port that was free a moment ago.
+        let free = std::net::TcpListener::bind("127.0.20.1:0").unwrap().local_addr().unwrap();
+        let error = reach(&[free.to_string(), "127.0.20.1:port".to_string()]).unwrap_err().to_string();
+        insta::assert_snapshot!(error.replace(&free.port().to_string(), "PORT"));
+    }
+}

@@ -1,0 +1,123 @@
+//! Tasks that each carry one request at a time.
+//!
+//! A task is made once and used again and again: a request costs no allocation of ours and no spawn. A free one waits
+//! in a stack, so that the one used last, whose memory is warm, is used next.
+
+use super::feed::Job;
+use super::route::{NO_NODE, NodeNumber};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// Why a request is not waited for any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cut {
+    Timeout,
+    Abandoned,
+}
+
+/// The state of one task.
+#[derive(Debug)]
+pub(super) struct Slot {
+    number: usize,
+    job: Cell<Option<Job>>,
+    waiting: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+    /// Start of the request in flight; i64::MAX when there is none.
+    pub started_ns: Cell<i64>,
+    pub cut: Cell<Option<Cut>>,
+    pub node: Cell<NodeNumber>,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    all: RefCell<Vec<Rc<Slot>>>,
+    free: RefCell<Vec<usize>>,
+    closed: Cell<bool>,
+}
+
+impl Slots {
+    pub fn add(&self) -> Rc<Slot> {
+        let mut all = self.all.borrow_mut();
+        let slot = Rc::new(Slot {
+            number: all.len(),
+            job: Cell::new(None),
+            waiting: Cell::new(false),
+            waker: RefCell::new(None),
+            started_ns: Cell::new(i64::MAX),
+            cut: Cell::new(None),
+            node: Cell::new(NO_NODE),
+        });
+        all.push(Rc::clone(&slot));
+        slot
+    }
+
+    pub fn count(&self) -> usize {
+        self.all.borrow().len()
+    }
+
+    pub fn has_free(&self) -> bool {
+        !self.free.borrow().is_empty()
+    }
+
+    /// Slots that carry a request, or pause before the next one.
+    pub fn busy(&self) -> usize {
+        self.count() - self.free.borrow().len()
+    }
+
+    /// Gives a request to the free slot that was used last.
+    pub fn give(&self, job: Job) -> Result<(), Job> {
+        let Some(number) = self.free.borrow_mut().pop() else { return Err(job) };
+        let slot = Rc::clone(&self.all.borrow()[number]);
+        slot.waiting.set(false);
+        slot.job.set(Some(job));
+        slot.wake();
+        Ok(())
+    }
+
+    /// Cuts off the requests that started before a time; all of them for i64::MAX.
+    pub fn cut(&self, before_ns: i64, why: Cut) {
+        for slot in self.all.borrow().iter().filter(|slot| slot.started_ns.get() < before_ns) {
+            slot.cut.set(Some(why));
+            slot.wake();
+        }
+    }
+
+    /// Ends the tasks.
+    pub fn close(&self) {
+        self.closed.set(true);
+        self.all.borrow().iter().for_each(|slot| slot.wake());
+    }
+
+    /// The next request for a slot; none when the tasks are to end. `parked` is told when the slot begins to wait.
+    pub fn poll_job(&self, slot: &Slot, context: &mut Context<'_>, parked: impl FnOnce()) -> Poll<Option<Job>> {
+        if let Some(job) = slot.job.take() {
+            return Poll::Ready(Some(job));
+        }
+        if self.closed.get() {
+            return Poll::Ready(None);
+        }
+        slot.remember(context);
+        if !slot.waiting.replace(true) {
+            self.free.borrow_mut().push(slot.number);
+            parked();
+        }
+        Poll::Pending
+    }
+}
+
+impl Slot {
+    pub fn remember(&self, context: &Context<'_>) {
+        let mut waker = self.waker.borrow_mut();
+        if !waker.as_ref().is_some_and(|known| known.will_wake(context.waker())) {
+            *waker = Some(context.waker().clone());
+        }
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = &*self.waker.borrow() {
+            waker.wake_by_ref();
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Counts and times of requests, and their way to the thread that shows them.
+
+use crate::outcome::Outcome;
+use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Below it, times fall into one bin; above an hour, into the last one. The maximum is kept exactly.
+const LOWEST_NS: u64 = 100;
+const HIGHEST_NS: u64 = 3_600_000_000_000;
+
+/// Times of requests, to 3 digits.
+#[derive(Debug, Clone)]
+pub(crate) struct Times {
+    histogram: Histogram<u32>,
+    max_ns: u64,
+}
+
+impl Times {
+    pub fn new() -> Times {
+        let histogram = Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, 3);
+        // Fails only for bounds that make no sense, and these are constants.
+        #[allow(clippy::expect_used)]
+        let histogram = histogram.expect("the bounds are valid");
+        Times { histogram, max_ns: 0 }
+    }
+
+    pub fn record(&mut self, ns: i64) {
+        let ns = ns.max(0) as u64;
+        self.histogram.saturating_record(ns);
+        self.max_ns = self.max_ns.max(ns);
+    }
+
+    pub fn add(&mut self, other: &Times) {
+        // Fails only where the bounds differ.
+        let _ = self.histogram.add(&other.histogram);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// None when nothing was recorded.
+    pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
+        (!self.histogram.is_empty()).then(|| self.histogram.value_at_quantile(quantile).min(self.max_ns))
+    }
+
+    pub fn max_ns(&self) -> Option<u64> {
+        (!self.histogram.is_empty()).then_some(self.max_ns)
+    }
+}
+
+/// How many requests of a phase ended how.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counts {
+    /// By outcome, in the order of [`Outcome::ALL`].
+    pub outcomes: [u64; Outcome::ALL.len()],
+    /// Started later than the bound for lack of room among those in flight, or because the driver was late.
+    pub late_in_flight: u64,
+    pub late_driver: u64,
+    /// Meant to start and never sent.
+    pub unsent: u64,
+    /// Reads that were answered without a row.
+    pub empty: u64,
+    /// Ended while the phase was on, whichever phase they belong to: for its throughput.
+    pub ended_ok: u64,
+    pub ended_failed: u64,
+    /// CPU time of the driver threads while the phase was on.
+    pub cpu_ns: i64,
+}
+
+/// What became of the requests of a phase.
+#[derive(Debug, Clone)]
+pub(crate) struct Tally {
+    pub counts: Counts,
+    pub service: Times,
+    pub response: Times,
+}
+
+impl Tally {
+    pub fn new() -> Tally {
+        Tally { counts: Counts::default(), service: Times::new(), response: Times::new() }
+    }
+
+    pub fn add(&mut self, other: &Tally) {
+        self.counts.add(&other.counts);
+        self.service.add(&other.service);
+        self.response.add(&other.response);
+    }
+}
+
+impl Counts {
+    pub fn add(&mut self, other: &Counts) {
+        self.outcomes.iter_mut().zip(other.outcomes).for_each(|(sum, count)| *sum += count);
+        self.late_in_flight += other.late_in_flight;
+        self.late_driver += other.late_driver;
+        self.unsent += other.unsent;
+        self.empty += other.empty;
+        self.ended_ok += other.ended_ok;
+        self.ended_failed += other.ended_failed;
+        self.cpu_ns += other.cpu_ns;
+    }
+
+    pub fn requests(&self) -> u64 {
+        self.outcomes.iter().sum()
+    }
+
+    pub fn ok(&self) -> u64 {
+        self.outcomes[Outcome::Ok as usize]
+    }
+
+    pub fn failed(&self) -> u64 {
+        self.requests() - self.ok()
+    }
+}
+
+/// What a driver thread has to tell.
+#[derive(Debug, Default)]
+pub(crate) struct News {
+    /// By position of the phase.
+    pub tallies: BTreeMap<usize, Vec<Box<Tally>>>,
+    pub in_flight: u64,
+    pub stalls: u64,
+    pub longest_stall_ns: i64,
+    /// CPU time of the thread since it started.
+    pub cpu_ns: i64,
+    /// Outcomes that occurred for the first time, with the node and what it said.
+    pub first_errors: Vec<(Outcome, String, String)>,
+    /// Nodes whose connections are lost, and those that are back.
+    pub lost: Vec<String>,
+    pub back: Vec<String>,
+}
+
+/// Between one driver thread and the one that shows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Mailbox {
+    news: Arc<Mutex<News>>,
+}
+
+impl Mailbox {
+    pub fn open(&self) -> MutexGuard<'_, News> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what is new; what is a state stays.
+    pub fn take(&self) -> News {
+        let mut news = self.open();
+        let (in_flight, cpu_ns) = (news.in_flight, news.cpu_ns);
+        std::mem::replace(&mut *news, News { in_flight, cpu_ns, ..News::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_kept_to_three_digits_and_the_maximum_exactly() {
+        let mut times = Times::new();
+        assert_eq!((times.quantile_ns(0.5), times.max_ns()), (None, None));
+        (1..=1000).for_each(|ms| times.record(ms * 1_000_000));
+        times.record(i64::MAX);
+        let median = times.quantile_ns(0.5).unwrap() as f64;
+        assert!((median / 501e6 - 1.0).abs() < 2e-3, "{median}");
+        assert_eq!(times.max_ns(), Some(i64::MAX as u64));
+    }
+
+    #[test]
+    fn tallies_add_up() {
+        let mut one = Tally::new();
+        one.counts.outcomes[Outcome::Ok as usize] = 3;
+        one.response.record(5_000);
+        let mut sum = Tally::new();
+        sum.add(&one);
+        sum.add(&one);
+        sum.counts.outcomes[Outcome::Timeout as usize] += 1;
+        assert_eq!((sum.counts.requests(), sum.counts.ok(), sum.counts.failed()), (7, 6, 1));
+        assert_eq!(sum.response.max_ns(), Some(5_000));
+    }
+}

@@ -1,0 +1,345 @@
+//! The life of a driver thread: connect, run segments as told, end.
+
+use super::alarm::Alarm;
+use super::engine::{Engine, Parts};
+use super::feed::Feed;
+use super::ledger::Ledger;
+use super::session;
+use super::slots::Cut;
+use super::tally::Mailbox;
+use crate::schedule::{Phase, Segment, Until};
+use crate::workload::Pool;
+use crate::{Cancel, Error, Load, Plan};
+use helenus_recording::{Clock, Recorder};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::LocalRuntime;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::spawn_local;
+use tokio::time::MissedTickBehavior;
+
+/// How often news and rows are passed on: often enough that a kill costs little.
+const PUBLISH_EVERY: Duration = Duration::from_millis(100);
+/// How long requests in flight are waited for when the run is told to stop.
+const STOP_DRAIN_NS: i64 = 1_000_000_000;
+/// How long requests that were cut off are given to be entered in the ledger.
+const CUT_NS: i64 = 200_000_000;
+
+/// What a thread needs to know of the run.
+#[derive(Debug, Clone)]
+pub(crate) struct Run {
+    pub plan: Arc<Plan>,
+    pub phases: Arc<Vec<Phase>>,
+    pub segments: Arc<Vec<Segment>>,
+    pub points: Arc<Vec<SocketAddr>>,
+    pub pool: Arc<Pool>,
+    pub recorder: Recorder,
+    pub cancel: Cancel,
+}
+
+/// A driver thread, from outside.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    commands: UnboundedSender<Begin>,
+    reports: Receiver<Report>,
+    pub mailbox: Mailbox,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A segment to be run.
+#[derive(Debug, Clone, Copy)]
+struct Begin {
+    segment: usize,
+    start_ns: i64,
+    first_number: u64,
+}
+
+#[derive(Debug)]
+enum Report {
+    Ready(Result<(), Error>),
+    Done(Done),
+}
+
+/// A segment that was run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Done {
+    /// When the last of its requests had ended.
+    pub end_ns: i64,
+    /// The number that the next segment begins with.
+    pub next_number: u64,
+}
+
+impl Driver {
+    /// Starts thread `number` and returns when it is connected and its statements are prepared. The first one creates
+    /// the schema, if the plan says so.
+    pub fn start(run: &Run, number: usize) -> Result<Driver, Error> {
+        let (commands, told) = unbounded_channel();
+        let (tell, reports) = channel();
+        let mailbox = Mailbox::default();
+        let thread = Thread { run: run.clone(), number, mailbox: mailbox.clone(), tell };
+        let thread = std::thread::Builder::new()
+            .name(format!("load-{number}"))
+            .spawn(move || thread.main(told))
+            .map_err(|source| Error::Start { what: "a driver thread", source })?;
+        let driver = Driver { commands, reports, mailbox, thread: Some(thread) };
+        match driver.reports.recv() {
+            Ok(Report::Ready(ready)) => ready.map(|()| driver),
+            _ => Err(Error::ThreadLost),
+        }
+    }
+
+    /// Tells the thread to run a segment.
+    pub fn begin(&self, segment: usize, start_ns: i64, first_number: u64) -> Result<(), Error> {
+        self.commands.send(Begin { segment, start_ns, first_number }).map_err(|_| Error::ThreadLost)
+    }
+
+    /// Waits for the end of the segment, for a time.
+    pub fn done(&self, wait: Duration) -> Result<Option<Done>, Error> {
+        match self.reports.recv_timeout(wait) {
+            Ok(Report::Done(done)) => Ok(Some(done)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Ok(Report::Ready(_)) | Err(RecvTimeoutError::Disconnected) => Err(Error::ThreadLost),
+        }
+    }
+
+    /// Ends the thread and waits for it.
+    pub fn finish(mut self) -> Result<(), Error> {
+        self.end().map_err(|_| Error::ThreadLost)
+    }
+
+    fn end(&mut self) -> std::thread::Result<()> {
+        // Without a sender, there are no more commands.
+        (self.commands, _) = unbounded_channel();
+        self.thread.take().map_or(Ok(()), JoinHandle::join)
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
+struct Thread {
+    run: Run,
+    number: usize,
+    mailbox: Mailbox,
+    tell: Sender<Report>,
+}
+
+/// What the segment and the housekeeping share.
+struct Watch {
+    /// When an open loop ends whatever is not sent by then.
+    give_up_ns: Cell<i64>,
+    ended: Cell<bool>,
+}
+
+impl Thread {
+    fn main(self, told: UnboundedReceiver<Begin>) {
+        let runtime = match LocalRuntime::new() {
+            Ok(runtime) => runtime,
+            Err(source) => {
+                let error = Error::Start { what: "the runtime of a driver thread", source };
+                let _ = self.tell.send(Report::Ready(Err(error)));
+                return;
+            }
+        };
+        runtime.block_on(self.live(told));
+    }
+
+    async fn live(self, mut told: UnboundedReceiver<Begin>) {
+        // Nobody listens only when the run has ended with an error of its own.
+        let engine = match self.connect().await {
+            Ok(engine) => {
+                let _ = self.tell.send(Report::Ready(Ok(())));
+                engine
+            }
+            Err(error) => {
+                let _ = self.tell.send(Report::Ready(Err(error)));
+                return;
+            }
+        };
+        let watch = Rc::new(Watch { give_up_ns: Cell::new(i64::MAX), ended: Cell::new(false) });
+        let housekeeping = spawn_local(Housekeeping::new(&self, &engine, &watch).run());
+        while let Some(begin) = told.recv().await {
+            let done = self.segment(&engine, &watch, begin).await;
+            let _ = self.tell.send(Report::Done(done));
+        }
+        housekeeping.abort();
+        engine.close();
+    }
+
+    async fn connect(&self) -> Result<Rc<Engine>, Error> {
+        let plan = &self.run.plan;
+        let session = session::open(plan, &self.run.points).await?;
+        if self.number == 0 && plan.create_schema {
+            session::create_schema(&session, plan).await?;
+        }
+        let statements = session::prepare(&session, plan).await?;
+        let clock = self.run.recorder.clock();
+        let alarm = Alarm::new(clock).map_err(|source| Error::Start { what: "the timer of the schedule", source })?;
+        let names = plan.workload.operations.iter().map(|operation| operation.name.clone()).collect();
+        let bound_ns = nanoseconds(plan.late_bound);
+        Ok(Engine::new(Parts {
+            session,
+            statements,
+            workload: Arc::new(plan.workload.clone()),
+            pool: Arc::clone(&self.run.pool),
+            clock,
+            alarm,
+            room: self.share(plan.max_in_flight).max(1),
+            ledger: Ledger::new(&self.run.recorder, &self.mailbox, names, self.run.phases.len(), bound_ns),
+        }))
+    }
+
+    /// This thread's part of a number.
+    fn share(&self, whole: u32) -> usize {
+        let (whole, threads) = (whole as usize, self.run.plan.threads);
+        whole / threads + usize::from(self.number < whole % threads)
+    }
+
+    async fn segment(&self, engine: &Rc<Engine>, watch: &Watch, begin: Begin) -> Done {
+        let (clock, phases) = (self.run.recorder.clock(), &self.run.phases);
+        let share = (self.number as u64, self.run.plan.threads as u64);
+        let drain_ns = nanoseconds(self.run.plan.drain);
+        let start_ns = begin.start_ns;
+        let end_ns = match &self.run.segments[begin.segment] {
+            Segment::Open(open) => {
+                let windows = open.phases().map(|(phase, from, to)| (phase, start_ns + from, start_ns + to)).collect();
+                engine.begin(Feed::open(open, phases, start_ns, begin.first_number, share), windows);
+                start_ns + open.lasts_ns()
+            }
+            Segment::Closed(phase) => {
+                let end_ns = match phases[*phase].until {
+                    Until::Elapsed(lasts) => start_ns + nanoseconds(lasts),
+                    Until::Count(_) => i64::MAX - drain_ns,
+                };
+                sleep_until(clock, start_ns).await;
+                let feed = Feed::closed(*phase, phases, start_ns, begin.first_number, share);
+                engine.begin(feed, vec![(*phase, start_ns, end_ns)]);
+                end_ns
+            }
+        };
+        watch.ended.set(false);
+        watch.give_up_ns.set(end_ns + drain_ns);
+        match &self.run.segments[begin.segment] {
+            Segment::Open(_) => engine.dispatch_open().await,
+            Segment::Closed(phase) => {
+                let in_flight = match phases[*phase].load {
+                    Load::InFlight(in_flight) => self.share(in_flight),
+                    _ => 0,
+                };
+                engine.dispatch_closed(in_flight).await;
+            }
+        }
+        self.drain(engine, clock, drain_ns).await;
+        engine.ledger().end();
+        engine.ledger().publish(clock.now_ns(), engine.in_flight(), Vec::new(), Vec::new());
+        Done { end_ns: clock.now_ns(), next_number: engine.next_number().max(begin.first_number) }
+    }
+
+    /// Waits for what is in flight, and cuts it off when that takes too long.
+    async fn drain(&self, engine: &Engine, clock: Clock, drain_ns: i64) {
+        let (began_ns, stopped_ns) = (clock.now_ns(), Cell::new(None));
+        let until_ns = || match (self.run.cancel.is_asked_again(), self.run.cancel.is_asked()) {
+            (true, _) => 0,
+            (false, true) => {
+                let stopped_ns = stopped_ns.get().unwrap_or_else(|| {
+                    let now_ns = clock.now_ns();
+                    stopped_ns.set(Some(now_ns));
+                    now_ns
+                });
+                stopped_ns + STOP_DRAIN_NS
+            }
+            _ => began_ns + drain_ns,
+        };
+        if !engine.drained(until_ns).await {
+            engine.cut(i64::MAX, Cut::Abandoned);
+            let until_ns = clock.now_ns() + CUT_NS;
+            engine.drained(|| until_ns).await;
+        }
+    }
+}
+
+/// What is done a few times a second beside the requests.
+struct Housekeeping {
+    engine: Rc<Engine>,
+    watch: Rc<Watch>,
+    cancel: Cancel,
+    clock: Clock,
+    timeout_ns: i64,
+    tick: Duration,
+    /// Whether each node was connected when last looked; only in the first thread.
+    nodes: Option<BTreeMap<String, bool>>,
+}
+
+impl Housekeeping {
+    fn new(thread: &Thread, engine: &Rc<Engine>, watch: &Rc<Watch>) -> Housekeeping {
+        let timeout = thread.run.plan.request_timeout;
+        Housekeeping {
+            engine: Rc::clone(engine),
+            watch: Rc::clone(watch),
+            cancel: thread.run.cancel.clone(),
+            clock: thread.run.recorder.clock(),
+            timeout_ns: nanoseconds(timeout),
+            // A timeout is late by at most a twentieth.
+            tick: (timeout / 20).clamp(Duration::from_millis(2), Duration::from_millis(50)),
+            nodes: (thread.number == 0).then(BTreeMap::new),
+        }
+    }
+
+    async fn run(mut self) {
+        let mut ticks = tokio::time::interval(self.tick);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut publish_ns = self.clock.now_ns();
+        loop {
+            ticks.tick().await;
+            let now_ns = self.clock.now_ns();
+            self.engine.cut(now_ns - self.timeout_ns, Cut::Timeout);
+            let over = self.cancel.is_asked() || now_ns >= self.watch.give_up_ns.get();
+            if over && !self.watch.ended.replace(true) {
+                self.engine.end_feed();
+            }
+            if self.cancel.is_asked() {
+                self.engine.call();
+            }
+            if now_ns >= publish_ns {
+                publish_ns = now_ns + nanoseconds(PUBLISH_EVERY);
+                let (lost, back) = self.look_at_nodes();
+                self.engine.ledger().publish(now_ns, self.engine.in_flight(), lost, back);
+            }
+        }
+    }
+
+    fn look_at_nodes(&mut self) -> (Vec<String>, Vec<String>) {
+        let (mut lost, mut back) = (Vec::new(), Vec::new());
+        if let Some(known) = &mut self.nodes {
+            for node in self.engine.session().get_cluster_state().get_nodes_info() {
+                let address = node.address.ip().to_string();
+                let connected = node.is_connected();
+                match (known.insert(address.clone(), connected).unwrap_or(true), connected) {
+                    (true, false) => lost.push(address),
+                    (false, true) => back.push(address),
+                    _ => {}
+                }
+            }
+        }
+        (lost, back)
+    }
+}
+
+/// To the millisecond: for the start of a closed loop, which has no schedule to keep.
+async fn sleep_until(clock: Clock, at_ns: i64) {
+    let wait_ns = (at_ns - clock.now_ns()).max(0);
+    tokio::time::sleep(Duration::from_nanos(wait_ns as u64)).await;
+}
+
+fn nanoseconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
+}

@@ -1,0 +1,98 @@
+//! What a run is to do.
+
+use crate::schedule::Phase;
+use crate::workload::{Consistency, Workload};
+use crate::{Error, Until, Work};
+use std::time::Duration;
+
+/// A run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub workload: Workload,
+    pub phases: Vec<Phase>,
+    /// Contact points, each an address or a name, with `:port` where it is not 9042. The rest of the ring is found
+    /// through them and driven too.
+    pub nodes: Vec<String>,
+    /// Run the schema statements of the workload first.
+    pub create_schema: bool,
+    /// Put a phase that populates the tables before all others; see [`crate::workload::Populate`].
+    pub populate: bool,
+    /// Instead of the workload's, for operations that don't have their own.
+    pub consistency: Option<Consistency>,
+    pub connections_per_node: usize,
+    /// Driver threads, each with connections of its own. One is enough up to some 200,000 requests/s.
+    pub threads: usize,
+    /// How long an answer is waited for.
+    pub request_timeout: Duration,
+    /// Requests of an open loop that may be in flight at once; more wait, and their wait is response time and counted.
+    pub max_in_flight: u32,
+    /// How much later than intended a request, or the watcher thread, may start before it is counted and named.
+    pub late_bound: Duration,
+    /// How long a schedule that has ended is given to send what is overdue and to receive what is in flight.
+    pub drain: Duration,
+    pub progress_every: Duration,
+}
+
+impl Plan {
+    /// A plan with the defaults: one thread, one connection per node, 10 s timeout, 4096 in flight, 10 ms late bound.
+    pub fn new(workload: Workload, phases: Vec<Phase>, nodes: Vec<String>) -> Plan {
+        Plan {
+            workload,
+            phases,
+            nodes,
+            create_schema: true,
+            populate: false,
+            consistency: None,
+            connections_per_node: 1,
+            threads: 1,
+            request_timeout: Duration::from_secs(10),
+            max_in_flight: 4096,
+            late_bound: Duration::from_millis(10),
+            drain: Duration::from_secs(10),
+            progress_every: Duration::from_millis(500),
+        }
+    }
+
+    /// The phases with the one that populates.
+    pub(crate) fn all_phases(&self) -> Result<Vec<Phase>, Error> {
+        let mut phases = self.phases.clone();
+        let populates = self.populate || phases.iter().any(|phase| phase.work == Work::Populate);
+        let populate = match (self.workload.populate, populates) {
+            (None, true) => {
+                return Err(Error::Phase {
+                    phase: "populate".to_string(),
+                    message: format!("the workload {} has no [populate] that says how", self.workload.name),
+                });
+            }
+            (populate, _) => populate.filter(|_| self.populate),
+        };
+        if let Some(populate) = populate {
+            let mut first = Phase::in_flight(populate.in_flight.max(1), Until::Count(populate.count));
+            first.work = Work::Populate;
+            phases.insert(0, first.named("populate").unmeasured());
+        }
+        if phases.is_empty() {
+            return Err(Error::NoPhase);
+        }
+        phases.iter().try_for_each(Phase::check)?;
+        Ok(phases)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let wrong = |argument: &str, message: &str| {
+            Err(Error::Argument { argument: argument.to_string(), message: message.to_string() })
+        };
+        match self {
+            plan if plan.nodes.is_empty() => Err(Error::NoNode),
+            plan if !(1..=256).contains(&plan.threads) => wrong("threads", "there is at least 1, and at most 256"),
+            plan if !(1..=1024).contains(&plan.connections_per_node) => {
+                wrong("connections", "there is at least 1 for each node, and at most 1024")
+            }
+            plan if !(1..=1_000_000).contains(&plan.max_in_flight) => {
+                wrong("max in flight", "it is at least 1 and at most 1,000,000")
+            }
+            plan if plan.request_timeout.is_zero() => wrong("timeout", "it is longer than no time"),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a run shows while it runs.
+
+use crate::driver::Times;
+use crate::outcome::Outcome;
+use serde::Serialize;
+use std::time::Duration;
+
+/// A look at the run, some times a second.
+#[derive(Debug, Clone, Serialize)]
+pub struct Progress {
+    /// Since the first segment was started; 0 while connecting.
+    pub elapsed: Duration,
+    /// None while connecting.
+    pub phase: Option<PhaseProgress>,
+    /// What the schedule wants now, in open loop, in requests/s.
+    pub target_per_s: Option<f64>,
+    /// Requests that ended well and otherwise since the last look, per second.
+    pub ok_per_s: f64,
+    pub failed_per_s: f64,
+    pub in_flight: u64,
+    /// Of the requests since the last look.
+    pub response: Percentiles,
+    pub service: Percentiles,
+    /// Since the start.
+    pub ok: u64,
+    pub failed: u64,
+    pub errors: Vec<ErrorCount>,
+    /// Started late by more than the bound, or never sent.
+    pub lag: Lag,
+    /// Pauses of the driver longer than the bound.
+    pub stalls: u64,
+    /// What has happened since the last look.
+    pub events: Vec<Event>,
+}
+
+/// Where the run is.
+#[derive(Debug, Clone, Serialize)]
+pub struct PhaseProgress {
+    /// From 1.
+    pub number: usize,
+    pub of: usize,
+    pub name: String,
+    pub measured: bool,
+    pub elapsed: Duration,
+    /// How long it lasts, where that is known.
+    pub lasts: Option<Duration>,
+    /// How many requests it has, where that is known, and how many of them have ended.
+    pub count: Option<u64>,
+    pub ended: u64,
+}
+
+/// Something worth a line of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// Of the nodes given, these cannot be reached; the load runs without them.
+    Unreachable { reasons: Vec<String> },
+    /// Connected, and the operations are prepared.
+    Connected { nodes: Vec<String> },
+    /// All connections to a node are lost; it is tried again with growing pauses.
+    Lost { node: String },
+    /// Connected again.
+    Back { node: String, after: Duration },
+    /// The first request with this outcome.
+    FirstError { outcome: Outcome, node: String, message: String },
+    /// The run was told to stop.
+    Stopping,
+}
+
+/// Times in ns; none where there was no request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Percentiles {
+    pub p50_ns: Option<u64>,
+    pub p95_ns: Option<u64>,
+    pub p99_ns: Option<u64>,
+    pub p999_ns: Option<u64>,
+    pub max_ns: Option<u64>,
+}
+
+/// How many requests ended in one way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ErrorCount {
+    pub outcome: Outcome,
+    pub count: u64,
+}
+
+/// Where the driver did not keep its own schedule.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Lag {
+    /// Held back by the bound on requests in flight; the wait is in their response time.
+    pub late_in_flight: u64,
+    /// The driver did not run or was not fast enough; the wait is in their response time.
+    pub late_driver: u64,
+    /// Never sent, and so in no percentile.
+    pub unsent: u64,
+}
+
+impl Lag {
+    pub fn total(&self) -> u64 {
+        self.late_in_flight + self.late_driver + self.unsent
+    }
+
+    /// In words, for a source that says what it lost; empty when there is nothing to say.
+    pub fn reason(&self, max_in_flight: u32) -> String {
+        let parts = [
+            (self.late_in_flight, format!("started late for lack of room among {max_in_flight} in flight")),
+            (self.late_driver, "started late because the driver was behind".to_string()),
+            (self.unsent, "were never sent".to_string()),
+        ];
+        let said = parts.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
+        said.collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl Percentiles {
+    pub(crate) fn of(times: &Times) -> Percentiles {
+        Percentiles {
+            p50_ns: times.quantile_ns(0.5),
+            p95_ns: times.quantile_ns(0.95),
+            p99_ns: times.quantile_ns(0.99),
+            p999_ns: times.quantile_ns(0.999),
+            max_ns: times.max_ns(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lag_names_what_it_counts() {
+        assert_eq!(Lag::default().reason(10), "");
+        let lag = Lag { late_in_flight: 2, late_driver: 0, unsent: 1 };
+        assert_eq!(lag.reason(10), "2 started late for lack of room among 10 in flight; 1 were never sent");
+    }
+}

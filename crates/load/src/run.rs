@@ -1,0 +1,371 @@
+//! A run from its start to its summary: the thread that tells the driver threads what to do, and shows what they did.
+
+use crate::driver::{ContactPoints, Counts, Driver, Run, Tally, reach};
+use crate::progress::{Event, Lag, Percentiles, PhaseProgress, Progress};
+use crate::schedule::{Load, Phase, Segment, Until, segments};
+use crate::stalls::Watcher;
+use crate::summary::{ErrorSummary, PhaseSummary, StallSummary, Summary, errors, lag};
+use crate::workload::Pool;
+use crate::{Cancel, Error, Outcome, Plan};
+use helenus_recording::Recorder;
+use helenus_recording::rows;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Between the command and the first request of a segment, so that all threads are there in time.
+const LEAD_NS: i64 = 20_000_000;
+const REPORT_EVERY_NS: i64 = 1_000_000_000;
+/// How long the threads are waited for at a time; how late a progress may be.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Runs a plan: connects, creates the schema, drives the phases and writes the tables `requests`, `stalls`, `marks` and
+/// `sources` of the recording. Calls `progress` from the calling thread, first with what happened while connecting.
+///
+/// Failing requests are no error: they are counted and recorded. An error means that the run could not begin, or that a
+/// thread of it was lost; what was recorded until then stays.
+pub fn run(
+    plan: &Plan,
+    recorder: &Recorder,
+    cancel: &Cancel,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Summary, Error> {
+    plan.check()?;
+    let phases = Arc::new(plan.all_phases()?);
+    let ContactPoints { open, closed } = reach(&plan.nodes)?;
+    let mut events = Vec::new();
+    if !closed.is_empty() {
+        events.push(Event::Unreachable { reasons: closed });
+    }
+    let run = Run {
+        plan: Arc::new(plan.clone()),
+        segments: Arc::new(segments(&phases)),
+        phases,
+        points: Arc::new(open),
+        pool: Arc::new(Pool::new(plan.workload.seed, &plan.workload.parameters)),
+        recorder: recorder.clone(),
+        cancel: cancel.clone(),
+    };
+    let drivers: Vec<Driver> = (0..plan.threads).map(|number| Driver::start(&run, number)).collect::<Result<_, _>>()?;
+    let nodes = run.points.iter().map(|point| point.ip().to_string()).collect();
+    events.push(Event::Connected { nodes });
+    let watcher = Watcher::start(recorder, plan.late_bound)?;
+    let mut conductor = Conductor::new(run, drivers, watcher, events);
+    conductor.show(progress);
+    conductor.conduct(progress)?;
+    conductor.finish(progress)
+}
+
+struct Conductor {
+    run: Run,
+    drivers: Vec<Driver>,
+    watcher: Watcher,
+    start_ns: i64,
+    /// Start and end of each phase that has begun.
+    windows: BTreeMap<usize, (i64, i64)>,
+    /// By position of the phase.
+    tallies: Vec<Tally>,
+    /// Since the last look.
+    recent: Tally,
+    look_ns: i64,
+    events: Vec<Event>,
+    first_errors: BTreeMap<Outcome, (String, String)>,
+    lost: BTreeMap<String, i64>,
+    in_flight: u64,
+    schedule_stalls: u64,
+    longest_schedule_stall_ns: i64,
+    reported: Reported,
+    stopping: bool,
+}
+
+/// What the rows of `sources` have said so far.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reported {
+    time_ns: i64,
+    captured: u64,
+    lag: Lag,
+    cpu_ns: i64,
+}
+
+impl Conductor {
+    fn new(run: Run, drivers: Vec<Driver>, watcher: Watcher, events: Vec<Event>) -> Conductor {
+        let now_ns = run.recorder.clock().now_ns();
+        let mut conductor = Conductor {
+            tallies: run.phases.iter().map(|_| Tally::new()).collect(),
+            run,
+            drivers,
+            watcher,
+            start_ns: now_ns,
+            windows: BTreeMap::new(),
+            recent: Tally::new(),
+            look_ns: now_ns,
+            events,
+            first_errors: BTreeMap::new(),
+            lost: BTreeMap::new(),
+            in_flight: 0,
+            schedule_stalls: 0,
+            longest_schedule_stall_ns: 0,
+            reported: Reported { time_ns: now_ns, ..Reported::default() },
+            stopping: false,
+        };
+        // What connecting has cost is not the cost of requests.
+        conductor.reported.cpu_ns = conductor.collect();
+        conductor
+    }
+
+    /// Runs the segments one after the other.
+    fn conduct(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+        let clock = self.run.recorder.clock();
+        let mut first_number = 0;
+        for position in 0..self.run.segments.len() {
+            if self.run.cancel.is_asked() {
+                break;
+            }
+            let start_ns = clock.now_ns() + LEAD_NS;
+            if position == 0 {
+                self.start_ns = start_ns;
+            }
+            let windows = self.windows_of(position, start_ns);
+            self.windows.extend(windows.iter().map(|(phase, from, to)| (*phase, (*from, *to))));
+            for driver in &self.drivers {
+                driver.begin(position, start_ns, first_number)?;
+            }
+            let mut end_ns = start_ns;
+            for driver in 0..self.drivers.len() {
+                let done = loop {
+                    if let Some(done) = self.drivers[driver].done(LOOK_EVERY)? {
+                        break done;
+                    }
+                    self.look(progress);
+                };
+                end_ns = end_ns.max(done.end_ns);
+                first_number = first_number.max(done.next_number);
+            }
+            self.mark(&windows, end_ns);
+        }
+        Ok(())
+    }
+
+    /// Position, start and planned end of the phases of a segment.
+    fn windows_of(&self, segment: usize, start_ns: i64) -> Vec<(usize, i64, i64)> {
+        match &self.run.segments[segment] {
+            Segment::Open(open) => {
+                open.phases().map(|(phase, from, to)| (phase, start_ns + from, start_ns + to)).collect()
+            }
+            Segment::Closed(phase) => {
+                let end_ns = match self.run.phases[*phase].until {
+                    Until::Elapsed(lasts) => {
+                        start_ns.saturating_add(i64::try_from(lasts.as_nanos()).unwrap_or(i64::MAX))
+                    }
+                    Until::Count(_) => i64::MAX,
+                };
+                vec![(*phase, start_ns, end_ns)]
+            }
+        }
+    }
+
+    /// Writes the phases of a segment that has ended, each up to its planned end or the actual one if that was before.
+    fn mark(&mut self, windows: &[(usize, i64, i64)], ended_ns: i64) {
+        for (position, start_ns, end_ns) in windows {
+            let end_ns = (*end_ns).min(ended_ns);
+            if end_ns < *start_ns {
+                // Stopped before it began.
+                self.windows.remove(position);
+                continue;
+            }
+            self.windows.insert(*position, (*start_ns, end_ns));
+            let phase = &self.run.phases[*position];
+            let (rate, end_rate) = phase.rates_per_s().unzip();
+            self.run.recorder.append(rows::Mark {
+                start_ns: *start_ns,
+                end_ns,
+                kind: "phase",
+                name: &phase.name,
+                rate_per_s: rate,
+                end_rate_per_s: end_rate.filter(|end_rate| Some(*end_rate) != rate),
+                in_flight: match phase.load {
+                    Load::InFlight(requests) => Some(i64::from(requests)),
+                    _ => None,
+                },
+                measured: phase.measured,
+            });
+        }
+    }
+
+    /// Takes the news of all threads. Returns their CPU time since they started.
+    fn collect(&mut self) -> i64 {
+        let now_ns = self.run.recorder.clock().now_ns();
+        let mut cpu_ns = 0;
+        self.in_flight = 0;
+        for driver in &self.drivers {
+            let news = driver.mailbox.take();
+            for (phase, tally) in news.tallies.iter().flat_map(|(phase, all)| all.iter().map(move |one| (*phase, one)))
+            {
+                self.tallies[phase].add(tally);
+                self.recent.add(tally);
+            }
+            self.in_flight += news.in_flight;
+            self.schedule_stalls += news.stalls;
+            self.longest_schedule_stall_ns = self.longest_schedule_stall_ns.max(news.longest_stall_ns);
+            cpu_ns += news.cpu_ns;
+            for (outcome, node, message) in news.first_errors {
+                if !self.first_errors.contains_key(&outcome) {
+                    self.first_errors.insert(outcome, (node.clone(), message.clone()));
+                    self.events.push(Event::FirstError { outcome, node, message });
+                }
+            }
+            for node in news.lost {
+                self.lost.insert(node.clone(), now_ns);
+                self.events.push(Event::Lost { node });
+            }
+            for node in news.back {
+                let since_ns = self.lost.remove(&node).unwrap_or(now_ns);
+                self.events.push(Event::Back { node, after: duration(now_ns - since_ns) });
+            }
+        }
+        cpu_ns
+    }
+
+    /// Collects, reports and shows, when it is time.
+    fn look(&mut self, progress: &mut dyn FnMut(Progress)) {
+        let now_ns = self.run.recorder.clock().now_ns();
+        let show = now_ns - self.look_ns >= i64::try_from(self.run.plan.progress_every.as_nanos()).unwrap_or(i64::MAX);
+        let report = now_ns - self.reported.time_ns >= REPORT_EVERY_NS;
+        if report {
+            self.report();
+        }
+        if self.run.cancel.is_asked() && !self.stopping {
+            self.stopping = true;
+            self.events.push(Event::Stopping);
+        }
+        if show || !self.events.is_empty() {
+            self.collect();
+            self.show(progress);
+        }
+    }
+
+    /// Writes what was captured, lost and used since the last time.
+    fn report(&mut self) {
+        let cpu_ns = self.collect();
+        let total = self.total();
+        let (captured, now) = (total.requests(), lag(&total));
+        let before = self.reported.lag;
+        let lost = Lag {
+            late_in_flight: now.late_in_flight - before.late_in_flight,
+            late_driver: now.late_driver - before.late_driver,
+            unsent: now.unsent - before.unsent,
+        };
+        let time_ns = self.run.recorder.clock().now_ns();
+        self.run.recorder.append(rows::SourceReport {
+            time_ns,
+            interval_ns: time_ns - self.reported.time_ns,
+            source: "requests",
+            node: "",
+            provider: "driver",
+            captured: (captured - self.reported.captured) as i64,
+            lost: lost.total() as i64,
+            lost_reason: &lost.reason(self.run.plan.max_in_flight),
+            cpu_ns: Some(cpu_ns - self.reported.cpu_ns),
+        });
+        self.reported = Reported { time_ns, captured, lag: now, cpu_ns };
+    }
+
+    fn total(&self) -> Counts {
+        let mut total = Counts::default();
+        self.tallies.iter().for_each(|tally| total.add(&tally.counts));
+        total
+    }
+
+    fn show(&mut self, progress: &mut dyn FnMut(Progress)) {
+        let now_ns = self.run.recorder.clock().now_ns();
+        let recent = std::mem::replace(&mut self.recent, Tally::new());
+        let seconds = (now_ns - self.look_ns).max(1) as f64 / 1e9;
+        self.look_ns = now_ns;
+        let total = self.total();
+        let begun = self.windows.iter().rfind(|(_, (start_ns, _))| *start_ns <= now_ns);
+        let phase =
+            begun.map(|(position, (start_ns, end_ns))| self.phase_progress(*position, *start_ns, *end_ns, now_ns));
+        let target_per_s =
+            begun.and_then(|(position, window)| target_per_s(&self.run.phases[*position], *window, now_ns));
+        progress(Progress {
+            elapsed: duration(now_ns - self.start_ns),
+            phase,
+            target_per_s,
+            ok_per_s: recent.counts.ok() as f64 / seconds,
+            failed_per_s: recent.counts.failed() as f64 / seconds,
+            in_flight: self.in_flight,
+            response: Percentiles::of(&recent.response),
+            service: Percentiles::of(&recent.service),
+            ok: total.ok(),
+            failed: total.failed(),
+            errors: errors(&total),
+            lag: lag(&total),
+            stalls: self.watcher.pauses().count + self.schedule_stalls,
+            events: std::mem::take(&mut self.events),
+        });
+    }
+
+    fn phase_progress(&self, position: usize, start_ns: i64, end_ns: i64, now_ns: i64) -> PhaseProgress {
+        let phase = &self.run.phases[position];
+        PhaseProgress {
+            number: position + 1,
+            of: self.run.phases.len(),
+            name: phase.name.clone(),
+            measured: phase.measured,
+            elapsed: duration(now_ns.min(end_ns) - start_ns),
+            lasts: (end_ns != i64::MAX).then(|| duration(end_ns - start_ns)),
+            count: match phase.until {
+                Until::Count(count) => Some(count),
+                Until::Elapsed(_) => None,
+            },
+            ended: self.tallies[position].counts.requests(),
+        }
+    }
+
+    fn finish(mut self, progress: &mut dyn FnMut(Progress)) -> Result<Summary, Error> {
+        let stopped = self.run.cancel.is_asked();
+        self.collect();
+        self.report();
+        self.show(progress);
+        for driver in std::mem::take(&mut self.drivers) {
+            driver.finish()?;
+        }
+        let total = self.total();
+        let first = |outcome: &Outcome| self.first_errors.get(outcome).cloned().unwrap_or_default();
+        let pauses = self.watcher.pauses();
+        let summarize = |(position, window): (&usize, &(i64, i64))| {
+            PhaseSummary::new(&self.run.phases[*position], *window, &self.tallies[*position])
+        };
+        Ok(Summary {
+            workload: self.run.plan.workload.name.clone(),
+            phases: self.windows.iter().map(summarize).collect(),
+            requests: total.requests(),
+            errors: errors(&total)
+                .into_iter()
+                .map(|error| {
+                    let (first_node, first_message) = first(&error.outcome);
+                    ErrorSummary { outcome: error.outcome, count: error.count, first_node, first_message }
+                })
+                .collect(),
+            lag: lag(&total),
+            stalls: StallSummary {
+                watcher: pauses.count,
+                watcher_total_ns: pauses.total_ns,
+                watcher_longest_ns: pauses.longest_ns,
+                schedule: self.schedule_stalls,
+                schedule_longest_ns: self.longest_schedule_stall_ns,
+            },
+            stopped,
+        })
+    }
+}
+
+fn target_per_s(phase: &Phase, (start_ns, end_ns): (i64, i64), now_ns: i64) -> Option<f64> {
+    let (from, to) = phase.rates_per_s()?;
+    let share = ((now_ns - start_ns) as f64 / (end_ns - start_ns).max(1) as f64).clamp(0.0, 1.0);
+    Some(from + (to - from) * share)
+}
+
+fn duration(ns: i64) -> Duration {
+    Duration::from_nanos(ns.max(0) as u64)
+}

@@ -1,0 +1,119 @@
+//! When requests are meant to start: phases of load and the offsets that they mean. Pure: nothing here knows a clock.
+
+mod arguments;
+mod offsets;
+mod spec;
+mod timeline;
+
+pub use arguments::from_arguments;
+pub use offsets::Offsets;
+pub use spec::from_toml;
+pub(crate) use timeline::{Due, OpenLoop, Segment, segments};
+
+use crate::Error;
+use crate::quantity::show_rate;
+use std::time::Duration;
+
+/// One stretch of load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Phase {
+    pub name: String,
+    pub load: Load,
+    pub until: Until,
+    /// False for a phase that only warms up or prepares: it is recorded and shown, and not judged.
+    pub measured: bool,
+    pub work: Work,
+}
+
+/// How requests come about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Load {
+    /// Open loop: requests start on a schedule, whatever becomes of those before.
+    Rate { per_s: f64 },
+    /// Open loop at a rate that grows or falls linearly. Only for a time, not for a count.
+    Ramp { from_per_s: f64, to_per_s: f64 },
+    /// Closed loop: this many requests in flight, the next one starts when one has ended.
+    InFlight(u32),
+}
+
+/// When a phase ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    Elapsed(Duration),
+    /// After so many requests.
+    Count(u64),
+}
+
+/// What a phase's requests do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Operations of the workload's mix.
+    Mix,
+    /// The workload's populate operation, with keys in sequence.
+    Populate,
+}
+
+impl Phase {
+    pub fn rate(per_s: f64, until: Until) -> Phase {
+        Phase::new(show_rate(per_s), Load::Rate { per_s }, until)
+    }
+
+    pub fn ramp(from_per_s: f64, to_per_s: f64, lasts: Duration) -> Phase {
+        let name = format!("{} to {}", show_rate(from_per_s), show_rate(to_per_s));
+        Phase::new(name, Load::Ramp { from_per_s, to_per_s }, Until::Elapsed(lasts))
+    }
+
+    pub fn in_flight(requests: u32, until: Until) -> Phase {
+        Phase::new(format!("{requests} in flight"), Load::InFlight(requests), until)
+    }
+
+    /// A phase for each of the rates `from`, `from + step`, … up to `to`, or down to it where `to` is less.
+    pub fn steps(from_per_s: f64, to_per_s: f64, step_per_s: f64, each: Duration) -> Vec<Phase> {
+        // A step's share of tolerance, so that the last one is not lost to how 0.1 + 0.2 adds up.
+        let steps = ((to_per_s - from_per_s).abs() / step_per_s.abs() + 1e-9).floor() as u64;
+        let step_per_s = step_per_s.abs().copysign(to_per_s - from_per_s);
+        (0..=steps).map(|step| Phase::rate(from_per_s + step as f64 * step_per_s, Until::Elapsed(each))).collect()
+    }
+
+    fn new(name: String, load: Load, until: Until) -> Phase {
+        Phase { name, load, until, measured: true, work: Work::Mix }
+    }
+
+    pub fn named(mut self, name: &str) -> Phase {
+        self.name = name.to_string();
+        self
+    }
+
+    pub fn unmeasured(mut self) -> Phase {
+        self.measured = false;
+        self
+    }
+
+    /// Intended rate at its start and at its end in requests/s, for open loop.
+    pub fn rates_per_s(&self) -> Option<(f64, f64)> {
+        match self.load {
+            Load::Rate { per_s } => Some((per_s, per_s)),
+            Load::Ramp { from_per_s, to_per_s } => Some((from_per_s, to_per_s)),
+            Load::InFlight(_) => None,
+        }
+    }
+
+    /// Says what is wrong with it, which the constructors cannot all prevent.
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong = |message: &str| Err(Error::Phase { phase: self.name.clone(), message: message.to_string() });
+        let in_range = |per_s: f64| per_s > 0.0 && per_s <= 1e9;
+        match (self.load, self.until) {
+            (Load::Rate { per_s }, _) if !in_range(per_s) => wrong("a rate is more than 0 and at most 1G requests/s"),
+            (Load::Ramp { from_per_s, to_per_s }, _) if !in_range(from_per_s) || !in_range(to_per_s) => {
+                wrong("a rate is more than 0 and at most 1G requests/s")
+            }
+            (Load::Ramp { .. }, Until::Count(_)) => {
+                wrong("a ramp needs a time: say for how long, not how many requests")
+            }
+            (Load::InFlight(0), _) => wrong("a closed loop has at least 1 request in flight"),
+            (_, Until::Count(0)) => wrong("a count is at least 1"),
+            (_, Until::Elapsed(lasts)) if lasts.is_zero() => wrong("a phase lasts longer than no time"),
+            _ => Ok(()),
+        }
+    }
+}

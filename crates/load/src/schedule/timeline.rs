@@ -1,0 +1,170 @@
+//! Phases put one after the other.
+//!
+//! Phases in open loop that follow each other are one segment on one timeline: the next begins when the one before was
+//! meant to end, with whatever is still in flight. A closed loop is a segment of its own and begins with nothing in
+//! flight. So an overloaded step is never cut off to look better than it was.
+
+use super::{Offsets, Phase};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Segment {
+    Open(OpenLoop),
+    /// Position of the phase.
+    Closed(usize),
+}
+
+/// Phases in open loop that follow each other.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct OpenLoop {
+    stretches: Vec<Stretch>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Stretch {
+    phase: usize,
+    start_ns: i64,
+    /// Number of its first request in the segment.
+    first: u64,
+    offsets: Offsets,
+}
+
+/// A request of an open loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Due {
+    /// Position of its phase.
+    pub phase: usize,
+    /// Its number in the segment.
+    pub number: u64,
+    /// Intended start, from the start of the segment.
+    pub offset_ns: i64,
+}
+
+pub(crate) fn segments(phases: &[Phase]) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    for (phase, offsets) in phases.iter().map(Offsets::of).enumerate() {
+        match (offsets, segments.last_mut()) {
+            (None, _) => segments.push(Segment::Closed(phase)),
+            (Some(offsets), Some(Segment::Open(open))) => open.push(phase, offsets),
+            (Some(offsets), _) => {
+                let mut open = OpenLoop { stretches: Vec::new() };
+                open.push(phase, offsets);
+                segments.push(Segment::Open(open));
+            }
+        }
+    }
+    segments
+}
+
+impl OpenLoop {
+    fn push(&mut self, phase: usize, offsets: Offsets) {
+        let first = self.requests();
+        let start_ns = self.lasts_ns();
+        self.stretches.push(Stretch { phase, start_ns, first, offsets });
+    }
+
+    /// Number of requests.
+    pub fn requests(&self) -> u64 {
+        self.stretches.last().map_or(0, |last| last.first + last.offsets.count())
+    }
+
+    pub fn lasts_ns(&self) -> i64 {
+        self.stretches.last().map_or(0, |last| last.start_ns + last.offsets.lasts_ns())
+    }
+
+    /// Position, start and end of each phase, from the start of the segment.
+    pub fn phases(&self) -> impl Iterator<Item = (usize, i64, i64)> {
+        let each = |stretch: &Stretch| (stretch.phase, stretch.start_ns, stretch.start_ns + stretch.offsets.lasts_ns());
+        self.stretches.iter().map(each)
+    }
+
+    /// Number of requests that were meant to start before `offset_ns`.
+    pub fn due_before(&self, offset_ns: i64) -> u64 {
+        let Some(stretch) = self.stretches.iter().rev().find(|stretch| stretch.start_ns < offset_ns) else { return 0 };
+        let (mut low, mut high) = (0, stretch.offsets.count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match stretch.offsets.get(middle) {
+                Some(start_ns) if stretch.start_ns + start_ns < offset_ns => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        stretch.first + low
+    }
+
+    /// The requests of one of `shares` equal shares: those whose number leaves the remainder `share`.
+    pub fn share(&self, share: u64, shares: u64) -> impl Iterator<Item = Due> + use<> {
+        let stretches = self.stretches.clone();
+        let mut at = 0;
+        (share..self.requests()).step_by(shares as usize).map(move |number| {
+            while number >= stretches[at].first + stretches[at].offsets.count() {
+                at += 1;
+            }
+            let stretch = &stretches[at];
+            let offset_ns = stretch.start_ns + stretch.offsets.get(number - stretch.first).unwrap_or_default();
+            Due { phase: stretch.phase, number, offset_ns }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Until;
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    fn lasting(per_s: f64) -> Phase {
+        Phase::rate(per_s, Until::Elapsed(Duration::from_secs(1)))
+    }
+
+    fn open(phases: &[Phase]) -> OpenLoop {
+        match segments(phases).remove(0) {
+            Segment::Open(open) => open,
+            closed => panic!("{closed:?}"),
+        }
+    }
+
+    #[test]
+    fn open_phases_in_a_row_are_one_timeline_and_a_closed_one_stands_alone() {
+        let closed = Phase::in_flight(2, Until::Count(5));
+        let phases = [lasting(2.0), lasting(4.0), closed.clone(), closed, lasting(1.0)];
+        let kinds: Vec<String> = segments(&phases)
+            .iter()
+            .map(|segment| match segment {
+                Segment::Open(open) => format!("open {:?}", open.phases().collect::<Vec<_>>()),
+                Segment::Closed(phase) => format!("closed {phase}"),
+            })
+            .collect();
+        insta::assert_snapshot!(kinds.join("\n"));
+    }
+
+    #[test]
+    fn the_next_phase_starts_when_the_one_before_was_meant_to_end() {
+        let starts: Vec<Due> = open(&[lasting(2.0), lasting(1.0)]).share(0, 1).collect();
+        let due = |phase, number, ms: i64| Due { phase, number, offset_ns: ms * 1_000_000 };
+        assert_eq!(starts, [due(0, 0, 0), due(0, 1, 500), due(1, 2, 1000)]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn shares_are_a_partition(rates in prop::collection::vec(1.0f64..500.0, 1..5), shares in 1u64..5) {
+            let phases: Vec<Phase> = rates.into_iter().map(lasting).collect();
+            let open = open(&phases);
+            let mut parts: Vec<Due> = (0..shares).flat_map(|share| open.share(share, shares)).collect();
+            parts.sort_by_key(|due| due.number);
+            prop_assert_eq!(&parts, &open.share(0, 1).collect::<Vec<_>>());
+            prop_assert!(parts.is_sorted_by_key(|due| due.offset_ns));
+            prop_assert_eq!(parts.len() as u64, open.requests());
+        }
+
+        #[test]
+        fn what_is_due_before_a_time_is_counted(rates in prop::collection::vec(1.0f64..500.0, 1..4), at_ms in 0i64..5000) {
+            let phases: Vec<Phase> = rates.into_iter().map(lasting).collect();
+            let open = open(&phases);
+            let counted = open.share(0, 1).filter(|due| due.offset_ns < at_ms * 1_000_000).count() as u64;
+            prop_assert_eq!(open.due_before(at_ms * 1_000_000), counted);
+        }
+    }
+}

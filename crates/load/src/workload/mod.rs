@@ -1,0 +1,144 @@
+//! What to send: schema, operations with weights, and how their parameters come about. Read from TOML.
+
+mod builtin;
+mod draw;
+mod encode;
+mod file;
+mod markers;
+mod mix;
+mod parameter;
+mod pool;
+
+pub use mix::Mix;
+pub use parameter::{Content, Distribution, Generator, Literal, Parameter};
+pub use scylla::frame::types::Consistency;
+
+pub(crate) use draw::Draw;
+pub(crate) use encode::{BoundOperation, Call, Sequence};
+pub(crate) use pool::Pool;
+
+use crate::Error;
+use std::path::Path;
+
+/// A workload.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workload {
+    pub name: String,
+    /// One sentence for a list of workloads.
+    pub description: String,
+    pub consistency: Consistency,
+    /// Request number n draws the same operation and the same values in every run with the same seed.
+    pub seed: u64,
+    /// Replaces `${replication_factor}` in the schema.
+    pub replication_factor: u64,
+    /// CQL statements, run in this order before the load.
+    pub schema: Vec<String>,
+    pub parameters: Vec<Parameter>,
+    pub operations: Vec<Operation>,
+    /// Mixes that the file names, beside each operation alone.
+    pub mixes: Vec<(String, Mix)>,
+    /// The mix that is run.
+    pub mix: Mix,
+    pub populate: Option<Populate>,
+}
+
+/// A prepared statement with a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operation {
+    pub name: String,
+    /// With named markers, each the name of a parameter.
+    pub cql: String,
+    /// Its own consistency level, where it differs from the workload's.
+    pub consistency: Option<Consistency>,
+}
+
+/// How rows come into an empty table before they are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Populate {
+    /// Position of the operation.
+    pub operation: usize,
+    /// Number of requests; each key of the population once, unless the file says otherwise.
+    pub count: u64,
+    /// Requests in flight meanwhile.
+    pub in_flight: u32,
+}
+
+impl Workload {
+    /// Opens a workload by name or path, each with an optional mix: `keyvalue`, `keyvalue/read`, `mine.toml`,
+    /// `mine.toml/mixed`.
+    pub fn open(given: &str) -> Result<Workload, Error> {
+        let (name, mix) = match given.rsplit_once(".toml/") {
+            Some((path, mix)) => (format!("{path}.toml"), Some(mix)),
+            None if given.ends_with(".toml") || Path::new(given).is_file() => (given.to_string(), None),
+            None => match given.split_once('/') {
+                Some((name, mix)) => (name.to_string(), Some(mix)),
+                None => (given.to_string(), None),
+            },
+        };
+        let mut workload = match builtin::text(&name) {
+            Some(text) => Workload::from_toml(&name, &format!("built-in {name}.toml"), text)?,
+            None if name.ends_with(".toml") || Path::new(&name).is_file() => {
+                let path = Path::new(&name);
+                let text =
+                    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+                let stem = path.file_stem().map_or_else(|| name.clone(), |stem| stem.to_string_lossy().into_owned());
+                Workload::from_toml(&stem, &name, &text)?
+            }
+            None => return Err(builtin::unknown(&name)),
+        };
+        if let Some(mix) = mix {
+            workload.choose_mix(mix)?;
+        }
+        Ok(workload)
+    }
+
+    /// Reads a workload. `file` is how errors name the text.
+    pub fn from_toml(name: &str, file: &str, text: &str) -> Result<Workload, Error> {
+        file::read(name, file, text)
+    }
+
+    /// Names and descriptions of what is built in.
+    pub fn built_in() -> Vec<(&'static str, String)> {
+        builtin::list()
+    }
+
+    /// Chooses what is run: a mix of the file, an operation alone, or weights such as `write=3,read=1`.
+    pub fn choose_mix(&mut self, given: &str) -> Result<(), Error> {
+        self.mix = mix::choose(self, given)?;
+        Ok(())
+    }
+
+    /// The names that [`Workload::choose_mix`] takes: the mixes of the file, then the operations.
+    pub fn mix_names(&self) -> Vec<&str> {
+        let mixes = self.mixes.iter().map(|(name, _)| name.as_str());
+        let mut names: Vec<&str> = mixes.collect();
+        names.extend(
+            self.operations
+                .iter()
+                .map(|operation| operation.name.as_str())
+                .filter(|name| !self.mixes.iter().any(|(mix, _)| mix == name)),
+        );
+        names
+    }
+
+    /// Number of keys of every parameter of that kind; changes which keys are written, read and populated.
+    pub fn set_population(&mut self, keys: u64) {
+        for parameter in &mut self.parameters {
+            if let Generator::Key { population, .. } = &mut parameter.generator {
+                *population = keys.max(1);
+            }
+        }
+        if let Some(populate) = &mut self.populate {
+            populate.count = keys.max(1);
+        }
+    }
+
+    /// Size of every value parameter.
+    pub fn set_value_bytes(&mut self, bytes: u32) {
+        for parameter in &mut self.parameters {
+            if let Generator::Value { min_bytes, max_bytes, .. } = &mut parameter.generator {
+                (*min_bytes, *max_bytes) = (bytes, bytes);
+            }
+        }
+    }
+}
