@@ -12,6 +12,7 @@ use crate::jars::{self, Release};
 use crate::java::{self, Java};
 use crate::launch::{Folders, Launcher, Plan};
 use crate::places::{in_memory, make_private};
+use crate::settings::Settings;
 use crate::state::{MARKER, Node, Record, Registry, STOP_BOUND, Stopped};
 use crate::{Cancel, Error, Places, Progress, Version, cql, jvm_options, process};
 
@@ -92,6 +93,7 @@ impl ClusterOptions {
             return Err(Error::NodeCount { asked: self.nodes, most: MOST_NODES });
         }
         jvm_options::check_heap(&self.heap)?;
+        Settings::check(&self.settings)?;
         match self.jvm_options.iter().find(|option| !option.starts_with('-')) {
             Some(option) => Err(Error::BadJvmOption { given: option.clone() }),
             None => Ok(()),
@@ -347,6 +349,7 @@ mod tests {
             assert!(matches!(start(|o| o.name = name.to_owned()).1, Error::BadName { .. }), "{name}");
         }
         assert!(matches!(start(|o| o.nodes = 0).1, Error::NodeCount { .. }));
+        assert!(matches!(start(|o| o.settings = vec!["a".into()]).1, Error::BadSetting { .. }));
         assert!(matches!(start(|o| o.heap = "much".into()).1, Error::BadHeap { .. }));
         assert!(matches!(start(|o| o.jvm_options = vec!["Xmx1g".into()]).1, Error::BadJvmOption { .. }));
         let (folder, error) = start(|o| o.java_home = Some("/no/such/java".into()));

@@ -32,6 +32,7 @@ fn is_frame(line: &str) -> bool {
     bare.starts_with("at ") || (bare.starts_with("... ") && (bare.ends_with(" more") || bare.ends_with("omitted")))
 }
 
+/// From the first line that tells of a failure to the end; what comes before is chatter.
 fn telling(output: &str) -> Vec<String> {
     const WORDS: [&str; 11] = [
         "Exception",
@@ -46,13 +47,12 @@ fn telling(output: &str) -> Vec<String> {
         "Terminating",
         "Fatal",
     ];
-    let wanted = |line: &&str| {
-        !is_frame(line)
-            && !line.contains("Server VM warning:")
-            && !line.starts_with("WARN")
-            && WORDS.iter().any(|word| line.contains(word))
-    };
-    unique(output.lines().filter(wanted).map(str::trim))
+    let chatter = |line: &str| line.contains("Server VM warning:") || line.starts_with("WARN");
+    let tells = |line: &str| !chatter(line) && !is_frame(line) && WORDS.iter().any(|word| line.contains(word));
+    let from_there = output.lines().skip_while(|line| !tells(line));
+    // A caret under a quoted line points nowhere once the lines are trimmed.
+    let wanted = |line: &&str| !is_frame(line) && !chatter(line) && line.bytes().any(|b| b.is_ascii_alphanumeric());
+    unique(from_there.filter(wanted).map(str::trim))
 }
 
 /// ERROR entries of system.log with what hangs under them but stack frames.
@@ -76,11 +76,15 @@ fn message(line: &str) -> &str {
     }
 }
 
-/// In order, each once; Cassandra says the cause in a sentence, and then again alone.
+/// In order, each once: a cause is printed in a sentence, then alone, then after its class's name.
 fn unique<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for line in lines {
-        if !kept.iter().any(|other| other.contains(line)) {
+        let bare = match line.split_once(": ") {
+            Some((class, message)) if class.contains('.') && !class.contains(' ') => message,
+            _ => line,
+        };
+        if !kept.iter().any(|other| other.contains(bare)) {
             kept.push(line.to_owned());
         }
     }
@@ -97,13 +101,29 @@ mod tests {
         let output = "WARNING: something harmless\nException (org.apache.cassandra.exceptions.ConfigurationException) encountered during startup: Invalid yaml. Please remove properties [nonsense] from your cassandra.yaml\nInvalid yaml. Please remove properties [nonsense] from your cassandra.yaml\norg.apache.cassandra.exceptions.ConfigurationException: Invalid yaml\n\tat org.apache.cassandra.config.YamlConfigurationLoader.check(YamlConfigurationLoader.java:1)\n";
         let reason = reason("INFO  [main] 2026-11-21 13:00:00,000 X.java:1 - fine\n", output);
         assert!(reason.contains("Please remove properties [nonsense]"), "{reason}");
-        assert!(!reason.contains("\tat ") && !reason.contains("harmless"), "{reason}");
+        assert_eq!(reason.lines().count(), 1, "the cause once, no frames, no warnings: {reason}");
     }
 
     #[test]
     fn the_jvms_own_refusal_is_the_reason() {
         let output = "Unrecognized VM option 'Nonsense'\nError: Could not create the Java Virtual Machine.\nError: A fatal exception has occurred. Program will exit.\n";
         assert!(reason("", output).starts_with("Unrecognized VM option 'Nonsense'"));
+    }
+
+    #[test]
+    fn what_explains_the_failure_stays_with_it() {
+        let output = "chatter\nException (x.ConfigurationException) encountered during startup: Invalid yaml\nCaused by: Cannot create property=num_tokens\n in 'reader', line 3, column 1:\n    num_tokens: \"many\"\n    ^\n\tat a.b\n\t... 7 more\nCaused by: java.lang.NumberFormatException: For input string: \"many\"\n";
+        let reason = reason("", output);
+        let lines: Vec<_> = reason.lines().skip(1).collect();
+        let expected = [
+            "Caused by: Cannot create property=num_tokens",
+            "in 'reader', line 3, column 1:",
+            "num_tokens: \"many\"",
+            "Caused by: java.lang.NumberFormatException: For input string: \"many\"",
+        ];
+        assert_eq!(lines, expected);
+        let output = "Error occurred during initialization of VM\nToo small maximum heap\n";
+        assert!(super::reason("", output).ends_with("Too small maximum heap"));
     }
 
     #[test]

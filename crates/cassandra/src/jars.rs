@@ -164,7 +164,7 @@ fn run_maven(
     cancel: &Cancel,
 ) -> Result<(), Error> {
     let mut maven = Command::new("mvn");
-    maven.args(["-B", "process-resources"]).current_dir(folder);
+    maven.args(["-B", "-Dstyle.color=never", "process-resources"]).current_dir(folder);
     // Its own group, so that a cancelled fetch takes Maven's children along and a terminal's
     // Ctrl-C reaches it through `cancel` only.
     maven.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -238,14 +238,13 @@ fn explain(version: Version, lines: &[String]) -> Error {
     }
 }
 
-/// The error lines, without those that only tell how to run Maven again.
+/// The error lines, without those that only tell how to run Maven again; all when there are none.
 fn last_words(lines: &[String]) -> String {
-    let advice = ["[Help", "re-run Maven", "To see the full stack trace", "For more information about the errors"];
-    let wanted = |line: &&String| {
-        let bare = line.trim_start_matches("[ERROR]").trim();
-        !bare.is_empty() && !line.starts_with("[INFO]") && !advice.iter().any(|part| bare.starts_with(part))
-    };
-    let mut kept: Vec<_> = lines.iter().filter(wanted).cloned().collect();
+    const ADVICE: [&str; 4] =
+        ["[Help", "Re-run Maven", "To see the full stack trace", "For more information about the errors"];
+    let error = |line: &String| line.strip_prefix("[ERROR]").map(|text| text.trim().to_owned());
+    let wanted = |text: &String| !text.is_empty() && !ADVICE.iter().any(|advice| text.starts_with(advice));
+    let mut kept: Vec<_> = lines.iter().filter_map(error).filter(wanted).collect();
     if kept.is_empty() {
         kept = lines.to_vec();
     }
@@ -268,7 +267,7 @@ mod tests {
         );
         let error = explain(version, &said);
         assert!(matches!(error, Error::NoSuchRelease { .. }), "{error}");
-        assert!(!error.to_string().contains("Scanning"));
+        assert!(!error.to_string().contains("Scanning") && !error.to_string().contains("Re-run"), "{error}");
         let said = lines("[ERROR] Plugin x could not be resolved: Could not transfer artifact y: Unknown host repo");
         assert!(matches!(explain(version, &said), Error::NoNetwork { .. }));
         assert!(matches!(explain(version, &lines("[ERROR] disk full")), Error::Maven { .. }));

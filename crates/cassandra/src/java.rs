@@ -97,12 +97,17 @@ fn choose(version: Version, found: Vec<Java>) -> Result<Java, Error> {
             version,
             needs: fits.iter().map(u32::to_string).collect::<Vec<_>>().join(" or "),
             found,
-            install: format!(
-                "Debian, Ubuntu: apt install openjdk-{0}-jdk-headless; SDKMAN: sdk install java {0}-tem",
-                fits[0]
-            ),
+            install: install(fits[0]),
         }
     })
+}
+
+fn install(feature: u32) -> String {
+    // Debian 12 and later carry 17 or newer only.
+    let debian = if feature >= 17 { "Debian, " } else { "" };
+    format!(
+        "{debian}Ubuntu: apt install openjdk-{feature}-jdk-headless; anywhere: Eclipse Temurin {feature}, by SDKMAN or as a tarball below /usr/lib/jvm"
+    )
 }
 
 /// `JAVA_VERSION="17.0.15"`

@@ -31,6 +31,17 @@ const NAMES_IN_4_0: &[(&str, &str, &str)] = &[
     ("cas_contention_timeout", "cas_contention_timeout_in_ms", "1000"),
 ];
 
+/// What the cluster's own options say, and which: set behind its back, it would wait on an address
+/// where nobody answers.
+const OURS: &[(&str, &str)] = &[
+    ("cluster_name", "the cluster another name"),
+    ("listen_address", "another first address"),
+    ("rpc_address", "another first address"),
+    ("storage_port", "another storage port"),
+    ("native_transport_port", "another native port"),
+    ("seed_provider", "the number of nodes"),
+];
+
 /// A node's cassandra.yaml, top-level keys in order.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
@@ -74,6 +85,12 @@ impl Settings {
         settings
     }
 
+    /// Refuses what [`Settings::set`] would, before there is a node to set it on.
+    pub(crate) fn check(given: &[String]) -> Result<(), Error> {
+        let mut settings = Self { entries: Vec::new() };
+        given.iter().try_for_each(|given| settings.set(given))
+    }
+
     fn put(&mut self, key: &str, value: Value, why: &'static str) {
         match self.entries.iter_mut().find(|entry| entry.key == key) {
             Some(entry) => (entry.value, entry.why) = (value, why),
@@ -92,13 +109,16 @@ impl Settings {
         if !path.iter().all(named) {
             return Err(bad("its key must be made of letters, digits, '_', '-' and dots"));
         }
+        let top = path.pop().unwrap_or_default();
+        if let Some((_, instead)) = OURS.iter().find(|(key, _)| *key == top) {
+            return Err(bad(&format!("the cluster itself sets {top}; give {instead}")));
+        }
         let value = value.trim();
         let value = match value.starts_with(['[', '{']) {
             true => serde_json::from_str(value)
                 .map_err(|error| bad(&format!("lists and maps are written as JSON ({error})")))?,
             false => scalar(value),
         };
-        let top = path.pop().unwrap_or_default();
         let old = self.entries.iter().find(|entry| entry.key == top).map(|entry| entry.value.clone());
         self.put(top, merge(old.unwrap_or(Value::Null), path, value), "set by the user");
         Ok(())
@@ -211,7 +231,7 @@ mod tests {
             "memtable.configurations.default.class_name=TrieMemtable",
             "memtable.configurations.other={\"class_name\":\"SkipListMemtable\"}",
             "key_cache_size=",
-            "cluster_name=\"12\"",
+            "default_keyspace=\"12\"",
             "data_file_directories=[\"/a\",\"/b\"]",
         ] {
             settings.set(given).unwrap();
@@ -219,7 +239,7 @@ mod tests {
         let yaml = settings.to_yaml();
         assert!(yaml.contains("\n# set by the user\nnum_tokens: 1\n") && !yaml.contains("num_tokens: 16"), "{yaml}");
         assert!(yaml.contains("concurrent_reads: 64\n"), "{yaml}");
-        assert!(yaml.contains("cluster_name: \"12\"\n"), "a number in quotes stays text: {yaml}");
+        assert!(yaml.contains("default_keyspace: \"12\"\n"), "a number in quotes stays text: {yaml}");
         assert!(yaml.contains("key_cache_size:\n"), "{yaml}");
         assert!(yaml.contains("data_file_directories:\n  - \"/a\"\n  - \"/b\"\n"), "{yaml}");
         let nested = "memtable:\n  \"configurations\":\n    \"default\":\n      \"class_name\": \"TrieMemtable\"\n    \"other\":\n      \"class_name\": \"SkipListMemtable\"\n";
@@ -235,6 +255,7 @@ mod tests {
             ("a b=1", "its key"),
             ("a: b\nc=1", "its key"),
             ("a=[1", "JSON"),
+            ("native_transport_port=1", "give another native port"),
         ] {
             let error = settings(Line::V5_0).set(given).unwrap_err().to_string();
             assert!(error.contains(why), "{given}: {error}");
