@@ -3,7 +3,8 @@
 /// A question whose parameters are still open.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Query {
-    pub(crate) name: &'static str,
+    #[cfg(test)]
+    name: &'static str,
     text: &'static str,
 }
 
@@ -17,7 +18,7 @@ pub(crate) enum Value<'a> {
 macro_rules! queries {
     ($($constant:ident = $file:literal),+ $(,)?) => {
         $(pub(crate) const $constant: Query =
-            Query { name: $file, text: include_str!(concat!("../queries/", $file, ".sql")) };)+
+            Query { #[cfg(test)] name: $file, text: include_str!(concat!("../queries/", $file, ".sql")) };)+
         #[cfg(test)]
         pub(crate) const ALL: &[Query] = &[$($constant),+];
     };
@@ -104,6 +105,26 @@ mod tests {
         for query in ALL {
             assert!(query.text.starts_with("-- "), "{}", query.name);
             assert!(!query.text.contains('"'), "{} could not be pasted into a shell", query.name);
+        }
+    }
+
+    #[test]
+    fn every_question_can_be_asked() {
+        use helenus_recording::{Manifest, Recorder, Recording, rows};
+        let folder = tempfile::TempDir::new().unwrap();
+        let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("t", "c")).unwrap();
+        recorder.append(rows::Stall { start_ns: 1, duration_ns: 2, side: "load", node: "", kind: "watcher" });
+        recorder.close().unwrap();
+        let engine = crate::Engine::open(&[Recording::open(&folder.path().join("r")).unwrap()]).unwrap();
+        let values = [
+            ("threshold_ns", Value::Integer(1)),
+            ("start_ns", Value::Integer(0)),
+            ("end_ns", Value::Integer(1_000_000_000)),
+            ("bin_ns", Value::Integer(1000)),
+            ("side", Value::Text("load")),
+        ];
+        for query in ALL {
+            engine.sql(&query.fill(&values)).unwrap_or_else(|error| panic!("{}: {error}", query.name));
         }
     }
 }

@@ -56,8 +56,7 @@ impl Limit {
         stops: &Stops,
         pools: &Pools,
     ) -> Result<Option<Limit>, Error> {
-        let windows: Vec<Interval> =
-            phases.iter().filter(|phase| phase.overloaded).map(Phase::window).collect();
+        let windows: Vec<Interval> = phases.iter().filter(|phase| phase.overloaded).map(Phase::window).collect();
         let length: i64 = windows.iter().map(Interval::length).sum();
         if length == 0 {
             return Ok(None);
@@ -82,7 +81,8 @@ impl Limit {
     /// everything else waits for when they are used up; then what leaves them idle.
     fn decide(&self) -> (Resource, String) {
         let usage = &self.usage;
-        let cpu_used_up = usage.idle_share.is_some_and(|idle| idle + usage.iowait_share.unwrap_or(0.0) < CPU_LIMIT_IDLE);
+        let cpu_used_up =
+            usage.idle_share.is_some_and(|idle| idle + usage.iowait_share.unwrap_or(0.0) < CPU_LIMIT_IDLE);
         if let Some(cpus) = self.busiest_load_thread_cpus.filter(|cpus| *cpus >= THREAD_LIMIT_CPUS) {
             let by = format!("the load driver: its busiest thread used {} of a CPU", text::percent(cpus.min(1.0)));
             return (Resource::Client, by);
@@ -95,10 +95,16 @@ impl Limit {
             return (Resource::Cpu, format!("the CPUs: {}", split(usage)));
         }
         if self.gc_share >= GC_LIMIT {
-            return (Resource::Gc, format!("garbage collection: it paused the server {} of the time", text::percent(self.gc_share)));
+            return (
+                Resource::Gc,
+                format!("garbage collection: it paused the server {} of the time", text::percent(self.gc_share)),
+            );
         }
         if let Some(iowait) = usage.iowait_share.filter(|iowait| *iowait >= DISK_LIMIT) {
-            return (Resource::Disk, format!("the disk: the CPUs waited for it {} of their time", text::percent(iowait)));
+            return (
+                Resource::Disk,
+                format!("the disk: the CPUs waited for it {} of their time", text::percent(iowait)),
+            );
         }
         if let Some(pool) = self.full_pools.first().filter(|pool| pool.share >= POOL_LIMIT) {
             let by = format!(
@@ -112,7 +118,10 @@ impl Limit {
             return (Resource::Pool, by);
         }
         if usage.idle_share.is_none() {
-            return (Resource::Unknown, "something that was not recorded: the recording has no CPU samples there".into());
+            return (
+                Resource::Unknown,
+                "something that was not recorded: the recording has no CPU samples there".into(),
+            );
         }
         (Resource::Unknown, format!("nothing that was recorded ({})", split(usage)))
     }
@@ -126,7 +135,10 @@ pub(crate) fn split(usage: &Usage) -> String {
     parts.extend(usage.load_cpus.map(|cpus| format!("load driver {cpus:.1} CPUs")));
     parts.extend(usage.other_cpus.map(|cpus| format!("everything else {cpus:.1} CPUs")));
     parts.extend(
-        usage.steal_share.filter(|steal| *steal >= 0.02).map(|steal| format!("taken by the hypervisor {}", text::percent(steal))),
+        usage
+            .steal_share
+            .filter(|steal| *steal >= 0.02)
+            .map(|steal| format!("taken by the hypervisor {}", text::percent(steal))),
     );
     parts.join(", ")
 }
@@ -204,6 +216,6 @@ mod tests {
             limit.schedule_stall_share = 0.6;
         });
         assert_eq!(resource, Resource::Cpu);
-        assert_eq!(by, "the CPUs: idle 2 %, server 0.8 CPUs, load driver 0.3 CPUs, everything else 0.1 CPUs");
+        assert_eq!(by, "the CPUs: idle 2.0 %, server 0.8 CPUs, load driver 0.3 CPUs, everything else 0.1 CPUs");
     }
 }

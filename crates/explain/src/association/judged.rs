@@ -1,6 +1,7 @@
 //! The requests that are judged: stretches of time, and which requests in them were slow.
 
-use super::{Nature, reach};
+use super::felt::{first_felt, meets};
+use super::{Nature, felt};
 use crate::requests::{Request, Requests};
 use crate::timeline::{Bursts, Interval, within};
 use std::rc::Rc;
@@ -42,12 +43,7 @@ pub(crate) struct Judged {
 
 impl Judged {
     /// Judges the requests that were due in the windows; slow is what took longer than the threshold.
-    pub(crate) fn new(
-        requests: &Rc<Requests>,
-        windows: &[Interval],
-        threshold_ns: i64,
-        median_ns: i64,
-    ) -> Judged {
+    pub(crate) fn new(requests: &Rc<Requests>, windows: &[Interval], threshold_ns: i64, median_ns: i64) -> Judged {
         let stretches = windows
             .iter()
             .map(|window| {
@@ -67,10 +63,7 @@ impl Judged {
                     window: *window,
                     requests: due.len(),
                     slow,
-                    bursts: Bursts::find(
-                        due.iter().map(|request| (request.intended_ns, is_slow(request))),
-                        window.end,
-                    ),
+                    bursts: Bursts::find(due.iter().map(|request| (request.intended_ns, is_slow(request))), window.end),
                     first: requests.rows.partition_point(|request| request.intended_ns < window.start),
                 }
             })
@@ -99,24 +92,28 @@ impl Judged {
         Some(Interval { start, end })
     }
 
-    /// How many requests of a stretch, slow and not, met a cause.
-    pub(super) fn met(&self, stretch: &Stretch, cause: &[Interval], nature: Nature) -> (usize, usize) {
-        let cause = within(cause, stretch.window);
-        let reach = reach(&cause, &stretch.bursts, nature);
-        let (mut slow, mut others, mut first) = (0, 0, 0);
+    /// How many requests of a stretch met a cause.
+    pub(super) fn met(&self, stretch: &Stretch, cause: &[Interval], nature: Nature) -> Met {
+        let felt = felt(&within(cause, stretch.window), &stretch.bursts, nature);
+        let mut met = Met::default();
+        let mut first = 0;
         for request in &self.requests.rows[stretch.first..stretch.first + stretch.requests] {
-            while reach.get(first).is_some_and(|reach| *reach <= request.intended_ns) {
-                first += 1;
-            }
-            let end = request.end_ns.min(stretch.window.end);
-            if cause.get(first).is_some_and(|cause| cause.start < end) {
+            first = first_felt(&felt, first, request.intended_ns);
+            if meets(&felt, first, request.end_ns.min(stretch.window.end)) {
                 if self.requests.is_timed(request) && request.response_ns() > self.threshold_ns {
-                    slow += 1;
+                    met.slow += 1;
                 } else {
-                    others += 1;
+                    met.others += 1;
                 }
             }
         }
-        (slow, others)
+        met
     }
+}
+
+/// Numbers of requests.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Met {
+    pub(super) slow: usize,
+    pub(super) others: usize,
 }

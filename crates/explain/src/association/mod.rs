@@ -10,8 +10,10 @@
 //! be zero, 2010. It is valid for any figure; the figure here is *explained time*, because it is sharp. The mere number
 //! of overlapping requests hardly changes when a pause of 1 s is moved by 0.5 s.
 
+mod felt;
 mod judged;
 
+pub(crate) use felt::{Felt, accountable_ns, accounts_for, felt};
 pub(crate) use judged::{Judged, SlowRequest, Stretch};
 
 use crate::random::Random;
@@ -39,14 +41,15 @@ const MOST_IN_TURNS: usize = 50_000;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Association {
     pub slow_requests: usize,
-    /// Slow requests that met the cause, or came while its backlog drained.
-    pub overlapped: usize,
+    /// Share for which the cause can account: it explains at least half of what they took longer than the median.
     pub share: f64,
     /// The same share when the cause is elsewhere: the mean over the turns.
     pub chance_share: f64,
+    /// Share that met the cause, or came while its backlog drained, however short it was.
+    pub overlap_share: f64,
     /// Share of the requests that were not slow that met the cause.
     pub others_share: f64,
-    /// `share` / `others_share`; None when no other request met it.
+    /// `overlap_share` / `others_share`; None when no other request met it.
     pub lift: Option<f64>,
     /// Share of the slow requests' time above the median that lies within the cause.
     pub time_share: f64,
@@ -62,9 +65,10 @@ impl Association {
         (self.share - self.chance_share).max(0.0)
     }
 
-    /// Of a request that met the cause, the probability that it is no coincidence.
+    /// Of the requests for which the cause can account, the part that is no coincidence. With x the share that is due
+    /// to it, the rest meets it as chance has it: share = x + (1 − x) · chance.
     pub(crate) fn credit(&self) -> f64 {
-        if self.share > 0.0 { (1.0 - self.chance_share / self.share).max(0.0) } else { 0.0 }
+        if self.share > self.chance_share { self.excess_share() / (1.0 - self.chance_share) / self.share } else { 0.0 }
     }
 
     /// Tests a merged set of causes against the judged requests. None without slow requests or without a cause in the
@@ -78,8 +82,7 @@ impl Association {
     ) -> Option<Association> {
         let slow_requests = judged.slow_requests();
         let thin = slow_requests.div_ceil(MOST_IN_TURNS).max(1);
-        let circles: Vec<Circle> =
-            judged.stretches.iter().map(|stretch| Circle::new(stretch, cause, thin)).collect();
+        let circles: Vec<Circle> = judged.stretches.iter().map(|stretch| Circle::new(stretch, cause, thin)).collect();
         if slow_requests == 0 || circles.iter().all(|circle| circle.cause.is_empty()) {
             return None;
         }
@@ -101,22 +104,22 @@ impl Association {
         let in_turns: usize = circles.iter().map(|circle| circle.slow.len()).sum();
         let excess_ns: i64 = circles.iter().flat_map(|circle| &circle.slow).map(|request| request.excess_ns).sum();
         let every = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-        let (mut overlapped, mut others, mut others_met) = (0, 0, 0);
+        let (mut slow_met, mut others, mut others_met) = (0, 0, 0);
         for stretch in &judged.stretches {
-            let (slow_met, not_slow_met) = judged.met(stretch, cause, nature);
-            overlapped += slow_met;
-            others_met += not_slow_met;
+            let met = judged.met(stretch, cause, nature);
+            slow_met += met.slow;
+            others_met += met.others;
             others += stretch.requests - stretch.slow.len();
         }
-        let share = every(overlapped as f64, slow_requests as f64);
+        let overlap_share = every(slow_met as f64, slow_requests as f64);
         let others_share = every(others_met as f64, others as f64);
         Some(Association {
             slow_requests,
-            overlapped,
-            share,
-            chance_share: every(chance.met as f64, (in_turns * turns) as f64),
+            share: every(observed.accounted as f64, in_turns as f64),
+            chance_share: every(chance.accounted as f64, (in_turns * turns) as f64),
+            overlap_share,
             others_share,
-            lift: (others_share > 0.0).then(|| share / others_share),
+            lift: (others_share > 0.0).then(|| overlap_share / others_share),
             time_share: every(observed.explained_ns as f64, excess_ns as f64),
             chance_time_share: every(chance.explained_ns as f64, excess_ns as f64 * turns as f64),
             p_value: (1 + reached) as f64 / (1 + turns) as f64,
@@ -135,13 +138,13 @@ struct Circle<'a> {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
-    met: usize,
+    accounted: usize,
     explained_ns: i64,
 }
 
 impl std::ops::AddAssign for Seen {
     fn add_assign(&mut self, other: Seen) {
-        self.met += other.met;
+        self.accounted += other.accounted;
         self.explained_ns = self.explained_ns.saturating_add(other.explained_ns);
     }
 }
@@ -162,14 +165,13 @@ impl<'a> Circle<'a> {
             return Seen::default();
         }
         let cause = turn(&self.cause, self.window, offset);
-        let reach = reach(&cause, self.bursts, nature);
+        let felt = felt(&cause, self.bursts, nature);
         let mut seen = Seen::default();
-        let (mut first_reaching, mut first_held) = (0, 0);
+        let (mut first, mut first_held) = (0, 0);
         for request in &self.slow {
-            while reach.get(first_reaching).is_some_and(|reach| *reach <= request.start) {
-                first_reaching += 1;
-            }
-            seen.met += usize::from(cause.get(first_reaching).is_some_and(|cause| cause.start < request.end));
+            first = felt::first_felt(&felt, first, request.start);
+            let accountable = felt::accountable_from(&felt, first, request, nature);
+            seen.accounted += usize::from(accounts_for(accountable, request));
             while cause.get(first_held).is_some_and(|cause| cause.end <= request.start) {
                 first_held += 1;
             }
@@ -182,22 +184,6 @@ impl<'a> Circle<'a> {
         }
         seen
     }
-}
-
-/// Up to when a cause, or one before it, makes requests slow. Ascending, so that the first one after a request's start
-/// is found by going on; and that one is itself still felt then, for else an earlier one would have been found.
-fn reach(cause: &[Interval], bursts: &Bursts, nature: Nature) -> Vec<i64> {
-    let mut furthest = i64::MIN;
-    cause
-        .iter()
-        .map(|interval| {
-            furthest = furthest.max(match nature {
-                Nature::Stop => bursts.drained_at(*interval),
-                Nature::Condition => interval.end,
-            });
-            furthest
-        })
-        .collect()
 }
 
 /// How long a cause held a request. Nothing gets out of a stop: a request that ended well before the stop did was not

@@ -13,8 +13,11 @@ pub(super) fn of(error: DataFusionError) -> Error {
             "the query needs more memory than it may have ({what}); ask for a shorter time, fewer columns or a LIMIT"
         ));
     }
+    if let DataFusionError::SQL(parser, _) = root {
+        return Error::Query(parser.to_string());
+    }
     let said = root.strip_backtrace();
-    let said = ["Error during planning: ", "Schema error: ", "SQL error: ", "Error during execution: "]
+    let said = ["Error during planning: ", "Schema error: ", "Error during execution: "]
         .iter()
         .fold(said.as_str(), |text, prefix| text.strip_prefix(prefix).unwrap_or(text))
         .replace("datafusion.public.", "");

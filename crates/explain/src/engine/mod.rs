@@ -126,8 +126,7 @@ impl Engine {
 /// The declared columns. Any may be NULL, because an older recording may lack it.
 fn schema_of(table: &Table) -> SchemaRef {
     let declared = table.arrow_schema();
-    let fields: Vec<Field> =
-        declared.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
+    let fields: Vec<Field> = declared.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
     Arc::new(Schema::new(fields))
 }
 

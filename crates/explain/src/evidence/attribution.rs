@@ -1,17 +1,18 @@
 //! For whom a slow request is counted that met several causes. Each is counted once, so that shares add up.
 //!
 //! 1. Stops before conditions: while everything stands still it does not matter how busy it was.
-//! 2. Of the stops, the longest that it met.
-//! 3. But for the client if its stall is at least half as long: a request that the driver itself held up says nothing
+//! 2. Of the stops, the one that stood longest while it was felt (all pauses of a kind together).
+//! 3. But for the client if it stood at least half as long: a request that the driver itself held up says nothing
 //!    about the server, and the shares of both are in the evidence. A client that merely stutters while the server
 //!    collects garbage (on one machine they share the CPUs) does not clear the server.
 //! 4. Of the conditions the one nearer to the origin: a compaction before the busy CPU that it makes, and that before
 //!    the queue that forms.
 //!
-//! Only causes that chance does not explain take part.
+//! Only causes that chance does not explain take part, and only for requests for which they can account (see
+//! `association`): at least half of what the request took longer than the median.
 
 use super::{Cause, CauseKind};
-use crate::association::{Judged, Nature, SlowRequest, Stretch};
+use crate::association::{Felt, Judged, Nature, Stretch, accountable_ns, accounts_for, felt};
 use crate::percentiles::median;
 use crate::timeline::{Interval, within};
 
@@ -23,24 +24,19 @@ pub(super) struct Rest {
     pub(super) median_ns: Option<i64>,
 }
 
-/// A stop within a stretch, and until when it is felt.
-#[derive(Debug, Clone, Copy)]
-struct Felt {
-    start: i64,
-    until: i64,
-    length: i64,
-    /// The latest `until` of this and those before.
-    furthest: i64,
-}
-
 pub(super) fn attribute(judged: &Judged, causes: &mut [Cause]) -> Rest {
     let mut taken: Vec<(Vec<i64>, Option<Interval>)> = vec![(Vec::new(), None); causes.len()];
     let mut rest = Vec::new();
     for stretch in &judged.stretches {
-        let felt: Vec<Vec<Felt>> = causes.iter().map(|cause| felt(cause, stretch)).collect();
+        let felt: Vec<Vec<Felt>> = causes.iter().map(|cause| felt_in(cause, stretch)).collect();
         for request in &stretch.slow {
-            let lengths: Vec<i64> = felt.iter().map(|felt| longest_met(felt, request)).collect();
-            match choose(causes, &lengths) {
+            let accountable: Vec<i64> = causes
+                .iter()
+                .zip(&felt)
+                .map(|(cause, felt)| accountable_ns(felt, request, cause.kind.nature()))
+                .map(|ns| if accounts_for(ns, request) { ns } else { 0 })
+                .collect();
+            match choose(causes, &accountable) {
                 Some(index) => {
                     let (responses, window) = &mut taken[index];
                     responses.push(request.response_ns);
@@ -63,9 +59,10 @@ pub(super) fn attribute(judged: &Judged, causes: &mut [Cause]) -> Rest {
     Rest { share: if slow > 0 { (1.0 - accounted).clamp(0.0, 1.0) } else { 0.0 }, median_ns: median(&mut rest) }
 }
 
-/// The cause, by index, that a request is counted for; `lengths` are of the longest of each cause that it met, or 0.
-fn choose(causes: &[Cause], lengths: &[i64]) -> Option<usize> {
-    let met = || causes.iter().zip(lengths).enumerate().filter(|(_, (_, length))| **length > 0);
+/// The cause, by index, that a request is counted for; `accountable` is for how much of it each can
+/// account, 0 for too little.
+fn choose(causes: &[Cause], accountable: &[i64]) -> Option<usize> {
+    let met = || causes.iter().zip(accountable).enumerate().filter(|(_, (_, ns))| **ns > 0);
     let stops = || met().filter(|(_, (cause, _))| cause.kind.nature() == Nature::Stop);
     let client = stops().find(|(_, (cause, _))| cause.kind == CauseKind::ClientStall);
     let server = stops()
@@ -79,34 +76,11 @@ fn choose(causes: &[Cause], lengths: &[i64]) -> Option<usize> {
     stop.or_else(|| met().next()).map(|(index, _)| index)
 }
 
-fn felt(cause: &Cause, stretch: &Stretch) -> Vec<Felt> {
+fn felt_in(cause: &Cause, stretch: &Stretch) -> Vec<Felt> {
     if !cause.is_significant() {
         return Vec::new();
     }
-    let mut furthest = i64::MIN;
-    within(&cause.times, stretch.window)
-        .into_iter()
-        .map(|interval| {
-            let until = match cause.kind.nature() {
-                Nature::Stop => stretch.bursts.drained_at(interval),
-                Nature::Condition => interval.end,
-            };
-            furthest = furthest.max(until);
-            Felt { start: interval.start, until, length: interval.length(), furthest }
-        })
-        .collect()
-}
-
-fn longest_met(felt: &[Felt], request: &SlowRequest) -> i64 {
-    let started = felt.partition_point(|felt| felt.start < request.end);
-    felt[..started]
-        .iter()
-        .rev()
-        .take_while(|felt| felt.furthest > request.start)
-        .filter(|felt| felt.until > request.start)
-        .map(|felt| felt.length)
-        .max()
-        .unwrap_or(0)
+    felt(&within(&cause.times, stretch.window), &stretch.bursts, cause.kind.nature())
 }
 
 #[cfg(test)]
@@ -142,20 +116,5 @@ mod tests {
         assert_eq!(chosen(&[(GcPause, 20), (ServerStall, 20)]), Some(GcPause));
         assert_eq!(chosen(&[(GcPause, 20), (CpuSaturation, 900)]), Some(GcPause));
         assert_eq!(chosen(&[(CompactionOrFlush, 20), (CpuSaturation, 900)]), Some(CompactionOrFlush));
-    }
-
-    #[test]
-    fn the_longest_stop_that_is_felt_counts() {
-        let felt = [
-            Felt { start: 0, until: 500, length: 100, furthest: 500 },
-            Felt { start: 200, until: 210, length: 10, furthest: 500 },
-            Felt { start: 600, until: 640, length: 40, furthest: 640 },
-        ];
-        let request = |start, end| SlowRequest { start, end, excess_ns: 0, response_ns: 0 };
-        assert_eq!(longest_met(&felt, &request(300, 400)), 100);
-        assert_eq!(longest_met(&felt, &request(450, 700)), 100);
-        assert_eq!(longest_met(&felt, &request(550, 700)), 40);
-        assert_eq!(longest_met(&felt, &request(550, 560)), 0);
-        assert_eq!(longest_met(&felt, &request(700, 800)), 0);
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Chance must give the like less often than this, and explain this much less, for a cause to be named. Eight causes
 /// are tested: with 0.01 each, one of thirteen runs would name one by chance, were it not for the second bound.
-pub(crate) const P_BOUND: f64 = 0.01;
+const P_BOUND: f64 = 0.01;
 pub(crate) const EXCESS_BOUND: f64 = 0.05;
 
 /// In the order of precedence: a request that met several is counted for one only (see `attribution`).
@@ -83,9 +83,9 @@ impl Cause {
 
     /// Whether the slow requests meet it more often than chance would have it.
     pub(crate) fn is_significant(&self) -> bool {
-        self.association.as_ref().is_some_and(|association| {
-            association.p_value < P_BOUND && association.excess_share() >= EXCESS_BOUND
-        })
+        self.association
+            .as_ref()
+            .is_some_and(|association| association.p_value < P_BOUND && association.excess_share() >= EXCESS_BOUND)
     }
 
     /// Share of the slow requests that it accounts for after what chance would give is taken off.
@@ -98,8 +98,7 @@ impl Cause {
 
     /// Share of the judged time in which it was there.
     pub(crate) fn judged_time_share(&self, judged: &Judged) -> f64 {
-        let covered: i64 =
-            judged.stretches.iter().map(|stretch| covered_ns(&self.times, stretch.window)).sum();
+        let covered: i64 = judged.stretches.iter().map(|stretch| covered_ns(&self.times, stretch.window)).sum();
         if judged.length_ns() > 0 { covered as f64 / judged.length_ns() as f64 } else { 0.0 }
     }
 }
@@ -131,8 +130,11 @@ impl StopTotals {
             *totals.ms_by_label.entry(stop.label.clone()).or_default() += ms;
         }
         totals.nodes = by_node.len();
-        totals.node =
-            by_node.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(node, _)| node.to_string()).unwrap_or_default();
+        totals.node = by_node
+            .into_iter()
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(node, _)| node.to_string())
+            .unwrap_or_default();
         totals
     }
 }

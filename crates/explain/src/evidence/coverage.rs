@@ -71,11 +71,6 @@ impl Coverage {
         self.has("stalls of load") || self.sources.contains("stalls")
     }
 
-    /// Whether stalls of a node would be: its agent measures them.
-    pub(crate) fn has_server_stalls(&self) -> bool {
-        self.has("stalls of server") || self.has_pauses()
-    }
-
     /// What was not recorded, and what therefore can't be said.
     pub(crate) fn missing(&self) -> Vec<(&'static str, &'static str)> {
         let mut missing = Vec::new();
@@ -88,7 +83,11 @@ impl Coverage {
         need(self.has_client_stalls(), "stalls of the load driver", "the client can be neither blamed nor cleared");
         need(self.has("cpus"), "CPUs", "a busy machine cannot be told from an idle one");
         need(self.has("threads"), "threads", "CPU time cannot be split between server, load driver and others");
-        need(self.has("pools"), "thread pools", "queues within the server cannot be seen: attach the agent to the node");
+        need(
+            self.has("pools"),
+            "thread pools",
+            "queues within the server cannot be seen: attach the agent to the node",
+        );
         missing
     }
 }

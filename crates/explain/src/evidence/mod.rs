@@ -7,10 +7,10 @@ mod machine;
 mod pools;
 mod stops;
 
-pub(crate) use cause::{Cause, CauseKind, EXCESS_BOUND, P_BOUND, StopTotals};
+pub(crate) use cause::{Cause, CauseKind, EXCESS_BOUND, StopTotals};
 pub(crate) use coverage::Coverage;
-pub(crate) use machine::{BUSY_IDLE_SHARE, Machine};
 pub use machine::Usage;
+pub(crate) use machine::{BUSY_IDLE_SHARE, Machine};
 pub use pools::FullPool;
 pub(crate) use pools::Pools;
 pub(crate) use stops::{Stop, Stops, times};

@@ -38,13 +38,13 @@ pub(crate) struct Pools(Vec<PoolSample>);
 impl Pools {
     pub(crate) fn load(engine: &Engine) -> Result<Pools, Error> {
         let rows = engine.sql(&query::POOL_QUEUES.fill(&[]))?;
-        let (time, active, pending) =
-            (rows.integers("time_ns")?, rows.integers("active")?, rows.integers("pending")?);
+        let (time, active, pending) = (rows.integers("time_ns")?, rows.integers("active")?, rows.integers("pending")?);
         let (node, pool, max_size) = (rows.texts("node")?, rows.texts("pool")?, rows.integers_or_null("max_size")?);
         let same = |a: usize, b: usize| node[a] == node[b] && pool[a] == pool[b];
         let samples = (0..time.len()).map(|row| {
             let before = row.checked_sub(1).filter(|before| same(*before, row)).map(|before| time[row] - time[before]);
-            let after = Some(row + 1).filter(|next| *next < time.len() && same(*next, row)).map(|next| time[next] - time[row]);
+            let after =
+                Some(row + 1).filter(|next| *next < time.len() && same(*next, row)).map(|next| time[next] - time[row]);
             let half = |distance: Option<i64>, other: Option<i64>| {
                 distance.or(other).unwrap_or_default().min(LONGEST_SAMPLE_NS) / 2
             };

@@ -122,17 +122,11 @@ impl Stops {
 
 /// A collection that did some of its work beside the application has its pauses as parts; another is one pause.
 fn pauses_of(rows: Vec<PauseRow>) -> Vec<Stop> {
-    let in_parts: HashSet<(String, i64)> = rows
-        .iter()
-        .filter(|row| row.is_part)
-        .filter_map(|row| Some((row.stop.node.clone(), row.gc_id?)))
-        .collect();
+    let in_parts: HashSet<(String, i64)> =
+        rows.iter().filter(|row| row.is_part).filter_map(|row| Some((row.stop.node.clone(), row.gc_id?))).collect();
     let key = |row: &PauseRow| row.gc_id.map(|gc_id| (row.stop.node.clone(), gc_id));
-    let labels: HashMap<(String, i64), String> = rows
-        .iter()
-        .filter(|row| !row.is_part)
-        .filter_map(|row| Some((key(row)?, row.stop.label.clone())))
-        .collect();
+    let labels: HashMap<(String, i64), String> =
+        rows.iter().filter(|row| !row.is_part).filter_map(|row| Some((key(row)?, row.stop.label.clone()))).collect();
     let mut parts: HashMap<(String, i64), Vec<Interval>> = HashMap::new();
     let mut pauses = Vec::new();
     for row in rows {

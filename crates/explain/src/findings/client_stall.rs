@@ -39,8 +39,11 @@ impl Check for ClientStall {
             )
         } else if cause.is_significant() {
             (
-                format!("The load driver stuttered, but the slow requests were held up longer by something else (longest stall {longest})"),
-                "Every slow request that met a stall of the driver also met a longer stop, for which it is counted.".into(),
+                format!(
+                    "The load driver stuttered, but the slow requests were held up longer by something else (longest stall {longest})"
+                ),
+                "Every slow request that met a stall of the driver also met a longer stop, for which it is counted."
+                    .into(),
             )
         } else {
             (

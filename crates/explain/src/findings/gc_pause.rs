@@ -45,8 +45,7 @@ impl Check for GcPause {
             )
         };
         let more = json!({ "pauses": totals, "gc_time_share": gc_time });
-        let mut finding =
-            Finding::about(self.name(), cause, evidence, words, evidence.ask(&query::SLOW_IN_GC), more);
+        let mut finding = Finding::about(self.name(), cause, evidence, words, evidence.ask(&query::SLOW_IN_GC), more);
         finding.node = totals.node;
         vec![finding]
     }

@@ -98,7 +98,8 @@ impl LostData {
         let mut finding = Finding::new(self.name(), severity, title, detail, *longest);
         finding.query = query::CPU_INTERVALS.fill(&[]);
         finding.weight = share;
-        finding.evidence = json!({ "gaps": gaps.len(), "gap_share": share, "longest_ms": longest.length() as f64 / 1e6 });
+        finding.evidence =
+            json!({ "gaps": gaps.len(), "gap_share": share, "longest_ms": longest.length() as f64 / 1e6 });
         Some(finding)
     }
 }

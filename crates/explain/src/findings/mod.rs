@@ -156,7 +156,6 @@ impl Finding {
         let mut figures = json!({
             "slow_requests": evidence.judged.slow_requests(),
             "counted_for_it": cause.attributed,
-            "met_it": cause.association.as_ref().map(|association| association.overlapped),
             "association": cause.association,
             "median_response_of_those_ms": cause.attributed_median_ns.map(ms),
             "median_response_ms": ms(evidence.judged.median_ns),
@@ -213,16 +212,16 @@ fn shares(cause: &Cause) -> String {
     )
 }
 
-/// "7 % of the slow requests met one, and chance alone gives 6.4 %", for what is no cause.
+/// "it can account for 7 % of the slow requests, chance alone gives 6.4 % (p = 0.31)", for what is no cause.
 fn no_more_than_chance(cause: &Cause) -> String {
     match &cause.association {
         Some(association) => format!(
-            "{} of the slow requests met one, chance alone gives {} (p = {:.2})",
+            "it can account for {} of the slow requests, chance alone gives {} (p = {:.2})",
             text::percent(association.share),
             text::percent(association.chance_share),
             association.p_value
         ),
-        None => "there was none in the judged time, or no slow request".into(),
+        None => "there was none in the judged time".into(),
     }
 }
 

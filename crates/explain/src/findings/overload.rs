@@ -94,7 +94,10 @@ fn detail(overloaded: &[&Phase], evidence: &Evidence) -> String {
     if let Some(limit) = &evidence.limit {
         let usage = split(&limit.usage);
         if !usage.is_empty() {
-            detail.push_str(&format!(" In the overloaded phases: {usage}; GC {} of the time.", text::percent(limit.gc_share)));
+            detail.push_str(&format!(
+                " In the overloaded phases: {usage}; GC {} of the time.",
+                text::percent(limit.gc_share)
+            ));
         }
         if limit.resource == Resource::Client {
             detail.push_str(" What the server can do is not known: give the load driver more (another machine, more drivers) and run again.");

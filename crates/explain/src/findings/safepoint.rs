@@ -17,8 +17,7 @@ impl Check for Safepoint {
             return Vec::new();
         };
         let totals = StopTotals::of(&evidence.stops.safepoints, &evidence.judged);
-        let most =
-            totals.ms_by_label.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or("", |(label, _)| label.as_str());
+        let most = totals.ms_by_label.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or("", |(label, _)| label.as_str());
         let title = format!(
             "The JVM{} stopped its threads, not for GC, which accounts for {}: {}, the longest {}",
             of_node(&totals.node, totals.nodes),

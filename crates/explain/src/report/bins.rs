@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn bins_are_round_and_not_too_many() {
-        let bins = |seconds: i64| Bins::over(Interval { start: 7, end: 7 + seconds * 1_000_000_000 }, 1800, 100_000_000);
+        let bins =
+            |seconds: i64| Bins::over(Interval { start: 7, end: 7 + seconds * 1_000_000_000 }, 1800, 100_000_000);
         assert_eq!((bins(90).seconds_each(), bins(90).count), (0.1, 901));
         assert_eq!(bins(200).seconds_each(), 0.2);
         assert_eq!(bins(600).seconds_each(), 0.5);

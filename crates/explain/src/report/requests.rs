@@ -28,11 +28,7 @@ pub(super) fn throughput(requests: &Requests, phases: &[Phase], bins: &Bins) -> 
     Throughput {
         bin_s: bins.seconds_each(),
         time_s: bins.seconds(),
-        intended_per_s: intended
-            .iter()
-            .enumerate()
-            .map(|(bin, count)| open_loop(bin).then(|| per_s(*count)))
-            .collect(),
+        intended_per_s: intended.iter().enumerate().map(|(bin, count)| open_loop(bin).then(|| per_s(*count))).collect(),
         ok_per_s: ok.into_iter().map(per_s).collect(),
         failed_per_s: failed.into_iter().map(per_s).collect(),
     }

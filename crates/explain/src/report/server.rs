@@ -42,8 +42,7 @@ pub(super) fn pauses(engine: &Engine, bins: &Bins) -> Result<Vec<ReportPause>, E
 fn per_bin(stops: &[Stop], kind: &str, bins: &Bins) -> Vec<Stop> {
     let mut longest: BTreeMap<(usize, &str), (&Stop, usize, i64)> = BTreeMap::new();
     for stop in stops {
-        let (most, count, total) =
-            longest.entry((bins.of(stop.window.start), &stop.node)).or_insert((stop, 0, 0));
+        let (most, count, total) = longest.entry((bins.of(stop.window.start), &stop.node)).or_insert((stop, 0, 0));
         *count += 1;
         *total += stop.window.length();
         if stop.window.length() > most.window.length() {
@@ -56,7 +55,12 @@ fn per_bin(stops: &[Stop], kind: &str, bins: &Bins) -> Vec<Stop> {
             let label = if count == 1 {
                 stop.label.clone()
             } else {
-                format!("{} (the longest of {} {kind}s, {} in all)", stop.label, text::count(count), text::time_ns(total))
+                format!(
+                    "{} (the longest of {} {kind}s, {} in all)",
+                    stop.label,
+                    text::count(count),
+                    text::time_ns(total)
+                )
             };
             Stop { label, ..stop.clone() }
         })
@@ -68,8 +72,7 @@ pub(super) fn pools(engine: &Engine, span: Interval) -> Result<Vec<PoolSeries>, 
     let values = [("start_ns", Value::Integer(bins.start_ns)), ("bin_ns", Value::Integer(bins.length_ns))];
     let rows = engine.sql(&query::POOL_BINS.fill(&values))?;
     let (node, pool, bin) = (rows.texts("node")?, rows.texts("pool")?, rows.integers("bin")?);
-    let (active, pending, blocked) =
-        (rows.integers("active")?, rows.integers("pending")?, rows.integers("blocked")?);
+    let (active, pending, blocked) = (rows.integers("active")?, rows.integers("pending")?, rows.integers("blocked")?);
     let mut all: Vec<PoolSeries> = Vec::new();
     for row in 0..node.len() {
         if all.last().is_none_or(|series| series.node != node[row] || series.pool != pool[row]) {

@@ -1,0 +1,122 @@
+//! SQL over recordings.
+
+use crate::world::{Phase, World};
+use helenus_explain::{Engine, Error, RECORDING_COLUMN};
+use helenus_recording::schema::TABLES;
+use helenus_recording::{Manifest, Recorder, Recording, rows};
+use tempfile::TempDir;
+
+fn small() -> World {
+    World { phases: vec![Phase { name: "p", rate_per_s: 100, seconds: 2, measured: true }], ..World::default() }
+}
+
+fn count(engine: &Engine, table: &str) -> i64 {
+    let rows = engine.sql(&format!("SELECT count(*) AS n FROM {table}")).unwrap();
+    let column =
+        arrow::array::AsArray::as_primitive::<arrow::datatypes::Int64Type>(rows.batches()[0].column(0).as_ref())
+            .clone();
+    column.value(0)
+}
+
+#[test]
+fn every_table_is_there_with_or_without_rows() {
+    let folder = TempDir::new().unwrap();
+    // A name that a pattern or an address would take apart.
+    let recording = small().record(&folder.path().join("a [1] * ? 100% ü"));
+    let engine = Engine::open(&[recording]).unwrap();
+    for table in TABLES {
+        let rows = engine.sql(&format!("SELECT * FROM {} LIMIT 3", table.name)).unwrap();
+        let names: Vec<&str> = rows.schema().fields().iter().map(|field| field.name().as_str()).collect();
+        let declared: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
+        assert_eq!(names, declared);
+    }
+    assert_eq!(count(&engine, "requests"), 200);
+    assert_eq!(count(&engine, "findings"), 0);
+}
+
+#[test]
+fn several_recordings_are_one_table_each() {
+    let folder = TempDir::new().unwrap();
+    let recordings = [small().record(&folder.path().join("a")), small().record(&folder.path().join("b"))];
+    let engine = Engine::open(&recordings).unwrap();
+    assert_eq!(count(&engine, "requests"), 400);
+    let sql = format!("SELECT {RECORDING_COLUMN}, count(*) FROM requests GROUP BY 1");
+    // Both have the same title, so that their ids tell them apart.
+    assert_eq!(engine.sql(&sql).unwrap().rows(), 2);
+    assert_eq!(count(&engine, "findings"), 0);
+}
+
+#[test]
+fn a_column_that_an_older_recording_lacks_is_null() {
+    let folder = TempDir::new().unwrap();
+    let recording = small().record(&folder.path().join("r"));
+    let file = recording.files("requests").unwrap().remove(0);
+    // The file as an older version would have written it: without one column.
+    let reader =
+        parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&file).unwrap())
+            .unwrap()
+            .build()
+            .unwrap();
+    let batches: Vec<_> =
+        reader.map(|batch| batch.unwrap()).map(|batch| batch.project(&[0, 1, 2, 3, 5]).unwrap()).collect();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(std::fs::File::create(&file).unwrap(), batches[0].schema(), None).unwrap();
+    for batch in &batches {
+        writer.write(batch).unwrap();
+    }
+    writer.close().unwrap();
+    let engine = Engine::open(&[recording]).unwrap();
+    let rows = engine.sql("SELECT count(*) AS n, count(operation) AS known FROM requests").unwrap();
+    let value = |column: usize| {
+        arrow::array::AsArray::as_primitive::<arrow::datatypes::Int64Type>(rows.batches()[0].column(column).as_ref())
+            .value(0)
+    };
+    assert_eq!((value(0), value(1)), (200, 0));
+}
+
+#[test]
+fn a_wrong_query_says_what_is_right() {
+    let folder = TempDir::new().unwrap();
+    let engine = Engine::open(&[small().record(&folder.path().join("r"))]).unwrap();
+    let said = |sql: &str| engine.sql(sql).unwrap_err().to_string();
+    insta::assert_snapshot!(
+        [
+            said("SELECT outcom FROM requests"),
+            said("SELECT 1 FROM request"),
+            said("SELEC 1"),
+            said("SELECT nope(1)"),
+            said("DROP TABLE requests"),
+            said("COPY requests TO 'x.parquet'"),
+            said("INSERT INTO requests SELECT * FROM requests"),
+        ]
+        .join("\n")
+    );
+    assert!(matches!(Engine::open(&[]), Err(Error::NoRecording)));
+}
+
+#[test]
+fn rows_can_be_handed_on_without_keeping_them() {
+    let folder = TempDir::new().unwrap();
+    let engine = Engine::open(&[small().record(&folder.path().join("r"))]).unwrap();
+    let mut rows = 0;
+    let schema = engine
+        .each("SELECT start_ns FROM requests ORDER BY start_ns", |batch| {
+            rows += batch.num_rows();
+            Ok::<(), Error>(())
+        })
+        .unwrap();
+    assert_eq!((rows, schema.fields().len()), (200, 1));
+}
+
+#[test]
+fn a_recording_without_requests_can_be_explained() {
+    let folder = TempDir::new().unwrap();
+    let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("t", "c")).unwrap();
+    recorder.append(rows::Stall { start_ns: 1, duration_ns: 2, side: "recorder", node: "", kind: "watcher" });
+    recorder.close().unwrap();
+    let engine = Engine::open(&[Recording::open(&folder.path().join("r")).unwrap()]).unwrap();
+    let explanation = helenus_explain::explain(&engine, &helenus_explain::Options::default()).unwrap();
+    assert_eq!(explanation.findings[0].title, "There is no request to judge");
+    assert_eq!(explanation.severity(), helenus_explain::Severity::Information);
+    helenus_explain::Report::build(&engine, &explanation).unwrap();
+}

@@ -1,0 +1,8 @@
+//! Synthetic recordings with known truths. One binary, since each would link the query engine.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod engine;
+mod figures;
+mod truths;
+mod world;

@@ -1,0 +1,219 @@
+//! Known truths must come out.
+
+use crate::world::{MS, NODE, Phase, S, World, healthy_gc};
+use helenus_explain::{Resource, Severity};
+
+#[test]
+fn a_heap_far_too_small_is_gc() {
+    let gc: Vec<(i64, i64)> =
+        (0..40).map(|index| (index * 730 * MS + (index * 97 % 300) * MS, (80 + index % 7 * 15) * MS)).collect();
+    let world = World { gc, ..World::default() };
+    let explained = world.explain();
+    let top = explained.top();
+    assert_eq!(top.finding, "gc-pause");
+    assert_eq!(top.node, NODE);
+    assert!(top.severity >= Severity::Warning);
+    assert!(top.share.unwrap() > 0.8, "{top:?}");
+    assert!(top.chance_share.unwrap() < 0.5, "{top:?}");
+    assert!(top.p_value.unwrap() < 0.01, "{top:?}");
+    assert_eq!(explained.serious(), ["gc-pause"]);
+    insta::assert_snapshot!(explained.explanation.to_string());
+}
+
+#[test]
+fn a_stopped_load_driver_is_not_the_servers_fault() {
+    let world = World { gc: healthy_gc(30), client_stops: vec![(14 * S, S)], ..World::default() };
+    let explained = world.explain();
+    assert_eq!(explained.top().finding, "client-stall");
+    assert_eq!(explained.top().severity, Severity::Critical);
+    assert!(explained.top().share.unwrap() > 0.95);
+    assert_eq!(explained.serious(), ["client-stall"]);
+    let window = (explained.top().window_start_ns, explained.top().window_end_ns);
+    assert!(window.0 >= crate::world::T0 + 13 * S && window.1 <= crate::world::T0 + 17 * S, "{window:?}");
+    insta::assert_snapshot!(explained.explanation.to_string());
+}
+
+#[test]
+fn a_stopped_server_is_no_gc() {
+    let world = World { gc: healthy_gc(30), server_stops: vec![(14 * S + 300 * MS, S)], ..World::default() };
+    let explained = world.explain();
+    assert_eq!(explained.top().finding, "server-stall");
+    assert_eq!(explained.top().severity, Severity::Critical);
+    assert_eq!(explained.serious(), ["server-stall"]);
+    let gc = explained.find("gc-pause").unwrap();
+    assert!(gc.share.unwrap() < 0.05, "{gc:?}");
+    insta::assert_snapshot!(explained.explanation.to_string());
+}
+
+#[test]
+fn an_idle_healthy_run_has_nothing_above_information() {
+    for (rate_per_s, seconds) in [(200, 20), (500, 60), (1000, 30)] {
+        let phases = vec![Phase { name: "steady", rate_per_s, seconds, measured: true }];
+        let explained = World { phases, gc: healthy_gc(seconds), ..World::default() }.explain();
+        assert_eq!(explained.serious(), [""; 0], "{}", explained.explanation);
+        assert_eq!(explained.top().finding, "healthy");
+    }
+}
+
+#[test]
+fn a_load_past_what_can_be_had_has_a_knee() {
+    let step = |name, rate_per_s| Phase { name, rate_per_s, seconds: 8, measured: true };
+    let world = World {
+        phases: vec![
+            step("500/s", 500),
+            step("1000/s", 1000),
+            step("1500/s", 1500),
+            step("2500/s", 2500),
+            step("3500/s", 3500),
+        ],
+        gc: healthy_gc(40),
+        ..World::default()
+    };
+    let explained = world.explain();
+    let knee = explained.explanation.knee.as_ref().unwrap();
+    assert!(knee.reached);
+    assert_eq!(knee.steps[knee.last_kept_up.unwrap()].phase, "1500/s");
+    assert!((1700.0..1900.0).contains(&knee.plateau_per_s), "{knee:?}");
+    assert_eq!(knee.limit.as_ref().unwrap().resource, Resource::Cpu);
+    assert_eq!(explained.top().finding, "overload");
+    assert_eq!(explained.serious(), ["overload"]);
+    // The overloaded steps are judged apart.
+    assert_eq!(explained.explanation.judged.len(), 3);
+    insta::assert_snapshot!(explained.explanation.to_string());
+}
+
+#[test]
+fn a_driver_at_its_limit_is_said_to_be_the_limit() {
+    let step = |name, rate_per_s| Phase { name, rate_per_s, seconds: 6, measured: true };
+    let world = World {
+        phases: vec![step("1000/s", 1000), step("3000/s", 3000)],
+        server_cpus_at_full_load: 0.4,
+        load_cpus_at_full_load: 0.98,
+        ..World::default()
+    };
+    let explained = world.explain();
+    let limit = explained.explanation.knee.as_ref().unwrap().limit.as_ref().unwrap();
+    assert_eq!(limit.resource, Resource::Client);
+    assert!(explained.find("overload").unwrap().title.contains("the load driver"), "{}", explained.explanation);
+}
+
+#[test]
+fn a_full_pool_with_idle_cpus_is_the_limit() {
+    let step = |name, rate_per_s| Phase { name, rate_per_s, seconds: 6, measured: true };
+    let world = World {
+        phases: vec![step("1000/s", 1000), step("3000/s", 3000)],
+        server_cpus_at_full_load: 0.4,
+        load_cpus_at_full_load: 0.2,
+        ..World::default()
+    };
+    let explained = world.explain();
+    let limit = explained.explanation.knee.as_ref().unwrap().limit.as_ref().unwrap();
+    assert_eq!(limit.resource, Resource::Pool);
+    assert_eq!(limit.full_pools[0].pool, "MutationStage");
+}
+
+#[test]
+fn a_constant_rate_past_what_can_be_had_is_overload() {
+    let phases = vec![Phase { name: "too much", rate_per_s: 2500, seconds: 10, measured: true }];
+    let explained = World { phases, ..World::default() }.explain();
+    assert!(explained.explanation.knee.is_none());
+    assert_eq!(explained.top().finding, "overload");
+    assert!(explained.top().detail.contains("No phase kept up"), "{}", explained.explanation);
+}
+
+#[test]
+fn what_nothing_explains_is_said_to_be_so() {
+    let secret_stops: Vec<(i64, i64)> = (0..9).map(|index| (index * 3 * S + 2 * S + 311 * MS, 120 * MS)).collect();
+    let explained = World { gc: healthy_gc(30), secret_stops, ..World::default() }.explain();
+    assert_eq!(explained.top().finding, "unexplained", "{}", explained.explanation);
+    assert_eq!(explained.serious(), ["unexplained"]);
+    assert!(explained.top().share.unwrap() > 0.9);
+}
+
+#[test]
+fn a_safepoint_that_is_no_gc_is_told_from_one() {
+    let safepoints: Vec<(i64, i64)> = (0..9).map(|index| (index * 3 * S + 2 * S + 311 * MS, 120 * MS)).collect();
+    let explained = World { gc: healthy_gc(30), safepoints, ..World::default() }.explain();
+    assert_eq!(explained.serious(), ["safepoint"], "{}", explained.explanation);
+    assert!(explained.top().detail.contains("ThreadDump"));
+}
+
+#[test]
+fn compactions_that_slow_requests_are_found() {
+    // Each takes half a second, and what the server does meanwhile stops and goes.
+    let compactions: Vec<(i64, i64)> =
+        (0..6).map(|index| (index * 4 * S + 3 * S + index * 200 * MS, 600 * MS)).collect();
+    let secret_stops =
+        compactions.iter().flat_map(|(start, _)| (0..5).map(move |part| (start + part * 110 * MS, 60 * MS))).collect();
+    let explained = World { gc: healthy_gc(30), compactions, secret_stops, ..World::default() }.explain();
+    assert_eq!(explained.top().finding, "compaction-or-flush", "{}", explained.explanation);
+    assert!(explained.top().p_value.unwrap() < 0.01);
+}
+
+#[test]
+fn requests_that_fail_are_an_error_and_slow() {
+    let explained = World { failing: Some((20 * S, S)), ..World::default() }.explain();
+    let errors = explained.find("errors").unwrap();
+    assert_eq!(errors.severity, Severity::Critical);
+    assert!(errors.title.starts_with("500 of 15,000 requests failed (3.3 %): 500 write_timeout"), "{}", errors.title);
+    assert!(explained.explanation.slow_threshold_ms >= 2000.0);
+}
+
+#[test]
+fn what_was_lost_or_never_recorded_is_said() {
+    let explained = World { has_agent: false, lost_rows: 500, ..World::default() }.explain();
+    let lost: Vec<_> = explained.explanation.findings.iter().filter(|found| found.finding == "lost-data").collect();
+    assert_eq!(lost.len(), 2);
+    assert_eq!(lost[0].severity, Severity::Warning);
+    assert!(lost[0].detail.contains("requests of 127.0.0.1: 500 rows (the buffer was full)"), "{}", lost[0].detail);
+    assert!(lost[1].detail.contains("GC and safepoints cannot be judged"), "{}", lost[1].detail);
+    assert!(explained.find("gc-pause").is_none(), "without an agent GC is neither blamed nor cleared");
+    let missing: Vec<&str> = explained.explanation.missing.iter().map(|missing| missing.what).collect();
+    assert_eq!(missing, ["pauses", "thread pools"]);
+}
+
+#[test]
+fn every_query_of_a_finding_runs() {
+    let step = |name, rate_per_s| Phase { name, rate_per_s, seconds: 9, measured: true };
+    let every =
+        |count: i64, length| (0..count).map(|index| (index * 2400 * MS + 2200 * MS, length)).collect::<Vec<_>>();
+    let worlds = [
+        World {
+            phases: vec![step("500/s", 500), step("1000/s", 1000), step("2500/s", 2500)],
+            gc: every(7, 90 * MS),
+            ..World::default()
+        },
+        World { client_stops: vec![(12 * S, S)], failing: Some((20 * S, 50 * MS)), ..World::default() },
+        World { server_stops: vec![(12 * S, S)], lost_rows: 7, ..World::default() },
+        World { safepoints: every(9, 120 * MS), has_agent: true, ..World::default() },
+        World { compactions: every(9, 300 * MS), secret_stops: every(9, 250 * MS), ..World::default() },
+        World { has_agent: false, ..World::default() },
+    ];
+    let mut kinds = std::collections::BTreeSet::new();
+    for world in worlds {
+        let explained = world.explain();
+        for finding in &explained.explanation.findings {
+            kinds.insert(finding.finding);
+            let rows =
+                explained.engine.sql(&finding.query).unwrap_or_else(|error| panic!("{}: {error}", finding.query));
+            // What cleared someone can have nothing to show.
+            assert!(rows.rows() > 0 || finding.severity == Severity::Information, "{}", finding.query);
+            assert!(!finding.query.contains('$') && !finding.query.contains("--"), "{}", finding.query);
+        }
+        let ranks: Vec<usize> = explained.explanation.findings.iter().map(|finding| finding.rank).collect();
+        assert_eq!(ranks, (1..=ranks.len()).collect::<Vec<_>>());
+    }
+    let wanted = [
+        "client-stall",
+        "compaction-or-flush",
+        "errors",
+        "gc-pause",
+        "healthy",
+        "lost-data",
+        "overload",
+        "safepoint",
+        "server-stall",
+        "unexplained",
+    ];
+    assert!(wanted.iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
+}

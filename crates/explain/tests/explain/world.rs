@@ -1,0 +1,353 @@
+//! A small world with a load driver, one server with a queue, and everything that can stop one of them, written as a
+//! recording.
+
+use helenus_explain::{Engine, Explanation, Finding, Options, Severity, explain};
+use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
+use tempfile::TempDir;
+
+pub const MS: i64 = 1_000_000;
+pub const S: i64 = 1000 * MS;
+/// When every synthetic recording begins.
+pub const T0: i64 = 1_700_000_000 * S;
+pub const NODE: &str = "127.0.0.1";
+
+/// A phase in open loop.
+#[derive(Clone, Copy)]
+pub struct Phase {
+    pub name: &'static str,
+    pub rate_per_s: i64,
+    pub seconds: i64,
+    pub measured: bool,
+}
+
+/// Times are relative to the start: (start, length).
+#[derive(Clone)]
+pub struct World {
+    pub phases: Vec<Phase>,
+    /// Mean time that the server needs for a request.
+    pub need_ns: i64,
+    pub gc: Vec<(i64, i64)>,
+    pub safepoints: Vec<(i64, i64)>,
+    pub server_stops: Vec<(i64, i64)>,
+    pub client_stops: Vec<(i64, i64)>,
+    /// Stops that nothing records.
+    pub secret_stops: Vec<(i64, i64)>,
+    /// The requests due in it fail as timeouts.
+    pub failing: Option<(i64, i64)>,
+    pub has_agent: bool,
+    /// CPU of the server, in CPUs of two, per request and second of need; the rest is idle.
+    pub server_cpus_at_full_load: f64,
+    pub load_cpus_at_full_load: f64,
+    pub lost_rows: i64,
+    pub compactions: Vec<(i64, i64)>,
+}
+
+impl Default for World {
+    fn default() -> World {
+        World {
+            phases: vec![
+                Phase { name: "warm-up", rate_per_s: 500, seconds: 2, measured: false },
+                Phase { name: "steady", rate_per_s: 500, seconds: 28, measured: true },
+            ],
+            need_ns: MS / 2,
+            gc: Vec::new(),
+            safepoints: Vec::new(),
+            server_stops: Vec::new(),
+            client_stops: Vec::new(),
+            secret_stops: Vec::new(),
+            failing: None,
+            has_agent: true,
+            server_cpus_at_full_load: 1.5,
+            load_cpus_at_full_load: 0.4,
+            lost_rows: 0,
+            compactions: Vec::new(),
+        }
+    }
+}
+
+/// A young collection every two seconds that takes some ms, as a healthy node has.
+pub fn healthy_gc(seconds: i64) -> Vec<(i64, i64)> {
+    (0..seconds / 2).map(|index| (index * 2 * S + (index * 137 % 900) * MS, (4 + index * 7 % 9) * MS)).collect()
+}
+
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// 0 < x ≤ 1.
+    pub fn share(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (((self.0 >> 33) + 1) as f64) / (1u64 << 31) as f64
+    }
+}
+
+/// Past every stop that the time falls into.
+fn after(stops: &[(i64, i64)], time: i64) -> i64 {
+    let mut time = time;
+    for (start, length) in stops {
+        if *start <= time && time < start + length {
+            time = start + length;
+        }
+    }
+    time
+}
+
+impl World {
+    pub fn seconds(&self) -> i64 {
+        self.phases.iter().map(|phase| phase.seconds).sum()
+    }
+
+    /// Writes the recording into the folder.
+    pub fn record(&self, folder: &std::path::Path) -> Recording {
+        let mut manifest = Manifest::new("synthetic", "helenus load synthetic");
+        manifest.created_ns = T0;
+        manifest.nodes.push(NodeFacts {
+            address: NODE.into(),
+            cassandra: Some("5.0.9".into()),
+            ..NodeFacts::default()
+        });
+        let recorder = Recorder::create(folder, manifest).unwrap();
+        self.write_load(&recorder);
+        self.write_machine(&recorder);
+        self.write_stops(&recorder);
+        recorder.close().unwrap();
+        Recording::open(folder).unwrap()
+    }
+
+    pub fn explain(&self) -> Explained {
+        let folder = TempDir::new().unwrap();
+        let recording = self.record(&folder.path().join("recording"));
+        let engine = Engine::open(&[recording]).unwrap();
+        let explanation = explain(&engine, &Options::default()).unwrap();
+        Explained { engine, explanation, _folder: folder }
+    }
+
+    fn write_load(&self, recorder: &Recorder) {
+        let mut random = Random::new(42);
+        let mut server_stops: Vec<(i64, i64)> = [&self.gc, &self.safepoints, &self.server_stops, &self.secret_stops]
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect();
+        server_stops.sort_unstable();
+        let (mut start, mut free) = (0, 0);
+        for phase in &self.phases {
+            let end = start + phase.seconds * S;
+            recorder.append(rows::Mark {
+                start_ns: T0 + start,
+                end_ns: T0 + end,
+                kind: "phase",
+                name: phase.name,
+                rate_per_s: Some(phase.rate_per_s as f64),
+                end_rate_per_s: None,
+                in_flight: None,
+                measured: phase.measured,
+            });
+            let mut due = start;
+            while due < end {
+                let sent = after(&self.client_stops, due);
+                let need = (-random.share().ln() * self.need_ns as f64) as i64 + 50_000;
+                let mut begun = after(&server_stops, free.max(sent));
+                for (stop, length) in &server_stops {
+                    if begun < *stop && *stop < begun + need {
+                        begun += length;
+                    }
+                }
+                free = begun + need;
+                let fails = self.failing.is_some_and(|(from, length)| from <= due && due < from + length);
+                let answered = if fails { sent + 2 * S } else { after(&self.client_stops, free) };
+                recorder.append(rows::Request {
+                    intended_start_ns: T0 + due,
+                    start_ns: T0 + sent,
+                    end_ns: T0 + answered + 100_000,
+                    node: NODE,
+                    operation: "write",
+                    outcome: if fails { "write_timeout" } else { "ok" },
+                });
+                due += S / phase.rate_per_s;
+            }
+            start = end;
+        }
+    }
+
+    fn write_machine(&self, recorder: &Recorder) {
+        let mut start = 0;
+        for phase in &self.phases {
+            let load = (phase.rate_per_s as f64 * (self.need_ns + 50_000) as f64 / 1e9).min(1.0);
+            let server = load * self.server_cpus_at_full_load;
+            let driver = load * self.load_cpus_at_full_load;
+            let tenth = S / 10;
+            for index in 1..=phase.seconds * 10 {
+                let time = start + index * tenth;
+                let stopped = |stops: &[(i64, i64)]| {
+                    stops.iter().any(|(from, length)| *from <= time - tenth && time <= from + length)
+                };
+                let compacting = self.compactions.iter().any(|(from, length)| *from < time && time <= from + length);
+                let server = if stopped(&self.server_stops) { 0.0 } else { server };
+                let compaction = if compacting { 0.5 } else { 0.0 };
+                let busy = (server + driver + compaction).min(2.0);
+                for cpu in 0..2 {
+                    let busy_ns = (busy / 2.0 * tenth as f64) as i64;
+                    recorder.append(rows::CpuSample {
+                        time_ns: T0 + time,
+                        interval_ns: tenth,
+                        node: NODE,
+                        cpu,
+                        user_ns: busy_ns * 3 / 4,
+                        system_ns: busy_ns / 4,
+                        iowait_ns: 0,
+                        irq_ns: 0,
+                        softirq_ns: 0,
+                        steal_ns: 0,
+                        idle_ns: tenth - busy_ns,
+                    });
+                }
+                let threads = [
+                    ("server", 11, "Native-Transport-Requests-1", "Native-Transport-Requests", server),
+                    ("server", 12, "CompactionExecutor:1", "CompactionExecutor", compaction),
+                    ("load", 21, "driver", "driver", driver),
+                ];
+                for (process, tid, thread, thread_group, cpus) in threads.into_iter().filter(|thread| thread.4 > 0.0) {
+                    recorder.append(rows::ThreadSample {
+                        time_ns: T0 + time,
+                        interval_ns: tenth,
+                        node: NODE,
+                        process,
+                        tid,
+                        thread,
+                        thread_group,
+                        cpu_ns: (cpus * tenth as f64) as i64,
+                        run_queue_ns: Some((load * tenth as f64) as i64),
+                        migrations: Some(1),
+                        voluntary_switches: Some(10),
+                        involuntary_switches: None,
+                    });
+                }
+                if self.has_agent && index % 10 == 0 {
+                    recorder.append(rows::PoolSample {
+                        time_ns: T0 + time,
+                        node: NODE,
+                        pool: "MutationStage",
+                        kind: "request",
+                        active: (load * 32.0) as i64,
+                        pending: if load >= 1.0 { 200 } else { 0 },
+                        completed: time / MS,
+                        blocked: 0,
+                        total_blocked: 0,
+                        max_size: Some(32),
+                    });
+                    recorder.append(rows::TableSample {
+                        time_ns: T0 + time,
+                        node: NODE,
+                        keyspace: "helenus",
+                        table_name: "keyvalue",
+                        reads: Some(0),
+                        writes: Some(time / MS),
+                        read_total_ns: Some(0),
+                        write_total_ns: Some(time / 10),
+                        sstables: Some(2),
+                        live_disk_bytes: Some(4096),
+                        total_disk_bytes: None,
+                        memtable_bytes: None,
+                        memtable_switches: None,
+                        pending_flushes: None,
+                        pending_compactions: None,
+                        bytes_flushed: None,
+                        bytes_compacted: None,
+                        sstables_per_read_p95: None,
+                        tombstones_per_slice_p95: None,
+                        live_cells_per_slice_p95: None,
+                        droppable_ratio: None,
+                    });
+                }
+            }
+            start += phase.seconds * S;
+        }
+        let lost = [("requests", "driver", self.lost_rows), ("stalls", "driver", 0), ("pauses", "agent-jfr", 0)];
+        for (source, provider, lost) in lost.into_iter().filter(|(source, ..)| self.has_agent || *source != "pauses") {
+            recorder.append(rows::SourceReport {
+                time_ns: T0 + start,
+                interval_ns: start,
+                source,
+                node: NODE,
+                provider,
+                captured: 1000,
+                lost,
+                lost_reason: if lost > 0 { "the buffer was full" } else { "" },
+                cpu_ns: Some(start / 100),
+            });
+        }
+    }
+
+    fn write_stops(&self, recorder: &Recorder) {
+        let stall = |(start, length): (i64, i64), side, node, kind| {
+            recorder.append(rows::Stall { start_ns: T0 + start, duration_ns: length, side, node, kind });
+        };
+        if self.has_agent {
+            let pauses = |stops: &[(i64, i64)], kind, collector, cause: Option<&str>| {
+                for (index, (start, length)) in stops.iter().enumerate() {
+                    recorder.append(rows::Pause {
+                        start_ns: T0 + start,
+                        duration_ns: *length,
+                        node: NODE,
+                        kind,
+                        gc_id: (kind == "gc").then_some(index as i64),
+                        collector: Some(collector),
+                        cause,
+                        phase: None,
+                        heap_before_bytes: Some(200 << 20),
+                        heap_after_bytes: Some(150 << 20),
+                        time_to_safepoint_ns: None,
+                        provider: "jfr",
+                    });
+                    // The agent's watcher sees every pause, too.
+                    stall((start - MS, length + 2 * MS), "server", NODE, "watcher");
+                }
+            };
+            pauses(&self.gc, "gc", "G1New", Some("G1 Evacuation Pause"));
+            // As HotSpot tells it, a collection is a safepoint, too.
+            let around: Vec<(i64, i64)> =
+                self.gc.iter().map(|(start, length)| (start - MS / 10, length + MS / 5)).collect();
+            pauses(&around, "safepoint", "G1CollectForAllocation", None);
+            pauses(&self.safepoints, "safepoint", "ThreadDump", None);
+            for stop in &self.server_stops {
+                stall(*stop, "server", NODE, "watcher");
+            }
+        }
+        for stop in &self.client_stops {
+            stall(*stop, "load", "", "watcher");
+            stall(*stop, "load", "", "schedule");
+        }
+        // What any process on a shared machine has.
+        for index in 0..self.seconds() / 3 {
+            stall((index * 3 * S + 700 * MS, 2 * MS), "load", "", "watcher");
+        }
+    }
+}
+
+/// An explanation with the engine that it came from.
+pub struct Explained {
+    pub engine: Engine,
+    pub explanation: Explanation,
+    _folder: TempDir,
+}
+
+impl Explained {
+    pub fn top(&self) -> &Finding {
+        &self.explanation.findings[0]
+    }
+
+    /// The first finding of a kind.
+    pub fn find(&self, finding: &str) -> Option<&Finding> {
+        self.explanation.findings.iter().find(|found| found.finding == finding)
+    }
+
+    /// Kinds of the findings above information.
+    pub fn serious(&self) -> Vec<&'static str> {
+        let above = |finding: &&Finding| finding.severity > Severity::Information;
+        self.explanation.findings.iter().filter(above).map(|finding| finding.finding).collect()
+    }
+}
