@@ -61,6 +61,25 @@ class DetachIT {
     }
   }
 
+  /** As a recorder does that brings its jar along: it is there while it is loaded. */
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void aJarThatIsGoneOnceLoadedAndThenAnother(Jdk jdk, @TempDir Path folder) throws Exception {
+    try (Target target = new Target(jdk);
+        FakeRecorder recorder = new FakeRecorder()) {
+      for (String name : List.of("first.jar", "second.jar")) {
+        Path jar = Files.copy(Path.of(Target.JAR), folder.resolve(name));
+        target.attach(jar, recorder.options() + ",jar=" + jar);
+        Files.delete(jar);
+        FakeRecorder.Session session = recorder.accept().start(ALL);
+        session.await("sources", row -> row.get("source").equals("pauses"));
+        assertEquals("detached", session.detach());
+        assertTrue(session.log().isEmpty(), session.log().toString());
+        leavesNothing(target);
+      }
+    }
+  }
+
   @ParameterizedTest
   @MethodSource("jdks")
   void theRecorderIsKilled(Jdk jdk) throws Exception {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.helenus.agent.recording.Schema;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -64,9 +65,12 @@ class PausesIT {
       FakeRecorder.Session session = recorder.accept().start("pauses");
       session.await("sources", row -> row.get("source").equals("pauses"));
       long error = jdk.provider().equals("jfr") ? CLOCK_ERROR_NS : 2_000_000;
+      List<long[]> brackets = new ArrayList<>();
       for (int round = 0; round < 8; round++) {
         target.ask("allocate");
-        long[] bracket = gc(target);
+        brackets.add(gc(target));
+      }
+      for (long[] bracket : brackets) {
         Schema.Row pause =
             session.await(
                 "pauses",

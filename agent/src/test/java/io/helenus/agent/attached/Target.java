@@ -54,11 +54,15 @@ final class Target implements AutoCloseable {
     return process.pid();
   }
 
-  /** Attaches the agent; returns when it was started, which it does in a thread of its own. */
   void attach(String options) throws Exception {
+    attach(Path.of(JAR), options);
+  }
+
+  /** Attaches the agent; returns when it was started, which it does in a thread of its own. */
+  void attach(Path jar, String options) throws Exception {
     VirtualMachine vm = VirtualMachine.attach(String.valueOf(process.pid()));
     try {
-      vm.loadAgent(JAR, options);
+      vm.loadAgent(jar.toString(), options);
     } finally {
       vm.detach();
     }
