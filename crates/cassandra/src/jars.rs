@@ -164,7 +164,8 @@ fn run_maven(
     cancel: &Cancel,
 ) -> Result<(), Error> {
     let mut maven = Command::new("mvn");
-    maven.args(["-B", "-Dstyle.color=never", "process-resources"]).current_dir(folder);
+    maven.args(["-B", "-U", "-Dstyle.color=never", "process-resources"]).current_dir(folder);
+    // -U: without it Maven remembers for a day that it could not reach its repository.
     // Its own group, so that a cancelled fetch takes Maven's children along and a terminal's
     // Ctrl-C reaches it through `cancel` only.
     maven.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);

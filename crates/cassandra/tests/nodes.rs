@@ -253,8 +253,8 @@ fn compile(jdk: &Path) -> (tempfile::TempDir, Vec<u8>) {
         assert!(status.success(), "{program}");
     };
     let source = |name: &str| format!("{}/tests/jvm/{name}.java", env!("CARGO_MANIFEST_DIR"));
-    run("javac", &["-d", "agent", &source("Agent")]);
-    run("javac", &["-d", "classes", &source("Sleeper")]);
+    run("javac", &["--release", "11", "-d", "agent", &source("Agent")]);
+    run("javac", &["--release", "11", "-d", "classes", &source("Sleeper")]);
     std::fs::write(folder.path().join("manifest"), "Agent-Class: Agent\n").unwrap();
     run("jar", &["-c", "-f", "agent.jar", "-m", "manifest", "-C", "agent", "."]);
     let jar = std::fs::read(folder.path().join("agent.jar")).unwrap();
@@ -296,29 +296,35 @@ fn agent_files() -> Vec<PathBuf> {
     entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(".helenus-agent-")).collect()
 }
 
+/// The answers differ between Java versions, so every one that is installed is tried.
 #[test]
 fn agents_are_loaded_and_classes_come_from_the_removed_jar() {
-    let jdk = jdk();
-    let (folder, jar) = compile(&jdk);
-    let jvm = Jvm::start(&jdk, folder.path(), &[], None);
+    let (folder, jar) = compile(&jdk());
+    for java in java::installed().iter().filter(|java| java.feature >= 11) {
+        load_agents(java, folder.path(), &jar);
+    }
+}
+
+fn load_agents(java: &java::Java, classes: &Path, jar: &[u8]) {
+    let jvm = Jvm::start(&java.home, classes, &[], None);
     let target = jvm.target();
     assert_eq!((target.main_class.as_deref(), target.is_cassandra, target.cql), (Some("Sleeper"), false, None));
-    attach::load_agent(&target, &jar, "late=one,x=ü").unwrap();
+    attach::load_agent(&target, jar, "late=one,x=ü").unwrap();
     let mine = |path: &PathBuf| path.to_string_lossy().contains(&format!("-{}-", target.pid));
     assert!(!agent_files().iter().any(mine), "the jar is still there");
     let property = |name: &str| attach::properties(&target).unwrap().get(name).cloned();
     assert_eq!(property("agent.options").as_deref(), Some("late=one,x=ü"));
     await_that("a class was loaded from the removed jar", || property("agent.late").as_deref() == Some("loaded"));
-    attach::load_agent(&target, &jar, "two").unwrap();
+    attach::load_agent(&target, jar, "two").unwrap();
     assert_eq!(property("agent.loads").as_deref(), Some("2"));
 
     let failed = |jar: &[u8], options: &str| match attach::load_agent(&target, jar, options).unwrap_err() {
         attach::Error::AgentFailed { message, .. } => message,
         other => panic!("{other}"),
     };
-    assert!(failed(&jar, "fail").contains("agentmain"));
+    assert!(failed(jar, "fail").contains("agentmain"));
     assert!(failed(b"no jar", "").contains("Agent-Class"));
-    assert!(matches!(attach::load_agent(&target, &jar, &"x".repeat(1100)), Err(attach::Error::TooLong { .. })));
+    assert!(matches!(attach::load_agent(&target, jar, &"x".repeat(1100)), Err(attach::Error::TooLong { .. })));
     assert!(matches!(attach::execute(&target, "nonsense", &[]), Err(attach::Error::Refused { .. })));
     assert!(!agent_files().iter().any(mine));
     // The trigger is gone too: a thread dump can be asked for as before.

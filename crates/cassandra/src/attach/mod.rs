@@ -145,12 +145,11 @@ fn forbids(target: &Target) -> Option<String> {
     let variables = ["JAVA_TOOL_OPTIONS=", "JDK_JAVA_OPTIONS=", "_JAVA_OPTIONS="];
     let from_environment =
         environment.split('\0').filter_map(|entry| variables.iter().find_map(|name| entry.strip_prefix(name)));
-    let options =
+    let mut options =
         from_environment.flat_map(str::split_ascii_whitespace).chain(target.arguments.iter().map(String::as_str));
     // The last mention decides.
-    let last = options
-        .filter(|option| matches!(*option, "-XX:+DisableAttachMechanism" | "-XX:-DisableAttachMechanism"))
-        .next_back()?;
+    let last =
+        options.rfind(|option| matches!(*option, "-XX:+DisableAttachMechanism" | "-XX:-DisableAttachMechanism"))?;
     last.contains('+').then(|| last.to_owned())
 }
 
