@@ -71,7 +71,7 @@ public final class Agent {
   }
 
   private Connection connect() throws IOException {
-    return new Connection(options.recorder(), options.token(), hello());
+    return new Connection(options.recorder(), options.token(), this::hello);
   }
 
   private String hello() {

@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Supplier;
 
 /** The connection to the recorder: the greeting, and frames both ways. */
 final class Connection implements Closeable {
@@ -40,15 +41,19 @@ final class Connection implements Closeable {
   private final DataInputStream in;
   private final OutputStream out;
 
-  /** Connects and greets; what the recorder makes of it shows in the first frame, or its lack. */
-  Connection(InetSocketAddress recorder, String token, String hello) throws IOException {
+  /**
+   * Connects and greets; what the recorder makes of it shows in the first frame, or its lack.
+   *
+   * @param hello is asked once there is someone to say it to
+   */
+  Connection(InetSocketAddress recorder, String token, Supplier<String> hello) throws IOException {
     try {
       socket.setTcpNoDelay(true);
       socket.connect(recorder, CONNECT_MS);
       socket.setSoTimeout(START_MS);
       in = new DataInputStream(socket.getInputStream());
       out = socket.getOutputStream();
-      out.write(greeting(token, hello));
+      out.write(greeting(token, hello.get()));
     } catch (IOException | RuntimeException e) {
       socket.close();
       throw e;

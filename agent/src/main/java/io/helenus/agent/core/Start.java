@@ -23,7 +23,7 @@ public final class Start {
 
   private Start(Map<?, ?> json) {
     epochOffsetNs = number(json, "epoch_offset_ns", null, Long.MIN_VALUE, Long.MAX_VALUE);
-    intervalMs = number(json, "interval_ms", 1000L, 50, 600_000);
+    intervalMs = number(json, "interval_ms", 1000L, 10, 600_000);
     stallBoundMs = number(json, "stall_bound_ms", 10L, 1, 60_000);
     if (!(json.get("node") instanceof String)) {
       throw new IllegalArgumentException("START needs \"node\"");

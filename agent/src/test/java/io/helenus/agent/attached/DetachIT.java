@@ -41,6 +41,8 @@ class DetachIT {
         assertTrue(session.hello.contains("\"pid\":" + target.pid()), session.hello);
         assertTrue(session.hello.contains("\"pauses\":\"" + provider + "\""), session.hello);
         assertTrue(session.hello.contains("\"cassandra\":null"), session.hello);
+        String version = System.getProperty("helenus.agent.version");
+        assertTrue(session.hello.contains("\"agent\":\"" + version + "\""), session.hello);
         session.start(ALL);
         session.await("sources", row -> row.get("source").equals("stalls"));
         session.await("sources", row -> row.get("source").equals("pauses"));
