@@ -7,8 +7,8 @@ use crate::timeline::{Interval, covered_ns};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Chance must give the like less often than this, and explain this much less, for a cause to be named. Eight causes
-/// are tested: with 0.01 each, one of thirteen runs would name one by chance, were it not for the second bound.
+/// Chance must give the like less often than this, and explain this much less, for a cause to be named. Seven causes
+/// are tested: with 0.01 each, one of fifteen runs would name one by chance, were it not for the second bound.
 const P_BOUND: f64 = 0.01;
 pub(crate) const EXCESS_BOUND: f64 = 0.05;
 

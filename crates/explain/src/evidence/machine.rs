@@ -1,7 +1,7 @@
 //! What the CPUs did, and for whom.
 
 use crate::engine::Engine;
-use crate::timeline::{Interval, merge};
+use crate::timeline::{Interval, covered_ns, merge};
 use crate::{Error, query};
 use serde::Serialize;
 
@@ -95,50 +95,44 @@ impl Machine {
 
     /// What was used in the windows together. An interval counts with the part of it that lies in a window.
     pub(crate) fn usage(&self, windows: &[Interval]) -> Usage {
-        let part = |window: Interval| {
-            let inside: i64 = windows.iter().map(|other| window.clip(*other).length()).sum();
-            inside as f64 / window.length().max(1) as f64
+        let windows = merge(windows.to_vec());
+        let part = |interval: Interval| covered_ns(&windows, interval) as f64 / interval.length().max(1) as f64;
+        // Several nodes or processes have intervals for the same time, which counts once.
+        let seconds = |intervals: Vec<Interval>| -> f64 {
+            merge(intervals).into_iter().map(|interval| covered_ns(&windows, interval)).sum::<i64>() as f64
         };
         let mut usage = Usage::default();
         let (mut busy, mut iowait, mut steal, mut idle) = (0.0, 0.0, 0.0, 0.0);
-        let mut covered = Vec::new();
         for interval in &self.cpus {
             let part = part(interval.window);
-            if part > 0.0 {
-                busy += part * interval.busy_ns as f64;
-                iowait += part * interval.iowait_ns as f64;
-                steal += part * interval.steal_ns as f64;
-                idle += part * interval.idle_ns as f64;
-                covered.extend(windows.iter().map(|window| interval.window.clip(*window)));
-            }
+            busy += part * interval.busy_ns as f64;
+            iowait += part * interval.iowait_ns as f64;
+            steal += part * interval.steal_ns as f64;
+            idle += part * interval.idle_ns as f64;
         }
-        let seconds = crate::timeline::total_ns(&merge(covered)) as f64;
         let all = busy + iowait + steal + idle;
-        if all > 0.0 && seconds > 0.0 {
+        let seen_ns = seconds(self.cpus.iter().map(|interval| interval.window).collect());
+        if all > 0.0 && seen_ns > 0.0 {
             usage.idle_share = Some(idle / all);
             usage.iowait_share = Some(iowait / all);
             usage.steal_share = Some(steal / all);
-            usage.busy_cpus = Some(busy / seconds);
+            usage.busy_cpus = Some(busy / seen_ns);
         }
         let (mut server, mut load, mut waiting) = (0.0, 0.0, None);
-        let mut covered = Vec::new();
         for interval in &self.processes {
             let part = part(interval.window);
-            if part > 0.0 {
-                server += if interval.is_server { part * interval.cpu_ns as f64 } else { 0.0 };
-                load += if interval.is_load { part * interval.cpu_ns as f64 } else { 0.0 };
-                if let Some(run_queue) = interval.run_queue_ns.filter(|_| interval.is_server) {
-                    *waiting.get_or_insert(0.0) += part * run_queue as f64;
-                }
-                covered.extend(windows.iter().map(|window| interval.window.clip(*window)));
+            server += if interval.is_server { part * interval.cpu_ns as f64 } else { 0.0 };
+            load += if interval.is_load { part * interval.cpu_ns as f64 } else { 0.0 };
+            if let Some(run_queue) = interval.run_queue_ns.filter(|_| interval.is_server) {
+                *waiting.get_or_insert(0.0) += part * run_queue as f64;
             }
         }
-        let seconds = crate::timeline::total_ns(&merge(covered)) as f64;
-        if seconds > 0.0 {
-            usage.server_cpus = Some(server / seconds);
-            usage.load_cpus = Some(load / seconds);
-            usage.server_threads_waiting = waiting.map(|waiting| waiting / seconds);
-            usage.other_cpus = usage.busy_cpus.map(|busy| (busy - (server + load) / seconds).max(0.0));
+        let seen_ns = seconds(self.processes.iter().map(|interval| interval.window).collect());
+        if seen_ns > 0.0 {
+            usage.server_cpus = Some(server / seen_ns);
+            usage.load_cpus = Some(load / seen_ns);
+            usage.server_threads_waiting = waiting.map(|waiting| waiting / seen_ns);
+            usage.other_cpus = usage.busy_cpus.map(|busy| (busy - (server + load) / seen_ns).max(0.0));
         }
         usage
     }
