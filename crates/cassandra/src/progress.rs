@@ -30,8 +30,8 @@ pub enum Progress {
 }
 
 /// A flag that stops what is under way: set it from a signal handler or another thread, and a
-/// start returns [`crate::Error::Cancelled`] within a tenth of a second, having stopped all that
-/// it had started.
+/// start returns [`crate::Error::Cancelled`], having killed all that it had started. It is looked
+/// at every 50 ms; only a node that accepts a connection and then says nothing delays it, by 2 s.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
