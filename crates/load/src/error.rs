@@ -72,7 +72,11 @@ pub(crate) fn did_you_mean<'k>(given: &str, known: impl IntoIterator<Item = &'k 
 pub(crate) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     known
         .into_iter()
-        .map(|known| (strsim::jaro_winkler(given, known), known))
+        // Two letters swapped in a short word are a slip too, which likeness alone does not see.
+        .map(|known| match strsim::osa_distance(given, known) {
+            0..=1 => (1.0, known),
+            _ => (strsim::jaro_winkler(given, known), known),
+        })
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|(left, _), (right, _)| left.total_cmp(right))
         .map(|(_, known)| known)

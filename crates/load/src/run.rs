@@ -234,13 +234,16 @@ impl Conductor {
         if report {
             self.report();
         }
-        if self.run.cancel.is_asked() && !self.stopping {
-            self.stopping = true;
-            self.events.push(Event::Stopping);
-        }
+        self.notice_stop();
         if show || !self.events.is_empty() {
             self.collect();
             self.show(progress);
+        }
+    }
+
+    fn notice_stop(&mut self) {
+        if self.run.cancel.is_asked() && !std::mem::replace(&mut self.stopping, true) {
+            self.events.push(Event::Stopping);
         }
     }
 
@@ -323,7 +326,8 @@ impl Conductor {
     }
 
     fn finish(mut self, progress: &mut dyn FnMut(Progress)) -> Result<Summary, Error> {
-        let stopped = self.run.cancel.is_asked();
+        self.notice_stop();
+        let stopped = self.stopping;
         self.collect();
         self.report();
         self.show(progress);

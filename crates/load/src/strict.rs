@@ -163,7 +163,7 @@ impl<'d> Section<'d> {
     }
 
     /// Ends the reading: whatever was not asked for is unknown.
-    pub fn finish(self) -> Result<(), Error> {
+    pub fn finish(&self) -> Result<(), Error> {
         match self.table.keys().find(|key| !self.asked.contains(key.get_ref().as_ref())) {
             Some(unknown) => Err(self.unknown(unknown)),
             None => Ok(()),

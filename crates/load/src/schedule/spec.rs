@@ -125,8 +125,9 @@ pub fn from_toml(sections: Vec<Section<'_>>) -> Result<Vec<Phase>, Error> {
             unmeasured: section.optional("measured")? == Some(false),
         };
         let work = section.choice("work", &["mix", "populate"])?;
-        let mut made = spec.phases().map_err(|message| section.error(message))?;
+        // First what is unknown: it may be what the phase lacks.
         section.finish()?;
+        let mut made = spec.phases().map_err(|message| section.error(message))?;
         if work == Some(1) {
             made.iter_mut().for_each(|phase| phase.work = Work::Populate);
         }

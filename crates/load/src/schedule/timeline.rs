@@ -77,20 +77,6 @@ impl OpenLoop {
         self.stretches.iter().map(each)
     }
 
-    /// Number of requests that were meant to start before `offset_ns`.
-    pub fn due_before(&self, offset_ns: i64) -> u64 {
-        let Some(stretch) = self.stretches.iter().rev().find(|stretch| stretch.start_ns < offset_ns) else { return 0 };
-        let (mut low, mut high) = (0, stretch.offsets.count());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match stretch.offsets.get(middle) {
-                Some(start_ns) if stretch.start_ns + start_ns < offset_ns => low = middle + 1,
-                _ => high = middle,
-            }
-        }
-        stretch.first + low
-    }
-
     /// The requests of one of `shares` equal shares: those whose number leaves the remainder `share`.
     pub fn share(&self, share: u64, shares: u64) -> impl Iterator<Item = Due> + use<> {
         let stretches = self.stretches.clone();
@@ -157,14 +143,6 @@ mod tests {
             prop_assert_eq!(&parts, &open.share(0, 1).collect::<Vec<_>>());
             prop_assert!(parts.is_sorted_by_key(|due| due.offset_ns));
             prop_assert_eq!(parts.len() as u64, open.requests());
-        }
-
-        #[test]
-        fn what_is_due_before_a_time_is_counted(rates in prop::collection::vec(1.0f64..500.0, 1..4), at_ms in 0i64..5000) {
-            let phases: Vec<Phase> = rates.into_iter().map(lasting).collect();
-            let open = open(&phases);
-            let counted = open.share(0, 1).filter(|due| due.offset_ns < at_ms * 1_000_000).count() as u64;
-            prop_assert_eq!(open.due_before(at_ms * 1_000_000), counted);
         }
     }
 }

@@ -387,8 +387,7 @@ mod tests {
     fn values(operation: &BoundOperation, number: u64, sequence: Sequence) -> Vec<Vec<u8>> {
         static POOL: std::sync::OnceLock<Pool> = std::sync::OnceLock::new();
         let pool = POOL.get_or_init(|| Pool::new(1, &workload().parameters));
-        let call =
-            Call { operation, pool: &pool, seed: 1, number, sequence, intended_start_ns: 1_700_000_000_123_456_789 };
+        let call = Call { operation, pool, seed: 1, number, sequence, intended_start_ns: 1_700_000_000_123_456_789 };
         let mut buffer = Vec::new();
         call.serialize(&RowSerializationContext::empty(), &mut RowWriter::new(&mut buffer)).unwrap();
         let mut cells = Vec::new();
