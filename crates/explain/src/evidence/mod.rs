@@ -23,7 +23,7 @@ use crate::options::{Options, SlowThreshold};
 use crate::percentiles::quantile_of_sorted;
 use crate::query::{Query, Value};
 use crate::requests::{Request, Requests};
-use crate::timeline::{Interval, merge};
+use crate::timeline::{Interval, covered_ns, merge};
 use std::rc::Rc;
 
 /// With fewer requests than this the share of the slow ones is hardly a figure: p99 leaves ten.
@@ -49,6 +49,9 @@ pub(crate) struct Evidence {
     pub(crate) unexplained_share: f64,
     /// Median response of the slow requests that no cause met, in ns.
     pub(crate) unexplained_median_ns: Option<i64>,
+    /// Share of the slow requests that were due in stretches with busy CPUs for most of the time. Nothing there can be
+    /// compared with idle CPUs, so that the test of the association has nothing to say.
+    pub(crate) slow_share_on_busy_cpus: f64,
     /// Everything that was recorded of the load.
     pub(crate) span: Interval,
 }
@@ -71,6 +74,7 @@ impl Evidence {
         let span = requests.span().unwrap_or_else(|| of_manifests(engine));
         let mut causes = Cause::all(&judged, &stops, &machine, &pools, options);
         let rest = attribution::attribute(&judged, &mut causes);
+        let slow_share_on_busy_cpus = slow_share_on_busy_cpus(&judged, &machine.busy());
         Ok(Evidence {
             requests,
             phases,
@@ -85,6 +89,7 @@ impl Evidence {
             causes,
             unexplained_share: rest.share,
             unexplained_median_ns: rest.median_ns,
+            slow_share_on_busy_cpus,
             span,
         })
     }
@@ -149,6 +154,13 @@ fn judge(requests: &Rc<Requests>, windows: &[Interval], threshold: &SlowThreshol
         SlowThreshold::Time(ns) => *ns,
     };
     Judged::new(requests, windows, threshold_ns, median_ns)
+}
+
+fn slow_share_on_busy_cpus(judged: &Judged, busy: &[Interval]) -> f64 {
+    let mostly_busy = |window: Interval| covered_ns(busy, window) * 2 >= window.length();
+    let slow: usize =
+        judged.stretches.iter().filter(|stretch| mostly_busy(stretch.window)).map(|stretch| stretch.slow.len()).sum();
+    if slow == 0 { 0.0 } else { slow as f64 / judged.slow_requests() as f64 }
 }
 
 fn of_manifests(engine: &Engine) -> Interval {

@@ -41,11 +41,20 @@ impl Check for Unexplained {
         } else {
             String::new()
         };
+        let busy = if evidence.slow_share_on_busy_cpus >= WORTH_SAYING {
+            format!(
+                " But {} of the slow requests were due in phases whose CPUs were busy most of the time.",
+                text::percent(evidence.slow_share_on_busy_cpus)
+            )
+        } else {
+            String::new()
+        };
         let detail = format!(
-            "Neither pauses, stalls, busy CPUs, queues, compactions nor flushes go together with them more than chance would have it. {missing}{few} The slowest are in the query: look for what they have in common (node, operation, time)."
+            "Neither pauses, stalls, busy CPUs, queues, compactions nor flushes go together with them more than chance would have it.{busy} {missing}{few} The slowest are in the query: look for what they have in common (node, operation, time)."
         );
-        // When overload is judged, it is what explains them.
-        let severity = if share < WARNING_SHARE || evidence.judges_overload {
+        // Overload, when it is judged, and phases that are busy throughout have findings of their own.
+        let has_a_state = evidence.judges_overload || evidence.slow_share_on_busy_cpus >= WARNING_SHARE;
+        let severity = if share < WARNING_SHARE || has_a_state {
             Severity::Information
         } else {
             materiality(median, evidence).min(Severity::Warning)

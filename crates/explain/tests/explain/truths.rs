@@ -113,6 +113,24 @@ fn a_full_pool_with_idle_cpus_is_the_limit() {
 }
 
 #[test]
+fn a_phase_that_is_busy_throughout_is_said_to_be_so() {
+    let step = |name, rate_per_s| Phase { name, rate_per_s, seconds: 20, measured: true };
+    let world = World {
+        phases: vec![step("500/s", 500), step("1000/s", 1000), step("1700/s", 1700)],
+        server_cpus_at_full_load: 1.7,
+        load_cpus_at_full_load: 0.35,
+        gc: healthy_gc(60),
+        ..World::default()
+    };
+    let explained = world.explain();
+    assert!(!explained.explanation.knee.as_ref().unwrap().reached);
+    assert_eq!(explained.top().finding, "cpu-saturation", "{}", explained.explanation);
+    assert_eq!(explained.serious(), ["cpu-saturation"]);
+    assert_eq!(explained.top().p_value, None);
+    assert!(explained.top().detail.contains("not tested against chance"));
+}
+
+#[test]
 fn a_constant_rate_past_what_can_be_had_is_overload() {
     let phases = vec![Phase { name: "too much", rate_per_s: 2500, seconds: 10, measured: true }];
     let explained = World { phases, ..World::default() }.explain();
