@@ -10,6 +10,7 @@ use crate::{Cancel, Error, Outcome, Plan};
 use helenus_recording::Recorder;
 use helenus_recording::rows;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -209,8 +210,8 @@ impl Conductor {
             self.longest_schedule_stall_ns = self.longest_schedule_stall_ns.max(news.longest_stall_ns);
             cpu_ns += news.cpu_ns;
             for (outcome, node, message) in news.first_errors {
-                if !self.first_errors.contains_key(&outcome) {
-                    self.first_errors.insert(outcome, (node.clone(), message.clone()));
+                if let Entry::Vacant(first) = self.first_errors.entry(outcome) {
+                    first.insert((node.clone(), message.clone()));
                     self.events.push(Event::FirstError { outcome, node, message });
                 }
             }

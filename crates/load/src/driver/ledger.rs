@@ -152,7 +152,7 @@ impl Ledger {
         let mut news = self.mailbox.open();
         for (phase, tally) in self.tallies.iter_mut().enumerate() {
             if let Some(tally) = tally.take() {
-                news.tallies.entry(phase).or_default().push(tally);
+                news.tallies.entry(phase).or_default().push(*tally);
             }
         }
         news.in_flight = in_flight;

@@ -115,7 +115,7 @@ impl Counts {
 #[derive(Debug, Default)]
 pub(crate) struct News {
     /// By position of the phase.
-    pub tallies: BTreeMap<usize, Vec<Box<Tally>>>,
+    pub tallies: BTreeMap<usize, Vec<Tally>>,
     pub in_flight: u64,
     pub stalls: u64,
     pub longest_stall_ns: i64,
