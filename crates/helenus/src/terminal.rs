@@ -189,6 +189,9 @@ mod tests {
     fn figures_are_readable() {
         assert_eq!([count(0), count(999), count(1_000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([bytes(7), bytes(2048), bytes(3 << 30)], ["7 B", "2.0 KiB", "3.0 GiB"]);
-        assert_eq!([millis(None), millis(Some(0.123)), millis(Some(43.21)), millis(Some(1234.5))], ["–", "0.12", "43.2", "1234"]);
+        assert_eq!(
+            [millis(None), millis(Some(0.123)), millis(Some(43.21)), millis(Some(1234.5))],
+            ["–", "0.12", "43.2", "1234"]
+        );
     }
 }

@@ -52,8 +52,7 @@ pub struct Calibrate {
 
 impl Experiment {
     pub fn read(path: &Path) -> Result<Experiment, Error> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+        let text = std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
         Experiment::parse(&path.display().to_string(), &text)
     }
 
@@ -99,13 +98,7 @@ impl Experiment {
 
 impl Default for Node {
     fn default() -> Node {
-        Node {
-            version: "5.0".into(),
-            nodes: 1,
-            heap: "1g".into(),
-            jvm_options: Vec::new(),
-            settings: Vec::new(),
-        }
+        Node { version: "5.0".into(), nodes: 1, heap: "1g".into(), jvm_options: Vec::new(), settings: Vec::new() }
     }
 }
 

@@ -180,8 +180,12 @@ impl Thread {
             return;
         }
         self.name_age = 0;
-        let name = names.get(tid).or_else(|| Some(std::fs::read_to_string(folder.join("comm")).ok()?.trim().into()));
-        if let Some(name) = name.filter(|name: &String| !name.is_empty() && *name != self.name) {
+        let Ok(short) = std::fs::read_to_string(folder.join("comm")) else { return };
+        let short = short.trim_end_matches('\n');
+        // Workers rename themselves within milliseconds: the Java name counts only where the kernel's agrees with it.
+        let full = names.get(tid).filter(|full| !short.is_empty() && full.starts_with(short));
+        let name = full.unwrap_or_else(|| short.to_string());
+        if name != self.name {
             self.group = thread_group(&name).to_string();
             self.name = name;
         }

@@ -100,7 +100,8 @@ pub fn jcmd(target: &Target, command: &str) -> Result<String, Error> {
 /// `getResource` that opens it by name again finds nothing; an agent reads its resources in
 /// `agentmain`. The same bytes get the same name each time, so that attaching again does not
 /// lengthen the target's class path; it also means that *other* bytes do not replace classes that
-/// an earlier agent brought.
+/// an earlier agent brought. An agent whose loader outlives it is told by the further option `jar=PATH` which jar is
+/// meant this time.
 ///
 /// # Errors
 /// [`Error::AgentFailed`] with what the JVM said; and as [`execute`].
@@ -108,7 +109,8 @@ pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Erro
     check(target)?;
     on_behalf_of(target, |channel| {
         let file = jar::write(channel, jar)?;
-        let argument = format!("{}={options}", file.path_in_target());
+        let path = file.path_in_target();
+        let argument = format!("{path}={options},jar={path}");
         let reply = channel.execute("load", &["instrument", "false", &argument]);
         // Removed whatever came of it.
         drop(file);

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 
 /// Print completions for a shell, or write the man pages
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  helenus completions bash > ~/.local/share/bash-completion/completions/helenus\n  helenus completions man --to ~/.local/share/man/man1")]
+#[command(
+    after_help = "Examples:\n  helenus completions bash > ~/.local/share/bash-completion/completions/helenus\n  helenus completions man --to ~/.local/share/man/man1"
+)]
 pub struct Arguments {
     kind: Kind,
     /// Folder for the man pages

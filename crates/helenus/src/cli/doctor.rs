@@ -55,7 +55,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 }
 
 fn check(what: &'static str, state: State, found: impl Into<String>, way_out: &str) -> Check {
-    Check { what, state, found: found.into(), way_out: if state == State::Works { String::new() } else { way_out.into() } }
+    Check {
+        what,
+        state,
+        found: found.into(),
+        way_out: if state == State::Works { String::new() } else { way_out.into() },
+    }
 }
 
 fn java_for_nodes() -> Check {
@@ -69,7 +74,12 @@ fn java_for_nodes() -> Check {
         (false, true) => (State::Degraded, format!("{found}: for Cassandra 4.0 and 4.1; 5.0 needs Java 11 or 17")),
         (false, false) => (State::Missing, found),
     };
-    check("Java for local nodes", state, found, "install JDK 17 (apt-get install openjdk-17-jdk-headless) and 11, or name one in HELENUS_JAVA_HOME")
+    check(
+        "Java for local nodes",
+        state,
+        found,
+        "install JDK 17 (apt-get install openjdk-17-jdk-headless) and 11, or name one in HELENUS_JAVA_HOME",
+    )
 }
 
 fn maven() -> Check {
@@ -93,7 +103,12 @@ fn attach() -> Check {
     if root {
         check("the agent in a running JVM", State::Works, "root: nodes of every user", "")
     } else {
-        check("the agent in a running JVM", State::Degraded, "nodes of this user only", "run as the node's user, or as root")
+        check(
+            "the agent in a running JVM",
+            State::Degraded,
+            "nodes of this user only",
+            "run as the node's user, or as root",
+        )
     }
 }
 

@@ -4,9 +4,11 @@ mod completions;
 mod doctor;
 mod down;
 mod explain;
+mod findings;
 mod lab;
 mod load;
 mod nodes;
+mod phases;
 mod ps;
 mod record;
 mod recording;
@@ -90,7 +92,9 @@ fn say_event(event: &Event) {
         }
         Event::Degraded { node, reason, .. } => terminal::warn(format_args!("{node}: {reason}")),
         Event::AgentLog { node, line } => terminal::talk(terminal::dim(format_args!("{node} agent: {line}"))),
-        Event::AgentGone { node, reason } => terminal::talk(terminal::dim(format_args!("{node}: the agent has gone ({reason})"))),
+        Event::AgentGone { node, reason } => {
+            terminal::talk(terminal::dim(format_args!("{node}: the agent has gone ({reason})")))
+        }
         Event::TargetEnded { node, pid } => terminal::warn(format_args!("{node} (pid {pid}) has ended")),
     }
 }

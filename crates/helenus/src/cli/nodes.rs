@@ -24,9 +24,15 @@ pub fn address(text: &str) -> Result<SocketAddr> {
 /// Shows how a local cluster comes and goes.
 pub fn show(steps: &mut Steps, progress: &Progress) {
     match progress {
-        Progress::WaitingForFetch { version } => steps.step(format_args!("another helenus fetches Cassandra {version}; waiting")),
-        Progress::Fetching { version, files: 0 } => steps.step(format_args!("fetching Cassandra {version} from Maven Central")),
-        Progress::Fetching { version, files } => steps.live(format_args!("fetching Cassandra {version} from Maven Central: {files} files")),
+        Progress::WaitingForFetch { version } => {
+            steps.step(format_args!("another helenus fetches Cassandra {version}; waiting"))
+        }
+        Progress::Fetching { version, files: 0 } => {
+            steps.step(format_args!("fetching Cassandra {version} from Maven Central"))
+        }
+        Progress::Fetching { version, files } => {
+            steps.live(format_args!("fetching Cassandra {version} from Maven Central: {files} files"))
+        }
         Progress::Fetched { version, jars } => {
             steps.keep(|| terminal::done(format_args!("Cassandra {version} is here ({jars} jars)")));
         }
@@ -41,7 +47,9 @@ pub fn show(steps: &mut Steps, progress: &Progress) {
         Progress::Stopping { address, .. } => steps.step(format_args!("stopping Cassandra on {address}")),
         Progress::Killing { address, pid, after } => steps.keep(|| {
             let seconds = after.as_secs();
-            terminal::warn(format_args!("Cassandra on {address} (pid {pid}) did not stop in {seconds} s and is killed"));
+            terminal::warn(format_args!(
+                "Cassandra on {address} (pid {pid}) did not stop in {seconds} s and is killed"
+            ));
         }),
         _ => {}
     }

@@ -48,7 +48,10 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if arguments.interval < Duration::from_millis(5) {
-        bail!("--interval {:?} is too short: reading /proc that often would be what is measured; take 5ms or more", arguments.interval);
+        bail!(
+            "--interval {:?} is too short: reading /proc that often would be what is measured; take 5ms or more",
+            arguments.interval
+        );
     }
     let cancel = interrupt::cancel_on_signals()?;
     let targets = targets(&arguments)?;
@@ -88,17 +91,29 @@ fn targets(arguments: &Arguments) -> Result<Vec<(String, Target)>> {
             );
         }
         if !target.is_cassandra {
-            terminal::warn(format_args!("{name} (pid {}, {}) is no Cassandra: there will be no pools and tables", target.pid, target.command));
+            terminal::warn(format_args!(
+                "{name} (pid {}, {}) is no Cassandra: there will be no pools and tables",
+                target.pid, target.command
+            ));
         }
     }
     Ok(targets)
 }
 
-fn record(arguments: &Arguments, targets: &[(String, Target)], recorder: &Recorder, cancel: &Cancel) -> Result<ExitCode> {
+fn record(
+    arguments: &Arguments,
+    targets: &[(String, Target)],
+    recorder: &Recorder,
+    cancel: &Cancel,
+) -> Result<ExitCode> {
     let (events, heard) = std::sync::mpsc::channel();
     let watched: Vec<Watched> = targets
         .iter()
-        .map(|(node, target)| Watched { process: ProcessKind::Server, node: node.clone(), pid: target.pid.unsigned_abs() })
+        .map(|(node, target)| Watched {
+            process: ProcessKind::Server,
+            node: node.clone(),
+            pid: target.pid.unsigned_abs(),
+        })
         .collect();
     let options = Options {
         interval: arguments.interval,
@@ -167,7 +182,11 @@ impl Until {
             let rows: u64 = health.rows.values().sum();
             match health.disk_error {
                 Some(error) => steps.live(format_args!("{error}; rows wait in memory")),
-                None => steps.live(format_args!("recording: {:.0} s, {} rows", started.elapsed().as_secs_f64(), terminal::count(rows))),
+                None => steps.live(format_args!(
+                    "recording: {:.0} s, {} rows",
+                    started.elapsed().as_secs_f64(),
+                    terminal::count(rows)
+                )),
             }
             if let Some(child) = &mut self.child
                 && let Some(status) = child.try_wait()?

@@ -55,7 +55,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 terminal::done(format_args!("{} is whole already", recording.display()));
             } else {
                 let rows = salvaged.tables.values().map(|table| table.rows).sum();
-                terminal::done(format_args!("salvaged {} rows of {} tables", terminal::count(rows), salvaged.tables.len()));
+                terminal::done(format_args!(
+                    "salvaged {} rows of {} tables",
+                    terminal::count(rows),
+                    salvaged.tables.len()
+                ));
                 if !salvaged.cut.is_empty() {
                     terminal::warn(format_args!(
                         "the last message of {} was cut off; at most the last second before the end is missing",
@@ -91,7 +95,8 @@ fn describe(out: &mut impl Write, manifest: &Manifest) -> Result<()> {
         writeln!(out, "node {}{version}{java}", node.address)?;
     }
     let tables = manifest.tables.iter().map(|(name, facts)| {
-        let per_row = if facts.rows > 0 { format!("{:.1}", facts.bytes as f64 / facts.rows as f64) } else { "–".into() };
+        let per_row =
+            if facts.rows > 0 { format!("{:.1}", facts.bytes as f64 / facts.rows as f64) } else { "–".into() };
         vec![name.clone(), terminal::count(facts.rows), terminal::bytes(facts.bytes), per_row]
     });
     writeln!(out, "\n{}", terminal::table(&["table", "rows", "size", "bytes/row"], tables, 1))?;

@@ -33,10 +33,8 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let (query, recordings) = arguments.recordings_and_query.split_last().context("a query is missing")?;
-    let recordings = recordings
-        .iter()
-        .map(|path| Recording::open(&PathBuf::from(path)))
-        .collect::<Result<Vec<_>, _>>()?;
+    let recordings =
+        recordings.iter().map(|path| Recording::open(&PathBuf::from(path))).collect::<Result<Vec<_>, _>>()?;
     let engine = Engine::open(&recordings)?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     if arguments.json {

@@ -78,7 +78,14 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         println!("{}", serde_json::to_string_pretty(cluster.nodes())?);
     } else {
         for node in cluster.nodes() {
-            println!("{}  pid {}  Cassandra {}  Java {}  log {}", node.address, node.pid, node.version, node.java, node.log.display());
+            println!(
+                "{}  pid {}  Cassandra {}  Java {}  log {}",
+                node.address,
+                node.pid,
+                node.version,
+                node.java,
+                node.log.display()
+            );
         }
         terminal::talk(terminal::dim(format_args!("stop it with: helenus down {}", arguments.name)));
     }

@@ -1,0 +1,61 @@
+use super::findings;
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use helenus_explain::{Engine, Explanation, Options, Severity, SlowThreshold, explain};
+use helenus_recording::Recording;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Say why the slow requests of a recording were slow
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus explain run.helenus
+  helenus explain run.helenus --slow 50ms --json | jq '.findings[0]'
+  helenus explain run.helenus --fail-on warning   # exit code 1 when there is one")]
+pub struct Arguments {
+    recording: PathBuf,
+    /// What counts as slow: a percentile of response time, or a duration
+    #[arg(long, value_name = "p99|p99.9|DURATION", default_value = "p99")]
+    slow: SlowThreshold,
+    /// End with exit code 1 when a finding is at least so severe
+    #[arg(long, value_name = "SEVERITY")]
+    fail_on: Option<FailOn>,
+    /// Show the query behind each finding
+    #[arg(short, long)]
+    queries: bool,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum FailOn {
+    Information,
+    Warning,
+    Critical,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let recording = Recording::open(&arguments.recording)?;
+    let engine = Engine::open(std::slice::from_ref(&recording))?;
+    let explanation = explain(&engine, &Options { threshold: arguments.slow, ..Options::default() })?;
+    let mut out = anstream::stdout();
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&explanation)?)?;
+    } else {
+        findings::print(&mut out, &explanation, arguments.queries)?;
+    }
+    Ok(code(&explanation, arguments.fail_on))
+}
+
+/// 1 when a finding is at least as severe as asked.
+pub fn code(explanation: &Explanation, fail_on: Option<FailOn>) -> ExitCode {
+    let bound = match fail_on {
+        None => return ExitCode::SUCCESS,
+        Some(FailOn::Information) => Severity::Information,
+        Some(FailOn::Warning) => Severity::Warning,
+        Some(FailOn::Critical) => Severity::Critical,
+    };
+    ExitCode::from(u8::from(explanation.findings.iter().any(|finding| finding.severity >= bound)))
+}

@@ -1,0 +1,59 @@
+//! Findings for a person on a terminal.
+
+use crate::terminal;
+use anyhow::Result;
+use helenus_explain::{Explanation, Finding};
+use std::io::Write;
+
+/// Lines of findings are no longer than this.
+const WIDTH: usize = 100;
+const INDENT: &str = "   ";
+
+/// Prints the findings, most important first.
+pub fn print(out: &mut impl Write, explanation: &Explanation, queries: bool) -> Result<()> {
+    for finding in &explanation.findings {
+        writeln!(out)?;
+        let head = format!("{}. {}", finding.rank, terminal::severity(finding.severity.name()));
+        writeln!(out, "{head}  {}", terminal::dim(finding.finding))?;
+        for line in wrap(&finding.title) {
+            writeln!(out, "{INDENT}{}", terminal::bold(line))?;
+        }
+        for line in wrap(&finding.detail) {
+            writeln!(out, "{INDENT}{line}")?;
+        }
+        if let Some(line) = against_chance(finding) {
+            writeln!(out, "{INDENT}{}", terminal::dim(line))?;
+        }
+        if queries && !finding.query.is_empty() {
+            for line in finding.query.trim().lines() {
+                writeln!(out, "{INDENT}{}", terminal::dim(format_args!("│ {line}")))?;
+            }
+        }
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// How the share of a finding compares with chance.
+fn against_chance(finding: &Finding) -> Option<String> {
+    let (share, chance, p) = (finding.share?, finding.chance_share?, finding.p_value?);
+    let p = if p < 0.001 { "p < 0.001".to_string() } else { format!("p = {p:.3}") };
+    Some(format!("{:.0} % of the slow requests; chance would give {:.0} % ({p})", share * 100.0, chance * 100.0))
+}
+
+/// Breaks a text at its spaces.
+fn wrap(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.len() - 1;
+        if !lines[last].is_empty() && lines[last].chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push(word.to_string());
+        } else {
+            if !lines[last].is_empty() {
+                lines[last].push(' ');
+            }
+            lines[last].push_str(word);
+        }
+    }
+    lines
+}

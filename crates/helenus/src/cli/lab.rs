@@ -1,0 +1,103 @@
+use super::explain::{FailOn, code};
+use super::{findings, nodes};
+use crate::assets::AGENT_JAR;
+use crate::{interrupt, report, terminal};
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use helenus_explain::{Engine, Options, Report, explain};
+use helenus_lab::{Experiment, Outcome, Progress, Run};
+use helenus_recording::Recording;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Run an experiment: a node, the load, the sources, the findings and the report
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(RunArguments),
+}
+
+/// Run an experiment file; the studies are in experiments/
+///
+/// Without --node it starts a local cluster as the file says, and stops it at the end.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus lab run experiments/flame-graphs-under-stress.toml
+  helenus lab run experiments/smoke.toml --node 127.0.0.1 -o smoke.helenus")]
+struct RunArguments {
+    experiment: PathBuf,
+    /// A running node to measure (may be given again)
+    #[arg(long = "node", value_name = "ADDRESS[:PORT]")]
+    nodes: Vec<String>,
+    /// The new recording's folder; the report goes beside it
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// End with exit code 1 when a finding is at least so severe
+    #[arg(long, value_name = "SEVERITY")]
+    fail_on: Option<FailOn>,
+    /// The findings as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let Command::Run(arguments) = arguments.command;
+    let experiment = Experiment::read(&arguments.experiment)?;
+    let cancel = interrupt::cancel_on_signals()?;
+    let name = arguments.experiment.file_stem().unwrap_or_default().to_string_lossy();
+    let folder = arguments.output.clone().unwrap_or_else(|| super::new_recording(&name));
+    let run = Run {
+        experiment: &experiment,
+        nodes: arguments.nodes.iter().map(|node| nodes::address(node)).collect::<Result<_>>()?,
+        agent: AGENT_JAR,
+        folder: folder.clone(),
+        command: super::command_line(),
+    };
+    terminal::talk(terminal::bold(&experiment.title));
+    terminal::talk(&experiment.question);
+    let mut steps = terminal::Steps::new();
+    let mut live = super::load::Live::default();
+    let outcome = run.run(&cancel, &mut |progress| match progress {
+        Progress::Cluster(progress) => nodes::show(&mut steps, &progress),
+        Progress::Observe(event) => steps.keep(|| super::say_event(&event)),
+        Progress::Step(text) => steps.step(text),
+        Progress::Load(progress) => live.show(&mut steps, progress),
+    })?;
+    drop(steps);
+    say(&outcome)?;
+
+    let mut steps = terminal::Steps::new();
+    steps.step("explaining");
+    let recording = Recording::open(&folder)?;
+    let engine = Engine::open(std::slice::from_ref(&recording))?;
+    let explanation = explain(&engine, &Options::default())?;
+    let page = folder.with_extension("html");
+    steps.step("writing the report");
+    report::write(&Report::build(&engine, &explanation)?, &page)?;
+    drop(steps);
+    let mut out = anstream::stdout();
+    if arguments.json {
+        anstream::println!("{}", serde_json::to_string_pretty(&explanation)?);
+    } else {
+        findings::print(&mut out, &explanation, false)?;
+    }
+    terminal::done(format_args!("report: {}", page.display()));
+    Ok(code(&explanation, arguments.fail_on))
+}
+
+fn say(outcome: &Outcome) -> Result<()> {
+    if outcome.cancelled {
+        terminal::warn("cut short; what was measured until then is recorded");
+    }
+    for left in &outcome.left {
+        terminal::warn(left);
+    }
+    super::load::print_summary(&outcome.load)?;
+    super::say_closed(&outcome.recording);
+    Ok(())
+}

@@ -1,0 +1,252 @@
+use super::phases::Phases;
+use crate::{interrupt, terminal};
+use anyhow::Result;
+use clap::Args;
+use helenus_load::{Event, Plan, Progress, Summary, Workload};
+use helenus_observe::{Observation, Options, ProcessKind, Watched};
+use helenus_recording::{Manifest, NodeFacts, Recorder};
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// On no terminal, the load is shown this often.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// Drive a workload and record every request
+///
+/// Open loop unless --in-flight: requests start when the schedule says, however slow the answers are, and response time
+/// counts from there. Failed requests are not retried, and are recorded.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus load keyvalue/mixed --rate 5k --for 60s
+  helenus load keyvalue/write --node 10.0.0.1 --warm-up 10s --steps 2k..20k/2k --each 30s -o steps.helenus
+  helenus load timeseries --populate --in-flight 64 --count 1M
+  helenus load mine.toml --ramp 1k..10k --for 2m --rate 10k --for 1m --json")]
+pub struct Arguments {
+    /// A workload that comes with helenus (keyvalue, timeseries), or a TOML file; with /MIX for one of its mixes
+    workload: String,
+    /// A node to begin with; the rest of the ring is found through it (may be given again)
+    #[arg(long = "node", value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1")]
+    nodes: Vec<String>,
+    #[command(flatten)]
+    phases: Phases,
+    /// Write the workload's rows first
+    #[arg(long)]
+    populate: bool,
+    /// Number of keys, instead of the workload's
+    #[arg(long, value_name = "N", value_parser = count)]
+    population: Option<u64>,
+    /// Connections to each node
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    connections: usize,
+    /// Threads of the driver
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    /// How long an answer is waited for
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::duration)]
+    timeout: Duration,
+    /// Requests of an open loop in flight at most; more wait, and are counted
+    #[arg(long, value_name = "N", default_value_t = 4096)]
+    max_in_flight: u32,
+    /// The new recording's folder
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// The summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn count(text: &str) -> Result<u64, String> {
+    helenus_load::quantity::count(text).map_err(|error| error.to_string())
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let mut workload = Workload::open(&arguments.workload)?;
+    if let Some(keys) = arguments.population {
+        workload.set_population(keys);
+    }
+    let phases =
+        if arguments.phases.is_empty() && arguments.populate { Vec::new() } else { arguments.phases.read()? };
+    let plan = Plan {
+        populate: arguments.populate,
+        connections_per_node: arguments.connections,
+        threads: arguments.threads,
+        request_timeout: arguments.timeout,
+        max_in_flight: arguments.max_in_flight,
+        ..Plan::new(workload, phases, arguments.nodes.clone())
+    };
+    let cancel = interrupt::cancel_on_signals()?;
+    let folder = arguments.output.clone().unwrap_or_else(|| super::new_recording("load"));
+    let mut manifest = Manifest::new(&format!("load {}", arguments.workload), &super::command_line());
+    manifest.nodes =
+        arguments.nodes.iter().map(|node| NodeFacts { address: node.clone(), ..NodeFacts::default() }).collect();
+    let recorder = Recorder::create(&folder, manifest)?;
+    let (events, _heard) = std::sync::mpsc::channel();
+    let own = Watched { process: ProcessKind::Load, node: String::new(), pid: std::process::id() };
+    let observation = Observation::start(&recorder, &[own], &Options::default(), &events)?;
+
+    let mut steps = terminal::Steps::new();
+    let mut live = Live::default();
+    let stop = helenus_load::Cancel::new();
+    let outcome = helenus_load::run(&plan, &recorder, &stop, &mut |progress| {
+        if cancel.is_cancelled() && !stop.is_asked() {
+            stop.stop();
+        }
+        live.show(&mut steps, &progress);
+    });
+    observation.stop();
+    drop(steps);
+    let sent = recorder.health().rows.contains_key("requests");
+    let recording = recorder.close();
+    let summary = match outcome {
+        Ok(summary) => summary,
+        Err(error) => {
+            if !sent {
+                // Best effort: a recording without a request helps nobody.
+                let _ = std::fs::remove_dir_all(&folder);
+            }
+            return Err(error.into());
+        }
+    };
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&summary)?);
+    } else {
+        print_summary(&summary)?;
+    }
+    super::say_closed(&recording?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows a load while it runs.
+#[derive(Debug, Default)]
+pub struct Live {
+    phase: String,
+    shown: Option<Instant>,
+}
+
+impl Live {
+    pub fn show(&mut self, steps: &mut terminal::Steps, progress: &Progress) {
+        for event in &progress.events {
+            steps.keep(|| say(event));
+        }
+        let Some(phase) = &progress.phase else {
+            steps.step("connecting");
+            return;
+        };
+        let new = self.phase != phase.name;
+        let line = line(progress);
+        if new {
+            self.phase.clone_from(&phase.name);
+            self.shown = Some(Instant::now());
+            steps.step(&line);
+        } else if steps.is_plain() && self.shown.is_none_or(|shown| shown.elapsed() > PLAIN_EVERY) {
+            self.shown = Some(Instant::now());
+            steps.step(line);
+        } else {
+            steps.live(line);
+        }
+    }
+}
+
+fn line(progress: &Progress) -> String {
+    let mut line = String::new();
+    if let Some(phase) = &progress.phase {
+        let _ = write!(line, "{}/{} {}", phase.number, phase.of, phase.name);
+        let seconds = phase.elapsed.as_secs_f64();
+        let _ = match (phase.lasts, phase.count) {
+            (Some(lasts), _) => write!(line, "  {seconds:.0} of {:.0} s", lasts.as_secs_f64()),
+            (None, Some(count)) => write!(line, "  {} of {}", terminal::count(phase.ended), terminal::count(count)),
+            (None, None) => write!(line, "  {seconds:.0} s"),
+        };
+    }
+    let _ = write!(line, "  {}/s", terminal::count(progress.ok_per_s.round() as u64));
+    if let Some(target) = progress.target_per_s {
+        let _ = write!(line, " of {}/s", terminal::count(target.round() as u64));
+    }
+    let (p50, p99, max) = (progress.response.p50_ns, progress.response.p99_ns, progress.response.max_ns);
+    let _ = write!(line, "  p50 {}  p99 {}  max {} ms", millis(p50), millis(p99), millis(max));
+    if progress.failed > 0 {
+        let _ = write!(line, "  {} failed", terminal::count(progress.failed));
+    }
+    if progress.lag.total() > 0 {
+        let _ = write!(line, "  {} late", terminal::count(progress.lag.total()));
+    }
+    line
+}
+
+fn millis(ns: Option<u64>) -> String {
+    terminal::millis(ns.map(|ns| ns as f64 / 1e6))
+}
+
+fn say(event: &Event) {
+    match event {
+        Event::Unreachable { reasons } => terminal::warn(format_args!("runs without {}", reasons.join(", "))),
+        Event::Connected { nodes } => terminal::done(format_args!("connected to {}", nodes.join(", "))),
+        Event::Lost { node } => terminal::warn(format_args!("lost the connection to {node}; trying again")),
+        Event::Back { node, after } => {
+            terminal::done(format_args!("connected to {node} again, after {:.1} s", after.as_secs_f64()));
+        }
+        Event::FirstError { outcome, node, message } => {
+            terminal::warn(format_args!("first {} on {node}: {message}", outcome.name()));
+        }
+        Event::Stopping => terminal::talk("stopping; waiting for what is in flight"),
+    }
+}
+
+/// The summary as a table.
+pub fn print_summary(summary: &Summary) -> Result<()> {
+    let header = [
+        "phase",
+        "rate/s",
+        "done/s",
+        "failed",
+        "service p50",
+        "p99",
+        "max",
+        "response p50",
+        "p99",
+        "p99.9",
+        "max ms",
+        "client µs",
+    ];
+    let rows = summary.phases.iter().map(|phase| {
+        let rate = match (phase.rate_per_s, phase.end_rate_per_s, phase.in_flight) {
+            (Some(from), Some(to), _) if from != to => format!("{from:.0}..{to:.0}"),
+            (Some(rate), ..) => format!("{rate:.0}"),
+            (.., Some(in_flight)) => format!("{in_flight} in flight"),
+            _ => "–".into(),
+        };
+        let (service, response) = (&phase.service, &phase.response);
+        vec![
+            if phase.measured { phase.name.clone() } else { format!("{} (not judged)", phase.name) },
+            rate,
+            terminal::count(phase.throughput_per_s.round() as u64),
+            terminal::count(phase.failed),
+            millis(service.p50_ns),
+            millis(service.p99_ns),
+            millis(service.max_ns),
+            millis(response.p50_ns),
+            millis(response.p99_ns),
+            millis(response.p999_ns),
+            millis(response.max_ns),
+            phase.client_cpu_us_per_request.map_or("–".into(), |us| format!("{us:.1}")),
+        ]
+    });
+    anstream::println!("{}", terminal::table(&header, rows, 1));
+    for error in &summary.errors {
+        let (count, name) = (terminal::count(error.count), error.outcome.name());
+        terminal::warn(format_args!("{count} {name}; the first on {}: {}", error.first_node, error.first_message));
+    }
+    let lag = summary.lag;
+    for (requests, what) in [
+        (lag.late_driver, "started late because the driver itself was behind"),
+        (lag.late_in_flight, "started late for lack of room in flight (--max-in-flight)"),
+        (lag.unsent, "were never sent"),
+    ] {
+        if requests > 0 {
+            terminal::warn(format_args!("{} requests {what}", terminal::count(requests)));
+        }
+    }
+    Ok(())
+}

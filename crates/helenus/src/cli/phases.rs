@@ -1,0 +1,64 @@
+//! The phases of a load on the command line, where their order matters: `--rate 1k --for 10s --steps 1k..5k/1k --each 5s`.
+
+use anyhow::Result;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use helenus_load::{Phase, schedule};
+
+/// The flags about phases in the order in which they were given.
+#[derive(Debug)]
+pub struct Phases(Vec<(&'static str, String)>);
+
+/// Flag, name of its value, help.
+const FLAGS: &[(&str, &str, &str)] = &[
+    ("rate", "RATE", "A phase of so many requests per second, such as 5k (open loop)"),
+    ("steps", "FROM..TO/STEP", "A phase for each rate, such as 2k..20k/2k (open loop)"),
+    ("ramp", "FROM..TO", "A phase whose rate grows evenly, such as 1k..10k (open loop)"),
+    ("in-flight", "N", "A phase with so many requests in flight at any time (closed loop)"),
+    ("for", "DURATION", "How long the last phase takes, such as 60s"),
+    ("each", "DURATION", "How long each of the last --steps takes"),
+    ("count", "N", "How many requests the last phase sends"),
+    ("name", "NAME", "Name of the last phase"),
+    ("warm-up", "DURATION", "Before all, so long at the first phase's load; recorded, and not judged"),
+];
+
+impl Phases {
+    pub fn read(&self) -> Result<Vec<Phase>> {
+        Ok(schedule::from_arguments(self.0.iter().map(|(flag, value)| (*flag, value.as_str())))?)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Args for Phases {
+    fn augment_args(command: Command) -> Command {
+        let heading = "Phases, in the order in which they are given";
+        let flags = FLAGS.iter().map(|(flag, value, help)| {
+            Arg::new(*flag).long(*flag).value_name(*value).help(*help).action(ArgAction::Append).help_heading(heading)
+        });
+        command.args(flags)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Phases::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Phases {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Phases, clap::Error> {
+        let mut given: Vec<(usize, &'static str, String)> = Vec::new();
+        for (flag, ..) in FLAGS {
+            let values = matches.get_many::<String>(flag).into_iter().flatten();
+            let places = matches.indices_of(flag).into_iter().flatten();
+            given.extend(places.zip(values).map(|(place, value)| (place, *flag, value.clone())));
+        }
+        given.sort_unstable();
+        Ok(Phases(given.into_iter().map(|(_, flag, value)| (flag, value)).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Phases::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

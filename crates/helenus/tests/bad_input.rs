@@ -1,0 +1,96 @@
+//! Bad input gives one clear error with a way out, exit code 2, and loses nothing.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod harness;
+
+use harness::Place;
+use std::net::TcpListener;
+
+/// Runs helenus, which must refuse with one error that says all of these.
+fn refused(place: &Place, arguments: &str, says: &[&str]) {
+    let said = place.run(arguments);
+    assert_eq!(said.status.code(), Some(2), "helenus {arguments}: {}{}", said.out, said.err);
+    assert_eq!(said.err.matches("error:").count(), 1, "helenus {arguments}: {}", said.err);
+    for text in says {
+        assert!(said.err.contains(text), "helenus {arguments} does not say {text:?}: {}", said.err);
+    }
+    assert_eq!(said.out, "", "an error is no data");
+}
+
+#[test]
+fn addresses_and_processes_that_are_none() {
+    let place = Place::new();
+    refused(&place, "record --node 127.0.31.9 --for 1s", &["nobody listens on 127.0.31.9:9042", "helenus up"]);
+    refused(&place, "record --node nowhere.invalid --for 1s", &["nowhere.invalid", "ADDRESS"]);
+    refused(&place, "record --pid 999999999 --for 1s", &["no process 999999999"]);
+    refused(&place, "record --for 1s", &["--node"]);
+    refused(&place, "load keyvalue --node 127.0.31.9 --rate 5 --for 1s -o r", &["cannot reach", "helenus up"]);
+    let mut sleep = std::process::Command::new("sleep").arg("100").spawn().unwrap();
+    refused(&place, &format!("record --pid {} --for 1s", sleep.id()), &["no Java virtual machine", "--no-agent"]);
+    // Its CPU and threads can still be recorded.
+    place.well(&format!("record --pid {} --for 1s --no-agent -o sleeping", sleep.id()));
+    assert!(place.ask("sleeping", "select count(*) from cpus") > 0);
+    sleep.kill().unwrap();
+    sleep.wait().unwrap();
+    let left: Vec<_> = std::fs::read_dir(place.path(".")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["sleeping"], "what could not start leaves no recording behind");
+}
+
+#[test]
+fn versions_ports_and_settings() {
+    let place = Place::new();
+    refused(&place, "up --version 3.11", &["3.11", "5.0"]);
+    refused(&place, "up --heap lots", &["lots", "512m"]);
+    refused(&place, "up --nodes 0", &["between 1 and"]);
+    let taken = TcpListener::bind("127.0.31.1:9042").unwrap();
+    refused(&place, "up --address 127.0.31.1", &["port 9042 on 127.0.31.1 is in use", &std::process::id().to_string()]);
+    drop(taken);
+    // The reason from the node's own log, and nothing left running.
+    refused(&place, "up --address 127.0.31.1 --set not_a_setting=5 --heap 300m", &["not_a_setting", "log"]);
+    assert_eq!(place.well("ps --json").trim(), "[]");
+    refused(&place, "down nosuch", &["nosuch"]);
+}
+
+#[test]
+fn files_that_are_no_recordings() {
+    let place = Place::new();
+    refused(&place, "explain nothing", &["no recording at nothing"]);
+    std::fs::create_dir(place.path("empty")).unwrap();
+    refused(&place, "explain empty", &["empty is not a recording", "manifest.json"]);
+    std::fs::write(place.path("file"), "text").unwrap();
+    refused(&place, "report file", &["file is not a recording"]);
+    std::fs::create_dir(place.path("newer")).unwrap();
+    std::fs::write(place.path("newer/manifest.json"), r#"{"format": 2000}"#).unwrap();
+    refused(&place, "recording info newer", &["format 2000", "newer helenus"]);
+    place.well(&format!("record --pid {} --for 1s --no-agent -o cut", std::process::id()));
+    refused(&place, "recording merge cut cut -o cut", &["cut already exists"]);
+    let mut sql = place.command("sql cut");
+    let said = sql.arg("select nosuch from cpus").output().unwrap();
+    assert_eq!(said.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&said.stderr).contains("nosuch"));
+    let parquet = place.path("cut/cpus/part-0.parquet");
+    let bytes = std::fs::read(&parquet).unwrap();
+    std::fs::write(&parquet, &bytes[..bytes.len() / 2]).unwrap();
+    let mut sql = place.command("sql cut");
+    let said = sql.arg("select count(*) from cpus").output().unwrap();
+    assert_eq!(said.status.code(), Some(2), "a truncated table is an error");
+    assert!(
+        String::from_utf8_lossy(&said.stderr).contains("part-0.parquet"),
+        "{}",
+        String::from_utf8_lossy(&said.stderr)
+    );
+}
+
+#[test]
+fn workloads_and_experiments() {
+    let place = Place::new();
+    refused(&place, "load keyvalu --rate 5 --for 1s", &["keyvalu", "keyvalue"]);
+    refused(&place, "load keyvalue", &["--rate"]);
+    refused(&place, "load keyvalue --rate 5 --for soon", &["soon"]);
+    std::fs::write(place.path("w.toml"), "description = \"d\"\nschemas = []\n").unwrap();
+    refused(&place, "load w.toml --rate 5 --for 1s", &["w.toml:2", "did you mean `schema`"]);
+    std::fs::write(place.path("e.toml"), "title = \"t\"\nquestion = \"q\"\nworkloads = \"keyvalue\"\n").unwrap();
+    refused(&place, "lab run e.toml", &["e.toml:3", "did you mean `workload`"]);
+    refused(&place, "lab run nothing.toml", &["nothing.toml"]);
+}

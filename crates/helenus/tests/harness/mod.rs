@@ -1,0 +1,154 @@
+//! Runs helenus as a user does: its binary, its arguments, its output.
+
+use serde_json::Value;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Measurements on two CPUs can't share them with one another.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+/// A place of its own for everything that a test writes, with the state of helenus in it. Local clusters that it still
+/// has at its end are stopped.
+pub struct Place {
+    folder: tempfile::TempDir,
+    _machine: MutexGuard<'static, ()>,
+}
+
+/// What a command said, and how it ended.
+#[derive(Debug)]
+pub struct Said {
+    pub status: ExitStatus,
+    pub out: String,
+    pub err: String,
+}
+
+impl Place {
+    pub fn new() -> Place {
+        let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+        // Not in /tmp where that is in memory: nodes are measured on a disk.
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        Place { folder, _machine: machine }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_helenus"));
+        command
+            .args(arguments.split_whitespace())
+            .current_dir(self.folder.path())
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs helenus to its end. Words are split at spaces.
+    pub fn run(&self, arguments: &str) -> Said {
+        Running::start(self.command(arguments)).end()
+    }
+
+    /// Runs helenus, which must end well, and gives its stdout.
+    pub fn well(&self, arguments: &str) -> String {
+        let said = self.run(arguments);
+        assert!(said.status.success(), "helenus {arguments}: {}\n{}\n{}", said.status, said.out, said.err);
+        said.out
+    }
+
+    pub fn json(&self, arguments: &str) -> Value {
+        let out = self.well(arguments);
+        serde_json::from_str(&out).unwrap_or_else(|error| panic!("helenus {arguments}: {error} in {out}"))
+    }
+
+    /// The first value of the first row of a query.
+    pub fn ask(&self, recording: &str, query: &str) -> i64 {
+        let mut command = self.command(&format!("sql {recording}"));
+        command.args([query, "--csv"]);
+        let said = Running::start(command).end();
+        assert!(said.status.success(), "{query}: {}", said.err);
+        let value = said.out.lines().nth(1).unwrap_or_else(|| panic!("no row: {query}"));
+        value.split(',').next().unwrap().parse().unwrap_or_else(|_| panic!("{query}: {value}"))
+    }
+
+    pub fn start(&self, arguments: &str) -> Running {
+        Running::start(self.command(arguments))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.path("state").exists() {
+            let said = self.run("down --all");
+            if !said.status.success() {
+                eprintln!("helenus down --all: {}", said.err);
+            }
+        }
+    }
+}
+
+/// A helenus that runs.
+pub struct Running {
+    child: Child,
+    out: std::thread::JoinHandle<String>,
+    err: std::thread::JoinHandle<String>,
+}
+
+impl Running {
+    fn start(mut command: Command) -> Running {
+        fn read(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<String> {
+            std::thread::spawn(move || {
+                let mut bytes = Vec::new();
+                from.read_to_end(&mut bytes).unwrap();
+                String::from_utf8_lossy(&bytes).into_owned()
+            })
+        }
+        let mut child = command.spawn().unwrap();
+        let (out, err) = (read(child.stdout.take().unwrap()), read(child.stderr.take().unwrap()));
+        Running { child, out, err }
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    pub fn signal(&self, signal: i32) {
+        signal_to(self.pid(), signal);
+    }
+
+    pub fn end(mut self) -> Said {
+        let status = self.child.wait().unwrap();
+        Said { status, out: self.out.join().unwrap(), err: self.err.join().unwrap() }
+    }
+}
+
+pub fn signal_to(pid: i32, signal: i32) {
+    // SAFETY: kill takes no pointers; the pid is of a process that the test started and has not waited for.
+    assert_eq!(unsafe { libc::kill(pid, signal) }, 0, "signal {signal} to {pid}");
+}
+
+/// Waits for a condition, for as long as a slow machine may take.
+pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < until, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Bytes of all files under a folder, 0 while there is none.
+pub fn size_of(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(facts) if facts.is_dir() => size_of(&entry.path()),
+        Ok(facts) => facts.len(),
+        Err(_) => 0,
+    };
+    entries.filter_map(Result::ok).map(size).sum()
+}
