@@ -51,7 +51,7 @@ export const tables: readonly Table[] = [
       { name: "window_end_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "End of that window." },
       { name: "share", type: "DOUBLE", unit: "ratio", nullable: true, meaning: "Share of the slow requests that it accounts for." },
       { name: "chance_share", type: "DOUBLE", unit: "ratio", nullable: true, meaning: "Share that chance alone would give: the mean over the shifted timelines." },
-      { name: "p_value", type: "DOUBLE", unit: "probability", nullable: true, meaning: "How often chance alone gives at least the share." },
+      { name: "p_value", type: "DOUBLE", unit: "probability", nullable: true, meaning: "How often chance alone explains at least as much of the time of the slow requests." },
       { name: "query", type: "STRING", unit: "SQL", nullable: false, meaning: "The query that shows the evidence." },
       { name: "evidence", type: "STRING", unit: "JSON", nullable: false, meaning: "The figures that the finding rests on." },
     ],
@@ -117,7 +117,7 @@ export const tables: readonly Table[] = [
       { name: "end_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "When the answer, or the error, was back." },
       { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The coordinator that the request was sent to." },
       { name: "operation", type: "STRING", unit: "name", nullable: false, meaning: "The operation of the workload." },
-      { name: "outcome", type: "STRING", unit: "name", nullable: false, meaning: "ok, or the kind of error: timeout, write_timeout, read_timeout, unavailable, overloaded, connection, invalid, other." },
+      { name: "outcome", type: "STRING", unit: "name", nullable: false, meaning: "ok, or the kind of error: timeout, write_timeout, read_timeout, write_failure, read_failure, unavailable, overloaded, connection, invalid, abandoned (in flight when the run was ended), other." },
     ],
   },
   {

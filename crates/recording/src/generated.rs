@@ -43,7 +43,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "window_end_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of that window." },
             Column { name: "share", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Share of the slow requests that it accounts for." },
             Column { name: "chance_share", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Share that chance alone would give: the mean over the shifted timelines." },
-            Column { name: "p_value", ty: Type::Double, unit: "probability", is_time: false, nullable: true, meaning: "How often chance alone gives at least the share." },
+            Column { name: "p_value", ty: Type::Double, unit: "probability", is_time: false, nullable: true, meaning: "How often chance alone explains at least as much of the time of the slow requests." },
             Column { name: "query", ty: Type::String, unit: "SQL", is_time: false, nullable: false, meaning: "The query that shows the evidence." },
             Column { name: "evidence", ty: Type::String, unit: "JSON", is_time: false, nullable: false, meaning: "The figures that the finding rests on." },
         ],
@@ -105,7 +105,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "end_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the answer, or the error, was back." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The coordinator that the request was sent to." },
             Column { name: "operation", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "The operation of the workload." },
-            Column { name: "outcome", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "ok, or the kind of error: timeout, write_timeout, read_timeout, unavailable, overloaded, connection, invalid, other." },
+            Column { name: "outcome", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "ok, or the kind of error: timeout, write_timeout, read_timeout, write_failure, read_failure, unavailable, overloaded, connection, invalid, abandoned (in flight when the run was ended), other." },
         ],
     },
     Table {
@@ -262,7 +262,7 @@ pub mod rows {
         pub share: Option<f64>,
         /// Share that chance alone would give: the mean over the shifted timelines. (ratio)
         pub chance_share: Option<f64>,
-        /// How often chance alone gives at least the share. (probability)
+        /// How often chance alone explains at least as much of the time of the slow requests. (probability)
         pub p_value: Option<f64>,
         /// The query that shows the evidence. (SQL)
         pub query: &'a str,
@@ -433,7 +433,7 @@ pub mod rows {
         pub node: &'a str,
         /// The operation of the workload. (name)
         pub operation: &'a str,
-        /// ok, or the kind of error: timeout, write_timeout, read_timeout, unavailable, overloaded, connection, invalid, other. (name)
+        /// ok, or the kind of error: timeout, write_timeout, read_timeout, write_failure, read_failure, unavailable, overloaded, connection, invalid, abandoned (in flight when the run was ended), other. (name)
         pub outcome: &'a str,
     }
 
