@@ -43,7 +43,8 @@ pub struct Node {
     pub settings: Vec<String>,
 }
 
-/// A closed loop before the phases that finds the peak of this machine, so that rates can be shares of it.
+/// A closed loop before the phases that finds the peak of this machine, so that rates can be shares of it: the throughput
+/// in its last third.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Calibrate {
     pub in_flight: u32,

@@ -27,7 +27,7 @@ pub enum Error {
     #[error("{} is still being written by pid {pid}; end that first (Ctrl-C closes a recording)", path.display())]
     StillWriting { path: PathBuf, pid: u32 },
 
-    #[error("{} cannot be read: {reason}. It may be truncated or damaged; the other tables can still be queried after it is moved away", path.display())]
+    #[error("{} cannot be read: {reason}. It is truncated or damaged; take it from a copy of the recording", path.display())]
     Damaged { path: PathBuf, reason: String },
 
     #[error("rows of {table} that cannot be read: {reason}")]

@@ -27,9 +27,11 @@ impl Recording {
         }
         let recording = Recording { folder: folder.to_path_buf(), manifest };
         for (name, facts) in &recording.manifest.tables {
-            if facts.rows > 0 && recording.files(name)?.is_empty() {
-                let reason = format!("its {} rows of {name} are gone", facts.rows);
-                return Err(Error::Damaged { path: folder.join(name), reason });
+            let dataset = folder.join(name);
+            let found = salvage::facts_of(&dataset)?;
+            if found.rows != facts.rows {
+                let reason = format!("{} of its {} rows are there", found.rows, facts.rows);
+                return Err(Error::Damaged { path: dataset, reason });
             }
         }
         if recording.manifest.tables.values().all(|facts| facts.rows == 0) {

@@ -91,6 +91,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 }
 
 fn say(outcome: &Outcome) -> Result<()> {
+    if let Some(peak_per_s) = outcome.peak_per_s {
+        terminal::done(format_args!("the closed loop reached {}/s", terminal::count(peak_per_s.round() as u64)));
+    }
     if outcome.cancelled {
         terminal::warn("cut short; what was measured until then is recorded");
     }

@@ -1,10 +1,8 @@
 //! Bad input gives one clear error with a way out, exit code 2, and loses nothing.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod harness;
 
-use harness::Place;
+use crate::harness::Place;
 use std::net::TcpListener;
 
 /// Runs helenus, which must refuse with one error that says all of these.

@@ -1,10 +1,8 @@
 //! Known truths must come out: a real Cassandra, a cause that the test brings about itself, and what explain says of it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod harness;
 
-use harness::{Place, Running, signal_to, size_of, wait_for};
+use crate::harness::{Place, Running, signal_to, size_of, wait_for};
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;

@@ -1,0 +1,7 @@
+//! Helenus as a user runs it: the binary, real nodes, real kernels.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod bad_input;
+mod harness;
+mod truths;
