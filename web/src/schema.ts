@@ -132,7 +132,7 @@ export const tables: readonly Table[] = [
       { name: "provider", type: "STRING", unit: "name", nullable: false, meaning: "How it was captured, such as proc, agent-jfr or driver." },
       { name: "captured", type: "INT64", unit: "count", nullable: false, meaning: "Rows captured in the interval." },
       { name: "lost", type: "INT64", unit: "count", nullable: false, meaning: "Rows or samples known to be lost in the interval." },
-      { name: "lost_reason", type: "STRING", unit: "text", nullable: false, meaning: "Why; empty when nothing was lost." },
+      { name: "lost_reason", type: "STRING", unit: "text", nullable: false, meaning: "Why, and what else went less than well, such as requests that started late; empty when all was well." },
       { name: "cpu_ns", type: "INT64", unit: "ns", nullable: true, meaning: "CPU time that the source itself used in the interval, where it can be told apart." },
     ],
   },

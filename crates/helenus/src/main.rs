@@ -1,5 +1,7 @@
 //! The face of Helenus: one subcommand, one file in `cli/`.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
 mod assets;
 mod cli;
 mod interrupt;

@@ -267,7 +267,8 @@ impl Conductor {
             node: "",
             provider: "driver",
             captured: (captured - self.reported.captured) as i64,
-            lost: lost.total() as i64,
+            // What started late is a row all the same, and its wait is in it: named, and not lost.
+            lost: lost.unsent as i64,
             lost_reason: &lost.reason(self.run.plan.max_in_flight),
             cpu_ns: Some(cpu_ns - self.reported.cpu_ns),
         });

@@ -119,7 +119,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "provider", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "How it was captured, such as proc, agent-jfr or driver." },
             Column { name: "captured", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Rows captured in the interval." },
             Column { name: "lost", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Rows or samples known to be lost in the interval." },
-            Column { name: "lost_reason", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "Why; empty when nothing was lost." },
+            Column { name: "lost_reason", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "Why, and what else went less than well, such as requests that started late; empty when all was well." },
             Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "CPU time that the source itself used in the interval, where it can be told apart." },
         ],
     },
@@ -468,7 +468,7 @@ pub mod rows {
         pub captured: i64,
         /// Rows or samples known to be lost in the interval. (count)
         pub lost: i64,
-        /// Why; empty when nothing was lost. (text)
+        /// Why, and what else went less than well, such as requests that started late; empty when all was well. (text)
         pub lost_reason: &'a str,
         /// CPU time that the source itself used in the interval, where it can be told apart. (ns)
         pub cpu_ns: Option<i64>,

@@ -67,8 +67,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 column.set_cell_alignment(comfy_table::CellAlignment::Right);
             }
         }
-        writeln!(out, "{table}")?;
-        out.flush()?;
+        writeln!(anstream::stdout(), "{table}")?;
         terminal::talk(terminal::dim(format_args!("{} rows", batches.rows())));
     }
     out.flush()?;

@@ -1,7 +1,5 @@
 //! Bad input gives one clear error with a way out, exit code 2, and loses nothing.
 
-
-
 use crate::harness::Place;
 use std::net::TcpListener;
 
