@@ -57,7 +57,7 @@ test: setup-test build $(HELENUS_TEST_PYTHON)
 
 $(HELENUS_TEST_PYTHON):
 	@python3 -m venv $(dir $@)..
-	@$@ -m pip install --quiet duckdb
+	@$@ -m pip install --quiet "duckdb~=2.0"
 
 bench: build
 	cargo bench --locked --workspace

@@ -143,7 +143,7 @@ fn killed_and_salvaged(place: &Place, address: &str) {
 fn read_by_another(recording: &Path, requests: i64) {
     let python = std::env::var("HELENUS_TEST_PYTHON")
         .unwrap_or_else(|_| format!("{}/.cache/helenus/python/bin/python", std::env::var("HOME").unwrap()));
-    let script = "import duckdb, sys; print(duckdb.sql(f\"select count(*), count(distinct operation), min(end_ns - start_ns) > 0 from '{sys.argv[1]}/requests/*.parquet'\").fetchone())";
+    let script = "import duckdb, sys; print(*duckdb.sql(f\"select count(*), count(distinct operation), min(end_ns - start_ns) > 0 from '{sys.argv[1]}/requests/*.parquet'\").fetchall())";
     let output = std::process::Command::new(&python).args(["-c", script]).arg(recording).output();
     let output = output.unwrap_or_else(|error| panic!("{python}: {error}; `make test` installs it"));
     let said = String::from_utf8_lossy(&output.stdout);
