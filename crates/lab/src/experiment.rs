@@ -143,6 +143,8 @@ fn absolute(line: &str, peak_per_s: f64) -> String {
     if !is_relative(line) {
         return line.to_string();
     }
+    // A whole number of requests per second for each percent of a large peak, so that even steps stay even.
+    let percent = if peak_per_s >= 1000.0 { (peak_per_s / 100.0).round() } else { peak_per_s / 100.0 };
     let mut out = String::new();
     let mut rest = line;
     while let Some(end) = rest.find('%') {
@@ -152,7 +154,7 @@ fn absolute(line: &str, peak_per_s: f64) -> String {
         let start = end - digits.len();
         out.push_str(&rest[..start]);
         match digits.parse::<f64>() {
-            Ok(share) => out.push_str(&format!("{:.0}", (peak_per_s * share / 100.0).max(1.0))),
+            Ok(share) => out.push_str(&(percent * share).max(1.0).to_string()),
             Err(_) => out.push_str(&rest[start..=end]),
         }
         rest = &rest[end + 1..];
@@ -168,6 +170,7 @@ mod tests {
     #[test]
     fn shares_become_rates() {
         assert_eq!(absolute("steps = \"20%..140%/20%\"", 5000.0), "steps = \"1000..7000/1000\"");
+        assert_eq!(absolute("steps = \"25%..150%/25%\"", 23803.0), "steps = \"5950..35700/5950\"");
         assert_eq!(absolute("rate = \"12.5%\" # of the peak", 800.0), "rate = \"100\" # of the peak");
         assert_eq!(absolute("title = \"20 % more\"", 800.0), "title = \"20 % more\"");
     }
