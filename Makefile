@@ -65,7 +65,7 @@ bench: build
 lint: $(AGENT) $(REPORT)
 	cargo fmt --all --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
-	$(MVN) -Plint verify -DskipTests
+	$(MVN) -DskipTests verify
 	cd web && npm run --silent lint && npm run --silent check
 
 clean:
