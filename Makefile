@@ -51,7 +51,7 @@ $(REPORT): $(WEB_SOURCES) web/node_modules/.package-lock.json
 	@touch $@
 
 test: setup-test build $(HELENUS_TEST_PYTHON)
-	$(MVN) verify
+	mvn -B -ntp -f agent/pom.xml verify
 	cd web && npm test
 	cargo test --release --locked --workspace
 
@@ -60,7 +60,10 @@ $(HELENUS_TEST_PYTHON):
 	@$@ -m pip install --quiet "duckdb~=2.0"
 
 bench: build
-	cargo bench --locked --workspace
+	cargo build --release --locked --workspace --examples
+	$(CARGO_TARGET_DIR)/release/examples/client_cost 3
+	cargo bench --locked --workspace --bench million
+	cd web && npm run --silent measure
 
 lint: $(AGENT) $(REPORT)
 	cargo fmt --all --check

@@ -1,19 +1,45 @@
 //! Names of threads: what the JVM calls them, and the group that each belongs to.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
+
+/// Bytes of a thread's name that the kernel keeps.
+const KERNEL_KEEPS: usize = 15;
 
 /// Full Java names by kernel thread id, as the agent tells them. The kernel itself keeps 15 characters.
 #[derive(Debug, Clone, Default)]
-pub struct ThreadNames(Arc<RwLock<HashMap<i64, String>>>);
+pub struct ThreadNames(Arc<RwLock<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    names: HashMap<i64, String>,
+    groups: BTreeSet<String>,
+}
 
 impl ThreadNames {
     pub fn set(&self, tid: i64, name: &str) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(tid, name.to_string());
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        known.groups.insert(thread_group(name).to_string());
+        known.names.insert(tid, name.to_string());
     }
 
-    pub fn get(&self, tid: i64) -> Option<String> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&tid).cloned()
+    /// The full name of a thread that the kernel calls `short`. None when it is not known, or was told before the thread
+    /// took another name: Cassandra's workers do so within milliseconds.
+    pub fn full(&self, tid: i64, short: &str) -> Option<String> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.names.get(&tid).filter(|full| !short.is_empty() && full.starts_with(short)).cloned()
+    }
+
+    /// The group of a thread of which only the kernel's name is known: where that was cut off, the one group of which it
+    /// is the beginning.
+    pub fn group(&self, short: &str) -> String {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let cut = short.len() == KERNEL_KEEPS;
+        let mut longer = known.groups.range(short.to_string()..).take_while(|group| cut && group.starts_with(short));
+        match (longer.next(), longer.next()) {
+            (Some(group), None) => group.clone(),
+            _ => thread_group(short).to_string(),
+        }
     }
 }
 
@@ -29,6 +55,19 @@ pub fn thread_group(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_was_cut_off_finds_its_group() {
+        let names = ThreadNames::default();
+        names.set(7, "Native-Transport-Requests-12");
+        names.set(8, "MutationStage-3");
+        assert_eq!(names.full(7, "Native-Transpor").as_deref(), Some("Native-Transport-Requests-12"));
+        assert_eq!(names.full(7, "MutationStage-1"), None, "it has another name by now");
+        assert_eq!(names.group("Native-Transpor"), "Native-Transport-Requests");
+        assert_eq!(names.group("MutationStage-9"), "MutationStage");
+        names.set(9, "Native-Transport-Auth-Requests-1");
+        assert_eq!(names.group("Native-Transpor"), "Native-Transpor", "it may be either");
+    }
 
     #[test]
     fn groups_are_names_without_numbers() {

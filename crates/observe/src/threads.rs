@@ -182,13 +182,9 @@ impl Thread {
         self.name_age = 0;
         let Ok(short) = std::fs::read_to_string(folder.join("comm")) else { return };
         let short = short.trim_end_matches('\n');
-        // Workers rename themselves within milliseconds: the Java name counts only where the kernel's agrees with it.
-        let full = names.get(tid).filter(|full| !short.is_empty() && full.starts_with(short));
-        let name = full.unwrap_or_else(|| short.to_string());
-        if name != self.name {
-            self.group = thread_group(&name).to_string();
-            self.name = name;
-        }
+        let full = names.full(tid, short);
+        self.group = full.as_deref().map_or_else(|| names.group(short), |full| thread_group(full).to_string());
+        self.name = full.unwrap_or_else(|| short.to_string());
     }
 }
 

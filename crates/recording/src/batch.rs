@@ -40,6 +40,10 @@ impl BatchBuilder {
         BatchBuilder { table, columns, rows: 0 }
     }
 
+    pub(crate) fn table(&self) -> &'static Table {
+        self.table
+    }
+
     /// Complete rows so far.
     pub fn rows(&self) -> usize {
         self.rows

@@ -1,7 +1,8 @@
 //! A closed recording, for whoever reads it.
 
 use crate::manifest::{Manifest, State};
-use crate::{Error, TABLES, parquet, salvage};
+use crate::parquet::ParquetFile;
+use crate::{BatchBuilder, Error, TABLES, parquet, private, salvage};
 use std::path::{Path, PathBuf};
 
 /// A recording whose tables are whole.
@@ -51,6 +52,20 @@ impl Recording {
     /// The Parquet files of a table, in the order of their parts; none when it has no rows.
     pub fn files(&self, table: &str) -> Result<Vec<PathBuf>, Error> {
         files(&self.folder.join(table), parquet::EXTENSION)
+    }
+
+    /// Replaces a table by other rows: what explain found is known only after a recording is closed.
+    pub fn replace(&mut self, mut rows: BatchBuilder) -> Result<(), Error> {
+        let table = rows.table();
+        let dataset = self.folder.join(table.name);
+        let in_full = |error| salvage::if_full(error, &dataset, &self.folder);
+        private::create_folder(&dataset)?;
+        let path = dataset.join("part-0").with_extension(parquet::EXTENSION);
+        let mut file = ParquetFile::create(&path, table, table.stream_schema())?;
+        file.write(&rows.take()?).map_err(in_full)?;
+        file.finish().map_err(in_full)?;
+        self.manifest.tables.insert(table.name.to_string(), salvage::facts_of(&dataset)?);
+        self.manifest.write(&self.folder)
     }
 
     /// Names of the tables that have rows.

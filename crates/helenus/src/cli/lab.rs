@@ -6,7 +6,8 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use helenus_explain::{Engine, Options, Report, explain};
 use helenus_lab::{Experiment, Outcome, Progress, Run};
-use helenus_recording::Recording;
+use helenus_recording::rows::{Finding, Row};
+use helenus_recording::{BatchBuilder, Recording};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -73,9 +74,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 
     let mut steps = terminal::Steps::new();
     steps.step("explaining");
-    let recording = Recording::open(&folder)?;
+    let mut recording = Recording::open(&folder)?;
     let engine = Engine::open(std::slice::from_ref(&recording))?;
     let explanation = explain(&engine, &Options::default())?;
+    let mut found = BatchBuilder::new(Finding::TABLE);
+    explanation.for_each_row(|row| row.append_to(&mut found));
+    recording.replace(found)?;
     let page = folder.with_extension("html");
     steps.step("writing the report");
     report::write(&Report::build(&engine, &explanation)?, &page)?;
