@@ -3,7 +3,7 @@ import java.lang.instrument.Instrumentation;
 /** Proves that it was loaded by what it leaves in the system properties. */
 public final class Agent {
     public static void agentmain(String options, Instrumentation instrumentation) {
-        if ("fail".equals(options)) {
+        if (options.startsWith("fail")) {
             throw new IllegalStateException("as asked");
         }
         System.setProperty("agent.loads", Integer.toString(Integer.getInteger("agent.loads", 0) + 1));
