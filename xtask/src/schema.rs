@@ -47,6 +47,18 @@ pub enum Type {
     Bool,
 }
 
+impl Type {
+    /// As the format and its documents write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Int64 => "INT64",
+            Type::Double => "DOUBLE",
+            Type::String => "STRING",
+            Type::Bool => "BOOL",
+        }
+    }
+}
+
 /// All tables in the order of their names, which is also their index in the agent's protocol.
 pub fn read(folder: &Path) -> Result<Vec<Table>> {
     let mut tables = Vec::new();

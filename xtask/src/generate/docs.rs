@@ -1,5 +1,5 @@
 use super::NOTICE;
-use crate::schema::{FORMAT, Table, Type};
+use crate::schema::{FORMAT, Table};
 use std::fmt::Write;
 
 pub fn generate(tables: &[Table]) -> String {
@@ -13,12 +13,7 @@ pub fn generate(tables: &[Table]) -> String {
             table.name, table.meaning, table.time
         );
         for column in &table.columns {
-            let ty = match column.ty {
-                Type::Int64 => "INT64",
-                Type::Double => "DOUBLE",
-                Type::String => "STRING",
-                Type::Bool => "BOOL",
-            };
+            let ty = column.ty.name();
             let null = if column.nullable { "yes" } else { "" };
             let _ = writeln!(out, "| `{}` | {ty} | {} | {null} | {} |", column.name, column.unit, column.meaning);
         }

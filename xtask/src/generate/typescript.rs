@@ -1,5 +1,5 @@
 use super::NOTICE;
-use crate::schema::{FORMAT, Table, Type};
+use crate::schema::{FORMAT, Table};
 use std::fmt::Write;
 
 pub fn generate(tables: &[Table]) -> String {
@@ -14,12 +14,7 @@ pub fn generate(tables: &[Table]) -> String {
             table.name, table.time, table.meaning
         );
         for column in &table.columns {
-            let ty = match column.ty {
-                Type::Int64 => "INT64",
-                Type::Double => "DOUBLE",
-                Type::String => "STRING",
-                Type::Bool => "BOOL",
-            };
+            let ty = column.ty.name();
             let _ = writeln!(
                 out,
                 "      {{ name: {:?}, type: {ty:?}, unit: {:?}, nullable: {}, meaning: {:?} }},",
