@@ -82,7 +82,11 @@ CREATE TABLE requests (
   `end_ns` Int64,
   `node` String,
   `operation` String,
-  `outcome` String
+  `outcome` String,
+  `connection` Nullable(Int64),
+  `stream` Nullable(Int64),
+  `request_bytes` Nullable(Int64),
+  `response_bytes` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/requests/*.parquet');
 
 -- What each source of the recording captured, what it missed and what it cost, per interval.

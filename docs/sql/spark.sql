@@ -82,7 +82,11 @@ CREATE TABLE requests (
   `end_ns` BIGINT,
   `node` STRING,
   `operation` STRING,
-  `outcome` STRING
+  `outcome` STRING,
+  `connection` BIGINT,
+  `stream` BIGINT,
+  `request_bytes` BIGINT,
+  `response_bytes` BIGINT
 ) USING PARQUET LOCATION '{recording}/requests';
 
 -- What each source of the recording captured, what it missed and what it cost, per interval.

@@ -82,7 +82,11 @@ CREATE TABLE requests (
   "end_ns" BIGINT,
   "node" VARCHAR,
   "operation" VARCHAR,
-  "outcome" VARCHAR
+  "outcome" VARCHAR,
+  "connection" BIGINT,
+  "stream" BIGINT,
+  "request_bytes" BIGINT,
+  "response_bytes" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/requests');
 
 -- What each source of the recording captured, what it missed and what it cost, per interval.

@@ -118,6 +118,10 @@ export const tables: readonly Table[] = [
       { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The coordinator that the request was sent to." },
       { name: "operation", type: "STRING", unit: "name", nullable: false, meaning: "The operation of the workload." },
       { name: "outcome", type: "STRING", unit: "name", nullable: false, meaning: "ok, or the kind of error: timeout, write_timeout, read_timeout, write_failure, read_failure, unavailable, overloaded, connection, invalid, abandoned (in flight when the run was ended), other." },
+      { name: "connection", type: "INT64", unit: "number", nullable: true, meaning: "The connection that carried it, counted from 0 within the load; null where the driver does not say." },
+      { name: "stream", type: "INT64", unit: "number", nullable: true, meaning: "Its stream on that connection, as in the frame's header; null where the driver does not say." },
+      { name: "request_bytes", type: "INT64", unit: "bytes", nullable: true, meaning: "Size of the request's frame with its header, not compressed; null where the driver does not say." },
+      { name: "response_bytes", type: "INT64", unit: "bytes", nullable: true, meaning: "Size of the answer's frame with its header, not compressed; null where none came or the driver does not say." },
     ],
   },
   {

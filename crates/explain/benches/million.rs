@@ -79,6 +79,7 @@ fn record(path: &Path, requests: i64) {
             node: NODE,
             operation: "write",
             outcome: "ok",
+            ..rows::Request::default()
         });
     }
     for second in 0..SECONDS {

@@ -115,6 +115,7 @@ fn recording(folder: &Path, shown: bool) -> Result<(), Failure> {
                 node: "127.0.0.1",
                 operation: "write",
                 outcome: "ok",
+                ..rows::Request::default()
             }
         }));
     }

@@ -41,6 +41,7 @@ fn write() -> Result<(), Box<dyn std::error::Error>> {
             node: "127.0.0.1",
             operation: if number % 3 == 0 { "read" } else { "write" },
             outcome: "ok",
+            ..rows::Request::default()
         }));
         next += ROWS_PER_BATCH;
         writeln!(std::io::stdout(), "{next}")?;

@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "ca15f53dae868c03";
+pub const FINGERPRINT: &str = "4a7f2cc6e1da9b1d";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -106,6 +106,10 @@ pub static TABLES: &[Table] = &[
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The coordinator that the request was sent to." },
             Column { name: "operation", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "The operation of the workload." },
             Column { name: "outcome", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "ok, or the kind of error: timeout, write_timeout, read_timeout, write_failure, read_failure, unavailable, overloaded, connection, invalid, abandoned (in flight when the run was ended), other." },
+            Column { name: "connection", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "The connection that carried it, counted from 0 within the load; null where the driver does not say." },
+            Column { name: "stream", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Its stream on that connection, as in the frame's header; null where the driver does not say." },
+            Column { name: "request_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of the request's frame with its header, not compressed; null where the driver does not say." },
+            Column { name: "response_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of the answer's frame with its header, not compressed; null where none came or the driver does not say." },
         ],
     },
     Table {
@@ -194,7 +198,7 @@ pub mod rows {
     }
 
     /// What each CPU of the machine did in an interval, from /proc/stat.
-    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct CpuSample<'a> {
         /// End of the interval. (ns since the Unix epoch)
         pub time_ns: i64,
@@ -240,7 +244,7 @@ pub mod rows {
     }
 
     /// What explain found, most important first.
-    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Finding<'a> {
         /// 1 is the most important. (number)
         pub rank: i64,
@@ -292,7 +296,7 @@ pub mod rows {
     }
 
     /// Named stretches of time on the clock of the recording, such as the phases of a load.
-    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Mark<'a> {
         /// Start. (ns since the Unix epoch)
         pub start_ns: i64,
@@ -329,7 +333,7 @@ pub mod rows {
     }
 
     /// Times in which the JVM of a node stopped its threads.
-    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Pause<'a> {
         /// Start of the pause. (ns since the Unix epoch)
         pub start_ns: i64,
@@ -378,7 +382,7 @@ pub mod rows {
     }
 
     /// Thread pools of a node, as its own metrics give them.
-    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct PoolSample<'a> {
         /// When it was read. (ns since the Unix epoch)
         pub time_ns: i64,
@@ -421,7 +425,7 @@ pub mod rows {
     }
 
     /// One row per request that the load driver sent, as the client saw it.
-    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Request<'a> {
         /// When the schedule wanted the request to start. In closed loop it is start_ns. (ns since the Unix epoch)
         pub intended_start_ns: i64,
@@ -435,6 +439,14 @@ pub mod rows {
         pub operation: &'a str,
         /// ok, or the kind of error: timeout, write_timeout, read_timeout, write_failure, read_failure, unavailable, overloaded, connection, invalid, abandoned (in flight when the run was ended), other. (name)
         pub outcome: &'a str,
+        /// The connection that carried it, counted from 0 within the load; null where the driver does not say. (number)
+        pub connection: Option<i64>,
+        /// Its stream on that connection, as in the frame's header; null where the driver does not say. (number)
+        pub stream: Option<i64>,
+        /// Size of the request's frame with its header, not compressed; null where the driver does not say. (bytes)
+        pub request_bytes: Option<i64>,
+        /// Size of the answer's frame with its header, not compressed; null where none came or the driver does not say. (bytes)
+        pub response_bytes: Option<i64>,
     }
 
     impl Row for Request<'_> {
@@ -447,12 +459,16 @@ pub mod rows {
             batch.string(3, Some(self.node));
             batch.string(4, Some(self.operation));
             batch.string(5, Some(self.outcome));
+            batch.int64(6, self.connection);
+            batch.int64(7, self.stream);
+            batch.int64(8, self.request_bytes);
+            batch.int64(9, self.response_bytes);
             batch.end_row();
         }
     }
 
     /// What each source of the recording captured, what it missed and what it cost, per interval.
-    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct SourceReport<'a> {
         /// End of the interval. (ns since the Unix epoch)
         pub time_ns: i64,
@@ -492,7 +508,7 @@ pub mod rows {
     }
 
     /// Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.
-    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Stall<'a> {
         /// Start of the stall. (ns since the Unix epoch)
         pub start_ns: i64,
@@ -520,7 +536,7 @@ pub mod rows {
     }
 
     /// Figures of each table of a node, as its own metrics give them. Counters count since the node started.
-    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct TableSample<'a> {
         /// When it was read. (ns since the Unix epoch)
         pub time_ns: i64,
@@ -596,7 +612,7 @@ pub mod rows {
     }
 
     /// What each thread of a process used in an interval. A thread that did not run in the interval has no row.
-    #[derive(Debug, Clone, Copy, PartialEq)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct ThreadSample<'a> {
         /// End of the interval. (ns since the Unix epoch)
         pub time_ns: i64,

@@ -154,7 +154,15 @@ fn numbered(place: &Path, rows: i64) -> PathBuf {
 }
 
 fn request(number: i64, start_ns: i64) -> rows::Request<'static> {
-    rows::Request { intended_start_ns: number, start_ns, end_ns: start_ns, node: "n", operation: "read", outcome: "ok" }
+    rows::Request {
+        intended_start_ns: number,
+        start_ns,
+        end_ns: start_ns,
+        node: "n",
+        operation: "read",
+        outcome: "ok",
+        ..rows::Request::default()
+    }
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn row(out: &mut String, index: usize, table: &Table) {
     let (declared, elided) = if borrows { ("<'a>", "<'_>") } else { ("", "") };
     let _ = writeln!(
         out,
-        "\n    /// {}\n    #[derive(Debug, Clone, Copy, PartialEq)]\n    pub struct {}{declared} {{",
+        "\n    /// {}\n    #[derive(Debug, Clone, Copy, Default, PartialEq)]\n    pub struct {}{declared} {{",
         table.meaning, table.row
     );
     for column in &table.columns {

@@ -166,6 +166,7 @@ impl World {
                     node: NODE,
                     operation: "write",
                     outcome: if fails { "write_timeout" } else { "ok" },
+                    ..rows::Request::default()
                 });
                 due += S / phase.rate_per_s;
             }

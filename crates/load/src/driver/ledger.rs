@@ -203,6 +203,7 @@ impl Ledger {
             node: addresses.get(usize::from(row.node)).map_or("", String::as_str),
             operation: &operations[usize::from(row.operation)],
             outcome: row.outcome.name(),
+            ..rows::Request::default()
         }));
         self.rows.clear();
     }

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "ca15f53dae868c03";
+  public static final String FINGERPRINT = "4a7f2cc6e1da9b1d";
 
   /** What each CPU of the machine did in an interval, from /proc/stat. */
   public static final int CPUS = 0;
@@ -177,7 +177,11 @@ public final class Tables {
       long endNs,
       String node,
       String operation,
-      String outcome) {
+      String outcome,
+      Long connection,
+      Long stream,
+      Long requestBytes,
+      Long responseBytes) {
     rows.row(REQUESTS);
     rows.int64(intendedStartNs);
     rows.int64(startNs);
@@ -185,6 +189,10 @@ public final class Tables {
     rows.string(node);
     rows.string(operation);
     rows.string(outcome);
+    rows.nullableInt64(connection);
+    rows.nullableInt64(stream);
+    rows.nullableInt64(requestBytes);
+    rows.nullableInt64(responseBytes);
   }
 
   public static void sourceReport(

@@ -127,8 +127,9 @@ final class FakeRecorder implements Closeable {
 
     /** Waits until a row of the table is as asked. */
     Schema.Row await(String table, Predicate<Schema.Row> as) throws Exception {
-      return Awaiting.until(
-          () -> rows(table).stream().filter(as).findFirst().orElse(null), row -> row != null);
+      Predicate<List<Schema.Row>> some = rows -> rows.stream().anyMatch(as);
+      List<Schema.Row> rows = Awaiting.until(() -> rows(table), some);
+      return rows.stream().filter(as).findFirst().orElseThrow();
     }
 
     synchronized List<Schema.Row> rows(String table) {
