@@ -1,129 +1,175 @@
-//! Client CPU per request: ours, that of the bare driver crate beside it, and what recording has of ours. Several rounds,
-//! one of each after the other, so that what the machine does meanwhile meets all of them.
+//! CPU that the client process spends on a request, user and system time, all of its threads, recording included: of the
+//! thin driver, of the same load through the driver crate, and of the bare crate beside them. Against a responder that
+//! answers at once, in a process of its own, and against a real node. Several rounds, one of each after the other, so
+//! that what the machine does meanwhile meets all of them.
 //!
-//! `cargo run --release -p helenus-load --example client_cost -- [ROUNDS] [NODE]`; without a node, one is started.
+//! `cargo run --release -p helenus-load --example client_cost -- [ROUNDS] [node|ADDRESS]`: with `node`, a Cassandra is
+//! started and driven too.
 
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
-use helenus_load::{Cancel, Phase, Plan, Until, Workload, run};
-use helenus_recording::{Manifest, Recorder, cpu_time_of_this_thread_ns, rows};
+use helenus_load::responder::Responder;
+use helenus_load::{Cancel, DriverKind, Phase, Plan, Until, Workload, run};
+use helenus_recording::{Manifest, Recorder, Recording};
 use scylla::client::session_builder::SessionBuilder;
 use std::cell::Cell;
-use std::net::Ipv4Addr;
+use std::io::BufRead;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 type Failure = Box<dyn std::error::Error>;
 
 const LASTS: Duration = Duration::from_secs(5);
+const IN_FLIGHT: u32 = 128;
+
+/// As cassandra-stress writes: a key and five columns of 34 bytes.
+const WORKLOAD: &str = r#"
+schema = [
+  "CREATE KEYSPACE IF NOT EXISTS cost WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
+  "CREATE TABLE IF NOT EXISTS cost.standard (key bigint PRIMARY KEY, c0 blob, c1 blob, c2 blob, c3 blob, c4 blob)",
+]
+parameters.key = { kind = "key", population = 1_000_000 }
+parameters.c0 = { kind = "value", size_bytes = 34 }
+parameters.c1 = { kind = "value", size_bytes = 34 }
+parameters.c2 = { kind = "value", size_bytes = 34 }
+parameters.c3 = { kind = "value", size_bytes = 34 }
+parameters.c4 = { kind = "value", size_bytes = 34 }
+operations.write.cql = "INSERT INTO cost.standard (key, c0, c1, c2, c3, c4) VALUES (:key, :c0, :c1, :c2, :c3, :c4)"
+"#;
 
 fn main() -> Result<(), Failure> {
-    let mut arguments = std::env::args().skip(1);
-    let rounds: usize = arguments.next().map_or(Ok(5), |rounds| rounds.parse())?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == "responder") {
+        let responder = Responder::start(SocketAddr::from((Ipv4Addr::new(127, 0, 20, 61), 0)))?;
+        println!("{}", responder.address());
+        // Until the other end of the pipe is closed.
+        std::io::stdin().lines().for_each(drop);
+        return Ok(());
+    }
+    let rounds: usize = arguments.first().map_or(Ok(5), |rounds| rounds.parse())?;
     let folder = tempfile::tempdir()?;
-    let (node, _cluster) = match arguments.next() {
-        Some(node) => (node, None),
-        None => {
+    let (responder, _child) = responder()?;
+    let mut targets = vec![("responder", responder)];
+    let mut cluster = None;
+    match arguments.get(1).map(String::as_str) {
+        None => {}
+        Some("node") => {
             let places = Places { cache: Places::of_user()?.cache, state: folder.path().join("state") };
             let mut options = ClusterOptions::new(places, "cost");
             options.first_address = Some(Ipv4Addr::new(127, 0, 20, 60));
             options.lifetime = Lifetime::Tied;
-            let cluster = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new())?;
-            (cluster.nodes()[0].address.to_string(), Some(cluster))
+            let started = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new())?;
+            targets.push(("Cassandra", started.nodes()[0].address.to_string()));
+            cluster = Some(started);
         }
-    };
-    println!(
-        "{:>20} {:>8} {:>8} {:>8} {:>8} {:>9} {:>6}",
-        "load", "req/s", "CPU us", "p50 us", "p99 us", "lag99 us", "late"
-    );
-    // The first round warms the node up and is not shown.
-    for round in 0..=rounds {
-        for in_flight in [1, 32, 128] {
-            ours(&node, folder.path(), Phase::in_flight(in_flight, Until::Elapsed(LASTS)), round > 0)?;
-            bare(&node, in_flight, round > 0)?;
-        }
-        for per_s in [1000.0, 5000.0] {
-            ours(&node, folder.path(), Phase::rate(per_s, Until::Elapsed(LASTS)), round > 0)?;
-        }
-        recording(folder.path(), round > 0)?;
+        Some(address) => targets.push(("Cassandra", address.to_string())),
     }
+    println!(
+        "{:>10} {:>24} {:>9} {:>9} {:>11} {:>9} {:>9} {:>9}",
+        "target", "driver", "req/s", "CPU us", "with close", "p50 us", "p99 us", "bytes/row"
+    );
+    // The first round warms up and is not shown.
+    for round in 0..=rounds {
+        for (target, address) in &targets {
+            let shown = (round > 0).then_some(*target);
+            bare(address, shown)?;
+            for (name, driver) in [("thin", DriverKind::Thin), ("scylla", DriverKind::Scylla)] {
+                let closed = Phase::in_flight(IN_FLIGHT, Until::Elapsed(LASTS));
+                ours(address, folder.path(), driver, closed, shown.map(|target| (target, name.to_string())))?;
+            }
+            for per_s in [5_000.0, 50_000.0] {
+                let open = Phase::rate(per_s, Until::Elapsed(LASTS));
+                let name = format!("thin {}k/s", per_s / 1e3);
+                ours(address, folder.path(), DriverKind::Thin, open, shown.map(|target| (target, name)))?;
+            }
+        }
+    }
+    drop(cluster);
     Ok(())
 }
 
-fn ours(node: &str, folder: &Path, load: Phase, shown: bool) -> Result<(), Failure> {
+/// A responder in a process of its own, which ends with this one.
+fn responder() -> Result<(String, Child), Failure> {
+    let mut child =
+        Command::new(std::env::current_exe()?).arg("responder").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut address = String::new();
+    let output = child.stdout.take().ok_or("no output")?;
+    std::io::BufReader::new(output).read_line(&mut address)?;
+    Ok((address.trim().to_string(), child))
+}
+
+/// User and system time of this process so far, in ns.
+fn cpu_ns() -> i64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a timespec of ours, and the clock exists on every Linux.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+fn ours(
+    node: &str,
+    folder: &Path,
+    driver: DriverKind,
+    load: Phase,
+    shown: Option<(&str, String)>,
+) -> Result<(), Failure> {
     let path = folder.join("recording");
     let recorder = Recorder::create(&path, Manifest::new("cost", "client_cost"))?;
-    let plan = Plan::new(Workload::open("keyvalue/write")?, vec![load], vec![node.to_string()]);
+    let workload = Workload::from_toml("cost", "cost", WORKLOAD)?;
+    let plan = Plan { driver, max_in_flight: 4096, ..Plan::new(workload, vec![load], vec![node.to_string()]) };
+    let began_ns = cpu_ns();
     let summary = run(&plan, &recorder, &Cancel::new(), &mut |_| {})?;
+    let ran_ns = cpu_ns() - began_ns;
     recorder.close()?;
+    let closed_ns = cpu_ns() - began_ns;
+    let requests = summary.requests as f64;
+    let bytes = Recording::open(&path)?.manifest().tables.get("requests").map_or(0, |table| table.bytes);
     std::fs::remove_dir_all(&path)?;
-    if let (Some(phase), true) = (summary.phases.first(), shown) {
+    if summary.failed() > 0 {
+        return Err(format!("{} requests failed: {:?}", summary.failed(), summary.errors).into());
+    }
+    if let (Some(phase), Some((target, name))) = (summary.phases.first(), shown) {
         let us = |ns: Option<u64>| ns.map_or(f64::NAN, |ns| ns as f64 / 1e3);
         println!(
-            "{:>20} {:>8.0} {:>8.2} {:>8.0} {:>8.0} {:>9.0} {:>6}",
-            phase.name,
+            "{target:>10} {name:>24} {:>9.0} {:>9.2} {:>11.2} {:>9.0} {:>9.0} {:>9.2}",
             phase.throughput_per_s,
-            phase.client_cpu_us_per_request.unwrap_or(f64::NAN),
-            us(phase.service.p50_ns),
-            us(phase.service.p99_ns),
-            us(phase.response.p99_ns) - us(phase.service.p99_ns),
-            phase.lag.total(),
+            ran_ns as f64 / 1e3 / requests,
+            closed_ns as f64 / 1e3 / requests,
+            us(phase.response.p50_ns),
+            us(phase.response.p99_ns),
+            bytes as f64 / requests,
         );
     }
     Ok(())
 }
 
-/// The driver crate alone: one thread, as many loops as requests in flight, the same statement and size of value.
-fn bare(node: &str, in_flight: u32, shown: bool) -> Result<(), Failure> {
+/// The driver crate alone: one thread, as many loops as requests in flight, the same statement and size of values.
+fn bare(node: &str, shown: Option<&str>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let session = SessionBuilder::new().known_node(node).build().await?;
-        let cql = "INSERT INTO helenus.keyvalue (key, value) VALUES (?, ?)";
+        for statement in Workload::from_toml("cost", "cost", WORKLOAD)?.schema {
+            session.query_unpaged(statement, ()).await?;
+        }
+        let cql = "INSERT INTO cost.standard (key, c0, c1, c2, c3, c4) VALUES (?, ?, ?, ?, ?, ?)";
         let prepared = session.prepare(cql).await?;
-        let (number, value) = (Cell::new(0i64), vec![7u8; 100]);
-        let (began, cpu_ns) = (Instant::now(), cpu_time_of_this_thread_ns());
-        let each = (0..in_flight).map(|_| async {
+        let (number, value) = (Cell::new(0i64), vec![7u8; 34]);
+        let (began, began_ns) = (Instant::now(), cpu_ns());
+        let each = (0..IN_FLIGHT).map(|_| async {
             while began.elapsed() < LASTS {
                 number.set(number.get() + 1);
-                session.execute_unpaged(&prepared, (number.get() % 1_000_000, &value)).await?;
+                let key = number.get() % 1_000_000;
+                session.execute_unpaged(&prepared, (key, &value, &value, &value, &value, &value)).await?;
             }
             Ok::<(), scylla::errors::ExecutionError>(())
         });
         futures::future::try_join_all(each).await?;
-        let cpu_us = (cpu_time_of_this_thread_ns() - cpu_ns) as f64 / 1e3 / number.get() as f64;
+        let cpu_us = (cpu_ns() - began_ns) as f64 / 1e3 / number.get() as f64;
         let per_s = number.get() as f64 / began.elapsed().as_secs_f64();
-        if shown {
-            println!("{:>20} {per_s:>8.0} {cpu_us:>8.2}", format!("bare {in_flight} in flight"));
+        if let Some(target) = shown {
+            println!("{target:>10} {:>24} {per_s:>9.0} {cpu_us:>9.2}", "bare crate");
         }
         Ok(())
     })
-}
-
-/// What the driver thread spends on a row, 256 at a time as it writes them, and the whole process with it.
-fn recording(folder: &Path, shown: bool) -> Result<(), Failure> {
-    const ROWS: i64 = 2_000_000;
-    let path = folder.join("recording");
-    let recorder = Recorder::create(&path, Manifest::new("cost", "client_cost"))?;
-    let mut time_ns = recorder.clock().now_ns();
-    let cpu_ns = cpu_time_of_this_thread_ns();
-    for _ in 0..ROWS / 256 {
-        recorder.append_all((0..256).map(|row| {
-            time_ns += 9_000 + (row * 7919) % 1000;
-            rows::Request {
-                intended_start_ns: time_ns,
-                start_ns: time_ns + 1_000 + (row * 104_729) % 5_000,
-                end_ns: time_ns + 300_000 + (row * 15_485_863) % 90_000,
-                node: "127.0.0.1",
-                operation: "write",
-                outcome: "ok",
-                ..rows::Request::default()
-            }
-        }));
-    }
-    let per_row_ns = (cpu_time_of_this_thread_ns() - cpu_ns) / ROWS;
-    recorder.close()?;
-    std::fs::remove_dir_all(&path)?;
-    if shown {
-        println!("{:>20} {:>8} {:>8.3}", "recording a row", "", per_row_ns as f64 / 1e3);
-    }
-    Ok(())
 }

@@ -18,6 +18,7 @@ mod outcome;
 mod plan;
 mod progress;
 pub mod quantity;
+pub mod responder;
 mod run;
 pub mod schedule;
 mod stalls;
@@ -27,8 +28,9 @@ pub mod workload;
 
 pub use cancel::Cancel;
 pub use error::Error;
+pub use helenus_cassandra::cql::Credentials;
 pub use outcome::Outcome;
-pub use plan::Plan;
+pub use plan::{DriverKind, Plan};
 pub use progress::{ErrorCount, Event, Lag, Percentiles, PhaseProgress, Progress};
 pub use run::run;
 pub use schedule::{Load, Phase, Until, Work};

@@ -3,7 +3,20 @@
 use crate::schedule::Phase;
 use crate::workload::{Consistency, Workload};
 use crate::{Error, Until, Work};
+use helenus_cassandra::cql::Credentials;
+use serde::Serialize;
 use std::time::Duration;
+
+/// What carries the requests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DriverKind {
+    /// Our own, for prepared statements: it costs least.
+    #[default]
+    Thin,
+    /// The driver crate `scylla`, which carries everything.
+    Scylla,
+}
 
 /// A run.
 #[derive(Debug, Clone)]
@@ -19,6 +32,8 @@ pub struct Plan {
     pub populate: bool,
     /// Instead of the workload's, for operations that don't have their own.
     pub consistency: Option<Consistency>,
+    pub driver: DriverKind,
+    pub credentials: Option<Credentials>,
     pub connections_per_node: usize,
     /// Driver threads, each with connections of its own. One is enough up to some 200,000 requests/s.
     pub threads: usize,
@@ -43,6 +58,8 @@ impl Plan {
             create_schema: true,
             populate: false,
             consistency: None,
+            driver: DriverKind::default(),
+            credentials: None,
             connections_per_node: 1,
             threads: 1,
             request_timeout: Duration::from_secs(10),

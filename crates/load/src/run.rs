@@ -1,12 +1,12 @@
 //! A run from its start to its summary: the thread that tells the driver threads what to do, and shows what they did.
 
-use crate::driver::{ContactPoints, Counts, Driver, Run, Tally, reach};
+use crate::driver::{ContactPoints, Counts, Driver, Run, Scout, Tally, reach};
 use crate::progress::{Event, Lag, Percentiles, PhaseProgress, Progress};
 use crate::schedule::{Load, Phase, Segment, Until, segments};
 use crate::stalls::Watcher;
 use crate::summary::{ErrorSummary, PhaseSummary, StallSummary, Summary, errors, lag};
 use crate::workload::Pool;
-use crate::{Cancel, Error, Outcome, Plan};
+use crate::{Cancel, DriverKind, Error, Outcome, Plan};
 use helenus_recording::Recorder;
 use helenus_recording::rows;
 use std::collections::BTreeMap;
@@ -38,19 +38,27 @@ pub fn run(
     if !closed.is_empty() {
         events.push(Event::Unreachable { reasons: closed });
     }
+    let (plan, points) = (Arc::new(plan.clone()), Arc::new(open));
+    // It lives as long as the run.
+    let scout = match plan.driver {
+        DriverKind::Thin => Some(Scout::start(&plan, &points)?),
+        DriverKind::Scylla => None,
+    };
     let run = Run {
-        plan: Arc::new(plan.clone()),
         segments: Arc::new(segments(&phases)),
         phases,
-        points: Arc::new(open),
+        points,
         pool: Arc::new(Pool::new(plan.workload.seed, &plan.workload.parameters)),
         recorder: recorder.clone(),
         cancel: cancel.clone(),
+        briefing: scout.as_ref().map(|scout| scout.briefing.clone()),
+        plan,
     };
-    let drivers: Vec<Driver> = (0..plan.threads).map(|number| Driver::start(&run, number)).collect::<Result<_, _>>()?;
+    let drivers: Vec<Driver> =
+        (0..run.plan.threads).map(|number| Driver::start(&run, number)).collect::<Result<_, _>>()?;
     let nodes = run.points.iter().map(|point| point.ip().to_string()).collect();
     events.push(Event::Connected { nodes });
-    let watcher = Watcher::start(recorder, plan.late_bound)?;
+    let watcher = Watcher::start(recorder, run.plan.late_bound)?;
     let mut conductor = Conductor::new(run, drivers, watcher, events);
     conductor.show(progress);
     conductor.conduct(progress)?;

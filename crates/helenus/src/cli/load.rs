@@ -1,8 +1,8 @@
 use super::phases::Phases;
 use crate::{interrupt, terminal};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
-use helenus_load::{Event, Plan, Progress, Summary, Workload};
+use helenus_load::{Credentials, DriverKind, Event, Plan, Progress, Summary, Workload};
 use helenus_observe::{Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Manifest, NodeFacts, Recorder};
 use std::fmt::Write;
@@ -37,6 +37,15 @@ pub struct Arguments {
     /// Number of keys, instead of the workload's
     #[arg(long, value_name = "N", value_parser = count)]
     population: Option<u64>,
+    /// What carries the requests: helenus' own driver, which costs least, or the driver crate
+    #[arg(long, value_name = "NAME", default_value = "thin", value_parser = driver)]
+    driver: DriverKind,
+    /// User, where the node asks for one
+    #[arg(long, value_name = "NAME", requires = "password_file")]
+    user: Option<String>,
+    /// A file with the user's password, so that it is not seen among the processes
+    #[arg(long, value_name = "FILE", requires = "user")]
+    password_file: Option<PathBuf>,
     /// Connections to each node
     #[arg(long, value_name = "N", default_value_t = 1)]
     connections: usize,
@@ -57,6 +66,22 @@ pub struct Arguments {
     json: bool,
 }
 
+fn driver(text: &str) -> Result<DriverKind, String> {
+    match text {
+        "thin" => Ok(DriverKind::Thin),
+        "scylla" => Ok(DriverKind::Scylla),
+        _ => Err("there are thin and scylla".to_string()),
+    }
+}
+
+fn credentials(user: Option<&String>, file: Option<&PathBuf>) -> Result<Option<Credentials>> {
+    let Some((user, file)) = user.zip(file) else { return Ok(None) };
+    let password =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read the password file {}", file.display()))?;
+    let password = password.trim_end_matches(['\r', '\n']).to_string();
+    Ok(Some(Credentials { user: user.clone(), password }))
+}
+
 fn count(text: &str) -> Result<u64, String> {
     helenus_load::quantity::count(text).map_err(|error| error.to_string())
 }
@@ -70,6 +95,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         if arguments.phases.is_empty() && arguments.populate { Vec::new() } else { arguments.phases.read()? };
     let plan = Plan {
         populate: arguments.populate,
+        driver: arguments.driver,
+        credentials: credentials(arguments.user.as_ref(), arguments.password_file.as_ref())?,
         connections_per_node: arguments.connections,
         threads: arguments.threads,
         request_timeout: arguments.timeout,

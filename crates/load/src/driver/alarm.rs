@@ -2,21 +2,20 @@
 
 use helenus_recording::Clock;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::task::{Context, Poll};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// A timerfd on the clock of the recording.
 #[derive(Debug)]
-pub(super) struct Alarm {
-    timer: AsyncFd<OwnedFd>,
+pub(super) struct Timer {
+    fd: OwnedFd,
     clock: Clock,
 }
 
-impl Alarm {
-    /// Only inside a runtime.
-    pub fn new(clock: Clock) -> io::Result<Alarm> {
+impl Timer {
+    pub fn new(clock: Clock) -> io::Result<Timer> {
         // SAFETY: no pointers; a valid descriptor that is returned is nobody else's.
         let fd = unsafe {
             match libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) {
@@ -24,9 +23,7 @@ impl Alarm {
                 fd => OwnedFd::from_raw_fd(fd),
             }
         };
-        // SAFETY: the descriptor is open and owned by what is registered, for as long as that is.
-        let timer = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE)? };
-        Ok(Alarm { timer, clock })
+        Ok(Timer { fd, clock })
     }
 
     /// Sets it to ring at a time of the recording, or at once when that has passed. What it was set to is forgotten.
@@ -37,9 +34,35 @@ impl Alarm {
             it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
             it_value: libc::timespec { tv_sec: monotonic_ns / 1_000_000_000, tv_nsec: monotonic_ns % 1_000_000_000 },
         };
-        let fd = self.timer.get_ref().as_raw_fd();
         // SAFETY: the descriptor is open, the pointers are to an itimerspec of ours and to none. It can't fail then.
-        unsafe { libc::timerfd_settime(fd, libc::TFD_TIMER_ABSTIME, &at, std::ptr::null_mut()) };
+        unsafe { libc::timerfd_settime(self.fd.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &at, std::ptr::null_mut()) };
+    }
+}
+
+impl AsRawFd for Timer {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+}
+
+/// A timer that a task can wait for.
+#[derive(Debug)]
+pub(super) struct Alarm {
+    timer: AsyncFd<Timer>,
+}
+
+impl Alarm {
+    /// Only inside a runtime.
+    pub fn new(clock: Clock) -> io::Result<Alarm> {
+        let timer = Timer::new(clock)?;
+        // SAFETY: the descriptor is open and owned by what is registered, for as long as that is.
+        let timer = unsafe { AsyncFd::register_with_interest(timer, Interest::READABLE)? };
+        Ok(Alarm { timer })
+    }
+
+    /// As [`Timer::set`].
+    pub fn set(&self, at_ns: i64) {
+        self.timer.get_ref().set(at_ns);
     }
 
     /// Ready when it has rung. It may be one that it was set to before, so the caller looks at the clock.

@@ -287,6 +287,7 @@ impl Engine {
         let end_ns = self.clock.now_ns();
         slot.started_ns.set(i64::MAX);
         slot.cut.set(None);
+        self.ledger().meet(slot.node.get(), route::address);
         let mut empty = false;
         let outcome = match answer {
             Ok(Ok(result)) => {
@@ -314,7 +315,7 @@ impl Engine {
             }
         };
         let node = slot.node.get();
-        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, empty });
+        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, empty, carried: None });
         (end_ns, outcome)
     }
 }

@@ -1,7 +1,7 @@
 //! What one driver thread knows of its requests: rows for the recording and tallies for the summary.
 
 use super::feed::Job;
-use super::route::{self, NO_NODE, NodeNumber};
+use super::route::{NO_NODE, NodeNumber};
 use super::tally::{Mailbox, Tally};
 use crate::outcome::Outcome;
 use crate::stalls::{Late, Lateness, Stall};
@@ -21,6 +21,18 @@ pub(super) struct Ended {
     pub operation: usize,
     pub outcome: Outcome,
     pub empty: bool,
+    /// None where the driver does not say.
+    pub carried: Option<Carried>,
+}
+
+/// How it went over the wire.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Carried {
+    pub connection: i64,
+    pub stream: i16,
+    pub request_bytes: u32,
+    /// None where no answer came.
+    pub response_bytes: Option<u32>,
 }
 
 struct Row {
@@ -30,6 +42,7 @@ struct Row {
     node: NodeNumber,
     operation: u16,
     outcome: Outcome,
+    carried: Option<Carried>,
 }
 
 pub(super) struct Ledger {
@@ -99,6 +112,7 @@ impl Ledger {
             node: ended.node,
             operation: ended.operation as u16,
             outcome: ended.outcome,
+            carried: ended.carried,
         });
         let tally = self.tally(ended.job.phase);
         tally.counts.outcomes[ended.outcome as usize] += 1;
@@ -192,9 +206,6 @@ impl Ledger {
         if self.rows.is_empty() {
             return;
         }
-        if let Some(newest) = self.rows.iter().map(|row| row.node).filter(|node| *node != NO_NODE).max() {
-            self.address(newest);
-        }
         let (addresses, operations) = (&self.addresses, &self.operations);
         self.recorder.append_all(self.rows.iter().map(|row| rows::Request {
             intended_start_ns: row.intended_ns,
@@ -203,15 +214,22 @@ impl Ledger {
             node: addresses.get(usize::from(row.node)).map_or("", String::as_str),
             operation: &operations[usize::from(row.operation)],
             outcome: row.outcome.name(),
-            ..rows::Request::default()
+            connection: row.carried.map(|carried| carried.connection),
+            stream: row.carried.map(|carried| i64::from(carried.stream)),
+            request_bytes: row.carried.map(|carried| i64::from(carried.request_bytes)),
+            response_bytes: row.carried.and_then(|carried| carried.response_bytes).map(i64::from),
         }));
         self.rows.clear();
     }
 
-    fn address(&mut self, node: NodeNumber) -> String {
+    /// Learns the addresses of the nodes up to and with this one.
+    pub fn meet(&mut self, node: NodeNumber, address: impl Fn(NodeNumber) -> String) {
         while node != NO_NODE && self.addresses.len() <= usize::from(node) {
-            self.addresses.push(route::address(self.addresses.len() as NodeNumber));
+            self.addresses.push(address(self.addresses.len() as NodeNumber));
         }
+    }
+
+    fn address(&self, node: NodeNumber) -> String {
         self.addresses.get(usize::from(node)).cloned().unwrap_or_default()
     }
 }

@@ -8,8 +8,10 @@ mod route;
 mod session;
 mod slots;
 mod tally;
+mod thin;
 mod thread;
 
 pub(crate) use session::{ContactPoints, reach};
 pub(crate) use tally::{Counts, Tally, Times};
+pub(crate) use thin::Scout;
 pub(crate) use thread::{Driver, Run};

@@ -2,7 +2,7 @@
 
 use super::route::Noting;
 use crate::workload::BoundOperation;
-use crate::{Error, Plan};
+use crate::{Credentials, Error, Plan};
 use futures::future::join_all;
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
@@ -93,13 +93,16 @@ pub(super) async fn open(plan: &Plan, points: &[SocketAddr]) -> Result<Session, 
         .request_timeout(None)
         .load_balancing_policy(Noting::default_policy())
         .build();
-    let builder = SessionBuilder::new()
+    let mut builder = SessionBuilder::new()
         .known_nodes_addr(points)
         .pool_size(PoolSize::PerHost(connections))
         .connection_timeout(CONNECT_TIMEOUT)
         .default_execution_profile_handle(profile.into_handle())
         .disallow_shard_aware_port(true)
         .fetch_full_schema_metadata(false);
+    if let Some(Credentials { user, password }) = &plan.credentials {
+        builder = builder.user(user, password);
+    }
     let node = || points.first().map_or_else(String::new, SocketAddr::to_string);
     match tokio::time::timeout(CONNECT_TIMEOUT * 2, builder.build()).await {
         Ok(Ok(session)) => Ok(session),

@@ -7,6 +7,7 @@ use super::ledger::Ledger;
 use super::session;
 use super::slots::Cut;
 use super::tally::Mailbox;
+use super::thin;
 use crate::schedule::{Phase, Segment, Until};
 use crate::workload::Pool;
 use crate::{Cancel, Error, Load, Plan};
@@ -25,9 +26,9 @@ use tokio::task::spawn_local;
 use tokio::time::MissedTickBehavior;
 
 /// How often news and rows are passed on: often enough that a kill costs little.
-const PUBLISH_EVERY: Duration = Duration::from_millis(100);
+pub(super) const PUBLISH_EVERY: Duration = Duration::from_millis(100);
 /// How long requests in flight are waited for when the run is told to stop.
-const STOP_DRAIN_NS: i64 = 1_000_000_000;
+pub(super) const STOP_DRAIN_NS: i64 = 1_000_000_000;
 /// How long requests that were cut off are given to be entered in the ledger.
 const CUT_NS: i64 = 200_000_000;
 
@@ -41,6 +42,8 @@ pub(crate) struct Run {
     pub pool: Arc<Pool>,
     pub recorder: Recorder,
     pub cancel: Cancel,
+    /// What the thin driver has to know; none where the driver crate carries the requests.
+    pub briefing: Option<thin::Briefing>,
 }
 
 /// A driver thread, from outside.
@@ -54,14 +57,14 @@ pub(crate) struct Driver {
 
 /// A segment to be run.
 #[derive(Debug, Clone, Copy)]
-struct Begin {
-    segment: usize,
-    start_ns: i64,
-    first_number: u64,
+pub(super) struct Begin {
+    pub segment: usize,
+    pub start_ns: i64,
+    pub first_number: u64,
 }
 
 #[derive(Debug)]
-enum Report {
+pub(super) enum Report {
     Ready(Result<(), Error>),
     Done(Done),
 }
@@ -126,11 +129,22 @@ impl Drop for Driver {
     }
 }
 
-struct Thread {
-    run: Run,
-    number: usize,
+pub(super) struct Thread {
+    pub run: Run,
+    pub number: usize,
     mailbox: Mailbox,
-    tell: Sender<Report>,
+    pub tell: Sender<Report>,
+}
+
+/// A segment as one thread has it.
+pub(super) struct Planned {
+    pub feed: Feed,
+    /// Position, start and end of its phases.
+    pub windows: Vec<(usize, i64, i64)>,
+    /// When its last request is meant to start.
+    pub end_ns: i64,
+    /// Of a closed loop: this thread's share.
+    pub in_flight: Option<usize>,
 }
 
 /// What the segment and the housekeeping share.
@@ -142,6 +156,9 @@ struct Watch {
 
 impl Thread {
     fn main(self, told: UnboundedReceiver<Begin>) {
+        if let Some(briefing) = self.run.briefing.clone() {
+            return thin::live(&self, &briefing, told);
+        }
         let runtime = match LocalRuntime::new() {
             Ok(runtime) => runtime,
             Err(source) => {
@@ -184,8 +201,6 @@ impl Thread {
         let statements = session::prepare(&session, plan).await?;
         let clock = self.run.recorder.clock();
         let alarm = Alarm::new(clock).map_err(|source| Error::Start { what: "the timer of the schedule", source })?;
-        let names = plan.workload.operations.iter().map(|operation| operation.name.clone()).collect();
-        let bound_ns = nanoseconds(plan.late_bound);
         Ok(Engine::new(Parts {
             session,
             statements,
@@ -194,49 +209,67 @@ impl Thread {
             clock,
             alarm,
             room: self.share(plan.max_in_flight).max(1),
-            ledger: Ledger::new(&self.run.recorder, &self.mailbox, names, self.run.phases.len(), bound_ns),
+            ledger: self.ledger(),
         }))
     }
 
+    pub fn ledger(&self) -> Ledger {
+        let plan = &self.run.plan;
+        let names = plan.workload.operations.iter().map(|operation| operation.name.clone()).collect();
+        let bound_ns = nanoseconds(plan.late_bound);
+        Ledger::new(&self.run.recorder, &self.mailbox, names, self.run.phases.len(), bound_ns)
+    }
+
     /// This thread's part of a number.
-    fn share(&self, whole: u32) -> usize {
+    pub fn share(&self, whole: u32) -> usize {
         let (whole, threads) = (whole as usize, self.run.plan.threads);
         whole / threads + usize::from(self.number < whole % threads)
     }
 
-    async fn segment(&self, engine: &Rc<Engine>, watch: &Watch, begin: Begin) -> Done {
-        let (clock, phases) = (self.run.recorder.clock(), &self.run.phases);
+    /// This thread's part of a segment.
+    pub fn planned(&self, begin: Begin) -> Planned {
+        let phases = &self.run.phases;
         let share = (self.number as u64, self.run.plan.threads as u64);
-        let drain_ns = nanoseconds(self.run.plan.drain);
         let start_ns = begin.start_ns;
-        let end_ns = match &self.run.segments[begin.segment] {
-            Segment::Open(open) => {
-                let windows = open.phases().map(|(phase, from, to)| (phase, start_ns + from, start_ns + to)).collect();
-                engine.begin(Feed::open(open, phases, start_ns, begin.first_number, share), windows);
-                start_ns + open.lasts_ns()
-            }
+        match &self.run.segments[begin.segment] {
+            Segment::Open(open) => Planned {
+                feed: Feed::open(open, phases, start_ns, begin.first_number, share),
+                windows: open.phases().map(|(phase, from, to)| (phase, start_ns + from, start_ns + to)).collect(),
+                end_ns: start_ns + open.lasts_ns(),
+                in_flight: None,
+            },
             Segment::Closed(phase) => {
                 let end_ns = match phases[*phase].until {
                     Until::Elapsed(lasts) => start_ns + nanoseconds(lasts),
-                    Until::Count(_) => i64::MAX - drain_ns,
+                    Until::Count(_) => i64::MAX - nanoseconds(self.run.plan.drain),
                 };
-                sleep_until(clock, start_ns).await;
-                let feed = Feed::closed(*phase, phases, start_ns, begin.first_number, share);
-                engine.begin(feed, vec![(*phase, start_ns, end_ns)]);
-                end_ns
-            }
-        };
-        watch.ended.set(false);
-        watch.give_up_ns.set(end_ns + drain_ns);
-        match &self.run.segments[begin.segment] {
-            Segment::Open(_) => engine.dispatch_open().await,
-            Segment::Closed(phase) => {
                 let in_flight = match phases[*phase].load {
                     Load::InFlight(in_flight) => self.share(in_flight),
                     _ => 0,
                 };
-                engine.dispatch_closed(in_flight).await;
+                Planned {
+                    feed: Feed::closed(*phase, phases, start_ns, begin.first_number, share),
+                    windows: vec![(*phase, start_ns, end_ns)],
+                    end_ns,
+                    in_flight: Some(in_flight),
+                }
             }
+        }
+    }
+
+    async fn segment(&self, engine: &Rc<Engine>, watch: &Watch, begin: Begin) -> Done {
+        let clock = self.run.recorder.clock();
+        let drain_ns = nanoseconds(self.run.plan.drain);
+        let Planned { feed, windows, end_ns, in_flight } = self.planned(begin);
+        if in_flight.is_some() {
+            sleep_until(clock, begin.start_ns).await;
+        }
+        engine.begin(feed, windows);
+        watch.ended.set(false);
+        watch.give_up_ns.set(end_ns + drain_ns);
+        match in_flight {
+            None => engine.dispatch_open().await,
+            Some(in_flight) => engine.dispatch_closed(in_flight).await,
         }
         self.drain(engine, clock, drain_ns).await;
         engine.ledger().end();
@@ -340,6 +373,6 @@ async fn sleep_until(clock: Clock, at_ns: i64) {
     tokio::time::sleep(Duration::from_nanos(wait_ns as u64)).await;
 }
 
-fn nanoseconds(duration: Duration) -> i64 {
+pub(super) fn nanoseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
 }

@@ -226,10 +226,7 @@ fn fixed(literal: &Literal, shape: Shape) -> Option<Vec<u8>> {
 
 impl SerializeRow for Call<'_> {
     fn serialize(&self, _: &RowSerializationContext<'_>, writer: &mut RowWriter) -> Result<(), SerializationError> {
-        for cell in &self.operation.cells {
-            self.write(cell, writer.make_cell_writer()).map_err(SerializationError::new)?;
-        }
-        Ok(())
+        self.write_all(writer).map_err(SerializationError::new)
     }
 
     fn is_empty(&self) -> bool {
@@ -238,6 +235,15 @@ impl SerializeRow for Call<'_> {
 }
 
 impl Call<'_> {
+    /// Appends the values, each with its length, as they stand in a frame.
+    pub fn write_values(&self, out: &mut Vec<u8>) -> Result<(), CellOverflowError> {
+        self.write_all(&mut RowWriter::new(out))
+    }
+
+    fn write_all(&self, writer: &mut RowWriter) -> Result<(), CellOverflowError> {
+        self.operation.cells.iter().try_for_each(|cell| self.write(cell, writer.make_cell_writer()))
+    }
+
     fn write(&self, cell: &Cell, writer: CellWriter<'_>) -> Result<(), CellOverflowError> {
         let mut draw = Draw::new(self.seed, self.number, cell.stream);
         match &cell.source {

@@ -11,20 +11,38 @@ package io.helenus.agent.sources;
 final class ClockFit {
   private static final int MOST = 256;
 
+  /** A thread that was put aside within its clock event says little of when it read the clock. */
+  private static final long SHARP_NS = 50_000;
+
   private final long[] jfrNs = new long[MOST];
   private final long[] offsetNs = new long[MOST];
   private int count;
+  private boolean blurred;
   private boolean batchEnded;
 
-  /** A clock event, in the order of their times: when JFR says it was, and when it was. */
-  void add(long jfrNs, long nanoTime) {
+  /**
+   * A clock event, in the order of their times. One that took long counts only until a better
+   * comes.
+   *
+   * @param startNs when JFR says that it began
+   * @param durationNs within which the clock was read
+   * @param nanoTime what the clock gave
+   */
+  void add(long startNs, long durationNs, long nanoTime) {
     if (batchEnded) {
       batchEnded = false;
       count = 0;
     }
-    if (count < MOST) {
-      this.jfrNs[count] = jfrNs;
-      this.offsetNs[count] = nanoTime - jfrNs;
+    boolean sharp = durationNs <= SHARP_NS;
+    if (count > 0 && blurred && sharp) {
+      count = 0;
+    }
+    if (count == 0) {
+      blurred = !sharp;
+    }
+    if (count < MOST && blurred != sharp) {
+      jfrNs[count] = startNs + durationNs / 2;
+      offsetNs[count] = nanoTime - jfrNs[count];
       count++;
     }
   }

@@ -53,6 +53,7 @@ final class PauseAssembly {
 
   private static final class Safepoint {
     Long startNs;
+    Long monotonicNs;
     Long endNs;
     Long stoodNs;
     String operation;
@@ -172,13 +173,16 @@ final class PauseAssembly {
     Iterator<Safepoint> iterator = safepoints.values().iterator();
     while (iterator.hasNext()) {
       Safepoint safepoint = iterator.next();
+      if (safepoint.startNs != null && safepoint.monotonicNs == null) {
+        safepoint.monotonicNs = clock.applyAsLong(safepoint.startNs);
+      }
       // One whose start came before the stream did has no length.
       if (safepoint.endNs != null && safepoint.startNs != null) {
         Long timeToSafepoint =
             safepoint.stoodNs == null ? null : safepoint.stoodNs - safepoint.startNs;
         Tables.pause(
             rows,
-            clock.applyAsLong(safepoint.startNs),
+            safepoint.monotonicNs,
             safepoint.endNs - safepoint.startNs,
             node,
             "safepoint",

@@ -180,7 +180,7 @@ final class JfrPauses implements Source {
 
   private void clock(RecordedEvent event) {
     lastClock = event.getLong("nanoTime");
-    clock.add(startNs(event) + event.getDuration().toNanos() / 2, lastClock);
+    clock.add(startNs(event), event.getDuration().toNanos(), lastClock);
   }
 
   private void pause(RecordedEvent event, boolean whole) {

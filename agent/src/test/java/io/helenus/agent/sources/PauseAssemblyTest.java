@@ -93,7 +93,7 @@ class PauseAssemblyTest {
     pauses.safepointEnded(10, 150);
     Schema.Row row = flush(2_000).get(0);
     assertEquals("safepoint", row.get("kind"));
-    assertEquals(2_100, row.number("start_ns"));
+    assertEquals(1_100, row.number("start_ns"));
     assertEquals(50, row.number("duration_ns"));
     assertEquals(7L, row.get("time_to_safepoint_ns"));
     assertEquals("G1CollectForAllocation", row.get("collector"));

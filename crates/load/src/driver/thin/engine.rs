@@ -1,0 +1,607 @@
+//! The loop of a driver thread.
+
+use super::connection::{Broken, Connection};
+use super::frame::{self, Answer, HEADER_BYTES, Malformed, opcode};
+use super::inbox::Received;
+use super::ring::{Ring, Shared};
+use super::scout::Statement;
+use super::streams::{Flight, Purpose};
+use crate::driver::alarm::Timer;
+use crate::driver::feed::{Feed, Job, Next};
+use crate::driver::ledger::{Carried, Ended, Ledger};
+use crate::driver::route::NO_NODE;
+use crate::workload::{Call, Draw, Mix, Pool, Workload};
+use crate::{Credentials, Outcome};
+use helenus_recording::Clock;
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+const TIMER: Token = Token(usize::MAX);
+/// Waits shorter than this are not worth a system call to set the timer: the loop comes round by itself.
+const SHORT_NS: i64 = 3_000;
+/// So many requests are made before those that are made are written: the first does not wait for the last of thousands.
+const MOST_UNSENT: usize = 64;
+/// A closed loop that finds no connection rests so long before it tries again: at first, and at most.
+const REST_NS: (i64, i64) = (10_000_000, 1_000_000_000);
+/// A connection with so many streams that nobody waits for is given up: the node has lost them.
+const MOST_ORPHANS: usize = 16_384;
+
+/// What an engine is made of.
+pub(super) struct Parts {
+    pub statements: Arc<Vec<Statement>>,
+    pub ring: Shared,
+    pub workload: Arc<Workload>,
+    pub pool: Arc<Pool>,
+    pub clock: Clock,
+    pub ledger: Ledger,
+    pub credentials: Option<Credentials>,
+    pub connections_per_node: usize,
+    /// This thread's number, and how many there are.
+    pub share: (usize, usize),
+}
+
+pub(super) struct Engine {
+    statements: Arc<Vec<Statement>>,
+    cqls: Vec<String>,
+    /// Place of each statement's table in the ring.
+    tables: Vec<Option<usize>>,
+    shared_ring: Shared,
+    ring: Arc<Ring>,
+    ring_version: u64,
+    workload: Arc<Workload>,
+    pool: Arc<Pool>,
+    populate: Mix,
+    clock: Clock,
+    pub ledger: Ledger,
+    credentials: Option<Credentials>,
+    connections_per_node: usize,
+    share: (usize, usize),
+    connections: Vec<Connection>,
+    /// By node.
+    of_node: Vec<Vec<usize>>,
+    poll: Poll,
+    events: Events,
+    timer: Timer,
+    /// What the timer is set to.
+    timer_ns: i64,
+    feed: Feed,
+    /// Requests that may be in flight.
+    pub room: usize,
+    in_flight: usize,
+    /// There was no room when last looked.
+    full: bool,
+    closed_loop: bool,
+    rest_until_ns: i64,
+    rest_ns: i64,
+    /// Connections that have something to write.
+    dirty: Vec<usize>,
+    values: Vec<u8>,
+    next_number: u64,
+    /// What the last connection broke of.
+    last_failure: String,
+}
+
+impl Engine {
+    pub fn new(parts: Parts) -> io::Result<Engine> {
+        let (poll, timer) = (Poll::new()?, Timer::new(parts.clock)?);
+        poll.registry().register(&mut SourceFd(&timer.as_raw_fd()), TIMER, Interest::READABLE)?;
+        let mut engine = Engine {
+            cqls: parts.statements.iter().map(|statement| statement.cql.clone()).collect(),
+            statements: parts.statements,
+            tables: Vec::new(),
+            ring: Arc::default(),
+            ring_version: 0,
+            shared_ring: parts.ring,
+            populate: Mix::only(parts.workload.populate.map_or(0, |populate| populate.operation)),
+            workload: parts.workload,
+            pool: parts.pool,
+            clock: parts.clock,
+            ledger: parts.ledger,
+            credentials: parts.credentials,
+            connections_per_node: parts.connections_per_node,
+            share: parts.share,
+            connections: Vec::new(),
+            of_node: Vec::new(),
+            poll,
+            events: Events::with_capacity(1024),
+            timer,
+            timer_ns: i64::MIN,
+            feed: Feed::Over,
+            room: 0,
+            in_flight: 0,
+            full: false,
+            closed_loop: false,
+            rest_until_ns: i64::MIN,
+            rest_ns: REST_NS.0,
+            dirty: Vec::new(),
+            values: Vec::new(),
+            next_number: 0,
+            last_failure: String::new(),
+        };
+        engine.follow_ring();
+        Ok(engine)
+    }
+
+    pub fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// One more than the highest number of a request of the mix.
+    pub fn next_number(&self) -> u64 {
+        self.next_number
+    }
+
+    /// Why there is no connection, when that is so.
+    pub fn failure(&self) -> &str {
+        &self.last_failure
+    }
+
+    /// Whether each connection has been tried, and how many are ready.
+    pub fn ready(&self) -> usize {
+        self.connections.iter().filter(|connection| connection.is_ready()).count()
+    }
+
+    pub fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Address of each node, and whether a connection to it is ready.
+    pub fn nodes(&self) -> impl Iterator<Item = (String, bool)> {
+        self.ring.nodes.iter().zip(&self.of_node).map(|(address, connections)| {
+            let ready = connections.iter().any(|connection| self.connections[*connection].is_ready());
+            (address.ip().to_string(), ready)
+        })
+    }
+
+    /// Begins a segment: an open loop with so much room, or a closed loop of so many.
+    pub fn begin(&mut self, feed: Feed, windows: Vec<(usize, i64, i64)>, room: usize, closed_loop: bool) {
+        self.ledger.begin(windows);
+        self.feed = feed;
+        self.room = room;
+        self.closed_loop = closed_loop;
+        self.full = false;
+        (self.rest_until_ns, self.rest_ns) = (i64::MIN, REST_NS.0);
+    }
+
+    pub fn is_over(&self) -> bool {
+        matches!(self.feed, Feed::Over)
+    }
+
+    /// Ends the feed, and counts what was due and is not sent.
+    pub fn end_feed(&mut self) {
+        for (phase, count) in self.feed.end(self.clock.now_ns()) {
+            self.ledger.unsent(phase, count);
+        }
+    }
+
+    /// One time round: sends what is due, waits for answers or the next one that is due, but not after `until_ns`, and
+    /// takes the answers.
+    pub fn turn(&mut self, until_ns: i64) {
+        let next_ns = self.send_due();
+        self.wait(next_ns.unwrap_or(i64::MAX).min(until_ns));
+        let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
+        for event in &events {
+            let Token(index) = event.token();
+            if index >= self.connections.len() {
+                continue;
+            }
+            if event.is_writable()
+                && let Err(broken) = self.connections[index].writable()
+            {
+                self.lose(index, &broken);
+            }
+            if event.is_readable() || event.is_read_closed() || event.is_error() {
+                self.receive(index);
+            }
+        }
+        self.events = events;
+    }
+
+    /// Looks after the connections, and after requests that have waited for longer than since `before_ns`.
+    pub fn tick(&mut self, now_ns: i64, before_ns: i64) {
+        self.follow_ring();
+        self.abandon(before_ns, Outcome::Timeout, "no answer within the client's timeout");
+        for index in 0..self.connections.len() {
+            let orphans = self.connections[index].streams.orphans();
+            if orphans > MOST_ORPHANS {
+                self.lose(index, &Broken::Orphans(orphans));
+            }
+            if let Err(broken) = self.connections[index].tick(self.poll.registry(), now_ns) {
+                self.lose(index, &broken);
+            }
+        }
+    }
+
+    /// Waits no longer for the requests that started before a time.
+    pub fn abandon(&mut self, before_ns: i64, outcome: Outcome, said: &str) {
+        let end_ns = self.clock.now_ns();
+        for connection in &mut self.connections {
+            let (node, number) = (connection.node, connection.number);
+            let (ledger, in_flight) = (&mut self.ledger, &mut self.in_flight);
+            connection.streams.abandon(before_ns, |stream, flight| {
+                *in_flight -= 1;
+                if ledger.is_new(outcome) {
+                    ledger.first_error(outcome, node, said.to_string());
+                }
+                ledger.ended(&ended(&flight, end_ns, node, number, stream, outcome));
+            });
+        }
+    }
+
+    /// Sends what is due. Returns when the next one is due, if that is known.
+    fn send_due(&mut self) -> Option<i64> {
+        let mut now_ns = self.clock.now_ns();
+        let mut made = 0;
+        let next_ns = loop {
+            if self.is_over() {
+                break None;
+            }
+            if self.closed_loop && now_ns < self.rest_until_ns {
+                break Some(self.rest_until_ns);
+            }
+            if self.in_flight >= self.room {
+                self.full = true;
+                self.feed.full(now_ns);
+                break None;
+            }
+            match self.feed.next(now_ns, !self.full) {
+                Next::Job(job) => self.make(job, now_ns),
+                Next::At(at_ns) => {
+                    self.full = false;
+                    break Some(at_ns);
+                }
+                Next::Over => {
+                    self.feed = Feed::Over;
+                    break None;
+                }
+            }
+            made += 1;
+            if made % MOST_UNSENT == 0 {
+                self.flush();
+                now_ns = self.clock.now_ns();
+            }
+        };
+        self.flush();
+        next_ns
+    }
+
+    /// Builds a request into the buffer of a connection.
+    fn make(&mut self, job: Job, now_ns: i64) {
+        let mut draw = Draw::new(self.workload.seed, job.number, u64::MAX);
+        let mix = if job.populates { &self.populate } else { &self.workload.mix };
+        let operation = mix.pick(draw.unit());
+        if !job.populates {
+            self.next_number = self.next_number.max(job.number + 1);
+        }
+        let statement = &self.statements[operation];
+        let call = Call {
+            operation: &statement.bound,
+            pool: &self.pool,
+            seed: self.workload.seed,
+            number: job.number,
+            sequence: job.sequence,
+            intended_start_ns: job.intended_ns.unwrap_or(now_ns),
+        };
+        self.values.clear();
+        if let Err(error) = call.write_values(&mut self.values) {
+            return self.refuse(job, operation, now_ns, Outcome::Invalid, &error.to_string());
+        }
+        let replicas = match self.tables[operation] {
+            Some(table) => statement.partition_key.token(&self.values).map(|token| self.ring.replicas(table, token)),
+            None => None,
+        };
+        let chosen = self.choose(replicas.unwrap_or(&[]), job.number);
+        let Some(index) = chosen else {
+            let said = match self.last_failure.as_str() {
+                "" => "no connection to any node",
+                failure => failure,
+            };
+            let said = said.to_string();
+            return self.refuse(job, operation, now_ns, Outcome::Connection, &said);
+        };
+        let connection = &mut self.connections[index];
+        let purpose = Purpose::Request;
+        let flight = Flight { job, operation, request_bytes: 0, start_ns: i64::MAX, purpose };
+        // There is one: choose() has asked.
+        let Some(stream) = connection.streams.begin(flight) else { return };
+        let request_bytes = write_execute(&mut connection.out, stream, &statement.execute, &self.values);
+        if let Some(flight) = connection.streams.get_mut(stream) {
+            flight.request_bytes = request_bytes as u32;
+        }
+        if connection.unsent.is_empty() {
+            self.dirty.push(index);
+        }
+        connection.unsent.push(stream);
+        self.in_flight += 1;
+        self.rest_ns = REST_NS.0;
+    }
+
+    /// The connection with the fewest requests in flight to the first replica that has one; to any node where none has.
+    fn choose(&self, replicas: &[u16], number: u64) -> Option<usize> {
+        if let [only] = self.connections.as_slice() {
+            return only.can_take().then_some(0);
+        }
+        let least = |node: usize| {
+            let connections = self.of_node.get(node)?.iter().copied();
+            let open = connections.filter(|connection| self.connections[*connection].can_take());
+            open.min_by_key(|connection| self.connections[*connection].streams.taken())
+        };
+        let turned = |length: usize| (0..length).map(move |step| (number as usize).wrapping_add(step) % length);
+        turned(replicas.len())
+            .find_map(|place| least(usize::from(replicas[place])))
+            .or_else(|| turned(self.of_node.len()).find_map(least))
+    }
+
+    /// Enters a request that could not even be sent.
+    fn refuse(&mut self, job: Job, operation: usize, now_ns: i64, outcome: Outcome, said: &str) {
+        if self.ledger.is_new(outcome) {
+            self.ledger.first_error(outcome, NO_NODE, said.to_string());
+        }
+        self.ledger.started(&job, now_ns);
+        self.ledger.ended(&Ended {
+            job,
+            start_ns: now_ns,
+            end_ns: now_ns,
+            node: NO_NODE,
+            operation,
+            outcome,
+            empty: false,
+            carried: None,
+        });
+        if outcome == Outcome::Connection {
+            self.rest_until_ns = now_ns + self.rest_ns;
+            self.rest_ns = (self.rest_ns * 2).min(REST_NS.1);
+        }
+    }
+
+    /// Hands over what was built.
+    fn flush(&mut self) {
+        while let Some(index) = self.dirty.pop() {
+            let connection = &mut self.connections[index];
+            let start_ns = self.clock.now_ns();
+            for place in 0..connection.unsent.len() {
+                let stream = connection.unsent[place];
+                if let Some(flight) = connection.streams.get_mut(stream) {
+                    flight.start_ns = start_ns;
+                    self.ledger.started(&flight.job, start_ns);
+                }
+            }
+            connection.unsent.clear();
+            if let Err(broken) = connection.flush() {
+                self.lose(index, &broken);
+            }
+        }
+    }
+
+    fn wait(&mut self, until_ns: i64) {
+        let wait_ns = until_ns.saturating_sub(self.clock.now_ns());
+        let timeout = if wait_ns <= SHORT_NS {
+            Some(Duration::ZERO)
+        } else {
+            if until_ns != self.timer_ns {
+                self.timer.set(until_ns);
+                self.timer_ns = until_ns;
+            }
+            None
+        };
+        match self.poll.poll(&mut self.events, timeout) {
+            Ok(()) => {}
+            // Interrupted; the loop comes round again.
+            Err(_) => self.events.clear(),
+        }
+    }
+
+    /// Reads a connection until it is empty.
+    fn receive(&mut self, index: usize) {
+        loop {
+            match self.connections[index].receive() {
+                Ok(Received::Nothing) => return,
+                Ok(Received::End) => return self.lose(index, &Broken::Closed),
+                Ok(Received::Bytes { all }) => {
+                    if let Err(broken) = self.take_answers(index) {
+                        return self.lose(index, &broken);
+                    }
+                    if all {
+                        return;
+                    }
+                }
+                Err(broken) => return self.lose(index, &broken),
+            }
+        }
+    }
+
+    /// Takes the answers that are whole. All of them were back when the last bytes came.
+    fn take_answers(&mut self, index: usize) -> Result<(), Broken> {
+        let end_ns = self.clock.now_ns();
+        let mut unprepared = Vec::new();
+        while self.connections[index].is_ready() {
+            let connection = &mut self.connections[index];
+            let Some((header, message)) = connection.inbox.next()? else { break };
+            if header.stream < 0 {
+                // An event, which was not asked for.
+                continue;
+            }
+            let Some(flight) = connection.streams.get_mut(header.stream) else {
+                return Err(Malformed("an answer to a request that was not sent").into());
+            };
+            let answer = Answer::read(header.opcode, message)?;
+            let (outcome, empty, said) = match (flight.purpose, answer) {
+                (Purpose::Request, Answer::Done { empty }) => (Outcome::Ok, empty, ""),
+                (Purpose::Request, Answer::Failed { outcome, message }) => (outcome, false, message),
+                (Purpose::Request, Answer::Unprepared) => {
+                    unprepared.push(header.stream);
+                    continue;
+                }
+                (Purpose::Prepare(waiting), answer) => {
+                    let said = match answer {
+                        Answer::Failed { message, .. } => message.to_string(),
+                        _ => String::new(),
+                    };
+                    connection.streams.end(header.stream);
+                    self.prepared_again(index, waiting, answer_is_done(said));
+                    continue;
+                }
+                (Purpose::Orphan, _) => {
+                    connection.streams.end(header.stream);
+                    continue;
+                }
+            };
+            if outcome != Outcome::Ok && self.ledger.is_new(outcome) {
+                self.ledger.first_error(outcome, connection.node, said.to_string());
+            }
+            let (node, number) = (connection.node, connection.number);
+            let Some(flight) = connection.streams.end(header.stream) else { continue };
+            let mut ended = ended(&flight, end_ns, node, number, header.stream, outcome);
+            ended.empty = empty;
+            if let Some(carried) = &mut ended.carried {
+                carried.response_bytes = Some((HEADER_BYTES + header.body_bytes) as u32);
+            }
+            self.ledger.ended(&ended);
+            self.in_flight -= 1;
+        }
+        for stream in unprepared {
+            self.prepare_again(index, stream);
+        }
+        if !self.connections[index].is_ready() {
+            self.shake_hands(index)?;
+        }
+        Ok(())
+    }
+
+    fn shake_hands(&mut self, index: usize) -> Result<(), Broken> {
+        loop {
+            let connection = &mut self.connections[index];
+            let Some((header, message)) = connection.inbox.next()? else { return Ok(()) };
+            let (code, message) = (header.opcode, message.to_vec());
+            if connection.shake_hands((code, &message), &self.cqls, self.credentials.as_ref())? {
+                self.last_failure.clear();
+                return Ok(());
+            }
+        }
+    }
+
+    /// The node has forgotten a statement: it is prepared again, and then the request is sent again, once.
+    fn prepare_again(&mut self, index: usize, stream: i16) {
+        let connection = &mut self.connections[index];
+        let Some(flight) = connection.streams.get_mut(stream).map(|flight| *flight) else { return };
+        let preparing = Flight { purpose: Purpose::Prepare(stream), ..flight };
+        if let Some(own) = connection.streams.begin(preparing) {
+            let body = frame::prepare(&self.statements[flight.operation].cql);
+            frame::write(&mut connection.out, opcode::PREPARE, own, &body);
+            if let Err(broken) = connection.flush() {
+                self.lose(index, &broken);
+            }
+        }
+    }
+
+    fn prepared_again(&mut self, index: usize, stream: i16, done: Result<(), String>) {
+        let connection = &mut self.connections[index];
+        let Some(flight) = connection.streams.get_mut(stream).map(|flight| *flight) else { return };
+        if flight.purpose != Purpose::Request {
+            return;
+        }
+        let statement = &self.statements[flight.operation];
+        let job = flight.job;
+        let call = Call {
+            operation: &statement.bound,
+            pool: &self.pool,
+            seed: self.workload.seed,
+            number: job.number,
+            sequence: job.sequence,
+            intended_start_ns: job.intended_ns.unwrap_or(flight.start_ns),
+        };
+        self.values.clear();
+        match done.and_then(|()| call.write_values(&mut self.values).map_err(|error| error.to_string())) {
+            Ok(()) => {
+                write_execute(&mut connection.out, stream, &statement.execute, &self.values);
+                if let Err(broken) = connection.flush() {
+                    self.lose(index, &broken);
+                }
+            }
+            Err(said) => {
+                connection.streams.end(stream);
+                self.in_flight -= 1;
+                if self.ledger.is_new(Outcome::Invalid) {
+                    self.ledger.first_error(Outcome::Invalid, connection.node, said);
+                }
+                let (node, number, end_ns) = (connection.node, connection.number, self.clock.now_ns());
+                self.ledger.ended(&ended(&flight, end_ns, node, number, stream, Outcome::Invalid));
+            }
+        }
+    }
+
+    /// Enters what was in flight on a connection that broke, and lets it be tried again.
+    fn lose(&mut self, index: usize, why: &Broken) {
+        let end_ns = self.clock.now_ns();
+        let connection = &mut self.connections[index];
+        self.last_failure = format!("{}: {why}", self.ring.nodes[usize::from(connection.node)]);
+        let (node, number) = (connection.node, connection.number);
+        for (stream, flight) in connection.streams.clear() {
+            if flight.purpose != Purpose::Request {
+                continue;
+            }
+            self.in_flight -= 1;
+            if self.ledger.is_new(Outcome::Connection) {
+                self.ledger.first_error(Outcome::Connection, node, self.last_failure.clone());
+            }
+            self.ledger.ended(&ended(&flight, end_ns, node, number, stream, Outcome::Connection));
+        }
+        connection.close(self.poll.registry(), end_ns);
+    }
+
+    /// Takes over a ring that has changed: connections to nodes that are new. Those to nodes that have gone stay, and
+    /// are down.
+    fn follow_ring(&mut self) {
+        let version = self.shared_ring.version();
+        if version == self.ring_version {
+            return;
+        }
+        self.ring_version = version;
+        self.ring = self.shared_ring.get();
+        for node in self.of_node.len()..self.ring.nodes.len() {
+            let address = self.ring.nodes[node];
+            self.ledger.meet(node as u16, |_| address.ip().to_string());
+            let mut own = Vec::new();
+            for _ in 0..self.connections_per_node {
+                let index = self.connections.len();
+                let number = (index * self.share.1 + self.share.0) as i64;
+                self.connections.push(Connection::new(node as u16, number, address, Token(index)));
+                own.push(index);
+            }
+            self.of_node.push(own);
+        }
+        let place = |statement: &Statement| statement.table.as_ref().and_then(|table| self.ring.table(table));
+        self.tables = self.statements.iter().map(place).collect();
+    }
+}
+
+fn answer_is_done(said: String) -> Result<(), String> {
+    if said.is_empty() { Ok(()) } else { Err(said) }
+}
+
+fn write_execute(out: &mut Vec<u8>, stream: i16, execute: &frame::Execute, values: &[u8]) -> usize {
+    let at = frame::begin(out, opcode::EXECUTE, stream);
+    out.extend_from_slice(&execute.head);
+    out.extend_from_slice(values);
+    out.extend_from_slice(&execute.tail);
+    frame::end(out, at)
+}
+
+fn ended(flight: &Flight, end_ns: i64, node: u16, connection: i64, stream: i16, outcome: Outcome) -> Ended {
+    // One that was never handed over ends where it began.
+    let start_ns = if flight.start_ns == i64::MAX { end_ns } else { flight.start_ns };
+    Ended {
+        job: flight.job,
+        start_ns,
+        end_ns,
+        node,
+        operation: flight.operation,
+        outcome,
+        empty: false,
+        carried: Some(Carried { connection, stream, request_bytes: flight.request_bytes, response_bytes: None }),
+    }
+}

@@ -1,0 +1,423 @@
+//! Frames of the CQL binary protocol v4, as many as the loop needs of them: those that it writes, and the little that it
+//! reads of the answers. The bytes that come in are not trusted.
+//!
+//! Source: Apache Cassandra, doc/native_protocol_v4.spec.
+
+use crate::Outcome;
+
+pub(super) const VERSION: u8 = 4;
+pub(super) const HEADER_BYTES: usize = 9;
+/// The largest that a frame may be (section 2.4 of the specification).
+const LARGEST_BODY_BYTES: u32 = 256 << 20;
+
+pub(super) mod opcode {
+    pub const ERROR: u8 = 0x00;
+    pub const STARTUP: u8 = 0x01;
+    pub const READY: u8 = 0x02;
+    pub const AUTHENTICATE: u8 = 0x03;
+    pub const RESULT: u8 = 0x08;
+    pub const PREPARE: u8 = 0x09;
+    pub const EXECUTE: u8 = 0x0a;
+    pub const AUTH_RESPONSE: u8 = 0x0f;
+    pub const AUTH_SUCCESS: u8 = 0x10;
+}
+
+/// What is wrong with the bytes of a node: it is not what it should be, and the connection is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the node answered with bytes that are no answer: {0}")]
+pub(super) struct Malformed(pub &'static str);
+
+/// The header of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    pub stream: i16,
+    pub opcode: u8,
+    flags: u8,
+    pub body_bytes: usize,
+}
+
+impl Header {
+    /// Reads the header at the start of the bytes; none while it is not whole.
+    pub fn read(bytes: &[u8]) -> Result<Option<Header>, Malformed> {
+        let Some((head, _)) = bytes.split_first_chunk::<HEADER_BYTES>() else { return Ok(None) };
+        let [version, flags, stream_high, stream_low, opcode, length @ ..] = *head;
+        if version != VERSION | 0x80 {
+            return Err(Malformed(if version & 0x7f == VERSION {
+                "a request where an answer should be"
+            } else {
+                "another version of the protocol, or no CQL at all"
+            }));
+        }
+        let body_bytes = u32::from_be_bytes(length);
+        if body_bytes > LARGEST_BODY_BYTES {
+            return Err(Malformed("a frame of more than 256 MiB"));
+        }
+        let stream = i16::from_be_bytes([stream_high, stream_low]);
+        Ok(Some(Header { stream, opcode, flags, body_bytes: body_bytes as usize }))
+    }
+
+    /// The body without what flags put in front of it: tracing id, warnings, custom payload (section 2.2).
+    pub fn message<'a>(&self, body: &'a [u8]) -> Result<&'a [u8], Malformed> {
+        if self.flags & 0x0f == 0 {
+            return Ok(body);
+        }
+        if self.flags & 0x01 != 0 {
+            return Err(Malformed("a compressed frame, which was not agreed on"));
+        }
+        let mut reader = Reader(body);
+        if self.flags & 0x02 != 0 {
+            reader.take(16)?;
+        }
+        if self.flags & 0x08 != 0 {
+            for _ in 0..reader.short()? {
+                reader.short_bytes()?;
+            }
+        }
+        if self.flags & 0x04 != 0 {
+            for _ in 0..reader.short()? {
+                reader.short_bytes()?;
+                reader.bytes()?;
+            }
+        }
+        Ok(reader.0)
+    }
+}
+
+/// Begins a frame at the end of `out` and returns where; [`end`] sets its length.
+pub(super) fn begin(out: &mut Vec<u8>, opcode: u8, stream: i16) -> usize {
+    let at = out.len();
+    let [high, low] = stream.to_be_bytes();
+    out.extend_from_slice(&[VERSION, 0, high, low, opcode, 0, 0, 0, 0]);
+    at
+}
+
+/// Ends the frame that began at `at`; returns its size.
+pub(super) fn end(out: &mut [u8], at: usize) -> usize {
+    let size = out.len() - at;
+    // A frame of ours is made of values that are at most 128 MiB each.
+    let body_bytes = (size - HEADER_BYTES) as u32;
+    out[at + 5..at + HEADER_BYTES].copy_from_slice(&body_bytes.to_be_bytes());
+    size
+}
+
+/// A whole frame.
+pub(super) fn write(out: &mut Vec<u8>, opcode: u8, stream: i16, body: &[u8]) {
+    let at = begin(out, opcode, stream);
+    out.extend_from_slice(body);
+    end(out, at);
+}
+
+pub(super) fn startup() -> Vec<u8> {
+    let options = [("CQL_VERSION", "3.0.0"), ("DRIVER_NAME", "helenus"), ("DRIVER_VERSION", env!("CARGO_PKG_VERSION"))];
+    let mut body = (options.len() as u16).to_be_bytes().to_vec();
+    for (name, value) in options {
+        for text in [name, value] {
+            body.extend((text.len() as u16).to_be_bytes());
+            body.extend(text.as_bytes());
+        }
+    }
+    body
+}
+
+/// The answer to AUTHENTICATE: SASL PLAIN.
+pub(super) fn plain_credentials(user: &str, password: &str) -> Vec<u8> {
+    let token = [b"\0", user.as_bytes(), b"\0", password.as_bytes()].concat();
+    let mut body = (token.len() as i32).to_be_bytes().to_vec();
+    body.extend(token);
+    body
+}
+
+pub(super) fn prepare(cql: &str) -> Vec<u8> {
+    let mut body = (cql.len() as i32).to_be_bytes().to_vec();
+    body.extend(cql.as_bytes());
+    body
+}
+
+/// The part of EXECUTE before the values: the same for every request of a statement.
+pub(super) fn execute(id: &[u8], consistency: u16, serial_consistency: Option<u16>, values: u16) -> Execute {
+    const VALUES: u8 = 0x01;
+    const SKIP_METADATA: u8 = 0x02;
+    const SERIAL_CONSISTENCY: u8 = 0x10;
+    let mut head = (id.len() as u16).to_be_bytes().to_vec();
+    head.extend(id);
+    head.extend(consistency.to_be_bytes());
+    let with_values = if values > 0 { VALUES } else { 0 };
+    head.push(SKIP_METADATA | with_values | serial_consistency.map_or(0, |_| SERIAL_CONSISTENCY));
+    if values > 0 {
+        head.extend(values.to_be_bytes());
+    }
+    let tail = serial_consistency.map_or(Vec::new(), |serial| serial.to_be_bytes().to_vec());
+    Execute { head, tail }
+}
+
+/// What stands before and after the values of an EXECUTE.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Execute {
+    pub head: Vec<u8>,
+    pub tail: Vec<u8>,
+}
+
+/// What an answer to an EXECUTE says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer<'a> {
+    /// It went well. `empty` says that rows were asked for and none came.
+    Done {
+        empty: bool,
+    },
+    /// The node does not know the statement any more.
+    Unprepared,
+    Failed {
+        outcome: Outcome,
+        message: &'a str,
+    },
+}
+
+impl Answer<'_> {
+    pub fn read(opcode: u8, message: &[u8]) -> Result<Answer<'_>, Malformed> {
+        match opcode {
+            opcode::RESULT => result(message),
+            opcode::ERROR => {
+                let (code, message) = error(message)?;
+                Ok(match outcome_of(code) {
+                    None => Answer::Unprepared,
+                    Some(outcome) => Answer::Failed { outcome, message },
+                })
+            }
+            _ => Err(Malformed("neither a result nor an error")),
+        }
+    }
+}
+
+fn result(message: &[u8]) -> Result<Answer<'_>, Malformed> {
+    const ROWS: i32 = 2;
+    let mut reader = Reader(message);
+    let kind = reader.int()?;
+    if kind != ROWS {
+        return if (1..=5).contains(&kind) {
+            Ok(Answer::Done { empty: false })
+        } else {
+            Err(Malformed("a result of an unknown kind"))
+        };
+    }
+    reader.skip_metadata()?;
+    Ok(Answer::Done { empty: reader.int()? == 0 })
+}
+
+/// Code and text of an ERROR.
+pub(super) fn error(message: &[u8]) -> Result<(i32, &str), Malformed> {
+    let mut reader = Reader(message);
+    let code = reader.int()?;
+    let text = std::str::from_utf8(reader.short_bytes()?).map_err(|_| Malformed("an error that is no text"))?;
+    Ok((code, text))
+}
+
+/// Codes of section 9; none for a statement that is not prepared.
+fn outcome_of(code: i32) -> Option<Outcome> {
+    Some(match code {
+        0x2500 => return None,
+        0x1000 | 0x1002 => Outcome::Unavailable,
+        0x1001 => Outcome::Overloaded,
+        0x1100 => Outcome::WriteTimeout,
+        0x1200 => Outcome::ReadTimeout,
+        0x1300 => Outcome::ReadFailure,
+        0x1500 => Outcome::WriteFailure,
+        0x0100 | 0x2000 | 0x2100 | 0x2200 | 0x2300 | 0x2400 => Outcome::Invalid,
+        _ => Outcome::Other,
+    })
+}
+
+/// The id in the answer to PREPARE.
+pub(super) fn prepared_id(message: &[u8]) -> Result<&[u8], Malformed> {
+    const PREPARED: i32 = 4;
+    let mut reader = Reader(message);
+    if reader.int()? != PREPARED {
+        return Err(Malformed("no prepared statement in answer to PREPARE"));
+    }
+    reader.short_bytes()
+}
+
+/// The class that AUTHENTICATE names.
+pub(super) fn authenticator(message: &[u8]) -> Result<&str, Malformed> {
+    std::str::from_utf8(Reader(message).short_bytes()?).map_err(|_| Malformed("an authenticator that is no text"))
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
+        let (taken, rest) = self.0.split_at_checked(length).ok_or(Malformed("a frame that ends too early"))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let (taken, rest) = self.0.split_first_chunk::<N>().ok_or(Malformed("a frame that ends too early"))?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    fn short(&mut self) -> Result<u16, Malformed> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    fn int(&mut self) -> Result<i32, Malformed> {
+        self.array().map(i32::from_be_bytes)
+    }
+
+    fn short_bytes(&mut self) -> Result<&'a [u8], Malformed> {
+        let length = self.short()?;
+        self.take(usize::from(length))
+    }
+
+    /// [bytes]: a negative length is a null.
+    fn bytes(&mut self) -> Result<&'a [u8], Malformed> {
+        let length = self.int()?;
+        self.take(usize::try_from(length).unwrap_or(0))
+    }
+
+    /// The metadata of rows (section 4.2.5.2), up to the number of rows.
+    fn skip_metadata(&mut self) -> Result<(), Malformed> {
+        const GLOBAL_TABLE: i32 = 0x01;
+        const MORE_PAGES: i32 = 0x02;
+        const NO_METADATA: i32 = 0x04;
+        let flags = self.int()?;
+        let columns = self.int()?;
+        if flags & MORE_PAGES != 0 {
+            self.bytes()?;
+        }
+        if flags & NO_METADATA != 0 {
+            return Ok(());
+        }
+        if flags & GLOBAL_TABLE != 0 {
+            self.short_bytes()?;
+            self.short_bytes()?;
+        }
+        for _ in 0..columns {
+            if flags & GLOBAL_TABLE == 0 {
+                self.short_bytes()?;
+                self.short_bytes()?;
+            }
+            self.short_bytes()?;
+            self.skip_type(0)?;
+        }
+        Ok(())
+    }
+
+    fn skip_type(&mut self, depth: u32) -> Result<(), Malformed> {
+        if depth > 64 {
+            return Err(Malformed("a type nested too deep"));
+        }
+        match self.short()? {
+            0x00 => self.short_bytes().map(drop),
+            // list and set, map
+            0x20 | 0x22 => self.skip_type(depth + 1),
+            0x21 => self.skip_type(depth + 1).and_then(|()| self.skip_type(depth + 1)),
+            // a type of the user's: keyspace, name, and its fields by name
+            0x30 => {
+                self.short_bytes()?;
+                self.short_bytes()?;
+                for _ in 0..self.short()? {
+                    self.short_bytes()?;
+                    self.skip_type(depth + 1)?;
+                }
+                Ok(())
+            }
+            // tuple
+            0x31 => {
+                for _ in 0..self.short()? {
+                    self.skip_type(depth + 1)?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn answer(opcode: u8, body: &[u8]) -> Vec<u8> {
+        let mut frame = Vec::new();
+        write(&mut frame, opcode, 7, body);
+        frame[0] |= 0x80;
+        frame
+    }
+
+    fn rows(flags: i32, metadata: &[u8], count: i32) -> Vec<u8> {
+        [&2i32.to_be_bytes()[..], &flags.to_be_bytes(), &1i32.to_be_bytes(), metadata, &count.to_be_bytes()].concat()
+    }
+
+    #[test]
+    fn a_frame_has_its_length_and_stream() {
+        let frame = answer(opcode::RESULT, &[0, 0, 0, 1]);
+        let header = Header::read(&frame).unwrap().unwrap();
+        assert_eq!((header.stream, header.opcode, header.body_bytes), (7, opcode::RESULT, 4));
+        assert_eq!(Header::read(&frame[..8]), Ok(None));
+        assert_eq!(header.message(&frame[9..]), Ok(&[0, 0, 0, 1][..]));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_told_apart() {
+        assert!(Header::read(b"HTTP/1.1 400 Bad Request").is_err());
+        let mut request = Vec::new();
+        write(&mut request, opcode::STARTUP, 0, &startup());
+        assert!(Header::read(&request).is_err());
+        let mut huge = answer(opcode::RESULT, &[]);
+        huge[5] = 0x7f;
+        assert!(Header::read(&huge).is_err());
+    }
+
+    #[test]
+    fn warnings_stand_before_the_message() {
+        let mut frame = answer(opcode::RESULT, &[0, 1, 0, 2, b'h', b'o', 0, 0, 0, 1]);
+        frame[1] = 0x08;
+        let header = Header::read(&frame).unwrap().unwrap();
+        assert_eq!(header.message(&frame[9..]), Ok(&[0, 0, 0, 1][..]));
+    }
+
+    #[test]
+    fn rows_are_empty_or_not_with_and_without_metadata() {
+        let read =
+            |body: &[u8]| Answer::read(opcode::RESULT, body).map(|answer| answer == Answer::Done { empty: true });
+        assert_eq!(read(&1i32.to_be_bytes()), Ok(false));
+        assert_eq!(read(&rows(4, &[], 0)), Ok(true));
+        assert_eq!(read(&rows(4, &[], 3)), Ok(false));
+        // Keyspace k, table t, a column l of type list<int>.
+        let metadata = [0, 1, b'k', 0, 1, b't', 0, 1, b'l', 0, 0x20, 0, 9];
+        assert_eq!(read(&rows(1, &metadata, 0)), Ok(true));
+        assert!(read(&rows(1, &metadata[..9], 0)[..20]).is_err());
+        assert!(read(&9i32.to_be_bytes()).is_err());
+    }
+
+    #[test]
+    fn errors_have_their_outcome() {
+        let body = |code: i32| [&code.to_be_bytes()[..], &[0, 2], b"no"].concat();
+        let overloaded = Answer::Failed { outcome: Outcome::Overloaded, message: "no" };
+        assert_eq!(Answer::read(opcode::ERROR, &body(0x1001)), Ok(overloaded));
+        assert_eq!(Answer::read(opcode::ERROR, &body(0x2500)), Ok(Answer::Unprepared));
+        assert!(Answer::read(opcode::READY, &[]).is_err());
+    }
+
+    #[test]
+    fn an_execute_is_what_the_specification_says() {
+        let execute = execute(&[0xab, 0xcd], 0x000a, Some(9), 2);
+        assert_eq!(execute.head, [0, 2, 0xab, 0xcd, 0, 0x0a, 0x13, 0, 2]);
+        assert_eq!(execute.tail, [0, 9]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_make_it_panic(bytes: Vec<u8>, opcode in 0u8..17) {
+            if let Ok(Some(header)) = Header::read(&bytes) {
+                let _ = header.message(&bytes[HEADER_BYTES..]);
+            }
+            let _ = Answer::read(opcode, &bytes);
+            let _ = Answer::read(opcode::RESULT, &[&[0, 0, 0, 2], &bytes[..]].concat());
+            let _ = prepared_id(&bytes);
+            let _ = authenticator(&bytes);
+        }
+    }
+}

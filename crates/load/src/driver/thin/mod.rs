@@ -1,0 +1,24 @@
+//! The thin driver: what the load costs at least. It carries prepared statements and nothing else.
+//!
+//! ```text
+//! scout (the driver crate: schema, preparing, topology) ──▶ statements, ring
+//!                                                                │
+//! feed ──▶ engine ──▶ connection: frames built in place ──▶ one write for many requests
+//!   ▲         ◀── one read for many answers ──┘
+//!   └──────── ledger
+//! ```
+//!
+//! A thread has a loop and no tasks: it sends what is due, writes each connection once, waits, and reads each connection
+//! until it is empty. Many requests share a system call whenever many are due, and none waits for another.
+
+mod connection;
+mod engine;
+mod frame;
+mod inbox;
+mod ring;
+mod scout;
+mod streams;
+mod thread;
+
+pub(crate) use scout::{Briefing, Scout};
+pub(super) use thread::live;

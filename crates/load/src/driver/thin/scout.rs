@@ -1,0 +1,141 @@
+//! Learns from the driver crate what the thin driver has to know: the schema is created, the statements are prepared and
+//! fitted to their parameters, and the ring is watched as long as the load goes on.
+
+use super::frame::{self, Execute};
+use super::ring::{PartitionKey, Ring, Shared, TableName};
+use crate::driver::session;
+use crate::workload::BoundOperation;
+use crate::{Error, Plan};
+use scylla::client::session::Session;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// How often it looks whether nodes have come, gone or moved.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// A statement, ready to be sent.
+#[derive(Debug)]
+pub(super) struct Statement {
+    pub cql: String,
+    pub execute: Execute,
+    pub bound: BoundOperation,
+    pub partition_key: PartitionKey,
+    /// Where it goes, when that is known.
+    pub table: Option<TableName>,
+}
+
+/// What all threads of the thin driver share.
+#[derive(Debug, Clone)]
+pub(crate) struct Briefing {
+    pub(super) statements: Arc<Vec<Statement>>,
+    pub(super) ring: Shared,
+}
+
+/// The thread that has the session; it ends with this.
+#[derive(Debug)]
+pub(crate) struct Scout {
+    pub briefing: Briefing,
+    over: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Scout {
+    /// Connects, creates the schema if the plan says so, and prepares.
+    pub fn start(plan: &Arc<Plan>, points: &Arc<Vec<SocketAddr>>) -> Result<Scout, Error> {
+        let (tell, told) = std::sync::mpsc::channel();
+        let (over, ends) = oneshot::channel();
+        let (plan, points) = (Arc::clone(plan), Arc::clone(points));
+        let failed = |what| move |source| Error::Start { what, source };
+        let thread = std::thread::Builder::new()
+            .name("load-scout".into())
+            .spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                let runtime = match runtime.map_err(failed("the runtime of the scout")) {
+                    Ok(runtime) => runtime,
+                    Err(error) => return drop(tell.send(Err(error))),
+                };
+                runtime.block_on(async {
+                    let watch = match look(&plan, &points).await {
+                        Ok((briefing, watch)) => {
+                            let _ = tell.send(Ok(briefing));
+                            watch
+                        }
+                        Err(error) => return drop(tell.send(Err(error))),
+                    };
+                    tokio::select! {
+                        () = watch.keep_looking() => {}
+                        _ = ends => {}
+                    }
+                });
+            })
+            .map_err(failed("the scout"))?;
+        let briefing = told.recv().map_err(|_| Error::ThreadLost)??;
+        Ok(Scout { briefing, over: Some(over), thread: Some(thread) })
+    }
+}
+
+impl Drop for Scout {
+    fn drop(&mut self) {
+        self.over.take();
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been shown, and the load went on without it.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Watch {
+    session: Session,
+    tables: Vec<TableName>,
+    ring: Shared,
+}
+
+async fn look(plan: &Plan, points: &[SocketAddr]) -> Result<(Briefing, Watch), Error> {
+    let session = session::open(plan, points).await?;
+    if plan.create_schema {
+        session::create_schema(&session, plan).await?;
+        // So that the keyspace is known to the ring.
+        let _ = session.refresh_metadata().await;
+    }
+    let prepared = session::prepare(&session, plan).await?;
+    let default = plan.consistency.unwrap_or(plan.workload.consistency);
+    let each = prepared.into_iter().zip(&plan.workload.operations).map(|(statement, operation)| {
+        let session::Statement { prepared, bound } = statement;
+        let consistency = operation.consistency.unwrap_or(default) as u16;
+        let values = prepared.get_variable_col_specs().iter().count() as u16;
+        Statement {
+            cql: operation.cql.clone(),
+            execute: frame::execute(prepared.get_id(), consistency, None, values),
+            bound,
+            partition_key: PartitionKey::of(&prepared),
+            table: prepared
+                .get_keyspace_name()
+                .zip(prepared.get_table_name())
+                .map(|(keyspace, table)| (keyspace.to_string(), table.to_string())),
+        }
+    });
+    let statements: Vec<Statement> = each.collect();
+    let mut tables: Vec<TableName> = statements.iter().filter_map(|statement| statement.table.clone()).collect();
+    tables.sort_unstable();
+    tables.dedup();
+    let ring = Shared::default();
+    ring.set(Ring::of(&session.get_cluster_state(), &tables, &Ring::default()));
+    let briefing = Briefing { statements: Arc::new(statements), ring: ring.clone() };
+    Ok((briefing, Watch { session, tables, ring }))
+}
+
+impl Watch {
+    async fn keep_looking(self) {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let before = self.ring.get();
+            let now = Ring::of(&self.session.get_cluster_state(), &self.tables, &before);
+            if now != *before {
+                self.ring.set(now);
+            }
+        }
+    }
+}

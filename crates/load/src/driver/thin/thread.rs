@@ -1,0 +1,155 @@
+//! The life of a thread of the thin driver: connect, run segments as told, end.
+
+use super::engine::{Engine, Parts};
+use super::scout::Briefing;
+use crate::driver::thread::{Begin, Done, PUBLISH_EVERY, Planned, Report, STOP_DRAIN_NS, Thread, nanoseconds};
+use crate::{Error, Outcome};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+/// How long connections are waited for before the first segment begins.
+const CONNECT_NS: i64 = 6_000_000_000;
+
+pub(in crate::driver) fn live(thread: &Thread, briefing: &Briefing, mut told: UnboundedReceiver<Begin>) {
+    // Nobody listens only when the run has ended with an error of its own.
+    let mut life = match Life::begin(thread, briefing) {
+        Ok(life) => {
+            let _ = thread.tell.send(Report::Ready(Ok(())));
+            life
+        }
+        Err(error) => {
+            let _ = thread.tell.send(Report::Ready(Err(error)));
+            return;
+        }
+    };
+    while let Some(begin) = told.blocking_recv() {
+        let done = life.segment(begin);
+        let _ = thread.tell.send(Report::Done(done));
+    }
+}
+
+struct Life<'a> {
+    thread: &'a Thread,
+    engine: Engine,
+    timeout_ns: i64,
+    tick_ns: i64,
+    next_tick_ns: i64,
+    publish_ns: i64,
+    /// Whether each node was connected when last looked; only in the first thread.
+    nodes: Option<BTreeMap<String, bool>>,
+}
+
+impl<'a> Life<'a> {
+    fn begin(thread: &'a Thread, briefing: &Briefing) -> Result<Life<'a>, Error> {
+        let (run, plan) = (&thread.run, &thread.run.plan);
+        let clock = run.recorder.clock();
+        let parts = Parts {
+            statements: Arc::clone(&briefing.statements),
+            ring: briefing.ring.clone(),
+            workload: Arc::new(plan.workload.clone()),
+            pool: Arc::clone(&run.pool),
+            clock,
+            ledger: thread.ledger(),
+            credentials: plan.credentials.clone(),
+            connections_per_node: plan.connections_per_node,
+            share: (thread.number, plan.threads),
+        };
+        let mut engine =
+            Engine::new(parts).map_err(|source| Error::Start { what: "the poll of a driver thread", source })?;
+        let timeout = plan.request_timeout;
+        // A timeout is late by at most a twentieth.
+        let tick = (timeout / 20).clamp(Duration::from_millis(2), Duration::from_millis(50));
+        let until_ns = clock.now_ns() + CONNECT_NS;
+        while engine.ready() < engine.connections() && clock.now_ns() < until_ns && !run.cancel.is_asked() {
+            let now_ns = clock.now_ns();
+            engine.tick(now_ns, i64::MIN);
+            // A node of the ring that is down shall not hold up the others for long.
+            if engine.ready() > 0 && now_ns > until_ns - CONNECT_NS * 3 / 4 {
+                break;
+            }
+            engine.turn(now_ns + 2_000_000);
+        }
+        if engine.ready() == 0 {
+            let node = run.points.first().map_or_else(String::new, ToString::to_string);
+            return Err(Error::Session { node, reason: engine.failure().to_string() });
+        }
+        Ok(Life {
+            thread,
+            engine,
+            timeout_ns: nanoseconds(timeout),
+            tick_ns: nanoseconds(tick),
+            next_tick_ns: i64::MIN,
+            publish_ns: clock.now_ns(),
+            nodes: (thread.number == 0).then(BTreeMap::new),
+        })
+    }
+
+    fn segment(&mut self, begin: Begin) -> Done {
+        let run = &self.thread.run;
+        let (clock, cancel) = (run.recorder.clock(), &run.cancel);
+        let drain_ns = nanoseconds(run.plan.drain);
+        let Planned { feed, windows, end_ns, in_flight } = self.thread.planned(begin);
+        if in_flight.is_some() {
+            while clock.now_ns() < begin.start_ns {
+                self.engine.turn(begin.start_ns);
+            }
+        }
+        let room = in_flight.unwrap_or_else(|| self.thread.share(run.plan.max_in_flight).max(1));
+        self.engine.begin(feed, windows, room, in_flight.is_some());
+        let mut stopped_ns = None;
+        let mut over_ns = None;
+        loop {
+            let now_ns = clock.now_ns();
+            self.keep_house(now_ns);
+            if cancel.is_asked() && stopped_ns.is_none() {
+                stopped_ns = Some(now_ns);
+                self.engine.end_feed();
+            } else if now_ns >= end_ns.saturating_add(drain_ns) {
+                self.engine.end_feed();
+            }
+            if self.engine.is_over() {
+                let over_ns = *over_ns.get_or_insert(now_ns);
+                let until_ns = match stopped_ns {
+                    _ if cancel.is_asked_again() => 0,
+                    Some(stopped_ns) => stopped_ns + STOP_DRAIN_NS,
+                    None => over_ns + drain_ns,
+                };
+                if self.engine.in_flight() > 0 && now_ns >= until_ns {
+                    self.engine.abandon(i64::MAX, Outcome::Abandoned, "still in flight when the run was ended");
+                }
+                if self.engine.in_flight() == 0 {
+                    break;
+                }
+            }
+            self.engine.turn(self.next_tick_ns);
+        }
+        self.engine.ledger.end();
+        self.engine.ledger.publish(clock.now_ns(), 0, Vec::new(), Vec::new());
+        Done { end_ns: clock.now_ns(), next_number: self.engine.next_number().max(begin.first_number) }
+    }
+
+    /// What is done a few times a second beside the requests.
+    fn keep_house(&mut self, now_ns: i64) {
+        if now_ns < self.next_tick_ns {
+            return;
+        }
+        self.next_tick_ns = now_ns + self.tick_ns;
+        self.engine.tick(now_ns, now_ns - self.timeout_ns);
+        if now_ns >= self.publish_ns {
+            self.publish_ns = now_ns + nanoseconds(PUBLISH_EVERY);
+            let (mut lost, mut back) = (Vec::new(), Vec::new());
+            for (address, ready) in self.nodes.iter().flat_map(|_| self.engine.nodes()).collect::<Vec<_>>() {
+                let Some(known) = &mut self.nodes else { break };
+                match (known.insert(address.clone(), ready).unwrap_or(true), ready) {
+                    (true, false) => lost.push(address),
+                    (false, true) => back.push(address),
+                    _ => {}
+                }
+            }
+            let in_flight = self.engine.in_flight() as u64;
+            self.engine.ledger.publish(now_ns, in_flight, lost, back);
+        }
+    }
+}

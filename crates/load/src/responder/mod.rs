@@ -1,0 +1,224 @@
+//! A node that does nothing: it speaks enough of CQL v4 to be connected to, takes any schema, prepares any statement,
+//! and answers every request at once. So that what is measured is the driver and not a database; and, told to misbehave,
+//! so that a test sees what the driver makes of that.
+
+mod replies;
+
+use crate::Error;
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token, Waker};
+use replies::Replies;
+use std::collections::HashMap;
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+const LISTENER: Token = Token(0);
+const WAKER: Token = Token(1);
+const FIRST: usize = 2;
+const ROOM_BYTES: usize = 256 << 10;
+
+/// How it answers requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Behaviour {
+    AtOnce,
+    /// Refuses each with OVERLOADED, as a node that sheds load.
+    Overloaded,
+    /// Says that it has never seen the statement, until it is prepared again.
+    Forgetful,
+    /// Takes them and never answers.
+    Silent,
+    /// Answers with bytes that are no frame.
+    Garbage,
+    /// Closes the connection.
+    Hangup,
+}
+
+impl Behaviour {
+    const ALL: [Behaviour; 6] = [
+        Behaviour::AtOnce,
+        Behaviour::Overloaded,
+        Behaviour::Forgetful,
+        Behaviour::Silent,
+        Behaviour::Garbage,
+        Behaviour::Hangup,
+    ];
+}
+
+/// A responder on a thread of its own. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Responder {
+    address: SocketAddr,
+    told: Arc<Told>,
+    waker: Waker,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Told {
+    behaviour: AtomicU8,
+    over: AtomicBool,
+    executed: AtomicU64,
+}
+
+impl Responder {
+    /// Listens on an address; port 0 takes a free one.
+    pub fn start(address: SocketAddr) -> Result<Responder, Error> {
+        let failed = |source| Error::Start { what: "the responder", source };
+        let begin = || -> io::Result<(Poll, Waker, TcpListener)> {
+            let poll = Poll::new()?;
+            let mut listener = TcpListener::bind(address)?;
+            poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+            let waker = Waker::new(poll.registry(), WAKER)?;
+            Ok((poll, waker, listener))
+        };
+        let (poll, waker, listener) = begin().map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let told = Arc::new(Told {
+            behaviour: AtomicU8::new(Behaviour::AtOnce as u8),
+            over: AtomicBool::new(false),
+            executed: AtomicU64::new(0),
+        });
+        let mut serving = Serving {
+            poll,
+            listener,
+            told: Arc::clone(&told),
+            replies: Replies::new(address),
+            clients: HashMap::new(),
+            next: FIRST,
+            room: vec![0; ROOM_BYTES],
+        };
+        let thread =
+            std::thread::Builder::new().name("responder".into()).spawn(move || serving.run()).map_err(failed)?;
+        Ok(Responder { address, told, waker, thread: Some(thread) })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Changes how requests are answered from now on.
+    pub fn behave(&self, behaviour: Behaviour) {
+        self.told.behaviour.store(behaviour as u8, Ordering::Relaxed);
+    }
+
+    /// Requests taken so far.
+    pub fn executed(&self) -> u64 {
+        self.told.executed.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        self.told.over.store(true, Ordering::Relaxed);
+        // Without a wake it would be waited for in vain; it can't fail while the poll lives.
+        if self.waker.wake().is_ok()
+            && let Some(thread) = self.thread.take()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Serving {
+    poll: Poll,
+    listener: TcpListener,
+    told: Arc<Told>,
+    replies: Replies,
+    clients: HashMap<usize, Client>,
+    next: usize,
+    room: Vec<u8>,
+}
+
+struct Client {
+    socket: TcpStream,
+    unread: Vec<u8>,
+    out: Vec<u8>,
+}
+
+impl Serving {
+    fn run(&mut self) {
+        let mut events = Events::with_capacity(256);
+        while !self.told.over.load(Ordering::Relaxed) {
+            if self.poll.poll(&mut events, None).is_err() {
+                continue;
+            }
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.accept(),
+                    WAKER => {}
+                    Token(number) => {
+                        let served = match self.clients.get_mut(&number) {
+                            Some(client) => client.serve(&mut self.replies, &self.told, &mut self.room),
+                            None => continue,
+                        };
+                        // The client has gone, or was shown the door.
+                        if !served.unwrap_or(false) {
+                            self.clients.remove(&number);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn accept(&mut self) {
+        while let Ok((mut socket, _)) = self.listener.accept() {
+            let _ = socket.set_nodelay(true);
+            let both = Interest::READABLE | Interest::WRITABLE;
+            if self.poll.registry().register(&mut socket, Token(self.next), both).is_ok() {
+                self.clients.insert(self.next, Client { socket, unread: Vec::new(), out: Vec::new() });
+                self.next += 1;
+            }
+        }
+    }
+}
+
+impl Client {
+    /// Answers what has come. False when the connection is over.
+    fn serve(&mut self, replies: &mut Replies, told: &Told, room: &mut [u8]) -> io::Result<bool> {
+        loop {
+            let bytes = match self.socket.read(room) {
+                Ok(0) => return Ok(false),
+                Ok(bytes) => bytes,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            };
+            let behaviour = Behaviour::ALL[usize::from(told.behaviour.load(Ordering::Relaxed))];
+            let read = if self.unread.is_empty() {
+                let read = replies.answer(&room[..bytes], behaviour, &mut self.out);
+                self.unread.extend_from_slice(&room[read.bytes..bytes]);
+                read
+            } else {
+                self.unread.extend_from_slice(&room[..bytes]);
+                let read = replies.answer(&self.unread, behaviour, &mut self.out);
+                self.unread.drain(..read.bytes);
+                read
+            };
+            told.executed.fetch_add(read.executed, Ordering::Relaxed);
+            if read.hang_up {
+                return Ok(false);
+            }
+            self.flush()?;
+            if bytes < room.len() {
+                break;
+            }
+        }
+        self.flush()?;
+        Ok(true)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        while !self.out.is_empty() {
+            match self.socket.write(&self.out) {
+                Ok(bytes) => drop(self.out.drain(..bytes)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}

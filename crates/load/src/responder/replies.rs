@@ -1,0 +1,328 @@
+//! What a responder says: fixed answers to what a driver asks of a node, and to everything else.
+
+use super::Behaviour;
+use std::collections::{HashMap, HashSet};
+use std::net::SocketAddr;
+
+const HEADER_BYTES: usize = 9;
+
+mod request {
+    pub const OPTIONS: u8 = 0x05;
+    pub const STARTUP: u8 = 0x01;
+    pub const QUERY: u8 = 0x07;
+    pub const PREPARE: u8 = 0x09;
+    pub const EXECUTE: u8 = 0x0a;
+    pub const REGISTER: u8 = 0x0b;
+    pub const BATCH: u8 = 0x0d;
+}
+
+mod response {
+    pub const ERROR: u8 = 0x00;
+    pub const READY: u8 = 0x02;
+    pub const SUPPORTED: u8 = 0x06;
+    pub const RESULT: u8 = 0x08;
+}
+
+const VOID: [u8; 4] = [0, 0, 0, 1];
+const OVERLOADED: i32 = 0x1001;
+const UNPREPARED: i32 = 0x2500;
+
+/// The answers, and what is remembered to give them.
+pub(super) struct Replies {
+    address: SocketAddr,
+    /// Column types by table, in lower case.
+    tables: HashMap<String, Vec<(String, String)>>,
+    /// Statements by their id, and whether they read.
+    prepared: HashMap<Vec<u8>, bool>,
+    forgotten: HashSet<Vec<u8>>,
+    was_forgetful: bool,
+}
+
+/// What became of the bytes of a client.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Answered {
+    /// Bytes of whole frames.
+    pub bytes: usize,
+    pub executed: u64,
+    pub hang_up: bool,
+}
+
+impl Replies {
+    pub fn new(address: SocketAddr) -> Replies {
+        let (tables, prepared, forgotten) = (HashMap::new(), HashMap::new(), HashSet::new());
+        Replies { address, tables, prepared, forgotten, was_forgetful: false }
+    }
+
+    /// Answers the whole frames at the start of the bytes.
+    pub fn answer(&mut self, bytes: &[u8], behaviour: Behaviour, out: &mut Vec<u8>) -> Answered {
+        if (behaviour == Behaviour::Forgetful) != self.was_forgetful {
+            self.was_forgetful = !self.was_forgetful;
+            self.forgotten = if self.was_forgetful { self.prepared.keys().cloned().collect() } else { HashSet::new() };
+        }
+        let mut answered = Answered::default();
+        while let Some(([version, _, high, low, opcode, length @ ..], rest)) =
+            bytes[answered.bytes..].split_first_chunk::<HEADER_BYTES>()
+        {
+            let Some(body) = rest.get(..u32::from_be_bytes(*length) as usize) else { break };
+            answered.bytes += HEADER_BYTES + body.len();
+            let stream = [*high, *low];
+            if *version != 4 {
+                // As a node does that does not know the version that is asked for.
+                error(out, stream, 0x000a, "Invalid or unsupported protocol version; highest supported is 4");
+                continue;
+            }
+            if *opcode == request::EXECUTE || *opcode == request::BATCH {
+                answered.executed += 1;
+                match behaviour {
+                    Behaviour::AtOnce | Behaviour::Forgetful => self.execute(*opcode, body, stream, out),
+                    Behaviour::Overloaded => error(out, stream, OVERLOADED, "Request is shed"),
+                    Behaviour::Silent => {}
+                    Behaviour::Garbage => out.extend_from_slice(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
+                    Behaviour::Hangup => answered.hang_up = true,
+                }
+                continue;
+            }
+            match *opcode {
+                request::OPTIONS => frame(out, stream, response::SUPPORTED, &[0, 0]),
+                request::STARTUP | request::REGISTER => frame(out, stream, response::READY, &[]),
+                request::QUERY => self.query(text(body), stream, out),
+                request::PREPARE => self.prepare(text(body), stream, out),
+                _ => error(out, stream, 0x000a, "not understood"),
+            }
+        }
+        answered
+    }
+
+    fn execute(&mut self, opcode: u8, body: &[u8], stream: [u8; 2], out: &mut Vec<u8>) {
+        if opcode == request::BATCH {
+            return frame(out, stream, response::RESULT, &VOID);
+        }
+        let id = body.get(2..2 + usize::from(body.get(1).copied().unwrap_or(0))).unwrap_or(&[]);
+        if !self.forgotten.is_empty() && self.forgotten.contains(id) {
+            return error(out, stream, UNPREPARED, "Prepared query with that ID not found");
+        }
+        match self.prepared.get(id) {
+            // One row of one null.
+            Some(true) => {
+                let rows = [2, 4, 1, 1, -1i32];
+                frame(out, stream, response::RESULT, &rows.map(i32::to_be_bytes).concat());
+            }
+            _ => frame(out, stream, response::RESULT, &VOID),
+        }
+    }
+
+    fn query(&mut self, cql: &str, stream: [u8; 2], out: &mut Vec<u8>) {
+        let lower = cql.to_lowercase();
+        if let Some(definition) = lower.strip_prefix("create table ") {
+            self.create_table(definition.strip_prefix("if not exists ").unwrap_or(definition));
+        }
+        if !lower.starts_with("select") {
+            return frame(out, stream, response::RESULT, &VOID);
+        }
+        let names = selected(&lower);
+        let columns: Vec<(&str, Vec<u8>)> = names.iter().map(|name| (*name, type_of_system_column(name))).collect();
+        let local = lower.contains("system.local");
+        let mut body = 2i32.to_be_bytes().to_vec();
+        metadata(&mut body, "system", if local { "local" } else { "peers" }, &columns, None);
+        body.extend(i32::from(local).to_be_bytes());
+        for name in names.iter().filter(|_| local) {
+            let value = self.local(name);
+            body.extend((value.len() as i32).to_be_bytes());
+            body.extend(value);
+        }
+        frame(out, stream, response::RESULT, &body);
+    }
+
+    /// A value of system.local.
+    fn local(&self, column: &str) -> Vec<u8> {
+        match column {
+            "host_id" | "schema_version" => vec![7; 16],
+            "rpc_address" | "broadcast_address" | "listen_address" => match self.address.ip() {
+                std::net::IpAddr::V4(ip) => ip.octets().to_vec(),
+                std::net::IpAddr::V6(ip) => ip.octets().to_vec(),
+            },
+            "tokens" => [&1i32.to_be_bytes()[..], &1i32.to_be_bytes(), b"0"].concat(),
+            "partitioner" => b"org.apache.cassandra.dht.Murmur3Partitioner".to_vec(),
+            "release_version" => b"5.0.0".to_vec(),
+            "data_center" => b"datacenter1".to_vec(),
+            "rack" => b"rack1".to_vec(),
+            _ => b"responder".to_vec(),
+        }
+    }
+
+    fn create_table(&mut self, definition: &str) {
+        let Some((name, columns)) = definition.split_once('(') else { return };
+        let parts = split(columns);
+        let typed = parts.iter().filter_map(|part| {
+            let mut words = part.split_whitespace();
+            Some((words.next()?.trim_matches('"').to_string(), words.next()?.to_string()))
+        });
+        let columns = typed.filter(|(name, _)| name != "primary").collect();
+        self.tables.insert(name.trim().to_string(), columns);
+    }
+
+    fn prepare(&mut self, cql: &str, stream: [u8; 2], out: &mut Vec<u8>) {
+        let lower = cql.to_lowercase();
+        let words: Vec<&str> = lower.split_whitespace().collect();
+        let reads = words.first() == Some(&"select");
+        let at = words.iter().position(|word| matches!(*word, "into" | "from" | "update")).unwrap_or(0);
+        let table = words.get(at + 1).map_or("", |word| word.split('(').next().unwrap_or_default());
+        let known = self.tables.get(table).map_or(&[][..], Vec::as_slice);
+        let typed = |name: &str| {
+            let declared = known.iter().find(|(column, _)| column == name).map_or("blob", |(_, declared)| declared);
+            type_id(declared)
+        };
+        let names = markers(&lower);
+        let columns: Vec<(&str, Vec<u8>)> = names.iter().map(|name| (name.as_str(), typed(name))).collect();
+        let id: Vec<u8> = lower.bytes().fold([0u8; 16], spread).to_vec();
+        self.prepared.insert(id.clone(), reads);
+        self.forgotten.remove(&id);
+        let mut body = 4i32.to_be_bytes().to_vec();
+        body.extend((id.len() as u16).to_be_bytes());
+        body.extend(id);
+        let (keyspace, table) = table.split_once('.').unwrap_or(("k", table));
+        metadata(&mut body, keyspace, table, &columns, Some(u16::from(!columns.is_empty())));
+        if reads {
+            metadata(&mut body, keyspace, table, &[("value", type_id("blob"))], None);
+        } else {
+            body.extend([0i32, 0].map(i32::to_be_bytes).concat());
+        }
+        frame(out, stream, response::RESULT, &body);
+    }
+}
+
+/// Not a hash that anyone should trust; statements of a test differ.
+fn spread(mut id: [u8; 16], byte: u8) -> [u8; 16] {
+    let number = u128::from_be_bytes(id).wrapping_mul(0x0100_0000_01b3).wrapping_add(u128::from(byte) + 1);
+    id = number.rotate_left(5).to_be_bytes();
+    id
+}
+
+fn frame(out: &mut Vec<u8>, stream: [u8; 2], opcode: u8, body: &[u8]) {
+    out.extend_from_slice(&[0x84, 0, stream[0], stream[1], opcode]);
+    out.extend_from_slice(&(body.len() as u32).to_be_bytes());
+    out.extend_from_slice(body);
+}
+
+fn error(out: &mut Vec<u8>, stream: [u8; 2], code: i32, message: &str) {
+    let mut body = code.to_be_bytes().to_vec();
+    body.extend((message.len() as u16).to_be_bytes());
+    body.extend(message.as_bytes());
+    if code == UNPREPARED {
+        body.extend([0, 0]);
+    }
+    frame(out, stream, response::ERROR, &body);
+}
+
+/// The [long string] at the start of a body.
+fn text(body: &[u8]) -> &str {
+    let Some((length, rest)) = body.split_first_chunk::<4>() else { return "" };
+    let bytes = rest.get(..u32::from_be_bytes(*length) as usize).unwrap_or(rest);
+    std::str::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Metadata of rows; of bind markers, where the number of columns of the partition key is given.
+fn metadata(out: &mut Vec<u8>, keyspace: &str, table: &str, columns: &[(&str, Vec<u8>)], key: Option<u16>) {
+    out.extend(1i32.to_be_bytes());
+    out.extend((columns.len() as i32).to_be_bytes());
+    if let Some(key) = key {
+        out.extend(i32::from(key).to_be_bytes());
+        (0..key).for_each(|position| out.extend(position.to_be_bytes()));
+    }
+    let string = |out: &mut Vec<u8>, text: &str| {
+        out.extend((text.len() as u16).to_be_bytes());
+        out.extend(text.as_bytes());
+    };
+    string(out, keyspace);
+    string(out, table);
+    for (name, typ) in columns {
+        string(out, name);
+        out.extend(typ);
+    }
+}
+
+/// The names between SELECT and FROM.
+fn selected(lower: &str) -> Vec<&str> {
+    let names =
+        lower.split_once("select ").and_then(|(_, rest)| rest.split_once(" from ")).map_or("", |(names, _)| names);
+    names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
+}
+
+/// The name of each bind marker: its own, else that of the column that it is for.
+fn markers(lower: &str) -> Vec<String> {
+    let columns = lower.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(columns, _)| columns);
+    let inserts = lower.starts_with("insert");
+    let mut inserted = columns.split(',').map(|name| name.trim().trim_matches('"').to_string());
+    let mut found = Vec::new();
+    for (at, character) in lower.char_indices() {
+        let after = &lower[at + character.len_utf8()..];
+        let own: String = after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        match character {
+            '?' if inserts => found.push(inserted.next().unwrap_or_default()),
+            '?' => {
+                let before = lower[..at].trim_end_matches([' ', '=', '<', '>', '(']);
+                found.push(before.rsplit([' ', '(']).next().unwrap_or_default().to_string());
+            }
+            ':' if !own.is_empty() => found.push(own),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The parts between commas, up to the bracket that closes, brackets within left whole.
+fn split(text: &str) -> Vec<String> {
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for character in text.chars() {
+        match character {
+            '(' | '<' => depth += 1,
+            ')' if depth == 0 => break,
+            ')' | '>' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(String::new());
+                continue;
+            }
+            _ => {}
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(character);
+        }
+    }
+    parts
+}
+
+fn type_id(name: &str) -> Vec<u8> {
+    const NAMES: [(&str, u16); 18] = [
+        ("ascii", 1),
+        ("bigint", 2),
+        ("blob", 3),
+        ("boolean", 4),
+        ("counter", 5),
+        ("double", 7),
+        ("float", 8),
+        ("int", 9),
+        ("timestamp", 0x0b),
+        ("uuid", 0x0c),
+        ("text", 0x0d),
+        ("varchar", 0x0d),
+        ("timeuuid", 0x0f),
+        ("inet", 0x10),
+        ("date", 0x11),
+        ("time", 0x12),
+        ("smallint", 0x13),
+        ("tinyint", 0x14),
+    ];
+    NAMES.iter().find(|(known, _)| *known == name).map_or(3u16, |(_, id)| *id).to_be_bytes().to_vec()
+}
+
+fn type_of_system_column(name: &str) -> Vec<u8> {
+    let varchar = type_id("varchar");
+    match name {
+        "host_id" | "schema_version" => type_id("uuid"),
+        "rpc_address" | "broadcast_address" | "listen_address" => type_id("inet"),
+        "tokens" => [&0x22u16.to_be_bytes()[..], &varchar].concat(),
+        "durable_writes" => type_id("boolean"),
+        "replication" => [&0x21u16.to_be_bytes()[..], &varchar, &varchar].concat(),
+        _ => varchar,
+    }
+}

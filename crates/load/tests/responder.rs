@@ -1,0 +1,162 @@
+//! The drivers against a responder that behaves as told: what it does to a request is counted and named, and a run ends
+//! when it is told to.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use helenus_load::responder::{Behaviour, Responder};
+use helenus_load::{Cancel, DriverKind, Event, Outcome, Phase, Plan, Summary, Until, Workload, run};
+use helenus_recording::{Manifest, Recorder};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn responder(last: u8) -> Responder {
+    Responder::start(SocketAddr::from((Ipv4Addr::new(127, 0, 21, last), 0))).unwrap()
+}
+
+fn plan(responder: &Responder, driver: DriverKind, phases: Vec<Phase>) -> Plan {
+    let workload = Workload::open("keyvalue/mixed").unwrap();
+    Plan {
+        driver,
+        request_timeout: Duration::from_millis(300),
+        ..Plan::new(workload, phases, vec![responder.address().to_string()])
+    }
+}
+
+/// Runs, and calls `watch` some times a second with how long it has run.
+fn drive(plan: &Plan, cancel: &Cancel, mut watch: impl FnMut(Duration)) -> (Summary, Vec<Event>) {
+    let folder = tempfile::tempdir().unwrap();
+    let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", "test")).unwrap();
+    let mut events = Vec::new();
+    let summary = run(plan, &recorder, cancel, &mut |progress| {
+        watch(progress.elapsed);
+        events.extend(progress.events);
+    })
+    .unwrap();
+    assert_eq!(recorder.close().unwrap().tables["requests"].rows, summary.requests);
+    (summary, events)
+}
+
+fn errors(summary: &Summary) -> Vec<(Outcome, u64)> {
+    summary.errors.iter().map(|error| (error.outcome, error.count)).collect()
+}
+
+#[test]
+fn both_drivers_send_the_same_requests() {
+    let responder = responder(1);
+    let phases = vec![Phase::in_flight(64, Until::Count(20_000)), Phase::rate(4_000.0, Until::Elapsed(SECOND))];
+    for driver in [DriverKind::Thin, DriverKind::Scylla] {
+        let before = responder.executed();
+        let plan = Plan { threads: 2, connections_per_node: 2, ..plan(&responder, driver, phases.clone()) };
+        let (summary, _) = drive(&plan, &Cancel::new(), |_| {});
+        assert_eq!(errors(&summary), []);
+        assert_eq!(summary.requests, 24_000, "{driver:?}");
+        assert_eq!(responder.executed() - before, 24_000, "{driver:?}");
+        assert_eq!(summary.lag.unsent, 0);
+        assert_eq!(summary.phases.iter().map(|phase| phase.empty).sum::<u64>(), 0);
+    }
+}
+
+#[test]
+fn a_node_that_sheds_load_is_counted_and_goes_on() {
+    let responder = responder(2);
+    for driver in [DriverKind::Thin, DriverKind::Scylla] {
+        responder.behave(Behaviour::Overloaded);
+        let plan = plan(&responder, driver, vec![Phase::rate(1_000.0, Until::Elapsed(SECOND * 2))]);
+        let (summary, _) = drive(&plan, &Cancel::new(), |elapsed| {
+            if elapsed > SECOND {
+                responder.behave(Behaviour::AtOnce);
+            }
+        });
+        let [(Outcome::Overloaded, count)] = errors(&summary)[..] else { panic!("{:?}", summary.errors) };
+        assert!(count > 500 && summary.phases[0].ok > 500, "{driver:?}: {count}");
+        assert!(summary.errors[0].first_message.contains("Request is shed"));
+    }
+}
+
+#[test]
+fn a_statement_that_the_node_forgot_is_prepared_again() {
+    let responder = responder(3);
+    let plan = plan(&responder, DriverKind::Thin, vec![Phase::rate(1_000.0, Until::Elapsed(SECOND))]);
+    let (summary, _) = drive(&plan, &Cancel::new(), |elapsed| {
+        if elapsed > SECOND / 2 {
+            responder.behave(Behaviour::Forgetful);
+        }
+    });
+    assert_eq!((errors(&summary), summary.requests), (vec![], 1_000));
+    // The forgotten ones were sent twice.
+    assert!(responder.executed() > 1_000);
+}
+
+#[test]
+fn who_is_not_answered_times_out_and_the_rest_is_answered() {
+    let responder = responder(4);
+    for driver in [DriverKind::Thin, DriverKind::Scylla] {
+        responder.behave(Behaviour::AtOnce);
+        let plan = plan(&responder, driver, vec![Phase::rate(1_000.0, Until::Elapsed(SECOND * 2))]);
+        let (summary, _) = drive(&plan, &Cancel::new(), |elapsed| {
+            let silent = (SECOND / 2..SECOND).contains(&elapsed);
+            responder.behave(if silent { Behaviour::Silent } else { Behaviour::AtOnce });
+        });
+        let [(Outcome::Timeout, count)] = errors(&summary)[..] else { panic!("{:?}", summary.errors) };
+        assert!(count > 200 && count < 1_200, "{driver:?}: {count}");
+        assert_eq!(summary.requests, 2_000);
+        let max_ns = summary.phases[0].service.max_ns.unwrap();
+        assert!((300_000_000..600_000_000).contains(&max_ns), "{driver:?}: {max_ns}");
+    }
+}
+
+#[test]
+fn a_connection_that_breaks_is_counted_and_comes_back() {
+    for (last, behaviour) in [(5, Behaviour::Hangup), (6, Behaviour::Garbage)] {
+        let responder = responder(last);
+        let plan = plan(&responder, DriverKind::Thin, vec![Phase::rate(1_000.0, Until::Elapsed(SECOND * 3))]);
+        let (summary, events) = drive(&plan, &Cancel::new(), |elapsed| {
+            let bad = (SECOND / 2..SECOND).contains(&elapsed);
+            responder.behave(if bad { behaviour } else { Behaviour::AtOnce });
+        });
+        let [(Outcome::Connection, count)] = errors(&summary)[..] else { panic!("{:?}", summary.errors) };
+        assert_eq!(summary.requests, 3_000);
+        assert!(count > 50 && summary.phases[0].ok > 500, "{behaviour:?}: {count}");
+        let said = &summary.errors[0].first_message;
+        assert!(said.contains(if behaviour == Behaviour::Garbage { "no answer" } else { "closed" }), "{said}");
+        assert!(!events.iter().any(|event| matches!(event, Event::Unreachable { .. })));
+    }
+}
+
+#[test]
+fn a_closed_loop_without_an_answer_ends_when_told_to() {
+    for driver in [DriverKind::Thin, DriverKind::Scylla] {
+        for (last, behaviour) in [(7, Behaviour::Silent), (8, Behaviour::Garbage), (9, Behaviour::Hangup)] {
+            let responder = responder(last);
+            let cancel = Cancel::new();
+            let phases = vec![Phase::in_flight(500, Until::Elapsed(SECOND * 60))];
+            let plan = Plan { request_timeout: SECOND * 30, ..plan(&responder, driver, phases) };
+            let mut told: Option<Instant> = None;
+            let (summary, _) = drive(&plan, &cancel, |elapsed| {
+                if elapsed > SECOND / 2 {
+                    responder.behave(behaviour);
+                }
+                if elapsed > SECOND && told.is_none() {
+                    cancel.stop();
+                    told = Some(Instant::now());
+                }
+            });
+            let took = told.unwrap().elapsed();
+            assert!(took < SECOND * 2, "{driver:?} {behaviour:?}: {took:?}");
+            assert!(summary.stopped && summary.failed() > 0, "{driver:?} {behaviour:?}");
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_in_flight_are_ten_thousand() {
+    let responder = responder(10);
+    responder.behave(Behaviour::Silent);
+    let phases = vec![Phase::in_flight(10_000, Until::Count(10_000))];
+    let plan = Plan { drain: SECOND * 3, ..plan(&responder, DriverKind::Thin, phases) };
+    let (summary, _) = drive(&plan, &Cancel::new(), |_| {});
+    assert_eq!(errors(&summary), [(Outcome::Timeout, 10_000)]);
+    assert_eq!(responder.executed(), 10_000);
+}
