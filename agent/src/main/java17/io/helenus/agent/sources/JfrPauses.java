@@ -33,14 +33,25 @@ final class JfrPauses implements Source {
   private static final long DRAIN_MS = 2_500;
   private static final long STOP_MS = 2_000;
 
+  /**
+   * A stream gives its first clock event within a flush or two. Rarely one stays silent for good,
+   * of the first in a JVM some in a hundred; another one beside it does not.
+   */
+  private static final long SILENT_MS = 4_000;
+
+  private static final int MOST_STREAMS = 5;
+
   private final Feed feed;
   private final Consumer<String> log;
-  private final RecordingStream stream;
   private final Thread thread = new Thread(this::run, "helenus-agent-jfr");
   private final ClockFit clock = new ClockFit();
   private final PauseAssembly pauses;
   private final ThreadNames names;
   private final CountDownLatch drained = new CountDownLatch(1);
+  private RecordingStream stream;
+  private final CountDownLatch heard = new CountDownLatch(1);
+  private boolean stopped;
+  private Thread reader;
   private volatile long drainAfter = Long.MAX_VALUE;
   private long lastClock = Long.MIN_VALUE;
   private boolean failed;
@@ -53,7 +64,6 @@ final class JfrPauses implements Source {
     this.names = new ThreadNames(feed);
     thread.setDaemon(true);
     thread.setContextClassLoader(null);
-    feed.worker(thread);
   }
 
   static JfrPauses started(Function<String, Feed> feed, Consumer<String> log) {
@@ -93,6 +103,11 @@ final class JfrPauses implements Source {
 
   @Override
   public void start() {
+    listen();
+    thread.start();
+  }
+
+  private void listen() {
     on(ClockEvent.NAME, this::clock);
     on("jdk.DataLoss", e -> feed.lose(1, "JFR lost " + e.getLong("amount") + " bytes of events"));
     on(
@@ -111,7 +126,6 @@ final class JfrPauses implements Source {
     on("jdk.ThreadAllocationStatistics", this::thread);
     stream.onFlush(guarded(() -> flush(false)));
     stream.onError(this::fail);
-    thread.start();
   }
 
   @Override
@@ -120,7 +134,10 @@ final class JfrPauses implements Source {
       drainAfter = System.nanoTime();
       drained.await(DRAIN_MS, TimeUnit.MILLISECONDS);
     }
-    undo(stream);
+    synchronized (this) {
+      stopped = true;
+      undo(stream);
+    }
     thread.join(STOP_MS);
     if (!thread.isAlive()) {
       flush(true);
@@ -135,10 +152,41 @@ final class JfrPauses implements Source {
 
   private void run() {
     try {
-      stream.start();
+      RecordingStream begun = begin();
+      for (int streams = 1; begun != null && streams < MOST_STREAMS; streams++) {
+        if (heard.await(SILENT_MS, TimeUnit.MILLISECONDS)) {
+          break;
+        }
+        begun = beginAnew();
+      }
+      if (begun != null) {
+        begun.awaitTermination();
+      }
     } catch (Throwable e) {
       fail(e);
     }
+  }
+
+  /** Null when the source was stopped. */
+  private synchronized RecordingStream begin() {
+    if (stopped) {
+      return null;
+    }
+    stream.startAsync();
+    return stream;
+  }
+
+  private synchronized RecordingStream beginAnew() {
+    if (stopped) {
+      return null;
+    }
+    log.accept("JFR gave no event within " + SILENT_MS + " ms; its stream is started anew");
+    feed.lose(0, "JFR's stream was silent and was started anew");
+    stream.close();
+    stream = new RecordingStream();
+    enable(stream);
+    listen();
+    return begin();
   }
 
   private void on(String event, Consumer<RecordedEvent> consumer) {
@@ -180,6 +228,11 @@ final class JfrPauses implements Source {
 
   private void clock(RecordedEvent event) {
     lastClock = event.getLong("nanoTime");
+    heard.countDown();
+    if (reader == null) {
+      reader = Thread.currentThread();
+      feed.worker(reader);
+    }
     clock.add(startNs(event), event.getDuration().toNanos(), lastClock);
   }
 

@@ -128,7 +128,13 @@ final class FakeRecorder implements Closeable {
     /** Waits until a row of the table is as asked. */
     Schema.Row await(String table, Predicate<Schema.Row> as) throws Exception {
       Predicate<List<Schema.Row>> some = rows -> rows.stream().anyMatch(as);
-      List<Schema.Row> rows = Awaiting.until(() -> rows(table), some);
+      List<Schema.Row> rows;
+      try {
+        rows = Awaiting.until(() -> rows(table), some);
+      } catch (AssertionError e) {
+        String account = "; sources " + rows("sources") + ", log " + log() + ", end " + end;
+        throw new AssertionError(e.getMessage() + account, e);
+      }
       return rows.stream().filter(as).findFirst().orElseThrow();
     }
 

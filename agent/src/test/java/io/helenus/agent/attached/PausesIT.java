@@ -23,6 +23,9 @@ class PausesIT {
   /** Most that JFR's clock may differ from nanoTime after the correction. */
   private static final long CLOCK_ERROR_NS = TimeUnit.MICROSECONDS.toNanos(500);
 
+  /** Most that the correction may change while a safepoint stands, between two flushes of JFR. */
+  private static final long REFIT_NS = TimeUnit.MICROSECONDS.toNanos(50);
+
   static Stream<Jdk> jdks() {
     return Jdk.all();
   }
@@ -100,21 +103,27 @@ class PausesIT {
     List<Schema.Row> safepoints = whole(session, "safepoint");
     List<Schema.Row> collections = whole(session, "gc");
     assertTrue(safepoints.size() >= 8);
-    // One that was under way when the stream began has lost its beginning.
+    // One that was under way when the stream began or ended has lost its other half.
     long first = safepoints.stream().mapToLong(row -> row.number("start_ns")).min().getAsLong();
-    collections.removeIf(pause -> pause.number("start_ns") < first);
+    long last = safepoints.stream().mapToLong(Schema.Row::endNs).max().getAsLong();
+    collections.removeIf(
+        pause -> pause.number("start_ns") < first || pause.number("start_ns") > last);
     assertTrue(collections.size() >= 8);
     for (Schema.Row pause : collections) {
       assertTrue(
           safepoints.stream()
               .anyMatch(
-                  safepoint -> within(pause, safepoint.number("start_ns"), safepoint.endNs(), 1)),
-          "not within a safepoint: " + pause);
+                  safepoint ->
+                      within(pause, safepoint.number("start_ns"), safepoint.endNs(), REFIT_NS)),
+          () -> "not within a safepoint: " + pause + ", of " + safepoints);
     }
     for (Schema.Row safepoint : safepoints) {
-      long timeToSafepoint = safepoint.number("time_to_safepoint_ns");
-      assertTrue(timeToSafepoint >= 0 && timeToSafepoint <= safepoint.number("duration_ns"));
-      assertNotNull(safepoint.get("collector"), "the operation");
+      // JFR switches its events on one by one: the first may be there without what was done in it.
+      if (safepoint.number("start_ns") > first) {
+        long timeToSafepoint = safepoint.number("time_to_safepoint_ns");
+        assertTrue(timeToSafepoint >= 0 && timeToSafepoint <= safepoint.number("duration_ns"));
+        assertNotNull(safepoint.get("collector"), () -> "no operation in " + safepoint);
+      }
     }
   }
 
