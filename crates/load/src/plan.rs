@@ -2,7 +2,7 @@
 
 use crate::schedule::Phase;
 use crate::workload::{Consistency, Workload};
-use crate::{Error, Until, Work};
+use crate::{Access, Error, Intervals, Until, Work};
 use std::time::Duration;
 
 /// A run.
@@ -31,6 +31,11 @@ pub struct Plan {
     /// How long a schedule that has ended is given to send what is overdue and to receive what is in flight.
     pub drain: Duration,
     pub progress_every: Duration,
+    pub access: Access,
+    /// The number of the first request of the mix: keys in sequence begin there.
+    pub first_number: u64,
+    /// Where the times of each operation go besides, for whoever takes them interval by interval.
+    pub intervals: Option<Intervals>,
 }
 
 impl Plan {
@@ -50,6 +55,9 @@ impl Plan {
             late_bound: Duration::from_millis(10),
             drain: Duration::from_secs(10),
             progress_every: Duration::from_millis(500),
+            access: Access::default(),
+            first_number: 0,
+            intervals: None,
         }
     }
 

@@ -287,10 +287,12 @@ impl Engine {
         let end_ns = self.clock.now_ns();
         slot.started_ns.set(i64::MAX);
         slot.cut.set(None);
-        let mut empty = false;
+        let mut rows = None;
         let outcome = match answer {
             Ok(Ok(result)) => {
-                empty = result.is_rows() && result.into_rows_result().is_ok_and(|rows| rows.rows_num() == 0);
+                if result.is_rows() {
+                    rows = result.into_rows_result().ok().map(|rows| rows.rows_num() as u64);
+                }
                 Outcome::Ok
             }
             Ok(Err(error)) => {
@@ -314,7 +316,7 @@ impl Engine {
             }
         };
         let node = slot.node.get();
-        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, empty });
+        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, rows });
         (end_ns, outcome)
     }
 }

@@ -9,7 +9,7 @@ use super::slots::Cut;
 use super::tally::Mailbox;
 use crate::schedule::{Phase, Segment, Until};
 use crate::workload::Pool;
-use crate::{Cancel, Error, Load, Plan};
+use crate::{Cancel, Error, Intervals, Load, Plan};
 use helenus_recording::{Clock, Recorder};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -194,7 +194,10 @@ impl Thread {
             clock,
             alarm,
             room: self.share(plan.max_in_flight).max(1),
-            ledger: Ledger::new(&self.run.recorder, &self.mailbox, names, self.run.phases.len(), bound_ns),
+            ledger: Ledger::new(&self.run.recorder, &self.mailbox, names, self.run.phases.len(), bound_ns).collect(
+                plan.intervals.as_ref().map(Intervals::collector),
+                self.run.phases.iter().map(|phase| phase.measured).collect(),
+            ),
         }))
     }
 
