@@ -169,23 +169,30 @@ fn refused(group: &str) -> Option<(&'static str, &'static str)> {
     options::REFUSED.into_iter().find(|(name, _)| *name == group)
 }
 
+const KNOWN: [&str; 12] = [
+    "-rate",
+    "-pop",
+    "-node",
+    "-port",
+    "-mode",
+    "-log",
+    "-graph",
+    "-reporting",
+    "-errors",
+    "-col",
+    "-schema",
+    "-insert",
+];
+
 fn unknown(group: &str) -> Error {
-    let known = [
-        "-rate",
-        "-pop",
-        "-node",
-        "-port",
-        "-mode",
-        "-log",
-        "-graph",
-        "-reporting",
-        "-errors",
-        "-col",
-        "-schema",
-        "-insert",
-    ];
-    let meant = crate::error::did_you_mean(group, known);
-    let message = format!("is unknown, or is given twice{meant} (options are {})", known.join(", "));
+    let message = match group {
+        known if KNOWN.contains(&known) => "is given twice; put all of it after one of them".to_string(),
+        "-o" | "--output" | "--workload" => "is for helenus itself, and goes before the command".to_string(),
+        _ => {
+            let meant = crate::error::did_you_mean(group, KNOWN);
+            format!("is unknown{meant} (options are {})", KNOWN.join(", "))
+        }
+    };
     Error::Argument { argument: group.to_string(), message }
 }
 

@@ -78,6 +78,10 @@ impl<'p> Columns<'p> {
         let sizes = of_key.iter().filter_map(|column| Some(columns.spec(column)?.size?.mean().round() as u64));
         columns.key_bytes = sizes.max().unwrap_or(6);
         for column in of_key {
+            let shape = columns.spec(column).and_then(|spec| spec.population).map(|population| population.name());
+            if distinct >= keys.population && !matches!(shape, None | Some("UNIFORM" | "FIXED")) {
+                notes.push(format!("population of {}: -pop says how often each partition comes", column.name));
+            }
             if columns.is_constant(column) {
                 let (name, kind) = (&column.name, column.cql_type.name());
                 notes.push(format!(

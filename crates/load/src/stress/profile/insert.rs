@@ -5,7 +5,7 @@ use super::table::{CqlType, Role};
 use super::yaml::Map;
 use crate::Error;
 use crate::stress::distribution::Distribution;
-use crate::stress::draft::{Draft, Effect, OperationDraft, quoted};
+use crate::stress::draft::{Draft, Effect, KeyDraw, OperationDraft, quoted};
 use crate::stress::words::{Words, number};
 
 /// Markers of a statement are counted in 16 bits (CQL protocol, section 4.1.4).
@@ -119,9 +119,14 @@ pub(super) fn add(
     }
     if rows > 1 || in_partition > 1 || partitions.only().is_none() {
         notes.push(format!(
-            "insert writes {rows} rows: {each} of the {in_partition} rows of {count} partitions (means of what the \
-             profile says, the same in every request)"
+            "rows that each insert writes: {rows} (partitions: {count}; rows of each: {each} of {in_partition}; means of \
+             what the profile says)"
         ));
+    }
+    if count > 1 && columns.partitions.draw == KeyDraw::Sequential {
+        notes.push(
+            "of the partitions of an insert, the first is in sequence, and the others are drawn evenly".to_string(),
+        );
     }
     let mut statements = Vec::new();
     for row in 0..rows {

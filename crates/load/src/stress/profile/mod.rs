@@ -155,3 +155,6 @@ fn read_queries(map: Map<'_>) -> Result<Vec<Query>, Error> {
     });
     each.collect()
 }
+
+#[cfg(test)]
+mod tests;
