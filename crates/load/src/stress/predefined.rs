@@ -186,7 +186,8 @@ fn statement(
             format!("UPDATE {table} SET {values} WHERE key = {key}")
         }
         Operation::CounterWrite => {
-            let add = draft.marker("add", Filler::Whole(add));
+            // A marker cannot have a reserved word of CQL as its name, and ADD is one.
+            let add = draft.marker("increment", Filler::Whole(add));
             let values = names().map(|name| format!("{name} = {name} + {add}")).collect::<Vec<_>>().join(", ");
             format!("UPDATE {table} SET {values} WHERE key = {key}")
         }
