@@ -12,6 +12,9 @@ pub enum Error {
     #[error("cannot read the workload {path}: {source}")]
     Read { path: PathBuf, source: std::io::Error },
 
+    #[error("cannot write {path}: {source}")]
+    Write { path: PathBuf, source: std::io::Error },
+
     #[error("there is no workload `{name}`{suggestion}; built in are {known}, or give the path of a TOML file")]
     NoWorkload { name: String, suggestion: String, known: String },
 

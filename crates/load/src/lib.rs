@@ -11,9 +11,12 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod access;
 mod cancel;
 mod driver;
 mod error;
+pub mod hlog;
+mod intervals;
 mod outcome;
 mod plan;
 mod progress;
@@ -22,13 +25,15 @@ pub mod responder;
 mod run;
 pub mod schedule;
 mod stalls;
+pub mod stress;
 pub mod strict;
 mod summary;
 pub mod workload;
 
+pub use access::{Access, Compression, Login};
 pub use cancel::Cancel;
 pub use error::Error;
-pub use helenus_cassandra::cql::Credentials;
+pub use intervals::{Intervals, OperationTimes};
 pub use outcome::Outcome;
 pub use plan::{DriverKind, Plan};
 pub use progress::{ErrorCount, Event, Lag, Percentiles, PhaseProgress, Progress};

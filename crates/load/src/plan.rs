@@ -2,8 +2,7 @@
 
 use crate::schedule::Phase;
 use crate::workload::{Consistency, Workload};
-use crate::{Error, Until, Work};
-use helenus_cassandra::cql::Credentials;
+use crate::{Access, Error, Intervals, Until, Work};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -33,7 +32,6 @@ pub struct Plan {
     /// Instead of the workload's, for operations that don't have their own.
     pub consistency: Option<Consistency>,
     pub driver: DriverKind,
-    pub credentials: Option<Credentials>,
     pub connections_per_node: usize,
     /// Driver threads, each with connections of its own. One is enough up to some 200,000 requests/s.
     pub threads: usize,
@@ -46,6 +44,11 @@ pub struct Plan {
     /// How long a schedule that has ended is given to send what is overdue and to receive what is in flight.
     pub drain: Duration,
     pub progress_every: Duration,
+    pub access: Access,
+    /// The number of the first request of the mix: keys in sequence begin there.
+    pub first_number: u64,
+    /// Where the times of each operation go besides, for whoever takes them interval by interval.
+    pub intervals: Option<Intervals>,
 }
 
 impl Plan {
@@ -59,7 +62,6 @@ impl Plan {
             populate: false,
             consistency: None,
             driver: DriverKind::default(),
-            credentials: None,
             connections_per_node: 1,
             threads: 1,
             request_timeout: Duration::from_secs(10),
@@ -67,6 +69,9 @@ impl Plan {
             late_bound: Duration::from_millis(10),
             drain: Duration::from_secs(10),
             progress_every: Duration::from_millis(500),
+            access: Access::default(),
+            first_number: 0,
+            intervals: None,
         }
     }
 

@@ -125,7 +125,7 @@ impl Conductor {
     /// Runs the segments one after the other.
     fn conduct(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
         let clock = self.run.recorder.clock();
-        let mut first_number = 0;
+        let mut first_number = self.run.plan.first_number;
         for position in 0..self.run.segments.len() {
             if self.run.cancel.is_asked() {
                 break;

@@ -2,7 +2,7 @@ use super::phases::Phases;
 use crate::{interrupt, terminal};
 use anyhow::{Context, Result};
 use clap::Args;
-use helenus_load::{Credentials, DriverKind, Event, Plan, Progress, Summary, Workload};
+use helenus_load::{Access, DriverKind, Event, Intervals, Login, Plan, Progress, Summary, Workload, hlog};
 use helenus_observe::{Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Manifest, NodeFacts, Recorder};
 use std::fmt::Write;
@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// On no terminal, the load is shown this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
+/// Length of the intervals of --hlog.
+const LOG_EVERY_NS: i64 = 1_000_000_000;
 
 /// Drive a workload and record every request
 ///
@@ -61,6 +63,9 @@ pub struct Arguments {
     /// The new recording's folder
     #[arg(short, long, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    /// An HdrHistogram log of each second of the measured phases by operation, for HistogramLogAnalyzer and the like
+    #[arg(long, value_name = "FILE")]
+    hlog: Option<PathBuf>,
     /// The summary as JSON
     #[arg(long)]
     json: bool,
@@ -74,12 +79,12 @@ fn driver(text: &str) -> Result<DriverKind, String> {
     }
 }
 
-fn credentials(user: Option<&String>, file: Option<&PathBuf>) -> Result<Option<Credentials>> {
+fn login(user: Option<&String>, file: Option<&PathBuf>) -> Result<Option<Login>> {
     let Some((user, file)) = user.zip(file) else { return Ok(None) };
     let password =
         std::fs::read_to_string(file).with_context(|| format!("cannot read the password file {}", file.display()))?;
     let password = password.trim_end_matches(['\r', '\n']).to_string();
-    Ok(Some(Credentials { user: user.clone(), password }))
+    Ok(Some(Login { user: user.clone(), password }))
 }
 
 fn count(text: &str) -> Result<u64, String> {
@@ -93,10 +98,16 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     let phases =
         if arguments.phases.is_empty() && arguments.populate { Vec::new() } else { arguments.phases.read()? };
+    let names: Vec<String> = workload.operations.iter().map(|operation| operation.name.clone()).collect();
+    let intervals = arguments.hlog.is_some().then(Intervals::default);
     let plan = Plan {
+        intervals: intervals.clone(),
         populate: arguments.populate,
         driver: arguments.driver,
-        credentials: credentials(arguments.user.as_ref(), arguments.password_file.as_ref())?,
+        access: Access {
+            login: login(arguments.user.as_ref(), arguments.password_file.as_ref())?,
+            ..Access::default()
+        },
         connections_per_node: arguments.connections,
         threads: arguments.threads,
         request_timeout: arguments.timeout,
@@ -109,6 +120,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     manifest.nodes =
         arguments.nodes.iter().map(|node| NodeFacts { address: node.clone(), ..NodeFacts::default() }).collect();
     let recorder = Recorder::create(&folder, manifest)?;
+    let mut log = match (&arguments.hlog, intervals) {
+        (Some(path), Some(intervals)) => Some(IntervalLog::create(path, names, intervals, &recorder)?),
+        _ => None,
+    };
     let (events, _heard) = std::sync::mpsc::channel();
     let own = Watched { process: ProcessKind::Load, node: String::new(), pid: std::process::id() };
     let observation = Observation::start(&recorder, &[own], &Options::default(), &events)?;
@@ -121,7 +136,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             stop.stop();
         }
         live.show(&mut steps, &progress);
+        if let Some(log) = &mut log {
+            log.look(recorder.clock().now_ns(), LOG_EVERY_NS);
+        }
     });
+    if let Some(log) = &mut log {
+        log.look(recorder.clock().now_ns(), 0);
+    }
     observation.stop();
     drop(steps);
     let sent = recorder.health().rows.contains_key("requests");
@@ -136,6 +157,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             return Err(error.into());
         }
     };
+    if let Some(failed) = log.and_then(|log| log.failed) {
+        terminal::warn(format_args!("the HdrHistogram log is not whole: {failed}"));
+    }
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&summary)?);
     } else {
@@ -143,6 +167,40 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     super::say_closed(&recording?);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The log of --hlog while the load runs.
+#[derive(Debug)]
+struct IntervalLog {
+    log: hlog::Log,
+    names: Vec<String>,
+    intervals: Intervals,
+    since_ns: i64,
+    /// Why no more is written: a full disk is no reason to end a load.
+    failed: Option<helenus_load::Error>,
+}
+
+impl IntervalLog {
+    fn create(
+        path: &std::path::Path,
+        names: Vec<String>,
+        intervals: Intervals,
+        recorder: &Recorder,
+    ) -> Result<IntervalLog> {
+        let since_ns = recorder.clock().now_ns();
+        let log = hlog::Log::create(path, since_ns)?;
+        Ok(IntervalLog { log, names, intervals, since_ns, failed: None })
+    }
+
+    /// Writes the interval up to now when it is at least that long.
+    fn look(&mut self, now_ns: i64, least_ns: i64) {
+        if self.failed.is_some() || now_ns - self.since_ns < least_ns {
+            return;
+        }
+        let names = self.names.iter().map(String::as_str);
+        self.failed = self.log.append(names, &self.intervals.take(), (self.since_ns, now_ns)).err();
+        self.since_ns = now_ns;
+    }
 }
 
 /// Shows a load while it runs.
@@ -206,7 +264,7 @@ fn millis(ns: Option<u64>) -> String {
     terminal::millis(ns.map(|ns| ns as f64 / 1e6))
 }
 
-fn say(event: &Event) {
+pub fn say(event: &Event) {
     match event {
         Event::Unreachable { reasons } => terminal::warn(format_args!("runs without {}", reasons.join(", "))),
         Event::Connected { nodes } => terminal::done(format_args!("connected to {}", nodes.join(", "))),

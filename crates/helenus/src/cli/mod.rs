@@ -14,6 +14,7 @@ mod record;
 mod recording;
 mod report;
 mod sql;
+mod stress;
 mod up;
 
 use crate::terminal;
@@ -41,6 +42,7 @@ enum Command {
     Down(down::Arguments),
     Ps(ps::Arguments),
     Load(load::Arguments),
+    Stress(stress::Arguments),
     Record(record::Arguments),
     Explain(explain::Arguments),
     Report(report::Arguments),
@@ -57,6 +59,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Down(arguments) => down::run(arguments),
         Command::Ps(arguments) => ps::run(arguments),
         Command::Load(arguments) => load::run(arguments),
+        Command::Stress(arguments) => stress::run(arguments),
         Command::Record(arguments) => record::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Report(arguments) => report::run(arguments),
@@ -67,6 +70,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Completions(arguments) => completions::run(arguments),
     }
 }
+
+/// How often it is looked whether a signal has come.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A duration as people write it: 100ms, 90s, 2m.
 fn duration(text: &str) -> Result<Duration, String> {

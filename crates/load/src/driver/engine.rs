@@ -288,10 +288,12 @@ impl Engine {
         slot.started_ns.set(i64::MAX);
         slot.cut.set(None);
         self.ledger().meet(slot.node.get(), route::address);
-        let mut empty = false;
+        let mut rows = None;
         let outcome = match answer {
             Ok(Ok(result)) => {
-                empty = result.is_rows() && result.into_rows_result().is_ok_and(|rows| rows.rows_num() == 0);
+                if result.is_rows() {
+                    rows = result.into_rows_result().ok().map(|rows| rows.rows_num() as u64);
+                }
                 Outcome::Ok
             }
             Ok(Err(error)) => {
@@ -315,7 +317,7 @@ impl Engine {
             }
         };
         let node = slot.node.get();
-        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, empty, carried: None });
+        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, rows, carried: None });
         (end_ns, outcome)
     }
 }

@@ -3,6 +3,7 @@
 use super::feed::Job;
 use super::route::{NO_NODE, NodeNumber};
 use super::tally::{Mailbox, Tally};
+use crate::intervals::{Collector, Timed};
 use crate::outcome::Outcome;
 use crate::stalls::{Late, Lateness, Stall};
 use helenus_recording::Recorder;
@@ -20,7 +21,8 @@ pub(super) struct Ended {
     pub node: NodeNumber,
     pub operation: usize,
     pub outcome: Outcome,
-    pub empty: bool,
+    /// None where the answer has no place for rows.
+    pub rows: Option<u64>,
     /// None where the driver does not say.
     pub carried: Option<Carried>,
 }
@@ -54,6 +56,9 @@ pub(super) struct Ledger {
     /// By position of the phase; a fresh one is made when it is needed.
     tallies: Vec<Option<Box<Tally>>>,
     lateness: Lateness,
+    /// Of measured phases alone, where somebody wants intervals.
+    collector: Option<Collector>,
+    measured: Vec<bool>,
     /// Whether the phases of the segment are on at a time: position, start, end.
     windows: Vec<(usize, i64, i64)>,
     window: usize,
@@ -77,11 +82,19 @@ impl Ledger {
             rows: Vec::with_capacity(ROWS_AT_ONCE),
             tallies: (0..phases).map(|_| None).collect(),
             lateness: Lateness::new(bound_ns),
+            collector: None,
+            measured: Vec::new(),
             windows: Vec::new(),
             window: 0,
             seen: [false; Outcome::ALL.len()],
             cpu_ns: helenus_recording::cpu_time_of_this_thread_ns(),
         }
+    }
+
+    /// Collects the times of requests of measured phases by operation too. `measured` is by position of the phase.
+    pub fn collect(mut self, collector: Option<Collector>, measured: Vec<bool>) -> Ledger {
+        (self.collector, self.measured) = (collector, measured);
+        self
     }
 
     /// Begins a segment, with start and end of each of its phases.
@@ -116,10 +129,22 @@ impl Ledger {
         });
         let tally = self.tally(ended.job.phase);
         tally.counts.outcomes[ended.outcome as usize] += 1;
-        tally.counts.empty += u64::from(ended.empty);
+        tally.counts.empty += u64::from(ended.rows == Some(0));
         if ended.outcome.is_timed() {
             tally.service.record(ended.end_ns - ended.start_ns);
             tally.response.record(ended.end_ns - intended_ns);
+        }
+        if let Some(collector) = &self.collector
+            && self.measured[ended.job.phase]
+        {
+            collector.record(&Timed {
+                operation: ended.operation,
+                outcome: ended.outcome,
+                intended_ns: ended.job.intended_ns,
+                start_ns: ended.start_ns,
+                end_ns: ended.end_ns,
+                rows: ended.rows,
+            });
         }
         if let Some(phase) = self.phase_at(ended.end_ns) {
             let tally = self.tally(phase);

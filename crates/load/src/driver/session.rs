@@ -2,12 +2,13 @@
 
 use super::route::Noting;
 use crate::workload::BoundOperation;
-use crate::{Credentials, Error, Plan};
+use crate::{Error, Plan};
 use futures::future::join_all;
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
+use scylla::policies::host_filter::AllowListHostFilter;
 use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::statement::prepared::PreparedStatement;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -99,9 +100,15 @@ pub(super) async fn open(plan: &Plan, points: &[SocketAddr]) -> Result<Session, 
         .connection_timeout(CONNECT_TIMEOUT)
         .default_execution_profile_handle(profile.into_handle())
         .disallow_shard_aware_port(true)
-        .fetch_full_schema_metadata(false);
-    if let Some(Credentials { user, password }) = &plan.credentials {
-        builder = builder.user(user, password);
+        .fetch_full_schema_metadata(false)
+        .compression(plan.access.compression);
+    if let Some(login) = &plan.access.login {
+        builder = builder.user(&login.user, &login.password);
+    }
+    if plan.access.only_given_nodes
+        && let Ok(given) = AllowListHostFilter::new(points.iter().copied())
+    {
+        builder = builder.host_filter(std::sync::Arc::new(given));
     }
     let node = || points.first().map_or_else(String::new, SocketAddr::to_string);
     match tokio::time::timeout(CONNECT_TIMEOUT * 2, builder.build()).await {

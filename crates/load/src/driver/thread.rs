@@ -10,7 +10,7 @@ use super::tally::Mailbox;
 use super::thin;
 use crate::schedule::{Phase, Segment, Until};
 use crate::workload::Pool;
-use crate::{Cancel, Error, Load, Plan};
+use crate::{Cancel, Error, Intervals, Load, Plan};
 use helenus_recording::{Clock, Recorder};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -217,7 +217,10 @@ impl Thread {
         let plan = &self.run.plan;
         let names = plan.workload.operations.iter().map(|operation| operation.name.clone()).collect();
         let bound_ns = nanoseconds(plan.late_bound);
-        Ledger::new(&self.run.recorder, &self.mailbox, names, self.run.phases.len(), bound_ns)
+        Ledger::new(&self.run.recorder, &self.mailbox, names, self.run.phases.len(), bound_ns).collect(
+            plan.intervals.as_ref().map(Intervals::collector),
+            self.run.phases.iter().map(|phase| phase.measured).collect(),
+        )
     }
 
     /// This thread's part of a number.

@@ -108,7 +108,10 @@ impl BoundOperation {
                 *before = others.fold(1u64, |product, (_, population)| product.saturating_mul(*population));
                 match keys.iter().position(|(other, _)| *other == position) {
                     // A parameter's second marker is the same digit as its first.
-                    Some(first) => *before = keys[..first].iter().map(|(_, population)| population).product(),
+                    Some(first) => {
+                        let lower = keys[..first].iter();
+                        *before = lower.fold(1u64, |product, (_, population)| product.saturating_mul(*population));
+                    }
                     None => keys.push((position, *population)),
                 }
             }

@@ -3,7 +3,7 @@
 use super::frame::{self, Malformed, opcode};
 use super::inbox::{Inbox, Received};
 use super::streams::Streams;
-use crate::Credentials;
+use crate::Login;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use std::io::{self, Write};
@@ -148,7 +148,7 @@ impl Connection {
         &mut self,
         answer: (u8, &[u8]),
         statements: &[String],
-        credentials: Option<&Credentials>,
+        login: Option<&Login>,
     ) -> Result<bool, Broken> {
         let (code, message) = answer;
         let refused = || match frame::error(message) {
@@ -165,7 +165,7 @@ impl Connection {
                 self.flush().map(|()| false)
             }
             (State::Greeting { .. }, opcode::AUTHENTICATE) => {
-                let Some(Credentials { user, password }) = credentials else {
+                let Some(Login { user, password }) = login else {
                     return Err(Broken::NeedsPassword(frame::authenticator(message)?.to_string()));
                 };
                 let body = frame::plain_credentials(user, password);

@@ -11,7 +11,7 @@ use crate::driver::feed::{Feed, Job, Next};
 use crate::driver::ledger::{Carried, Ended, Ledger};
 use crate::driver::route::NO_NODE;
 use crate::workload::{Call, Draw, Mix, Pool, Workload};
-use crate::{Credentials, Outcome};
+use crate::{Login, Outcome};
 use helenus_recording::Clock;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
@@ -41,7 +41,7 @@ pub(super) struct Parts {
     pub pool: Arc<Pool>,
     pub clock: Clock,
     pub ledger: Ledger,
-    pub credentials: Option<Credentials>,
+    pub login: Option<Login>,
     pub connections_per_node: usize,
     /// This thread's number, and how many there are.
     pub share: (usize, usize),
@@ -60,7 +60,7 @@ pub(super) struct Engine {
     populate: Mix,
     clock: Clock,
     pub ledger: Ledger,
-    credentials: Option<Credentials>,
+    login: Option<Login>,
     connections_per_node: usize,
     share: (usize, usize),
     connections: Vec<Connection>,
@@ -106,7 +106,7 @@ impl Engine {
             pool: parts.pool,
             clock: parts.clock,
             ledger: parts.ledger,
-            credentials: parts.credentials,
+            login: parts.login,
             connections_per_node: parts.connections_per_node,
             share: parts.share,
             connections: Vec::new(),
@@ -358,7 +358,7 @@ impl Engine {
             node: NO_NODE,
             operation,
             outcome,
-            empty: false,
+            rows: None,
             carried: None,
         });
         if outcome == Outcome::Connection {
@@ -438,9 +438,9 @@ impl Engine {
                 return Err(Malformed("an answer to a request that was not sent").into());
             };
             let answer = Answer::read(header.opcode, message)?;
-            let (outcome, empty, said) = match (flight.purpose, answer) {
-                (Purpose::Request, Answer::Done { empty }) => (Outcome::Ok, empty, ""),
-                (Purpose::Request, Answer::Failed { outcome, message }) => (outcome, false, message),
+            let (outcome, rows, said) = match (flight.purpose, answer) {
+                (Purpose::Request, Answer::Done { rows }) => (Outcome::Ok, rows, ""),
+                (Purpose::Request, Answer::Failed { outcome, message }) => (outcome, None, message),
                 (Purpose::Request, Answer::Unprepared) => {
                     unprepared.push(header.stream);
                     continue;
@@ -465,7 +465,7 @@ impl Engine {
             let (node, number) = (connection.node, connection.number);
             let Some(flight) = connection.streams.end(header.stream) else { continue };
             let mut ended = ended(&flight, end_ns, node, number, header.stream, outcome);
-            ended.empty = empty;
+            ended.rows = rows;
             if let Some(carried) = &mut ended.carried {
                 carried.response_bytes = Some((HEADER_BYTES + header.body_bytes) as u32);
             }
@@ -486,7 +486,7 @@ impl Engine {
             let connection = &mut self.connections[index];
             let Some((header, message)) = connection.inbox.next()? else { return Ok(()) };
             let (code, message) = (header.opcode, message.to_vec());
-            if connection.shake_hands((code, &message), &self.cqls, self.credentials.as_ref())? {
+            if connection.shake_hands((code, &message), &self.cqls, self.login.as_ref())? {
                 self.last_failure.clear();
                 return Ok(());
             }
@@ -610,7 +610,7 @@ fn ended(flight: &Flight, end_ns: i64, node: u16, connection: i64, stream: i16, 
         node,
         operation: flight.operation,
         outcome,
-        empty: false,
+        rows: None,
         carried: Some(Carried { connection, stream, request_bytes: flight.request_bytes, response_bytes: None }),
     }
 }

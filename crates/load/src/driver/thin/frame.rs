@@ -194,13 +194,13 @@ fn result(message: &[u8]) -> Result<Answer<'_>, Malformed> {
     let kind = reader.int()?;
     if kind != ROWS {
         return if (1..=5).contains(&kind) {
-            Ok(Answer::Done { empty: false })
+            Ok(Answer::Done { rows: None })
         } else {
             Err(Malformed("a result of an unknown kind"))
         };
     }
     reader.skip_metadata()?;
-    Ok(Answer::Done { empty: reader.int()? == 0 })
+    Ok(Answer::Done { rows: u64::try_from(reader.int()?).ok() })
 }
 
 /// Code and text of an ERROR.
@@ -383,11 +383,11 @@ mod tests {
         let read =
             |body: &[u8]| Answer::read(opcode::RESULT, body).map(|answer| answer == Answer::Done { empty: true });
         assert_eq!(read(&1i32.to_be_bytes()), Ok(false));
-        assert_eq!(read(&rows(4, &[], 0)), Ok(true));
-        assert_eq!(read(&rows(4, &[], 3)), Ok(false));
+        assert_eq!(read(&rows(4, &[], 0)), Ok(Some(0)));
+        assert_eq!(read(&rows(4, &[], 3)), Ok(Some(3)));
         // Keyspace k, table t, a column l of type list<int>.
         let metadata = [0, 1, b'k', 0, 1, b't', 0, 1, b'l', 0, 0x20, 0, 9];
-        assert_eq!(read(&rows(1, &metadata, 0)), Ok(true));
+        assert_eq!(read(&rows(1, &metadata, 0)), Ok(Some(0)));
         assert!(read(&rows(1, &metadata[..9], 0)[..20]).is_err());
         assert!(read(&9i32.to_be_bytes()).is_err());
     }

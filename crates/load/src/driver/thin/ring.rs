@@ -22,8 +22,10 @@ impl Ring {
     /// What the driver crate knows of the cluster. `before` gives the nodes their numbers.
     pub fn of(state: &ClusterState, tables: &[TableName], before: &Ring) -> Ring {
         let mut nodes = before.nodes.clone();
+        // Those that the driver crate was told to leave alone are left alone.
+        let driven = state.get_nodes_info().iter().filter(|node| node.is_enabled());
         let present: Vec<SocketAddr> =
-            state.get_nodes_info().iter().map(|node| SocketAddr::new(node.address.ip(), node.address.port())).collect();
+            driven.map(|node| SocketAddr::new(node.address.ip(), node.address.port())).collect();
         nodes.extend(present.iter().filter(|address| !before.nodes.contains(address)));
         let number = |address: SocketAddr| nodes.iter().position(|known| *known == address).map(|at| at as u16);
         let replicas = |table: &TableName| -> Vec<(i64, Vec<u16>)> {

@@ -52,7 +52,7 @@ impl<'a> Life<'a> {
             pool: Arc::clone(&run.pool),
             clock,
             ledger: thread.ledger(),
-            credentials: plan.credentials.clone(),
+            login: plan.access.login.clone(),
             connections_per_node: plan.connections_per_node,
             share: (thread.number, plan.threads),
         };

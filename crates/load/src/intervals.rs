@@ -1,0 +1,167 @@
+//! Times of requests by operation, interval by interval, while a run goes on: for whoever shows or logs intervals of
+//! their own beside the tallies of the phases.
+
+use crate::Outcome;
+use hdrhistogram::Histogram;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Collects what the driver threads do in measured phases, until it is taken. Clones are the same one.
+#[derive(Debug, Clone, Default)]
+pub struct Intervals {
+    /// One for each driver thread, so that they don't wait for each other.
+    shares: Arc<Mutex<Vec<Share>>>,
+}
+
+type Share = Arc<Mutex<Vec<OperationTimes>>>;
+
+/// What became of the requests of one operation in an interval.
+#[derive(Debug, Clone)]
+pub struct OperationTimes {
+    /// In ns, to 3 digits, of requests that were answered or waited for in vain.
+    pub service: Histogram<u64>,
+    /// From the intended start; in closed loop nothing is recorded, since it would be the service time again.
+    pub response: Histogram<u64>,
+    /// From the intended to the actual start.
+    pub wait: Histogram<u64>,
+    /// That ended, however.
+    pub requests: u64,
+    pub failed: u64,
+    /// Answered without a row where rows were asked for.
+    pub empty: u64,
+    /// That the answers held.
+    pub rows: u64,
+}
+
+/// A request that has ended, as it is collected.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Timed {
+    pub operation: usize,
+    pub outcome: Outcome,
+    /// None in closed loop.
+    pub intended_ns: Option<i64>,
+    pub start_ns: i64,
+    pub end_ns: i64,
+    /// None where the answer has no place for rows.
+    pub rows: Option<u64>,
+}
+
+/// The share of one driver thread.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    share: Share,
+}
+
+impl Intervals {
+    /// Takes what has come together since the last time, by position of the operation in the workload. Shorter than the
+    /// workload where the last operations had no request.
+    pub fn take(&self) -> Vec<OperationTimes> {
+        let mut sum: Vec<OperationTimes> = Vec::new();
+        for share in open(&self.shares).iter() {
+            let taken = std::mem::take(&mut *open(share));
+            sum.resize_with(sum.len().max(taken.len()), OperationTimes::new);
+            sum.iter_mut().zip(&taken).for_each(|(sum, times)| sum.add(times));
+        }
+        sum
+    }
+
+    pub(crate) fn collector(&self) -> Collector {
+        let share = Share::default();
+        open(&self.shares).push(Arc::clone(&share));
+        Collector { share }
+    }
+}
+
+impl Collector {
+    pub fn record(&self, ended: &Timed) {
+        let mut all = open(&self.share);
+        let count = all.len().max(ended.operation + 1);
+        all.resize_with(count, OperationTimes::new);
+        all[ended.operation].record(ended);
+    }
+}
+
+impl OperationTimes {
+    pub fn new() -> OperationTimes {
+        // Fails only for a number of digits that makes no sense, and it is a constant.
+        #[allow(clippy::expect_used)]
+        let times = || Histogram::new(3).expect("3 digits are valid");
+        let (service, response, wait) = (times(), times(), times());
+        OperationTimes { service, response, wait, requests: 0, failed: 0, empty: 0, rows: 0 }
+    }
+
+    pub fn add(&mut self, other: &OperationTimes) {
+        // Can't fail: they resize themselves.
+        let _ = self.service.add(&other.service);
+        let _ = self.response.add(&other.response);
+        let _ = self.wait.add(&other.wait);
+        self.requests += other.requests;
+        self.failed += other.failed;
+        self.empty += other.empty;
+        self.rows += other.rows;
+    }
+
+    /// Response times in open loop, service times in closed loop, where they are the same.
+    pub fn latency(&self) -> &Histogram<u64> {
+        if self.response.is_empty() { &self.service } else { &self.response }
+    }
+
+    fn record(&mut self, ended: &Timed) {
+        self.requests += 1;
+        self.failed += u64::from(ended.outcome != Outcome::Ok);
+        self.empty += u64::from(ended.rows == Some(0));
+        self.rows += ended.rows.unwrap_or(0);
+        if !ended.outcome.is_timed() {
+            return;
+        }
+        // Can't fail: they resize themselves. (Where a record saturates, it does so before it resizes.)
+        let record = |times: &mut Histogram<u64>, from_ns: i64, to_ns: i64| {
+            let _ = times.record((to_ns - from_ns).max(0) as u64);
+        };
+        record(&mut self.service, ended.start_ns, ended.end_ns);
+        if let Some(intended_ns) = ended.intended_ns {
+            record(&mut self.response, intended_ns, ended.end_ns);
+            record(&mut self.wait, intended_ns, ended.start_ns);
+        }
+    }
+}
+
+impl Default for OperationTimes {
+    fn default() -> OperationTimes {
+        OperationTimes::new()
+    }
+}
+
+fn open<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_threads_collect_is_taken_once() {
+        let intervals = Intervals::default();
+        let (one, two) = (intervals.collector(), intervals.collector());
+        let ended = Timed {
+            operation: 1,
+            outcome: Outcome::Ok,
+            intended_ns: None,
+            start_ns: 1_000_000,
+            end_ns: 3_000_000,
+            rows: Some(2),
+        };
+        one.record(&ended);
+        two.record(&Timed { intended_ns: Some(0), rows: Some(0), ..ended });
+        two.record(&Timed { outcome: Outcome::Unavailable, rows: None, ..ended });
+        let taken = intervals.take();
+        assert_eq!((taken.len(), taken[0].requests), (2, 0));
+        let times = &taken[1];
+        assert_eq!((times.requests, times.failed, times.empty, times.rows), (3, 1, 1, 2));
+        assert_eq!((times.service.len(), times.response.len(), times.wait.len()), (2, 1, 1));
+        assert_eq!(times.latency().len(), 1);
+        assert_eq!(times.service.max() / 1000, 2000);
+        assert_eq!((times.response.max() / 1000, times.wait.max() / 1000), (3000, 1000));
+        assert!(intervals.take().iter().all(|times| times.requests == 0));
+    }
+}

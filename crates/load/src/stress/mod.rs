@@ -1,0 +1,212 @@
+//! cassandra-stress: its arguments, its profiles and its lines, on this driver.
+//!
+//! ```text
+//! arguments ─▶ words ─▶ command, options ─┐
+//!                                         ├─▶ draft ─▶ Workload (TOML) ─┐
+//! profile (YAML) ─▶ table, columns ───────┘                             ├─▶ run ─▶ recording
+//!                                              rounds of threads ───────┘     └──▶ table, results, HdrHistogram log
+//! ```
+//!
+//! What is not taken is refused by name with what to write instead. What is taken and means something else here is said
+//! in a note. `docs/stress.md` has both lists. What the arguments mean is from the help and the manual of cassandra-stress
+//! 3.11 to 5.0.
+
+mod command;
+mod distribution;
+mod draft;
+mod figures;
+mod keys;
+mod options;
+mod predefined;
+mod profile;
+mod rounds;
+mod run;
+mod screen;
+mod words;
+
+pub use run::{Ran, run};
+
+use crate::{Error, Plan, Workload};
+use command::{Command, Kind, Length};
+use draft::{Draft, Effect};
+use keys::DrawnKeys;
+use options::{Failures, Keys, Log, Rate, Target};
+use std::path::Path;
+use words::Words;
+
+/// A run as the arguments of cassandra-stress describe it.
+#[derive(Debug, Clone)]
+pub struct Stress {
+    command: Command,
+    rate: Rate,
+    target: Target,
+    log: Log,
+    failures: Failures,
+    keys: DrawnKeys,
+    draft: Draft,
+    workload: Workload,
+    notes: Vec<String>,
+}
+
+/// Where writes that say how many they are have no `-rate`.
+const DEFAULT_WRITE_THREADS: u32 = 200;
+
+impl Stress {
+    /// Reads arguments as they follow `cassandra-stress`, and the profile that they name.
+    pub fn parse(arguments: &[String]) -> Result<Stress, Error> {
+        let mut notes = Vec::new();
+        let mut groups = words::groups(arguments).into_iter();
+        let mut first = groups.next().unwrap_or_else(|| Words::none(""));
+        let mut groups: Vec<Words> = groups.collect();
+        let command = Command::read(&mut first, &mut notes)?;
+        if let Some((name, instead)) = groups.iter().find_map(|group| refused(&group.group)) {
+            let (argument, message) = (name.to_string(), format!("is not taken: {instead}"));
+            return Err(Error::Argument { argument, message });
+        }
+        let mut take = |name: &str| match groups.iter().position(|group| group.group == name) {
+            Some(position) => groups.remove(position),
+            None => Words::none(name),
+        };
+        let rate = Rate::read(&mut take("-rate"), &mut notes)?;
+        let keys = Keys::read(&mut take("-pop"), &mut notes)?;
+        let (mut node, mut port, mut mode) = (take("-node"), take("-port"), take("-mode"));
+        let target = Target::read(&mut node, &mut port, &mut mode, &mut notes)?;
+        let log = Log::read(&mut take("-log"), &mut take("-graph"), &mut take("-reporting"))?;
+        let failures = Failures::read(&mut take("-errors"), &mut notes)?;
+        let (mut columns, mut schema, mut inserts) = (take("-col"), take("-schema"), take("-insert"));
+        if let Some(left) = groups.first() {
+            return Err(unknown(&left.group));
+        }
+
+        let writes = command.writes_only();
+        let keys = keys::keys(keys, &command, &mut notes)?;
+        let draft = match &command.kind {
+            Kind::Predefined(operations) => {
+                if let Some(word) = (!inserts.is_empty()).then_some("-insert") {
+                    let message = "is for `user`; the writes of the other commands are one row each".to_string();
+                    return Err(Error::Argument { argument: word.to_string(), message });
+                }
+                let columns = predefined::Columns::read(&mut columns, &mut notes)?;
+                let schema = predefined::Schema::read(&mut schema)?;
+                predefined::draft(&command, operations, keys, (&columns, &schema))
+            }
+            Kind::Profile { path, operations } => {
+                for (words, instead) in
+                    [(&schema, "keyspace_definition and table_definition"), (&columns, "columnspec")]
+                {
+                    if !words.is_empty() {
+                        let message = format!("is not for `user`; the profile says it in {instead}");
+                        return Err(Error::Argument { argument: words.group.clone(), message });
+                    }
+                }
+                let inserts = profile::Inserts::read(&mut inserts)?;
+                profile::draft(&command, path, operations, keys, inserts, &mut notes)?
+            }
+        };
+        let name = match &command.kind {
+            Kind::Predefined(_) => first.group.clone(),
+            Kind::Profile { path, .. } => {
+                path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+            }
+        };
+        // A mistake in this text is ours, and it says where.
+        let workload = Workload::from_toml(&name, "the translation of the arguments", &draft.to_string())?;
+        let counted = matches!(command.length, Length::Count(_));
+        let rate = rate.unwrap_or(match counted && writes && matches!(command.kind, Kind::Predefined(_)) {
+            true => Rate::Threads { threads: DEFAULT_WRITE_THREADS, per_s: None },
+            false => Rate::Rising { from: 4, to: 1000, until_saturated: true },
+        });
+        Ok(Stress { command, rate, target, log, failures, keys, draft, workload, notes })
+    }
+
+    /// What means something else here than there, a sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The workload file that `helenus load` would take.
+    pub fn workload_toml(&self) -> String {
+        self.draft.to_string()
+    }
+
+    /// The nodes given.
+    pub fn nodes(&self) -> &[String] {
+        &self.target.nodes
+    }
+
+    /// The HTML file that `-graph file=` asks for.
+    pub fn report(&self) -> Option<&Path> {
+        self.log.report.as_deref()
+    }
+
+    /// The file that `-log file=` asks for, which gets all that is printed.
+    pub fn log_file(&self) -> Option<&Path> {
+        self.log.file.as_deref()
+    }
+
+    /// Names of the operations, in the order of the workload.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.draft.operations.iter().map(|operation| operation.name.as_str())
+    }
+
+    fn effects(&self) -> Vec<Effect> {
+        self.draft.operations.iter().map(|operation| operation.effect).collect()
+    }
+
+    /// What is the same in all rounds.
+    fn plan(&self, schema: Vec<String>) -> Plan {
+        let mut plan = Plan::new(self.workload.clone(), Vec::new(), self.target.nodes.clone());
+        plan.create_schema = !schema.is_empty();
+        plan.workload.schema = schema;
+        plan.access = self.target.access.clone();
+        plan.connections_per_node = self.target.connections_per_node;
+        plan.first_number = self.keys.first_number;
+        plan
+    }
+}
+
+fn refused(group: &str) -> Option<(&'static str, &'static str)> {
+    options::REFUSED.into_iter().find(|(name, _)| *name == group)
+}
+
+const KNOWN: [&str; 12] = [
+    "-rate",
+    "-pop",
+    "-node",
+    "-port",
+    "-mode",
+    "-log",
+    "-graph",
+    "-reporting",
+    "-errors",
+    "-col",
+    "-schema",
+    "-insert",
+];
+
+fn unknown(group: &str) -> Error {
+    let message = match group {
+        known if KNOWN.contains(&known) => "is given twice; put all of it after one of them".to_string(),
+        "-o" | "--output" | "--workload" => "is for helenus itself, and goes before the command".to_string(),
+        _ => {
+            let meant = crate::error::did_you_mean(group, KNOWN);
+            format!("is unknown{meant} (options are {})", KNOWN.join(", "))
+        }
+    };
+    Error::Argument { argument: group.to_string(), message }
+}
+
+/// Arguments that can be shown and kept: without the password that they hold.
+pub fn without_password(arguments: &[String]) -> Vec<String> {
+    let hidden = |argument: &String| {
+        let words = argument.split(' ').map(|word| match word.get(..9) {
+            Some(head) if head.eq_ignore_ascii_case("password=") => format!("{head}…"),
+            _ => word.to_string(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    };
+    arguments.iter().map(hidden).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+//! The YAML profiles of `cassandra-stress user`.
+
+mod columns;
+mod cql;
+mod insert;
+mod queries;
+mod table;
+mod yaml;
+
+pub(super) use insert::Inserts;
+
+use super::command::Command;
+use super::distribution::Distribution;
+use super::draft::{Draft, quoted};
+use super::keys::DrawnKeys;
+use crate::Error;
+use crate::error::did_you_mean;
+use columns::Columns;
+use std::path::Path;
+use table::Table;
+use yaml::Map;
+
+/// What a profile says of a column.
+#[derive(Debug, Clone)]
+struct Spec {
+    name: String,
+    size: Option<Distribution>,
+    population: Option<Distribution>,
+    cluster: Option<Distribution>,
+}
+
+#[derive(Debug, Clone)]
+struct Query {
+    name: String,
+    cql: String,
+    line: usize,
+}
+
+/// The workload of a profile's operations.
+pub(super) fn draft(
+    command: &Command,
+    path: &Path,
+    operations: &[(String, f64)],
+    keys: DrawnKeys,
+    inserts: Inserts,
+    notes: &mut Vec<String>,
+) -> Result<Draft, Error> {
+    let text = std::fs::read_to_string(path).map_err(|source| Error::Argument {
+        argument: "user profile=".to_string(),
+        message: format!("cannot read {}: {source}", path.display()),
+    })?;
+    let file = path.display().to_string();
+    let document = yaml::parse(&file, &text)?;
+    let mut root = Map::root(&file, &document)?;
+    let spec_name = root.optional("specname")?;
+    let keyspace = root.required("keyspace")?;
+    let keyspace_definition = root.optional("keyspace_definition")?;
+    let table_name = root.required("table")?;
+    let table_definition = root.optional("table_definition")?;
+    let extra = root.texts("extra_definitions")?;
+    let specs = root.maps("columnspec")?.into_iter().map(read_spec).collect::<Result<Vec<_>, Error>>()?;
+    let inserts = inserts.or_of_profile(root.map("insert")?)?;
+    let queries = root.map("queries")?.map_or(Ok(Vec::new()), read_queries)?;
+    let token_range_queries: Vec<String> =
+        root.map("token_range_queries")?.map_or(Vec::new(), |map| map.keys().map(str::to_string).collect());
+    root.finish()?;
+
+    let Some(definition) = table_definition else {
+        let message = "`table_definition` is missing: helenus reads the columns and their types from it";
+        return Err(root.error(root.line(), message));
+    };
+    let table = Table::parse(&definition.text).map_err(|message| root.error(definition.line, message))?;
+    let same = |left: &str, right: &str| left.eq_ignore_ascii_case(right);
+    let of_other = table.keyspace.as_ref().is_some_and(|of_table| !same(of_table, &keyspace.text));
+    if !same(&table.name, &table_name.text) || of_other {
+        let message = format!("`table_definition` is of {}, and `table` is {}", table.name, table_name.text);
+        return Err(root.error(definition.line, message));
+    }
+    if let Some(unknown) = specs.iter().find(|spec| !table.columns.iter().any(|column| column.name == spec.name)) {
+        let meant = did_you_mean(&unknown.name, table.columns.iter().map(|column| column.name.as_str()));
+        return Err(root.error(definition.line, format!("columnspec: there is no column `{}`{meant}", unknown.name)));
+    }
+
+    let space = quoted(&keyspace.text);
+    let full_name = format!("{space}.{}", quoted(&table.name));
+    let mut schema = Vec::new();
+    schema.extend(keyspace_definition.map(|text| cql::if_not_exists(&text.text, "KEYSPACE")));
+    let created = cql::if_not_exists(&definition.text, "TABLE");
+    schema.push(cql::created_in(&created, &space));
+    if !extra.is_empty() {
+        // They may name the table without its keyspace in ways that are not told apart here.
+        schema.push(format!("USE {space}"));
+        schema.extend(extra.iter().map(|text| cql::trimmed(&text.text).to_string()));
+    }
+    let mut draft = Draft {
+        description: format!("The cassandra-stress profile {file}"),
+        consistency: command.consistency.clone(),
+        schema,
+        truncate: vec![format!("TRUNCATE {full_name}")],
+        ..Draft::default()
+    };
+    let columns = Columns::new(&table, &specs, keys, notes)?;
+    for (given, weight) in operations {
+        let prefixes =
+            [spec_name.as_ref().map(|name| name.text.clone()), Some(format!("{}.{}", keyspace.text, table.name))];
+        let mut of_spec = prefixes.into_iter().flatten().filter_map(|prefix| {
+            let rest = given.strip_prefix(&prefix.to_ascii_lowercase())?;
+            rest.strip_prefix('.').map(str::to_string)
+        });
+        let name = of_spec.next().unwrap_or_else(|| given.clone());
+        if name == "insert" {
+            insert::add(&mut draft, &columns, &inserts, &full_name, *weight, notes)?;
+        } else if let Some(query) = queries.iter().find(|query| query.name == name) {
+            queries::add(&mut draft, &columns, (&file, &space), query, *weight)?;
+        } else {
+            return Err(no_operation(&name, &queries, &token_range_queries));
+        }
+    }
+    Ok(draft)
+}
+
+fn no_operation(name: &str, queries: &[Query], token_range_queries: &[String]) -> Error {
+    let message = if token_range_queries.iter().any(|query| query == name) {
+        format!("`{name}` is a token range query, which are not taken; leave it out")
+    } else if name == "validate" {
+        "`validate` is not taken: answers are not compared with what was written; leave it out".to_string()
+    } else {
+        let known = || std::iter::once("insert").chain(queries.iter().map(|query| query.name.as_str()));
+        let meant = did_you_mean(name, known());
+        format!("the profile has no operation `{name}`{meant} (it has {})", known().collect::<Vec<_>>().join(", "))
+    };
+    Error::Argument { argument: "user ops".to_string(), message }
+}
+
+fn read_spec(mut map: Map<'_>) -> Result<Spec, Error> {
+    let name = map.required("name")?.text;
+    let size = map.parsed("size", Distribution::parse)?;
+    let population = map.parsed("population", Distribution::parse)?;
+    let cluster = map.parsed("cluster", Distribution::parse)?;
+    map.finish()?;
+    Ok(Spec { name, size, population, cluster })
+}
+
+fn read_queries(map: Map<'_>) -> Result<Vec<Query>, Error> {
+    let each = map.named_maps()?.into_iter().map(|(name, mut map)| {
+        let cql = map.required("cql")?;
+        // Arguments from one row or from several of the partition: here each is drawn for itself, so that it is both.
+        let fields = map.optional("fields")?;
+        if fields.as_ref().is_some_and(|fields| !["samerow", "multirow"].contains(&fields.text.to_lowercase().as_str()))
+        {
+            return Err(map.error(name.line, format!("`fields` of {} is samerow or multirow", name.text)));
+        }
+        map.finish()?;
+        Ok(Query { name: name.text, cql: cql.text, line: cql.line })
+    });
+    each.collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! The columns of a table from the statement that creates it.
+
+use super::cql::{Token, tokens};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Table {
+    pub keyspace: Option<String>,
+    pub name: String,
+    pub columns: Vec<Column>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Column {
+    pub name: String,
+    pub cql_type: CqlType,
+    pub role: Role,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Partition,
+    Clustering,
+    Regular,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CqlType {
+    TinyInt,
+    SmallInt,
+    Int,
+    BigInt,
+    Counter,
+    Float,
+    Double,
+    Boolean,
+    Text,
+    Blob,
+    Uuid,
+    TimeUuid,
+    Timestamp,
+    Date,
+    Time,
+    Inet,
+    Decimal,
+    VarInt,
+    Duration,
+    /// A collection, a tuple, a vector or a type of the user.
+    Compound,
+}
+
+const TYPES: [(&str, CqlType); 21] = [
+    ("tinyint", CqlType::TinyInt),
+    ("smallint", CqlType::SmallInt),
+    ("int", CqlType::Int),
+    ("bigint", CqlType::BigInt),
+    ("counter", CqlType::Counter),
+    ("float", CqlType::Float),
+    ("double", CqlType::Double),
+    ("boolean", CqlType::Boolean),
+    ("text", CqlType::Text),
+    ("varchar", CqlType::Text),
+    ("ascii", CqlType::Text),
+    ("blob", CqlType::Blob),
+    ("uuid", CqlType::Uuid),
+    ("timeuuid", CqlType::TimeUuid),
+    ("timestamp", CqlType::Timestamp),
+    ("date", CqlType::Date),
+    ("time", CqlType::Time),
+    ("inet", CqlType::Inet),
+    ("decimal", CqlType::Decimal),
+    ("varint", CqlType::VarInt),
+    ("duration", CqlType::Duration),
+];
+
+impl Table {
+    /// Reads `CREATE TABLE`. The error says what is wrong with it.
+    pub fn parse(cql: &str) -> Result<Table, String> {
+        let tokens = tokens(cql);
+        let wrong = || "this is not a CREATE TABLE statement with its columns and a PRIMARY KEY".to_string();
+        let mut rest = tokens.as_slice();
+        for word in ["CREATE", "TABLE"] {
+            rest = match rest {
+                [first, after @ ..] if first.is(word) => after,
+                _ => return Err(wrong()),
+            };
+        }
+        if let [first, second, third, after @ ..] = rest
+            && (first.is("IF") && second.is("NOT") && third.is("EXISTS"))
+        {
+            rest = after;
+        }
+        let (keyspace, name, rest) = match rest {
+            [keyspace, dot, name, after @ ..] if dot.text == "." => (keyspace.name(), name.name(), after),
+            [name, after @ ..] => (None, name.name(), after),
+            [] => return Err(wrong()),
+        };
+        let name = name.ok_or_else(wrong)?;
+        let mut columns: Vec<Column> = Vec::new();
+        let (mut partition, mut clustering) = (Vec::new(), Vec::new());
+        for part in parts(rest).ok_or_else(wrong)? {
+            match part {
+                [primary, key, inner @ ..] if primary.is("PRIMARY") && key.is("KEY") => {
+                    let mut names = parts(inner).ok_or_else(wrong)?.into_iter();
+                    let first = names.next().ok_or_else(wrong)?;
+                    partition = match parts(first) {
+                        Some(several) => several.into_iter().filter_map(|name| name.first()?.name()).collect(),
+                        None => first.first().and_then(Token::name).into_iter().collect(),
+                    };
+                    clustering = names.filter_map(|name| name.first()?.name()).collect();
+                }
+                [name, cql_type @ ..] if !cql_type.is_empty() => {
+                    let name = name.name().ok_or_else(wrong)?;
+                    if let [.., primary, key] = cql_type
+                        && (primary.is("PRIMARY") && key.is("KEY"))
+                    {
+                        partition = vec![name.clone()];
+                    }
+                    columns.push(Column { name, cql_type: CqlType::of(cql_type), role: Role::Regular });
+                }
+                _ => return Err(wrong()),
+            }
+        }
+        if partition.is_empty() {
+            return Err(wrong());
+        }
+        for (names, role) in [(partition, Role::Partition), (clustering, Role::Clustering)] {
+            for key in names {
+                match columns.iter_mut().find(|column| column.name == key) {
+                    Some(column) => column.role = role,
+                    None => return Err(format!("the PRIMARY KEY has `{key}`, which is no column")),
+                }
+            }
+        }
+        Ok(Table { keyspace, name, columns })
+    }
+
+    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(move |column| column.role == role)
+    }
+}
+
+/// What stands between the bracket that `tokens` begin with and the one that closes it, cut at the commas that are in no
+/// further bracket.
+fn parts<'t, 'c>(tokens: &'t [Token<'c>]) -> Option<Vec<&'t [Token<'c>]>> {
+    let (first, tokens) = tokens.split_first()?;
+    if first.text != "(" {
+        return None;
+    }
+    let (mut depth, mut start, mut parts) = (0usize, 0, Vec::new());
+    for (position, token) in tokens.iter().enumerate() {
+        match token.text {
+            "(" | "<" => depth += 1,
+            ")" if depth == 0 => {
+                parts.push(&tokens[start..position]);
+                return Some(parts);
+            }
+            ")" | ">" => depth = depth.saturating_sub(1),
+            "," if depth == 0 => {
+                parts.push(&tokens[start..position]);
+                start = position + 1;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+impl CqlType {
+    fn of(tokens: &[Token<'_>]) -> CqlType {
+        let compound = tokens.get(1).is_some_and(|next| next.text == "<" || next.text == ".");
+        let known = TYPES.iter().find(|(name, _)| tokens.first().is_some_and(|token| token.is(name)));
+        known.filter(|_| !compound).map_or(CqlType::Compound, |(_, cql_type)| *cql_type)
+    }
+
+    /// The highest number that it holds, counted from 0; none where any key fits.
+    pub fn largest(self) -> Option<u64> {
+        match self {
+            CqlType::TinyInt => Some(i8::MAX as u64),
+            CqlType::SmallInt => Some(i16::MAX as u64),
+            CqlType::Int => Some(i32::MAX as u64),
+            CqlType::Boolean => Some(1),
+            _ => None,
+        }
+    }
+
+    /// Whether the driver makes values of it from the number of a key.
+    pub fn takes_keys(self) -> bool {
+        !matches!(
+            self,
+            CqlType::TimeUuid
+                | CqlType::Date
+                | CqlType::Time
+                | CqlType::Inet
+                | CqlType::Decimal
+                | CqlType::VarInt
+                | CqlType::Duration
+                | CqlType::Compound
+        )
+    }
+
+    /// A value of it in CQL, the same for all rows.
+    pub fn constant(self) -> Option<&'static str> {
+        Some(match self {
+            CqlType::TinyInt
+            | CqlType::SmallInt
+            | CqlType::Int
+            | CqlType::BigInt
+            | CqlType::Counter
+            | CqlType::VarInt => "1",
+            CqlType::Float | CqlType::Double | CqlType::Decimal => "1.5",
+            CqlType::Boolean => "true",
+            CqlType::Text => "'constant'",
+            CqlType::Blob => "0x636f6e7374616e74",
+            CqlType::Uuid => "636f6e73-7461-4e74-8000-000000000001",
+            CqlType::TimeUuid => "00000000-0000-1000-8000-000000000001",
+            CqlType::Timestamp => "1",
+            CqlType::Date => "'2020-01-01'",
+            CqlType::Time => "'12:00:00'",
+            CqlType::Inet => "'192.0.2.1'",
+            CqlType::Duration => "1h30m",
+            CqlType::Compound => return None,
+        })
+    }
+
+    /// Its name in CQL.
+    pub fn name(self) -> &'static str {
+        TYPES.iter().find(|(_, known)| *known == self).map_or("collection or type of your own", |(name, _)| name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_have_their_types_and_roles() {
+        let table = Table::parse(
+            "CREATE TABLE IF NOT EXISTS ks.\"Events\" (tenant text, shard tinyint, at timeuuid, \"Kind\" ascii, \
+             tags frozen<map<text, int>>, place tuple<int, int>, total counter static, \
+             PRIMARY KEY ((tenant, shard), at, \"Kind\")) WITH CLUSTERING ORDER BY (at DESC)",
+        )
+        .unwrap();
+        let shown =
+            table.columns.iter().map(|column| format!("{} {:?} {:?}", column.name, column.cql_type, column.role));
+        insta::assert_snapshot!(format!(
+            "{:?}.{}\n{}",
+            table.keyspace,
+            table.name,
+            shown.collect::<Vec<_>>().join("\n")
+        ));
+        let single = Table::parse("create table t (k int primary key, v text)").unwrap();
+        assert_eq!(single.with_role(Role::Partition).count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_table_is_told() {
+        for cql in ["", "CREATE INDEX i ON t (a)", "CREATE TABLE t (a int)", "CREATE TABLE t (a int, PRIMARY KEY (b))"]
+        {
+            assert!(Table::parse(cql).is_err(), "{cql}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! YAML read strictly, with the file and the line in each error.
+
+use crate::Error;
+use crate::error::did_you_mean;
+use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
+
+/// A mapping while it is read.
+#[derive(Debug)]
+pub(super) struct Map<'y> {
+    file: &'y str,
+    path: String,
+    line: usize,
+    entries: Vec<Entry<'y>>,
+    asked: Vec<&'static str>,
+}
+
+#[derive(Debug)]
+struct Entry<'y> {
+    /// In lower case, as cassandra-stress compares them.
+    key: String,
+    line: usize,
+    value: &'y MarkedYaml<'y>,
+}
+
+/// A text with its line.
+#[derive(Debug, Clone)]
+pub(super) struct Text {
+    pub text: String,
+    pub line: usize,
+}
+
+/// Parses a file of one document.
+pub(super) fn parse<'y>(file: &str, text: &'y str) -> Result<MarkedYaml<'y>, Error> {
+    let error = |line: usize, message: String| Error::File { file: file.to_string(), line, message };
+    let documents = MarkedYaml::load_from_str(text).map_err(|wrong| {
+        let place = wrong.marker();
+        error(place.line(), format!("not YAML: {}", wrong.info()))
+    })?;
+    let mut documents = documents.into_iter();
+    match (documents.next(), documents.next()) {
+        (Some(document), None) => Ok(document),
+        (None, _) => Err(error(1, "the profile is empty".to_string())),
+        (Some(_), Some(second)) => Err(error(second.span.start.line(), "a profile is one document".to_string())),
+    }
+}
+
+impl<'y> Map<'y> {
+    pub fn root(file: &'y str, document: &'y MarkedYaml<'y>) -> Result<Map<'y>, Error> {
+        Map::of(file, String::new(), document)
+    }
+
+    fn of(file: &'y str, path: String, node: &'y MarkedYaml<'y>) -> Result<Map<'y>, Error> {
+        let line = node.span.start.line();
+        let YamlData::Mapping(mapping) = &node.data else {
+            let what = if path.is_empty() { "the profile" } else { &path };
+            return Err(Error::File { file: file.to_string(), line, message: format!("{what} should be a mapping") });
+        };
+        let entry = |(key, value): (&'y MarkedYaml<'y>, &'y MarkedYaml<'y>)| Entry {
+            key: scalar(key).unwrap_or_default().to_lowercase(),
+            line: key.span.start.line(),
+            value,
+        };
+        Ok(Map { file, path, line, entries: mapping.iter().map(entry).collect(), asked: Vec::new() })
+    }
+
+    pub fn optional(&mut self, key: &'static str) -> Result<Option<Text>, Error> {
+        let Some(entry) = self.find(key) else { return Ok(None) };
+        match scalar(entry.value) {
+            // A key without a value is as if it were not there.
+            Some(text) if text.is_empty() => Ok(None),
+            Some(text) => Ok(Some(Text { text, line: entry.line })),
+            None => Err(self.error(entry.line, format!("{} should be a text", self.name(key)))),
+        }
+    }
+
+    pub fn required(&mut self, key: &'static str) -> Result<Text, Error> {
+        self.optional(key)?.ok_or_else(|| self.error(self.line, format!("{} is missing", self.name(key))))
+    }
+
+    /// A text that is read further, with its line in the error.
+    pub fn parsed<T>(
+        &mut self,
+        key: &'static str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, Error> {
+        let Some(text) = self.optional(key)? else { return Ok(None) };
+        let parsed = parse(&text.text);
+        parsed.map(Some).map_err(|message| self.error(text.line, format!("{}: {message}", self.name(key))))
+    }
+
+    /// A list of texts.
+    pub fn texts(&mut self, key: &'static str) -> Result<Vec<Text>, Error> {
+        let texts = self.items(key)?.into_iter().map(|item| {
+            let line = item.span.start.line();
+            scalar(item)
+                .map(|text| Text { text, line })
+                .ok_or_else(|| self.error(line, format!("{} should be a list of texts", self.name(key))))
+        });
+        texts.collect()
+    }
+
+    /// A list of mappings.
+    pub fn maps(&mut self, key: &'static str) -> Result<Vec<Map<'y>>, Error> {
+        let path = self.path_of(key);
+        self.items(key)?.into_iter().map(|item| Map::of(self.file, path.clone(), item)).collect()
+    }
+
+    pub fn map(&mut self, key: &'static str) -> Result<Option<Map<'y>>, Error> {
+        let path = self.path_of(key);
+        let Some(entry) = self.find(key) else { return Ok(None) };
+        match entry.value.data.is_null() {
+            true => Ok(None),
+            false => Map::of(self.file, path, entry.value).map(Some),
+        }
+    }
+
+    /// All of what is here, as mappings with names that the file chooses.
+    pub fn named_maps(self) -> Result<Vec<(Text, Map<'y>)>, Error> {
+        let each = |entry: &Entry<'y>| {
+            let map = Map::of(self.file, format!("{}.{}", self.path, entry.key), entry.value)?;
+            Ok((Text { text: entry.key.clone(), line: entry.line }, map))
+        };
+        self.entries.iter().map(each).collect()
+    }
+
+    /// Names of what is here.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.key.as_str())
+    }
+
+    /// Whatever was not asked for is unknown.
+    pub fn finish(&self) -> Result<(), Error> {
+        let Some(unknown) = self.entries.iter().find(|entry| !self.asked.contains(&entry.key.as_str())) else {
+            return Ok(());
+        };
+        let meant = did_you_mean(&unknown.key, self.asked.iter().copied());
+        let place = if self.path.is_empty() { String::new() } else { format!(" in {}", self.path) };
+        let known = self.asked.join(", ");
+        Err(self.error(unknown.line, format!("unknown key `{}`{place}{meant} (known here: {known})", unknown.key)))
+    }
+
+    pub fn error(&self, line: usize, message: impl Into<String>) -> Error {
+        Error::File { file: self.file.to_string(), line, message: message.into() }
+    }
+
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    fn items(&mut self, key: &'static str) -> Result<Vec<&'y MarkedYaml<'y>>, Error> {
+        let Some(entry) = self.find(key) else { return Ok(Vec::new()) };
+        match &entry.value.data {
+            YamlData::Sequence(items) => Ok(items.iter().collect()),
+            data if data.is_null() => Ok(Vec::new()),
+            _ => Err(self.error(entry.line, format!("{} should be a list", self.name(key)))),
+        }
+    }
+
+    fn find(&mut self, key: &'static str) -> Option<Entry<'y>> {
+        self.asked.push(key);
+        let found = self.entries.iter().find(|entry| entry.key == key)?;
+        Some(Entry { key: found.key.clone(), line: found.line, value: found.value })
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_string() } else { format!("{}.{key}", self.path) }
+    }
+
+    fn name(&self, key: &str) -> String {
+        format!("`{}`", self.path_of(key))
+    }
+}
+
+fn scalar(node: &MarkedYaml<'_>) -> Option<String> {
+    match &node.data {
+        YamlData::Value(Scalar::String(text)) => Some(text.to_string()),
+        YamlData::Value(Scalar::Integer(whole)) => Some(whole.to_string()),
+        YamlData::Value(Scalar::FloatingPoint(number)) => Some(number.to_string()),
+        YamlData::Value(Scalar::Boolean(truth)) => Some(truth.to_string()),
+        YamlData::Value(Scalar::Null) => Some(String::new()),
+        _ => None,
+    }
+}

@@ -1,0 +1,228 @@
+//! Scripts of cassandra-stress on a real Cassandra: what they print, record and log is what was sent.
+//!
+//! One node serves all of it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
+use helenus_load::Cancel;
+use helenus_load::stress::{Ran, Stress, run};
+use helenus_recording::{Manifest, Recorder};
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+const PROFILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/profiles");
+
+/// A run, and what it printed.
+struct Script {
+    ran: Ran,
+    printed: String,
+    recorded: u64,
+}
+
+impl Script {
+    /// A figure of the results, such as `Total errors`.
+    fn result(&self, label: &str) -> f64 {
+        let line = self.printed.lines().find(|line| line.starts_with(label)).expect(label);
+        let after = line.split_once(':').unwrap().1.trim();
+        after.split(' ').next().unwrap().replace(',', "").parse().unwrap()
+    }
+
+    /// The last line of the table for an operation, as its numbers.
+    fn last_row(&self, kind: &str) -> Vec<f64> {
+        let rows = self.printed.lines().filter(|line| line.starts_with(&format!("{kind},")));
+        let row = rows.last().expect(kind).split_once(',').unwrap().1;
+        row.split(',').map(|number| number.trim().parse().unwrap()).collect()
+    }
+
+    fn assert_well(&self) {
+        assert!(self.ran.well, "{}\n{:?}", self.printed, self.ran.rounds);
+        assert_eq!(self.result("Total errors"), 0.0);
+        assert!(self.printed.ends_with("END\n"), "{}", self.printed);
+    }
+}
+
+struct Bench {
+    node: String,
+    folder: tempfile::TempDir,
+}
+
+impl Bench {
+    fn try_run(&self, line: &str) -> Result<Script, helenus_load::Error> {
+        let (address, port) = self.node.rsplit_once(':').unwrap();
+        // A line that ends in words of -node goes on with them.
+        let node = if line.ends_with("whitelist") { "" } else { "-node " };
+        let line = format!("{line} {node}{address} -port native={port}");
+        let stress = Stress::parse(&line.split_whitespace().map(str::to_string).collect::<Vec<_>>())?;
+        let folder = tempfile::tempdir_in(self.folder.path()).unwrap();
+        let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", &line)).unwrap();
+        let mut printed = Vec::new();
+        let ran = run(&stress, &recorder, &Cancel::new(), &mut printed, &mut |_| {})?;
+        let closed = recorder.close().unwrap();
+        let recorded = closed.tables.get("requests").map_or(0, |table| table.rows);
+        Ok(Script { ran, printed: String::from_utf8(printed).unwrap(), recorded })
+    }
+
+    fn run(&self, line: &str) -> Script {
+        self.try_run(line).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+#[test]
+fn scripts_run_on_a_real_node() {
+    let places = tempfile::tempdir().unwrap();
+    let places = Places { cache: Places::of_user().unwrap().cache, state: places.path().join("state") };
+    let mut options = ClusterOptions::new(places, "stress");
+    options.heap = "512m".to_owned();
+    options.first_address = Some(Ipv4Addr::new(127, 0, 32, 1));
+    options.lifetime = Lifetime::Tied;
+    let cluster = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new()).unwrap();
+    let node = cluster.nodes()[0].address.to_string();
+    let bench = Bench { node, folder: tempfile::tempdir().unwrap() };
+
+    what_is_not_there_is_told(&bench);
+    writes_are_printed_recorded_and_logged(&bench);
+    what_was_written_is_read(&bench);
+    reads_that_find_nothing_fail_as_there(&bench);
+    a_schedule_has_response_times(&bench);
+    counters_and_truncation(&bench);
+    threads_rise(&bench);
+    profiles_run(&bench);
+}
+
+fn what_is_not_there_is_told(bench: &Bench) {
+    let error = bench.try_run("read n=10 no-warmup -rate threads=1").err().unwrap().to_string();
+    assert!(error.contains("operation READ cannot be prepared"), "{error}");
+}
+
+fn writes_are_printed_recorded_and_logged(bench: &Bench) {
+    let hlog = bench.path("write.hlog");
+    let line = format!("write n=4000 -rate threads=16 -log interval=200ms hdrfile={}", hlog.display());
+    let script = bench.run(&line);
+    script.assert_well();
+    assert!(script.printed.contains("Warming up WRITE with 1000 iterations..."), "{}", script.printed);
+    assert!(script.printed.contains("Running WRITE with 16 threads for 4000 iteration"));
+    assert_eq!(script.recorded, 5000);
+    assert_eq!(script.result("Total partitions"), 4000.0);
+    assert!(script.result("Latency mean") <= script.result("Latency max"));
+    let last = script.last_row("total");
+    assert_eq!((last[0], last.len()), (4000.0, 18));
+    let rate = script.result("Op rate");
+    let summary = &script.ran.rounds[0].phases[0];
+    assert!((rate / summary.throughput_per_s - 1.0).abs() < 0.05, "{rate} {}", summary.throughput_per_s);
+
+    let logged = logged(&hlog);
+    assert_eq!(logged.keys().collect::<Vec<_>>(), ["WRITE-st"]);
+    let times = &logged["WRITE-st"];
+    assert_eq!(times.len(), 4000);
+    let max_ns = summary.service.max_ns.unwrap() as f64;
+    assert!((times.max() as f64 / max_ns - 1.0).abs() < 2e-3, "{} {max_ns}", times.max());
+}
+
+fn what_was_written_is_read(bench: &Bench) {
+    let script = bench.run(
+        "read n=2000 no-warmup -pop dist=UNIFORM(1..4000) -rate threads=8 \
+         -mode native cql3 compression=lz4 user=cassandra password=cassandra -node whitelist",
+    );
+    script.assert_well();
+    assert_eq!(script.result("Total partitions"), 2000.0);
+    // Each of them has found its row.
+    assert!((script.result("Row rate") - script.result("Op rate")).abs() < 1.0, "{}", script.printed);
+}
+
+fn reads_that_find_nothing_fail_as_there(bench: &Bench) {
+    let line = "read n=50 no-warmup -pop dist=FIXED(1b) -rate threads=2";
+    let failed = bench.run(line);
+    assert!(!failed.ran.well && failed.printed.ends_with("FAILURE\n"));
+    assert_eq!((failed.result("Total errors"), failed.ran.empty_reads), (50.0, 50));
+    assert!(bench.run(&format!("{line} -errors ignore")).ran.well);
+    assert_eq!(bench.run(&format!("{line} -errors skip-read-validation")).result("Total errors"), 0.0);
+}
+
+fn a_schedule_has_response_times(bench: &Bench) {
+    let hlog = bench.path("mixed.hlog");
+    let script = bench.run(&format!(
+        "mixed ratio(write=1,read=3) duration=2s no-warmup -pop seq=1..4000 -rate threads=32 fixed=500/s \
+         -log interval=500ms hdrfile={}",
+        hlog.display()
+    ));
+    script.assert_well();
+    assert_eq!(script.recorded, 1000);
+    let (reads, writes) = (script.last_row("READ")[0], script.last_row("WRITE")[0]);
+    assert_eq!(reads + writes, 1000.0);
+    assert!((0.6..0.9).contains(&(reads / 1000.0)), "{reads}");
+    assert!((script.result("Op rate") - 500.0).abs() < 10.0);
+    let logged = logged(&hlog);
+    let tags: Vec<&str> = logged.keys().map(String::as_str).collect();
+    assert_eq!(tags, ["READ-rt", "READ-st", "READ-wt", "WRITE-rt", "WRITE-st", "WRITE-wt"]);
+    assert_eq!(logged["READ-rt"].len() + logged["WRITE-rt"].len(), 1000);
+    assert!(logged["READ-rt"].max() >= logged["READ-st"].max());
+}
+
+fn counters_and_truncation(bench: &Bench) {
+    bench.run("counter_write n=200 no-warmup -rate threads=4").assert_well();
+    bench.run("counter_read n=200 no-warmup -pop dist=UNIFORM(1..200) -rate threads=4").assert_well();
+    // Truncated before the 100 are written, so that the other 100 are gone.
+    bench.run("counter_write n=100 no-warmup truncate=once -rate threads=4").assert_well();
+    let gone = bench.run("counter_read n=200 no-warmup -pop seq=1..200 -rate threads=4");
+    assert_eq!(gone.result("Total errors"), 100.0);
+    // The second half of a sequence.
+    bench.run("counter_write n=100 no-warmup -pop seq=101..200 -rate threads=4").assert_well();
+    bench.run("counter_read n=200 no-warmup -pop seq=1..200 -rate threads=4").assert_well();
+}
+
+fn threads_rise(bench: &Bench) {
+    let script = bench
+        .run("read err<0.9 n>2 n<4 no-warmup -pop seq=1..4000 -rate threads>=4 threads<=16 auto -log interval=100ms");
+    let threads: Vec<&str> = script.printed.lines().filter(|line| line.ends_with("threadCount")).collect();
+    assert_eq!(threads, ["Running with 4 threadCount", "Running with 8 threadCount", "Running with 16 threadCount"]);
+    assert_eq!(script.ran.rounds.len(), 3);
+    assert!(script.printed.contains("Improvement over 4 threadCount: "));
+    assert_eq!(script.printed.lines().filter(|line| line.contains("threadCount, total,")).count(), 3);
+    assert!(script.ran.well);
+    let once = bench.run("read duration=60s no-warmup -pop seq=1..300 no-wrap -rate threads=4");
+    assert_eq!(once.recorded, 300);
+}
+
+fn profiles_run(bench: &Bench) {
+    for (name, operations, rows_per_insert) in [
+        ("sensors", "insert=2,day=1,since=1,by_sample=1", 8.0),
+        ("visits", "insert=1,one=1", 1.0),
+        ("articles", "insert=1,newest=1,both=1", 1.0),
+        ("everything", "insert=1,piece=1", 3.0),
+    ] {
+        let script = bench.run(&format!("user profile={PROFILES}/{name}.yaml ops({operations}) n=400 -rate threads=4"));
+        script.assert_well();
+        let insert = script.last_row("insert");
+        // Both are rounded to whole numbers.
+        assert!((insert[3] / insert[1] / rows_per_insert - 1.0).abs() < 0.05, "{name}: {insert:?}");
+    }
+    // A key that was written is found again.
+    let page = format!("user profile={PROFILES}/visits.yaml");
+    bench.run(&format!("{page} ops(insert=1) n=2000 no-warmup -rate threads=8")).assert_well();
+    let read = bench.run(&format!("{page} ops(one=1) n=500 no-warmup -pop dist=UNIFORM(1..2k) -rate threads=8"));
+    assert!((read.result("Row rate") - read.result("Op rate")).abs() < 1.0, "{}", read.printed);
+}
+
+/// The histograms of a log by tag, intervals added up.
+fn logged(path: &Path) -> BTreeMap<String, Histogram<u64>> {
+    use base64::Engine as _;
+    let text = std::fs::read(path).unwrap();
+    let mut sums: BTreeMap<String, Histogram<u64>> = BTreeMap::new();
+    for entry in IntervalLogIterator::new(&text) {
+        let LogEntry::Interval(interval) = entry.unwrap() else { continue };
+        let bytes = base64::engine::general_purpose::STANDARD.decode(interval.encoded_histogram()).unwrap();
+        let times: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap();
+        let sum = sums.entry(interval.tag().unwrap().as_str().to_string());
+        sum.or_insert_with(|| Histogram::new(3).unwrap()).add(times).unwrap();
+    }
+    sums
+}
