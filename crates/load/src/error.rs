@@ -12,6 +12,9 @@ pub enum Error {
     #[error("cannot read the workload {path}: {source}")]
     Read { path: PathBuf, source: std::io::Error },
 
+    #[error("cannot read the trace {path}: {source}")]
+    ReadTrace { path: PathBuf, source: std::io::Error },
+
     #[error("there is no workload `{name}`{suggestion}; built in are {known}, or give the path of a TOML file")]
     NoWorkload { name: String, suggestion: String, known: String },
 
@@ -21,7 +24,9 @@ pub enum Error {
     #[error("{argument}: {message}")]
     Argument { argument: String, message: String },
 
-    #[error("no phase to run: give --rate, --steps, --ramp or --in-flight with --for or --count")]
+    #[error(
+        "no phase to run: give --rate, --steps, --ramp or --in-flight with --for or --count, or --trace or --surge"
+    )]
     NoPhase,
 
     #[error("phase {phase}: {message}")]

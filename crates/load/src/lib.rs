@@ -31,6 +31,6 @@ pub use outcome::Outcome;
 pub use plan::Plan;
 pub use progress::{ErrorCount, Event, Lag, Percentiles, PhaseProgress, Progress};
 pub use run::run;
-pub use schedule::{Load, Phase, Until, Work};
+pub use schedule::{Arrivals, Load, Phase, Until, Work};
 pub use summary::{ErrorSummary, PhaseSummary, StallSummary, Summary};
 pub use workload::Workload;

@@ -3,7 +3,7 @@
 use crate::driver::{Counts, Tally};
 use crate::outcome::Outcome;
 use crate::progress::{ErrorCount, Lag, Percentiles};
-use crate::schedule::{Load, Phase};
+use crate::schedule::Phase;
 use serde::Serialize;
 
 /// The result of a run.
@@ -28,7 +28,7 @@ pub struct PhaseSummary {
     /// Intended rates at its start and at its end, in open loop.
     pub rate_per_s: Option<f64>,
     pub end_rate_per_s: Option<f64>,
-    /// Requests in flight, in closed loop.
+    /// Requests in flight at most, in closed loop.
     pub in_flight: Option<u32>,
     /// On the clock of the recording.
     pub start_ns: i64,
@@ -89,10 +89,7 @@ impl PhaseSummary {
             measured: phase.measured,
             rate_per_s: rate,
             end_rate_per_s: end_rate,
-            in_flight: match phase.load {
-                Load::InFlight(requests) => Some(requests),
-                _ => None,
-            },
+            in_flight: phase.in_flight_at_most(),
             start_ns,
             end_ns,
             requests: counts.requests(),

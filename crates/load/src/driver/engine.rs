@@ -135,6 +135,21 @@ impl Engine {
         }
     }
 
+    /// Starts the requests of each group of a surge when it joins, and returns when no more are to start.
+    pub async fn dispatch_surge(self: &Rc<Self>) {
+        loop {
+            let next = self.feed.borrow_mut().next(self.clock.now_ns(), true);
+            match next {
+                Next::Job(job) => self.give(job),
+                Next::At(at_ns) => self.wait(Some(at_ns)).await,
+                Next::Over => break,
+            }
+        }
+        while self.slots.busy() > 0 && !matches!(*self.feed.borrow(), Feed::Over) {
+            self.wait(None).await;
+        }
+    }
+
     /// Waits until nothing is in flight. False when `until_ns`, which may change at each call, has come before.
     pub async fn drained(&self, until_ns: impl Fn() -> i64) -> bool {
         while self.slots.busy() > 0 {
@@ -227,7 +242,7 @@ impl Engine {
                 }
                 let free = self.slots.has_free() || self.slots.count() < self.room;
                 let mut feed = self.feed.borrow_mut();
-                job = match feed.next(end_ns, free) {
+                job = match feed.after(&current, end_ns, free) {
                     Next::Job(next) => Some(next),
                     Next::At(_) => None,
                     Next::Over => {

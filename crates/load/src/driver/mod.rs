@@ -7,6 +7,7 @@ mod ledger;
 mod route;
 mod session;
 mod slots;
+mod surge;
 mod tally;
 mod thread;
 

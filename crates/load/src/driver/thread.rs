@@ -230,13 +230,11 @@ impl Thread {
         watch.give_up_ns.set(end_ns + drain_ns);
         match &self.run.segments[begin.segment] {
             Segment::Open(_) => engine.dispatch_open().await,
-            Segment::Closed(phase) => {
-                let in_flight = match phases[*phase].load {
-                    Load::InFlight(in_flight) => self.share(in_flight),
-                    _ => 0,
-                };
-                engine.dispatch_closed(in_flight).await;
-            }
+            Segment::Closed(phase) => match phases[*phase].load {
+                Load::Surge { .. } => engine.dispatch_surge().await,
+                Load::InFlight(in_flight) => engine.dispatch_closed(self.share(in_flight)).await,
+                _ => {}
+            },
         }
         self.drain(engine, clock, drain_ns).await;
         engine.ledger().end();
