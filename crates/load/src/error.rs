@@ -53,6 +53,10 @@ pub enum Error {
     #[error("operation {operation}: parameter {parameter} ({generator}) cannot be a value of the CQL type {cql_type}")]
     Type { operation: String, parameter: String, generator: String, cql_type: String },
 
+    /// What was written cannot be known again, or cannot be found.
+    #[error("workload {workload} cannot be verified: {reason}")]
+    Verify { workload: String, reason: String },
+
     #[error("cannot start {what}: {source}")]
     Start { what: &'static str, source: std::io::Error },
 

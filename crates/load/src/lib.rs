@@ -23,6 +23,7 @@ pub mod schedule;
 mod stalls;
 pub mod strict;
 mod summary;
+pub mod verify;
 pub mod workload;
 
 pub use cancel::Cancel;
@@ -33,4 +34,5 @@ pub use progress::{ErrorCount, Event, Lag, Percentiles, PhaseProgress, Progress}
 pub use run::run;
 pub use schedule::{Arrivals, Load, Phase, Until, Work};
 pub use summary::{ErrorSummary, PhaseSummary, StallSummary, Summary};
+pub use verify::{Verified, Verify, verify};
 pub use workload::Workload;

@@ -39,6 +39,8 @@ pub struct PhaseSummary {
     pub errors: Vec<ErrorCount>,
     /// Reads that were answered without a row.
     pub empty: u64,
+    /// Conditional writes that were answered well and not applied, because their condition did not hold.
+    pub not_applied: u64,
     /// Requests that ended well while the phase was on, per second.
     pub throughput_per_s: f64,
     /// From the actual start, and from the intended start. Of requests that were answered or waited for in vain;
@@ -97,6 +99,7 @@ impl PhaseSummary {
             failed: counts.failed(),
             errors: errors(counts),
             empty: counts.empty,
+            not_applied: counts.not_applied,
             throughput_per_s: if seconds > 0.0 { counts.ended_ok as f64 / seconds } else { 0.0 },
             service: Percentiles::of(&tally.service),
             response: Percentiles::of(&tally.response),

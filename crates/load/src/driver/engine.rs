@@ -8,6 +8,7 @@
 use super::alarm::Alarm;
 use super::feed::{Feed, Job, Next};
 use super::ledger::{Ended, Ledger};
+use super::request::{self, Answer};
 use super::route;
 use super::session::Statement;
 use super::slots::{Cut, Slot, Slots};
@@ -16,7 +17,6 @@ use crate::workload::{Call, Draw, Mix, Pool, Workload};
 use helenus_recording::Clock;
 use scylla::client::session::Session;
 use scylla::errors::ExecutionError;
-use scylla::response::query_result::QueryResult;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -285,8 +285,8 @@ impl Engine {
         };
         slot.started_ns.set(start_ns);
         slot.node.set(route::NO_NODE);
-        let mut request = pin!(self.session.execute_unpaged(&statement.prepared, call));
-        let answer: Result<Result<QueryResult, ExecutionError>, Cut> = poll_fn(|context| {
+        let mut request = pin!(request::send(&self.session, statement, call));
+        let answer: Result<Result<Answer, ExecutionError>, Cut> = poll_fn(|context| {
             if let Some(cut) = slot.cut.take() {
                 return Poll::Ready(Err(cut));
             }
@@ -302,10 +302,10 @@ impl Engine {
         let end_ns = self.clock.now_ns();
         slot.started_ns.set(i64::MAX);
         slot.cut.set(None);
-        let mut empty = false;
+        let mut said = Answer::default();
         let outcome = match answer {
-            Ok(Ok(result)) => {
-                empty = result.is_rows() && result.into_rows_result().is_ok_and(|rows| rows.rows_num() == 0);
+            Ok(Ok(answer)) => {
+                said = answer;
                 Outcome::Ok
             }
             Ok(Err(error)) => {
@@ -329,7 +329,7 @@ impl Engine {
             }
         };
         let node = slot.node.get();
-        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, empty });
+        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, answer: said });
         (end_ns, outcome)
     }
 }

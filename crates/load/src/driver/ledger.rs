@@ -1,6 +1,7 @@
 //! What one driver thread knows of its requests: rows for the recording and tallies for the summary.
 
 use super::feed::Job;
+use super::request::Answer;
 use super::route::{self, NO_NODE, NodeNumber};
 use super::tally::{Mailbox, Tally};
 use crate::outcome::Outcome;
@@ -20,7 +21,7 @@ pub(super) struct Ended {
     pub node: NodeNumber,
     pub operation: usize,
     pub outcome: Outcome,
-    pub empty: bool,
+    pub answer: Answer,
 }
 
 struct Row {
@@ -102,7 +103,8 @@ impl Ledger {
         });
         let tally = self.tally(ended.job.phase);
         tally.counts.outcomes[ended.outcome as usize] += 1;
-        tally.counts.empty += u64::from(ended.empty);
+        tally.counts.empty += u64::from(ended.answer.empty);
+        tally.counts.not_applied += u64::from(ended.answer.not_applied);
         if ended.outcome.is_timed() {
             tally.service.record(ended.end_ns - ended.start_ns);
             tally.response.record(ended.end_ns - intended_ns);

@@ -4,6 +4,7 @@ mod alarm;
 mod engine;
 mod feed;
 mod ledger;
+mod request;
 mod route;
 mod session;
 mod slots;
@@ -11,6 +12,6 @@ mod surge;
 mod tally;
 mod thread;
 
-pub(crate) use session::{ContactPoints, reach};
+pub(crate) use session::{ContactPoints, Statement, open, prepare, reach};
 pub(crate) use tally::{Counts, Tally, Times};
 pub(crate) use thread::{Driver, Run};
