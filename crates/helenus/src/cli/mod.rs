@@ -15,6 +15,7 @@ mod recording;
 mod report;
 mod sql;
 mod up;
+mod verify;
 
 use crate::terminal;
 use anyhow::Result;
@@ -41,6 +42,7 @@ enum Command {
     Down(down::Arguments),
     Ps(ps::Arguments),
     Load(load::Arguments),
+    Verify(verify::Arguments),
     Record(record::Arguments),
     Explain(explain::Arguments),
     Report(report::Arguments),
@@ -57,6 +59,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Down(arguments) => down::run(arguments),
         Command::Ps(arguments) => ps::run(arguments),
         Command::Load(arguments) => load::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
         Command::Record(arguments) => record::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Report(arguments) => report::run(arguments),

@@ -49,9 +49,9 @@ pub enum Content {
     Random,
     /// Compressed to that share of its size, from 0.05 to 1, as `nodetool tablestats` shows it.
     Compressible { ratio: f64 },
-    /// Words: compressed to about 0.6.
+    /// Words: compressed to about 0.75.
     Text,
-    /// Records of JSON, cut anywhere: compressed to about 0.45.
+    /// Records of JSON, cut anywhere: compressed to about 0.49.
     Json,
 }
 
