@@ -14,6 +14,8 @@ pub enum Error {
 
     #[error("cannot write {path}: {source}")]
     Write { path: PathBuf, source: std::io::Error },
+    #[error("cannot read the trace {path}: {source}")]
+    ReadTrace { path: PathBuf, source: std::io::Error },
 
     #[error("there is no workload `{name}`{suggestion}; built in are {known}, or give the path of a TOML file")]
     NoWorkload { name: String, suggestion: String, known: String },
@@ -24,7 +26,9 @@ pub enum Error {
     #[error("{argument}: {message}")]
     Argument { argument: String, message: String },
 
-    #[error("no phase to run: give --rate, --steps, --ramp or --in-flight with --for or --count")]
+    #[error(
+        "no phase to run: give --rate, --steps, --ramp or --in-flight with --for or --count, or --trace or --surge"
+    )]
     NoPhase,
 
     #[error("phase {phase}: {message}")]
@@ -50,6 +54,10 @@ pub enum Error {
 
     #[error("operation {operation}: parameter {parameter} ({generator}) cannot be a value of the CQL type {cql_type}")]
     Type { operation: String, parameter: String, generator: String, cql_type: String },
+
+    /// What was written cannot be known again, or cannot be found.
+    #[error("workload {workload} cannot be verified: {reason}")]
+    Verify { workload: String, reason: String },
 
     #[error("cannot start {what}: {source}")]
     Start { what: &'static str, source: std::io::Error },

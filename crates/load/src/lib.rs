@@ -28,6 +28,7 @@ mod stalls;
 pub mod stress;
 pub mod strict;
 mod summary;
+pub mod verify;
 pub mod workload;
 
 pub use access::{Access, Compression, Login};
@@ -38,6 +39,7 @@ pub use outcome::Outcome;
 pub use plan::{DriverKind, Plan};
 pub use progress::{ErrorCount, Event, Lag, Percentiles, PhaseProgress, Progress};
 pub use run::run;
-pub use schedule::{Load, Phase, Until, Work};
+pub use schedule::{Arrivals, Load, Phase, Until, Work};
 pub use summary::{ErrorSummary, PhaseSummary, StallSummary, Summary};
+pub use verify::{Verified, Verify, verify};
 pub use workload::Workload;

@@ -10,7 +10,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DriverKind {
-    /// Our own, for prepared statements: it costs least.
+    /// Our own, for single prepared statements: it costs least. What it can't carry goes by the other, see
+    /// [`Plan::driven_by`].
     #[default]
     Thin,
     /// The driver crate `scylla`, which carries everything.
@@ -98,6 +99,19 @@ impl Plan {
         }
         phases.iter().try_for_each(Phase::check)?;
         Ok(phases)
+    }
+
+    /// What carries the requests: the driver crate, where it was asked for, or where an operation that is run, or the
+    /// way to the nodes, is more than the thin driver knows.
+    pub fn driven_by(&self) -> DriverKind {
+        let workload = &self.workload;
+        let run = workload.mix.shares().map(|(operation, _)| operation);
+        let populate = workload.populate.map(|populate| populate.operation);
+        let plain = run.chain(populate).all(|operation| workload.operations[operation].is_plain());
+        match plain && self.access.compression.is_none() {
+            true => self.driver,
+            false => DriverKind::Scylla,
+        }
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use crate::driver::{ContactPoints, Counts, Driver, Run, Scout, Tally, reach};
 use crate::progress::{Event, Lag, Percentiles, PhaseProgress, Progress};
-use crate::schedule::{Load, Phase, Segment, Until, segments};
+use crate::schedule::{Phase, Segment, Until, segments};
 use crate::stalls::Watcher;
 use crate::summary::{ErrorSummary, PhaseSummary, StallSummary, Summary, errors, lag};
 use crate::workload::Pool;
@@ -40,7 +40,7 @@ pub fn run(
     }
     let (plan, points) = (Arc::new(plan.clone()), Arc::new(open));
     // It lives as long as the run.
-    let scout = match plan.driver {
+    let scout = match plan.driven_by() {
         DriverKind::Thin => Some(Scout::start(&plan, &points)?),
         DriverKind::Scylla => None,
     };
@@ -192,10 +192,7 @@ impl Conductor {
                 name: &phase.name,
                 rate_per_s: rate,
                 end_rate_per_s: end_rate.filter(|end_rate| Some(*end_rate) != rate),
-                in_flight: match phase.load {
-                    Load::InFlight(requests) => Some(i64::from(requests)),
-                    _ => None,
-                },
+                in_flight: phase.in_flight_at_most().map(i64::from),
                 measured: phase.measured,
             });
         }

@@ -3,7 +3,7 @@
 use crate::driver::{Counts, Tally};
 use crate::outcome::Outcome;
 use crate::progress::{ErrorCount, Lag, Percentiles};
-use crate::schedule::{Load, Phase};
+use crate::schedule::Phase;
 use serde::Serialize;
 
 /// The result of a run.
@@ -28,7 +28,7 @@ pub struct PhaseSummary {
     /// Intended rates at its start and at its end, in open loop.
     pub rate_per_s: Option<f64>,
     pub end_rate_per_s: Option<f64>,
-    /// Requests in flight, in closed loop.
+    /// Requests in flight at most, in closed loop.
     pub in_flight: Option<u32>,
     /// On the clock of the recording.
     pub start_ns: i64,
@@ -39,6 +39,8 @@ pub struct PhaseSummary {
     pub errors: Vec<ErrorCount>,
     /// Reads that were answered without a row.
     pub empty: u64,
+    /// Conditional writes that were answered well and not applied, because their condition did not hold.
+    pub not_applied: u64,
     /// Requests that ended well while the phase was on, per second.
     pub throughput_per_s: f64,
     /// From the actual start, and from the intended start. Of requests that were answered or waited for in vain;
@@ -89,10 +91,7 @@ impl PhaseSummary {
             measured: phase.measured,
             rate_per_s: rate,
             end_rate_per_s: end_rate,
-            in_flight: match phase.load {
-                Load::InFlight(requests) => Some(requests),
-                _ => None,
-            },
+            in_flight: phase.in_flight_at_most(),
             start_ns,
             end_ns,
             requests: counts.requests(),
@@ -100,6 +99,7 @@ impl PhaseSummary {
             failed: counts.failed(),
             errors: errors(counts),
             empty: counts.empty,
+            not_applied: counts.not_applied,
             throughput_per_s: if seconds > 0.0 { counts.ended_ok as f64 / seconds } else { 0.0 },
             service: Percentiles::of(&tally.service),
             response: Percentiles::of(&tally.response),

@@ -24,9 +24,12 @@ const LOG_EVERY_NS: i64 = 1_000_000_000;
   helenus load keyvalue/mixed --rate 5k --for 60s
   helenus load keyvalue/write --node 10.0.0.1 --warm-up 10s --steps 2k..20k/2k --each 30s -o steps.helenus
   helenus load timeseries --populate --in-flight 64 --count 1M
+  helenus load keyvalue/mixed --rate 5k --poisson --for 60s --trace peak.txt
+  helenus load keyvalue/write --surge 20 --every 15s --in-flight 20 --count 1M
   helenus load mine.toml --ramp 1k..10k --for 2m --rate 10k --for 1m --json")]
 pub struct Arguments {
-    /// A workload that comes with helenus (keyvalue, timeseries), or a TOML file; with /MIX for one of its mixes
+    /// A workload that comes with helenus (counter, keyvalue, lightweight, timeseries, wide-rows), or a TOML file; with
+    /// /MIX for one of its mixes
     workload: String,
     /// A node to begin with; the rest of the ring is found through it (may be given again)
     #[arg(long = "node", value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1")]
@@ -87,7 +90,7 @@ fn login(user: Option<&String>, file: Option<&PathBuf>) -> Result<Option<Login>>
     Ok(Some(Login { user: user.clone(), password }))
 }
 
-fn count(text: &str) -> Result<u64, String> {
+pub fn count(text: &str) -> Result<u64, String> {
     helenus_load::quantity::count(text).map_err(|error| error.to_string())
 }
 
@@ -322,6 +325,16 @@ pub fn print_summary(summary: &Summary) -> Result<()> {
     for error in &summary.errors {
         let (count, name) = (terminal::count(error.count), error.outcome.name());
         terminal::warn(format_args!("{count} {name}; the first on {}: {}", error.first_node, error.first_message));
+    }
+    let not_applied = summary.phases.iter().map(|phase| phase.not_applied).sum();
+    let empty = summary.phases.iter().map(|phase| phase.empty).sum();
+    for (requests, what) in [
+        (not_applied, "conditional writes were not applied: their condition did not hold"),
+        (empty, "reads found no row"),
+    ] {
+        if requests > 0 {
+            terminal::talk(format_args!("{} {what}", terminal::count(requests)));
+        }
     }
     let lag = summary.lag;
     for (requests, what) in [

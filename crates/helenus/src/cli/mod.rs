@@ -16,6 +16,7 @@ mod report;
 mod sql;
 mod stress;
 mod up;
+mod verify;
 
 use crate::terminal;
 use anyhow::Result;
@@ -43,6 +44,7 @@ enum Command {
     Ps(ps::Arguments),
     Load(load::Arguments),
     Stress(stress::Arguments),
+    Verify(verify::Arguments),
     Record(record::Arguments),
     Explain(explain::Arguments),
     Report(report::Arguments),
@@ -60,6 +62,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Ps(arguments) => ps::run(arguments),
         Command::Load(arguments) => load::run(arguments),
         Command::Stress(arguments) => stress::run(arguments),
+        Command::Verify(arguments) => verify::run(arguments),
         Command::Record(arguments) => record::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Report(arguments) => report::run(arguments),

@@ -8,15 +8,35 @@ use helenus_load::{Phase, schedule};
 #[derive(Debug)]
 pub struct Phases(Vec<(&'static str, String)>);
 
-/// Flag, name of its value, help.
+/// Flag, name of its value (empty where it takes none), help.
 const FLAGS: &[(&str, &str, &str)] = &[
     ("rate", "RATE", "A phase of so many requests per second, such as 5k (open loop)"),
     ("steps", "FROM..TO/STEP", "A phase for each rate, such as 2k..20k/2k (open loop)"),
     ("ramp", "FROM..TO", "A phase whose rate grows evenly, such as 1k..10k (open loop)"),
-    ("in-flight", "N", "A phase with so many requests in flight at any time (closed loop)"),
+    (
+        "trace",
+        "FILE",
+        "A phase with a request at each time of a file: a line each, in seconds or with ms, us or ns (open loop)",
+    ),
+    (
+        "surge",
+        "GROUPS",
+        "A phase of so many groups of clients that join one after the other, with --every, --in-flight and --count (closed loop)",
+    ),
+    ("every", "DURATION", "The time between two groups that join the last --surge"),
+    (
+        "in-flight",
+        "N",
+        "A phase with so many requests in flight at any time (closed loop); after --surge, those of each group",
+    ),
+    (
+        "poisson",
+        "",
+        "Let the requests of the last phase start at random at its rate, as those of many clients do, and not evenly",
+    ),
     ("for", "DURATION", "How long the last phase takes, such as 60s"),
     ("each", "DURATION", "How long each of the last --steps takes"),
-    ("count", "N", "How many requests the last phase sends"),
+    ("count", "N", "How many requests the last phase, or each group of a surge, sends"),
     ("name", "NAME", "Name of the last phase"),
     ("warm-up", "DURATION", "Before all, so long at the first phase's load; recorded, and not judged"),
 ];
@@ -35,7 +55,12 @@ impl Args for Phases {
     fn augment_args(command: Command) -> Command {
         let heading = "Phases, in the order in which they are given";
         let flags = FLAGS.iter().map(|(flag, value, help)| {
-            Arg::new(*flag).long(*flag).value_name(*value).help(*help).action(ArgAction::Append).help_heading(heading)
+            let flag = Arg::new(*flag).long(*flag).help(*help).action(ArgAction::Append).help_heading(heading);
+            match *value {
+                // An empty value keeps the place of a flag that takes none.
+                "" => flag.num_args(0).default_missing_value(""),
+                value => flag.value_name(value),
+            }
         });
         command.args(flags)
     }

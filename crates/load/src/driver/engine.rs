@@ -8,6 +8,7 @@
 use super::alarm::Alarm;
 use super::feed::{Feed, Job, Next};
 use super::ledger::{Ended, Ledger};
+use super::request::{self, Answer};
 use super::route;
 use super::session::Statement;
 use super::slots::{Cut, Slot, Slots};
@@ -16,7 +17,6 @@ use crate::workload::{Call, Draw, Mix, Pool, Workload};
 use helenus_recording::Clock;
 use scylla::client::session::Session;
 use scylla::errors::ExecutionError;
-use scylla::response::query_result::QueryResult;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -135,6 +135,21 @@ impl Engine {
         }
     }
 
+    /// Starts the requests of each group of a surge when it joins, and returns when no more are to start.
+    pub async fn dispatch_surge(self: &Rc<Self>) {
+        loop {
+            let next = self.feed.borrow_mut().next(self.clock.now_ns(), true);
+            match next {
+                Next::Job(job) => self.give(job),
+                Next::At(at_ns) => self.wait(Some(at_ns)).await,
+                Next::Over => break,
+            }
+        }
+        while self.slots.busy() > 0 && !matches!(*self.feed.borrow(), Feed::Over) {
+            self.wait(None).await;
+        }
+    }
+
     /// Waits until nothing is in flight. False when `until_ns`, which may change at each call, has come before.
     pub async fn drained(&self, until_ns: impl Fn() -> i64) -> bool {
         while self.slots.busy() > 0 {
@@ -227,7 +242,7 @@ impl Engine {
                 }
                 let free = self.slots.has_free() || self.slots.count() < self.room;
                 let mut feed = self.feed.borrow_mut();
-                job = match feed.next(end_ns, free) {
+                job = match feed.after(&current, end_ns, free) {
                     Next::Job(next) => Some(next),
                     Next::At(_) => None,
                     Next::Over => {
@@ -270,8 +285,8 @@ impl Engine {
         };
         slot.started_ns.set(start_ns);
         slot.node.set(route::NO_NODE);
-        let mut request = pin!(self.session.execute_unpaged(&statement.prepared, call));
-        let answer: Result<Result<QueryResult, ExecutionError>, Cut> = poll_fn(|context| {
+        let mut request = pin!(request::send(&self.session, statement, call));
+        let answer: Result<Result<Answer, ExecutionError>, Cut> = poll_fn(|context| {
             if let Some(cut) = slot.cut.take() {
                 return Poll::Ready(Err(cut));
             }
@@ -288,12 +303,10 @@ impl Engine {
         slot.started_ns.set(i64::MAX);
         slot.cut.set(None);
         self.ledger().meet(slot.node.get(), route::address);
-        let mut rows = None;
+        let mut said = Answer::default();
         let outcome = match answer {
-            Ok(Ok(result)) => {
-                if result.is_rows() {
-                    rows = result.into_rows_result().ok().map(|rows| rows.rows_num() as u64);
-                }
+            Ok(Ok(answer)) => {
+                said = answer;
                 Outcome::Ok
             }
             Ok(Err(error)) => {
@@ -317,7 +330,7 @@ impl Engine {
             }
         };
         let node = slot.node.get();
-        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, rows, carried: None });
+        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, answer: said, carried: None });
         (end_ns, outcome)
     }
 }

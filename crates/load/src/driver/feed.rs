@@ -1,12 +1,14 @@
 //! Where the next request comes from.
 
-use crate::schedule::{Due, OpenLoop, Phase, Until, Work};
+use super::surge::Surge;
+use crate::schedule::{Due, Load, OpenLoop, Phase, Until, Work};
 use crate::workload::Sequence;
 
 /// The requests of one driver thread in one segment of the run.
 pub(super) enum Feed {
     Open(Open),
     Closed(Closed),
+    Surge(Surge),
     Over,
 }
 
@@ -67,13 +69,25 @@ impl Feed {
 
     /// This thread's share of a closed loop.
     pub fn closed(phase: usize, phases: &[Phase], start_ns: i64, first_number: u64, share: (u64, u64)) -> Feed {
+        let populates = phases[phase].work == Work::Populate;
+        let share = match phases[phase].load {
+            Load::Surge { every, in_flight, count, groups } => {
+                let every_ns = i64::try_from(every.as_nanos()).unwrap_or(i64::MAX);
+                let groups = (share.0..u64::from(groups)).step_by(share.1 as usize);
+                let surge = Surge::new(phase, start_ns, every_ns, (in_flight, count), groups);
+                return Feed::Surge(surge.numbered(first_number, populates));
+            }
+            // A thread without room for one request has no share.
+            Load::InFlight(in_flight) if share.0 >= u64::from(in_flight) => return Feed::Over,
+            Load::InFlight(in_flight) => (share.0, share.1.min(u64::from(in_flight))),
+            _ => share,
+        };
         let (end_ns, count) = match phases[phase].until {
             Until::Elapsed(lasts) => {
                 (start_ns.saturating_add(i64::try_from(lasts.as_nanos()).unwrap_or(i64::MAX)), u64::MAX)
             }
             Until::Count(count) => (i64::MAX, count),
         };
-        let populates = phases[phase].work == Work::Populate;
         Feed::Closed(Closed { phase, next: share.0, step: share.1, end_ns, count, first_number, populates })
     }
 
@@ -83,6 +97,15 @@ impl Feed {
             Feed::Over => Next::Over,
             Feed::Open(open) => open.next(now_ns, free),
             Feed::Closed(closed) => closed.next(now_ns),
+            Feed::Surge(surge) => surge.next(now_ns),
+        }
+    }
+
+    /// The next request for a slot whose request has ended: in a surge, one of the same group.
+    pub fn after(&mut self, ended: &Job, now_ns: i64, free: bool) -> Next {
+        match self {
+            Feed::Surge(surge) => surge.after(ended, now_ns),
+            feed => feed.next(now_ns, free),
         }
     }
 
@@ -121,7 +144,8 @@ impl Open {
             self.full_ns = now_ns;
         }
         let populates = self.populates.contains(&due.phase);
-        let number = self.first_number + due.number;
+        // The rows that populate are the same whatever was run before, so that they can be verified.
+        let number = if populates { due.number } else { self.first_number + due.number };
         let sequence = if populates { Sequence::Populate(due.number) } else { Sequence::Distributed };
         let ready_ns = intended_ns.max(self.full_ns);
         let job = Job { phase: due.phase, number, sequence, populates, intended_ns: Some(intended_ns), ready_ns };
@@ -139,7 +163,8 @@ impl Closed {
         self.next += self.step;
         Next::Job(Job {
             phase: self.phase,
-            number: self.first_number + place,
+            // The rows that populate are the same whatever was run before, so that they can be verified.
+            number: if self.populates { place } else { self.first_number + place },
             sequence: if self.populates { Sequence::Populate(place) } else { Sequence::Distributed },
             populates: self.populates,
             intended_ns: None,
@@ -207,6 +232,7 @@ mod tests {
         })
         .collect();
         assert_eq!(numbers, [11, 13]);
+        assert!(matches!(Feed::closed(0, &phases, 1000, 10, (2, 3)), Feed::Over));
         let mut timed = Feed::closed(1, &phases, 1000, 0, (0, 1));
         assert!(matches!(timed.next(1049, true), Next::Job(_)));
         assert!(matches!(timed.next(1050, true), Next::Over));

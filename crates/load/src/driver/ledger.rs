@@ -1,6 +1,7 @@
 //! What one driver thread knows of its requests: rows for the recording and tallies for the summary.
 
 use super::feed::Job;
+use super::request::Answer;
 use super::route::{NO_NODE, NodeNumber};
 use super::tally::{Mailbox, Tally};
 use crate::intervals::{Collector, Timed};
@@ -21,8 +22,7 @@ pub(super) struct Ended {
     pub node: NodeNumber,
     pub operation: usize,
     pub outcome: Outcome,
-    /// None where the answer has no place for rows.
-    pub rows: Option<u64>,
+    pub answer: Answer,
     /// None where the driver does not say.
     pub carried: Option<Carried>,
 }
@@ -129,7 +129,8 @@ impl Ledger {
         });
         let tally = self.tally(ended.job.phase);
         tally.counts.outcomes[ended.outcome as usize] += 1;
-        tally.counts.empty += u64::from(ended.rows == Some(0));
+        tally.counts.empty += u64::from(ended.answer.rows == Some(0));
+        tally.counts.not_applied += u64::from(ended.answer.not_applied);
         if ended.outcome.is_timed() {
             tally.service.record(ended.end_ns - ended.start_ns);
             tally.response.record(ended.end_ns - intended_ns);
@@ -143,7 +144,7 @@ impl Ledger {
                 intended_ns: ended.job.intended_ns,
                 start_ns: ended.start_ns,
                 end_ns: ended.end_ns,
-                rows: ended.rows,
+                rows: ended.answer.rows,
             });
         }
         if let Some(phase) = self.phase_at(ended.end_ns) {

@@ -4,14 +4,16 @@ mod alarm;
 mod engine;
 mod feed;
 mod ledger;
+mod request;
 mod route;
 mod session;
 mod slots;
+mod surge;
 mod tally;
 mod thin;
 mod thread;
 
-pub(crate) use session::{ContactPoints, reach};
+pub(crate) use session::{ContactPoints, Statement, open, prepare, reach};
 pub(crate) use tally::{Counts, Tally, Times};
 pub(crate) use thin::Scout;
 pub(crate) use thread::{Driver, Run};

@@ -1,5 +1,6 @@
 //! A CQL session, the schema, and the prepared statements.
 
+use super::request::Way;
 use super::route::Noting;
 use crate::workload::BoundOperation;
 use crate::{Error, Plan};
@@ -21,9 +22,10 @@ const SCHEMA_TIMEOUT: Duration = Duration::from_secs(60);
 const NATIVE_PORT: u16 = 9042;
 
 /// An operation that is ready to be executed.
-pub(super) struct Statement {
+pub(crate) struct Statement {
     pub prepared: PreparedStatement,
     pub bound: BoundOperation,
+    pub way: Way,
 }
 
 /// The contact points that take connections, and why the others don't.
@@ -83,7 +85,7 @@ fn plainly(error: &std::io::Error) -> String {
 }
 
 /// Opens a session on the runtime of the caller.
-pub(super) async fn open(plan: &Plan, points: &[SocketAddr]) -> Result<Session, Error> {
+pub(crate) async fn open(plan: &Plan, points: &[SocketAddr]) -> Result<Session, Error> {
     let connections = NonZeroUsize::new(plan.connections_per_node).unwrap_or(NonZeroUsize::MIN);
     let profile = ExecutionProfile::builder()
         .consistency(plan.consistency.unwrap_or(plan.workload.consistency))
@@ -137,7 +139,7 @@ pub(super) async fn create_schema(session: &Session, plan: &Plan) -> Result<(), 
 }
 
 /// Prepares all operations on all nodes.
-pub(super) async fn prepare(session: &Session, plan: &Plan) -> Result<Vec<Statement>, Error> {
+pub(crate) async fn prepare(session: &Session, plan: &Plan) -> Result<Vec<Statement>, Error> {
     let workload = &plan.workload;
     let each = workload.operations.iter().map(async |operation| {
         let failed = |reason: String| {
@@ -157,10 +159,16 @@ pub(super) async fn prepare(session: &Session, plan: &Plan) -> Result<Vec<Statem
         if let Some(consistency) = operation.consistency {
             prepared.set_consistency(consistency);
         }
-        // The columns of a result are known since it was prepared; sending them with each answer costs both sides.
-        prepared.set_use_cached_result_metadata(true);
+        prepared.set_serial_consistency(operation.serial_consistency);
+        if let Some(rows) = operation.page_size {
+            prepared.set_page_size(i32::try_from(rows).unwrap_or(i32::MAX));
+        }
+        // The columns of a result are known since it was prepared; sending them with each answer costs both sides. Those
+        // of a conditional statement depend on whether it was applied.
+        prepared.set_use_cached_result_metadata(!operation.is_conditional());
         let bound = BoundOperation::new(workload, &operation.name, prepared.get_variable_col_specs().iter())?;
-        Ok(Statement { prepared, bound })
+        let way = Way::of(operation, &prepared);
+        Ok(Statement { prepared, bound, way })
     });
     join_all(each).await.into_iter().collect()
 }

@@ -59,6 +59,8 @@ pub(crate) struct Counts {
     pub unsent: u64,
     /// Reads that were answered without a row.
     pub empty: u64,
+    /// Conditional writes whose condition did not hold.
+    pub not_applied: u64,
     /// Ended while the phase was on, whichever phase they belong to: for its throughput.
     pub ended_ok: u64,
     pub ended_failed: u64,
@@ -93,6 +95,7 @@ impl Counts {
         self.late_driver += other.late_driver;
         self.unsent += other.unsent;
         self.empty += other.empty;
+        self.not_applied += other.not_applied;
         self.ended_ok += other.ended_ok;
         self.ended_failed += other.ended_failed;
         self.cpu_ns += other.cpu_ns;

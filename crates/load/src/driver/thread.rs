@@ -143,7 +143,7 @@ pub(super) struct Planned {
     pub windows: Vec<(usize, i64, i64)>,
     /// When its last request is meant to start.
     pub end_ns: i64,
-    /// Of a closed loop: this thread's share.
+    /// Of a closed loop: this thread's share; `usize::MAX` for a surge, whose groups have their own.
     pub in_flight: Option<usize>,
 }
 
@@ -248,7 +248,8 @@ impl Thread {
                 };
                 let in_flight = match phases[*phase].load {
                     Load::InFlight(in_flight) => self.share(in_flight),
-                    _ => 0,
+                    // As many as its groups have between them.
+                    _ => usize::MAX,
                 };
                 Planned {
                     feed: Feed::closed(*phase, phases, start_ns, begin.first_number, share),
@@ -272,6 +273,7 @@ impl Thread {
         watch.give_up_ns.set(end_ns + drain_ns);
         match in_flight {
             None => engine.dispatch_open().await,
+            Some(usize::MAX) => engine.dispatch_surge().await,
             Some(in_flight) => engine.dispatch_closed(in_flight).await,
         }
         self.drain(engine, clock, drain_ns).await;

@@ -1,28 +1,50 @@
 //! Phases from command-line arguments.
 
 use super::spec::{self, Spec};
-use super::{Load, Phase, Until};
+use super::{Load, Offsets, Phase, Trace, Until};
 use crate::Error;
 use crate::error::did_you_mean;
 use crate::quantity;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
-const FLAGS: [&str; 10] =
-    ["rate", "steps", "ramp", "in-flight", "for", "each", "count", "name", "unmeasured", "warm-up"];
+const FLAGS: [&str; 14] = [
+    "rate",
+    "steps",
+    "ramp",
+    "trace",
+    "surge",
+    "in-flight",
+    "every",
+    "poisson",
+    "for",
+    "each",
+    "count",
+    "name",
+    "unmeasured",
+    "warm-up",
+];
+
+const BEGINNERS: &str = "--rate, --steps, --ramp, --trace, --surge or --in-flight";
 
 /// Reads phases from flags and their values, in the order in which they were given and without their dashes.
 ///
-/// `rate`, `steps`, `ramp` and `in-flight` each begin a phase; `for`, `each`, `count`, `name` and `unmeasured` (whose
-/// value is not looked at) say more about the last one. `warm-up DURATION`, anywhere, puts a phase that isn't measured
-/// before all others, at the load that the first of them begins with.
+/// `rate`, `steps`, `ramp`, `trace`, `surge` and `in-flight` each begin a phase, but for an `in-flight` that follows a
+/// surge without one; `for`, `each`, `every`, `count`, `name`, `poisson` and `unmeasured` (whose values are not looked
+/// at) say more about the last one. `warm-up DURATION`, anywhere, puts a phase that isn't measured before all others, at
+/// the load that the first of them begins with.
 ///
 /// ```
 /// let phases = helenus_load::schedule::from_arguments([
 ///     ("rate", "5k"), ("for", "60s"),
 ///     ("steps", "2k..20k/2k"), ("each", "10s"),
 ///     ("ramp", "1k..10k"), ("for", "60s"),
+///     ("rate", "5k"), ("poisson", ""), ("for", "60s"),
 ///     ("in-flight", "64"), ("for", "30s"),
+///     ("surge", "20"), ("every", "15s"), ("in-flight", "20"), ("count", "1M"),
 /// ])?;
-/// assert_eq!(phases.len(), 1 + 10 + 1 + 1);
+/// assert_eq!(phases.len(), 1 + 10 + 1 + 1 + 1 + 1);
 /// # Ok::<(), helenus_load::Error>(())
 /// ```
 pub fn from_arguments<'a>(arguments: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Vec<Phase>, Error> {
@@ -39,17 +61,22 @@ pub fn from_arguments<'a>(arguments: impl IntoIterator<Item = (&'a str, &'a str)
                 }
                 continue;
             }
-            "rate" | "steps" | "ramp" | "in-flight" => specs.push(Spec::default()),
+            "in-flight" if specs.last().is_some_and(|spec| spec.surge.is_some() && spec.in_flight.is_none()) => {}
+            "rate" | "steps" | "ramp" | "trace" | "surge" | "in-flight" => specs.push(Spec::default()),
             _ if FLAGS.contains(&flag) => {}
             _ => return Err(wrong(format!("is unknown{}", did_you_mean(flag, FLAGS)))),
         }
         let Some(spec) = specs.last_mut() else {
-            return Err(wrong("comes after the phase that it is about: --rate, --steps, --ramp or --in-flight".into()));
+            return Err(wrong(format!("comes after the phase that it is about: {BEGINNERS}")));
         };
         let twice = match flag {
             "rate" => spec.rate.replace(quantity::rate(value).map_err(Error::argument(&shown))?).is_some(),
             "steps" => spec.steps.replace(spec::steps(value).map_err(wrong)?).is_some(),
             "ramp" => spec.ramp.replace(spec::ramp(value).map_err(wrong)?).is_some(),
+            "trace" => spec.trace.replace(Arc::new(Trace::read(Path::new(value))?)).is_some(),
+            "surge" => spec.surge.replace(quantity::count(value).map_err(Error::argument(&shown))?).is_some(),
+            "every" => spec.every.replace(quantity::duration(value).map_err(Error::argument(&shown))?).is_some(),
+            "poisson" => std::mem::replace(&mut spec.poisson, true),
             "in-flight" => spec.in_flight.replace(quantity::count(value).map_err(Error::argument(&shown))?).is_some(),
             "for" => spec.lasts.replace(quantity::duration(value).map_err(Error::argument(&shown))?).is_some(),
             "each" => spec.each.replace(quantity::duration(value).map_err(Error::argument(&shown))?).is_some(),
@@ -60,7 +87,7 @@ pub fn from_arguments<'a>(arguments: impl IntoIterator<Item = (&'a str, &'a str)
         if twice {
             return Err(Error::Argument {
                 argument: shown,
-                message: "given twice for one phase; --rate, --steps, --ramp and --in-flight begin the next".into(),
+                message: format!("given twice for one phase; the next begins with {BEGINNERS}"),
             });
         }
     }
@@ -70,22 +97,34 @@ pub fn from_arguments<'a>(arguments: impl IntoIterator<Item = (&'a str, &'a str)
         phases.extend(spec.phases().map_err(|message| Error::Argument { argument: begins_with.into(), message })?);
     }
     if let Some(lasts) = warm_up {
-        let first = phases.first().ok_or(Error::NoPhase)?;
-        let until = Until::Elapsed(lasts);
-        let warm_up = match first.load {
-            Load::Rate { per_s } | Load::Ramp { from_per_s: per_s, .. } => Phase::rate(per_s, until),
-            Load::InFlight(requests) => Phase::in_flight(requests, until),
-        };
-        phases.insert(0, warm_up.named("warm-up").unmeasured());
+        let warm_up = warm_up_for(phases.first().ok_or(Error::NoPhase)?, lasts);
+        phases.insert(0, warm_up);
     }
+    spec::seed(&mut phases);
     if phases.is_empty() { Err(Error::NoPhase) } else { Ok(phases) }
 }
 
+/// The load that a phase begins with; of a trace, its mean rate.
+fn warm_up_for(first: &Phase, lasts: Duration) -> Phase {
+    let until = Until::Elapsed(lasts);
+    let phase = match &first.load {
+        Load::Rate { per_s } | Load::Ramp { from_per_s: per_s, .. } => Phase::rate(*per_s, until),
+        Load::InFlight(requests) | Load::Surge { in_flight: requests, .. } => Phase::in_flight(*requests, until),
+        Load::Trace(_) => {
+            let mean_per_s = Offsets::of(first).map(|all| all.count() as f64 * 1e9 / all.lasts_ns() as f64);
+            Phase::rate(mean_per_s.unwrap_or(1.0), until)
+        }
+    };
+    Phase { arrivals: first.arrivals, ..phase }.named("warm-up").unmeasured()
+}
+
 fn begins_with(spec: &Spec) -> &'static str {
-    match (&spec.rate, &spec.steps, &spec.ramp) {
-        (Some(_), ..) => "--rate",
-        (_, Some(_), _) => "--steps",
-        (.., Some(_)) => "--ramp",
+    match spec {
+        Spec { rate: Some(_), .. } => "--rate",
+        Spec { steps: Some(_), .. } => "--steps",
+        Spec { ramp: Some(_), .. } => "--ramp",
+        Spec { trace: Some(_), .. } => "--trace",
+        Spec { surge: Some(_), .. } => "--surge",
         _ => "--in-flight",
     }
 }
@@ -102,11 +141,17 @@ mod tests {
 
     #[test]
     fn flags_about_a_phase_follow_it() {
-        let phases =
-            parse("rate 5k for 1s name calm warm-up 2s steps 1..3/1 each 1s name up in-flight 4 count 9").unwrap();
+        let phases = parse(
+            "rate 5k for 1s name calm poisson . warm-up 2s steps 1..3/1 each 1s name up in-flight 4 count 9 \
+                 surge 3 in-flight 2 every 1s count 5 in-flight 7 for 1s",
+        )
+        .unwrap();
         let shown: Vec<String> = phases
             .iter()
-            .map(|phase| format!("{}: {:?}, {:?}, measured {}", phase.name, phase.load, phase.until, phase.measured))
+            .map(|phase| {
+                let (load, arrivals, until) = (&phase.load, phase.arrivals, phase.until);
+                format!("{}: {load:?}, {arrivals:?}, {until:?}, measured {}", phase.name, phase.measured)
+            })
             .collect();
         insta::assert_snapshot!(shown.join("\n"));
     }
@@ -127,6 +172,10 @@ mod tests {
             "in-flight 0 for 5s",
             "in-flight 5 each 5s",
             "rat 5 for 5s",
+            "in-flight 5 for 5s poisson .",
+            "surge 5 every 5s count 5",
+            "rate 5 for 5s every 5s",
+            "trace /nowhere/trace.txt",
             "warm-up 5s",
         ]
         .iter()

@@ -4,14 +4,18 @@ mod arguments;
 mod offsets;
 mod spec;
 mod timeline;
+mod trace;
 
 pub use arguments::from_arguments;
 pub use offsets::Offsets;
 pub use spec::from_toml;
+pub use trace::Trace;
+
 pub(crate) use timeline::{Due, OpenLoop, Segment, segments};
 
 use crate::Error;
 use crate::quantity::show_rate;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One stretch of load.
@@ -19,6 +23,8 @@ use std::time::Duration;
 pub struct Phase {
     pub name: String,
     pub load: Load,
+    /// In open loop at a rate.
+    pub arrivals: Arrivals,
     pub until: Until,
     /// False for a phase that only warms up or prepares: it is recorded and shown, and not judged.
     pub measured: bool,
@@ -26,7 +32,7 @@ pub struct Phase {
 }
 
 /// How requests come about.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Load {
     /// Open loop: requests start on a schedule, whatever becomes of those before.
     Rate { per_s: f64 },
@@ -34,6 +40,21 @@ pub enum Load {
     Ramp { from_per_s: f64, to_per_s: f64 },
     /// Closed loop: this many requests in flight, the next one starts when one has ended.
     InFlight(u32),
+    /// Open loop at the times of a file.
+    Trace(Arc<Trace>),
+    /// Closed loops that join one after the other, `every` so long, each with its own requests in flight; each ends
+    /// after `count` requests of its own, and the phase when all have.
+    Surge { groups: u32, every: Duration, in_flight: u32, count: u64 },
+}
+
+/// How the starts of an open loop at a rate lie between each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Evenly.
+    Even,
+    /// As those of many clients that know nothing of each other: a Poisson process, with exponential gaps. The same
+    /// ones in every run with the same seed, however many threads share them.
+    Poisson { seed: u64 },
 }
 
 /// When a phase ends.
@@ -67,6 +88,19 @@ impl Phase {
         Phase::new(format!("{requests} in flight"), Load::InFlight(requests), until)
     }
 
+    /// Requests at the times of a trace, all of them.
+    pub fn trace(trace: Arc<Trace>) -> Phase {
+        let count = trace.offsets_ns().len() as u64;
+        Phase::new(format!("trace {}", trace.name()), Load::Trace(trace), Until::Count(count))
+    }
+
+    /// `groups` closed loops of `count` requests each, the next one `every` so long.
+    pub fn surge(groups: u32, every: Duration, in_flight: u32, count: u64) -> Phase {
+        let name = format!("surge of {groups} × {in_flight} in flight");
+        let until = Until::Count(count.saturating_mul(u64::from(groups)));
+        Phase::new(name, Load::Surge { groups, every, in_flight, count }, until)
+    }
+
     /// A phase for each of the rates `from`, `from + step`, … up to `to`, or down to it where `to` is less.
     pub fn steps(from_per_s: f64, to_per_s: f64, step_per_s: f64, each: Duration) -> Vec<Phase> {
         // A step's share of tolerance, so that the last one is not lost to how 0.1 + 0.2 adds up.
@@ -76,7 +110,7 @@ impl Phase {
     }
 
     fn new(name: String, load: Load, until: Until) -> Phase {
-        Phase { name, load, until, measured: true, work: Work::Mix }
+        Phase { name, load, arrivals: Arrivals::Even, until, measured: true, work: Work::Mix }
     }
 
     pub fn named(mut self, name: &str) -> Phase {
@@ -89,12 +123,26 @@ impl Phase {
         self
     }
 
-    /// Intended rate at its start and at its end in requests/s, for open loop.
+    pub fn poisson(mut self, seed: u64) -> Phase {
+        self.arrivals = Arrivals::Poisson { seed };
+        self
+    }
+
+    /// Intended rate at its start and at its end in requests/s, for open loop at a rate.
     pub fn rates_per_s(&self) -> Option<(f64, f64)> {
         match self.load {
             Load::Rate { per_s } => Some((per_s, per_s)),
             Load::Ramp { from_per_s, to_per_s } => Some((from_per_s, to_per_s)),
-            Load::InFlight(_) => None,
+            Load::Trace(_) | Load::InFlight(_) | Load::Surge { .. } => None,
+        }
+    }
+
+    /// Requests in flight in closed loop; for a surge, when all groups have joined and none has ended.
+    pub fn in_flight_at_most(&self) -> Option<u32> {
+        match self.load {
+            Load::InFlight(requests) => Some(requests),
+            Load::Surge { groups, in_flight, .. } => Some(groups.saturating_mul(in_flight)),
+            _ => None,
         }
     }
 
@@ -102,15 +150,23 @@ impl Phase {
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |message: &str| Err(Error::Phase { phase: self.name.clone(), message: message.to_string() });
         let in_range = |per_s: f64| per_s > 0.0 && per_s <= 1e9;
-        match (self.load, self.until) {
-            (Load::Rate { per_s }, _) if !in_range(per_s) => wrong("a rate is more than 0 and at most 1G requests/s"),
-            (Load::Ramp { from_per_s, to_per_s }, _) if !in_range(from_per_s) || !in_range(to_per_s) => {
+        match (&self.load, self.until) {
+            (Load::Rate { per_s }, _) if !in_range(*per_s) => wrong("a rate is more than 0 and at most 1G requests/s"),
+            (Load::Ramp { from_per_s, to_per_s }, _) if !in_range(*from_per_s) || !in_range(*to_per_s) => {
                 wrong("a rate is more than 0 and at most 1G requests/s")
             }
             (Load::Ramp { .. }, Until::Count(_)) => {
                 wrong("a ramp needs a time: say for how long, not how many requests")
             }
             (Load::InFlight(0), _) => wrong("a closed loop has at least 1 request in flight"),
+            (Load::Surge { groups, in_flight, count, .. }, _) if *groups == 0 || *in_flight == 0 || *count == 0 => {
+                wrong("a surge has at least 1 group, and each at least 1 request in flight and 1 to do")
+            }
+            (Load::Surge { count, groups, .. }, until)
+                if until != Until::Count(count.saturating_mul(u64::from(*groups))) =>
+            {
+                wrong("a surge ends when all its groups have done their count")
+            }
             (_, Until::Count(0)) => wrong("a count is at least 1"),
             (_, Until::Elapsed(lasts)) if lasts.is_zero() => wrong("a phase lasts longer than no time"),
             _ => Ok(()),

@@ -79,15 +79,11 @@ impl OpenLoop {
 
     /// The requests of one of `shares` equal shares: those whose number leaves the remainder `share`.
     pub fn share(&self, share: u64, shares: u64) -> impl Iterator<Item = Due> + use<> {
-        let stretches = self.stretches.clone();
-        let mut at = 0;
-        (share..self.requests()).step_by(shares as usize).map(move |number| {
-            while number >= stretches[at].first + stretches[at].offsets.count() {
-                at += 1;
-            }
-            let stretch = &stretches[at];
-            let offset_ns = stretch.start_ns + stretch.offsets.get(number - stretch.first).unwrap_or_default();
-            Due { phase: stretch.phase, number, offset_ns }
+        self.stretches.clone().into_iter().flat_map(move |Stretch { phase, start_ns, first, offsets }| {
+            let skipped = (share + shares - first % shares) % shares;
+            let numbers = (first + skipped..).step_by(shares as usize);
+            let due = move |(number, offset_ns)| Due { phase, number, offset_ns: start_ns + offset_ns };
+            numbers.zip(offsets.each(skipped, shares)).map(due)
         })
     }
 }
@@ -135,8 +131,12 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn shares_are_a_partition(rates in prop::collection::vec(1.0f64..500.0, 1..5), shares in 1u64..5) {
-            let phases: Vec<Phase> = rates.into_iter().map(lasting).collect();
+        fn shares_are_a_partition(
+            rates in prop::collection::vec((1.0f64..500.0, any::<bool>()), 1..5),
+            shares in 1u64..5,
+        ) {
+            let phase = |(per_s, random)| if random { lasting(per_s).poisson(1) } else { lasting(per_s) };
+            let phases: Vec<Phase> = rates.into_iter().map(phase).collect();
             let open = open(&phases);
             let mut parts: Vec<Due> = (0..shares).flat_map(|share| open.share(share, shares)).collect();
             parts.sort_by_key(|due| due.number);

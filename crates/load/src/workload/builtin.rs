@@ -4,9 +4,12 @@ use super::Workload;
 use crate::Error;
 use crate::error::did_you_mean;
 
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 5] = [
+    ("counter", include_str!("../../workloads/counter.toml")),
     ("keyvalue", include_str!("../../workloads/keyvalue.toml")),
+    ("lightweight", include_str!("../../workloads/lightweight.toml")),
     ("timeseries", include_str!("../../workloads/timeseries.toml")),
+    ("wide-rows", include_str!("../../workloads/wide-rows.toml")),
 ];
 
 pub(super) fn text(name: &str) -> Option<&'static str> {
@@ -25,7 +28,7 @@ pub(super) fn unknown(name: &str) -> Error {
     Error::NoWorkload {
         name: name.to_string(),
         suggestion: did_you_mean(name, BUILT_IN.iter().map(|(known, _)| *known)),
-        known: BUILT_IN.map(|(known, _)| known).join(" and "),
+        known: BUILT_IN.map(|(known, _)| known).join(", "),
     }
 }
 
@@ -44,7 +47,7 @@ mod tests {
                 Workload::open(&format!("{name}/{mix}")).unwrap();
             }
         }
-        assert_eq!(list().len(), 2);
+        assert_eq!(list().len(), BUILT_IN.len());
     }
 
     #[test]

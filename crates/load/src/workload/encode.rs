@@ -1,63 +1,11 @@
 //! Values in the encoding of CQL, written straight into the request.
 
+use super::Pool;
+use super::bind::{BoundOperation, Cell, Shape, Source};
 use super::draw::{Draw, mix};
-use super::parameter::{Distribution, Generator, Literal};
-use super::{Content, Pool, Workload};
-use crate::Error;
-use rand::distr::Distribution as _;
-use rand_distr::Zipf;
 use scylla::errors::SerializationError;
-use scylla::frame::response::result::{ColumnSpec, ColumnType, NativeType};
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::{CellOverflowError, CellWriter, RowWriter};
-use std::time::Duration;
-
-/// An operation whose bind markers are known to fit its parameters.
-#[derive(Debug)]
-pub(crate) struct BoundOperation {
-    cells: Vec<Cell>,
-}
-
-#[derive(Debug)]
-struct Cell {
-    source: Source,
-    shape: Shape,
-    /// Which stream of draws it takes: one per parameter, so that an operation's markers of one parameter agree.
-    stream: u64,
-}
-
-#[derive(Debug)]
-enum Source {
-    Key { population: u64, numbers: Numbers, before: u64, prefix: String, size_bytes: usize },
-    Value { min_bytes: u32, max_bytes: u32, content: Content },
-    Time { before_ns: i64, truncate_ns: i64 },
-    Bytes(Vec<u8>),
-}
-
-#[derive(Debug)]
-enum Numbers {
-    Sequential,
-    Uniform,
-    Zipf(Zipf<f64>),
-    Fixed(u64),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    TinyInt,
-    SmallInt,
-    Int,
-    BigInt,
-    Float,
-    Double,
-    Boolean,
-    Text,
-    Blob,
-    Uuid,
-    TimeUuid,
-    Timestamp,
-    Date,
-}
 
 /// Which keys a request takes.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +17,7 @@ pub(crate) enum Sequence {
 }
 
 /// A request's values, made while they are written.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub operation: &'a BoundOperation,
     pub pool: &'a Pool,
@@ -79,199 +27,101 @@ pub(crate) struct Call<'a> {
     pub intended_start_ns: i64,
 }
 
-impl BoundOperation {
-    /// Fits the parameters to what the node said of the markers of a prepared statement.
-    pub fn new<'s>(
-        workload: &Workload,
-        operation: &str,
-        markers: impl Iterator<Item = &'s ColumnSpec<'s>>,
-    ) -> Result<BoundOperation, Error> {
-        let mut cells = Vec::new();
-        // For populating, keys are digits of one number: the first key is its lowest digit.
-        let mut keys: Vec<(usize, u64)> = Vec::new();
-        for marker in markers {
-            let known = workload.parameters.iter().enumerate();
-            // The names were checked when the file was read; a missing one here is a marker that CQL itself made up.
-            let found = known.clone().find(|(_, parameter)| parameter.name.eq_ignore_ascii_case(marker.name()));
-            let Some((position, parameter)) = found else {
-                return Err(wrong(operation, marker, "none of the workload's"));
-            };
-            let shape = shape(marker.typ());
-            let fits = shape.and_then(|shape| source(&parameter.generator, shape).map(|source| (shape, source)));
-            let Some((shape, mut source)) = fits else {
-                return Err(wrong(operation, marker, &parameter.generator.describe()));
-            };
-            if let Source::Key { before, population, numbers, .. } = &mut source
-                && !matches!(numbers, Numbers::Fixed(_))
-            {
-                let others = keys.iter().filter(|(other, _)| *other != position);
-                *before = others.fold(1u64, |product, (_, population)| product.saturating_mul(*population));
-                match keys.iter().position(|(other, _)| *other == position) {
-                    // A parameter's second marker is the same digit as its first.
-                    Some(first) => {
-                        let lower = keys[..first].iter();
-                        *before = lower.fold(1u64, |product, (_, population)| product.saturating_mul(*population));
-                    }
-                    None => keys.push((position, *population)),
-                }
-            }
-            cells.push(Cell { source, shape, stream: position as u64 });
-        }
-        Ok(BoundOperation { cells })
-    }
-}
-
-impl Generator {
-    fn describe(&self) -> String {
-        match self {
-            Generator::Key { population, .. } => format!("key, one of {population}"),
-            other => other.kind().to_string(),
-        }
-    }
-}
-
-fn wrong(operation: &str, marker: &ColumnSpec<'_>, generator: &str) -> Error {
-    Error::Type {
-        operation: operation.to_string(),
-        parameter: marker.name().to_string(),
-        generator: generator.to_string(),
-        cql_type: cql_name(marker.typ()),
-    }
-}
-
-fn cql_name(typ: &ColumnType<'_>) -> String {
-    match typ {
-        ColumnType::Native(native) => format!("{native:?}").to_lowercase(),
-        ColumnType::Collection { .. } => "a collection".to_string(),
-        _ => "a tuple, vector or type of your own".to_string(),
-    }
-}
-
-fn shape(typ: &ColumnType<'_>) -> Option<Shape> {
-    let ColumnType::Native(native) = typ else { return None };
-    Some(match native {
-        NativeType::TinyInt => Shape::TinyInt,
-        NativeType::SmallInt => Shape::SmallInt,
-        NativeType::Int => Shape::Int,
-        NativeType::BigInt | NativeType::Counter => Shape::BigInt,
-        NativeType::Float => Shape::Float,
-        NativeType::Double => Shape::Double,
-        NativeType::Boolean => Shape::Boolean,
-        NativeType::Text | NativeType::Ascii => Shape::Text,
-        NativeType::Blob => Shape::Blob,
-        NativeType::Uuid => Shape::Uuid,
-        NativeType::Timeuuid => Shape::TimeUuid,
-        NativeType::Timestamp => Shape::Timestamp,
-        NativeType::Date => Shape::Date,
-        _ => return None,
-    })
-}
-
-/// None when the generator cannot make values of that shape.
-fn source(generator: &Generator, shape: Shape) -> Option<Source> {
-    match generator {
-        Generator::Key { population, distribution, prefix, size_bytes } => {
-            let largest = match shape {
-                Shape::TinyInt => i8::MAX as u64,
-                Shape::SmallInt => i16::MAX as u64,
-                Shape::Int => i32::MAX as u64,
-                Shape::TimeUuid | Shape::Date => return None,
-                _ => i64::MAX as u64,
-            };
-            if population - 1 > largest {
-                return None;
-            }
-            let numbers = match *distribution {
-                Distribution::Sequential => Numbers::Sequential,
-                Distribution::Uniform => Numbers::Uniform,
-                Distribution::Zipf { exponent } => Numbers::Zipf(Zipf::new(*population as f64, exponent).ok()?),
-                Distribution::Fixed { key } => Numbers::Fixed(key),
-            };
-            let (prefix, size_bytes) = (prefix.clone(), *size_bytes as usize);
-            Some(Source::Key { population: *population, numbers, before: 1, prefix, size_bytes })
-        }
-        Generator::Value { min_bytes, max_bytes, content } => match (shape, content) {
-            (Shape::Blob, _) | (Shape::Text, Content::Text) => {
-                Some(Source::Value { min_bytes: *min_bytes, max_bytes: *max_bytes, content: *content })
-            }
-            _ => None,
-        },
-        Generator::Timestamp { before, truncate } => match shape {
-            Shape::Timestamp | Shape::BigInt | Shape::Date | Shape::TimeUuid => Some(Source::Time {
-                before_ns: nanoseconds(*before),
-                truncate_ns: truncate.map_or(1, nanoseconds).max(1),
-            }),
-            _ => None,
-        },
-        Generator::Fixed(literal) => fixed(literal, shape).map(Source::Bytes),
-    }
-}
-
-fn nanoseconds(duration: Duration) -> i64 {
-    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
-}
-
-fn fixed(literal: &Literal, shape: Shape) -> Option<Vec<u8>> {
-    Some(match (literal, shape) {
-        (Literal::Text(text), Shape::Text | Shape::Blob) => text.as_bytes().to_vec(),
-        (Literal::Integer(whole), Shape::TinyInt) => i8::try_from(*whole).ok()?.to_be_bytes().to_vec(),
-        (Literal::Integer(whole), Shape::SmallInt) => i16::try_from(*whole).ok()?.to_be_bytes().to_vec(),
-        (Literal::Integer(whole), Shape::Int) => i32::try_from(*whole).ok()?.to_be_bytes().to_vec(),
-        (Literal::Integer(whole), Shape::BigInt | Shape::Timestamp) => whole.to_be_bytes().to_vec(),
-        (Literal::Integer(whole), Shape::Double) => (*whole as f64).to_be_bytes().to_vec(),
-        (Literal::Integer(whole), Shape::Float) => (*whole as f32).to_be_bytes().to_vec(),
-        (Literal::Float(number), Shape::Double) => number.to_be_bytes().to_vec(),
-        (Literal::Float(number), Shape::Float) => (*number as f32).to_be_bytes().to_vec(),
-        (Literal::Boolean(boolean), Shape::Boolean) => vec![u8::from(*boolean)],
-        _ => return None,
-    })
-}
-
 impl SerializeRow for Call<'_> {
     fn serialize(&self, _: &RowSerializationContext<'_>, writer: &mut RowWriter) -> Result<(), SerializationError> {
         self.write_all(writer).map_err(SerializationError::new)
     }
 
     fn is_empty(&self) -> bool {
-        self.operation.cells.is_empty()
+        self.operation.cells().is_empty()
     }
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
     /// Appends the values, each with its length, as they stand in a frame.
     pub fn write_values(&self, out: &mut Vec<u8>) -> Result<(), CellOverflowError> {
         self.write_all(&mut RowWriter::new(out))
     }
 
     fn write_all(&self, writer: &mut RowWriter) -> Result<(), CellOverflowError> {
-        self.operation.cells.iter().try_for_each(|cell| self.write(cell, writer.make_cell_writer()))
+        self.operation.cells().iter().try_for_each(|cell| self.write(cell, writer.make_cell_writer()))
+    }
+
+    /// The rows of a batch, each with a number of its own; of a plain request, itself.
+    pub fn rows(&self) -> impl Iterator<Item = Call<'a>> + use<'a> {
+        let (call, rows) = (*self, self.operation.rows());
+        (0..rows).map(move |row| Call {
+            number: call.number * rows + row,
+            sequence: match call.sequence {
+                Sequence::Populate(place) => Sequence::Populate(place * rows + row),
+                Sequence::Distributed => Sequence::Distributed,
+            },
+            ..call
+        })
     }
 
     fn write(&self, cell: &Cell, writer: CellWriter<'_>) -> Result<(), CellOverflowError> {
-        let mut draw = Draw::new(self.seed, self.number, cell.stream);
+        let number = match cell.per_request {
+            true => self.number - self.number % self.operation.rows(),
+            false => self.number,
+        };
+        let mut draw = Draw::new(self.seed, number, cell.stream);
+        let Some((min_items, max_items)) = cell.items else {
+            return self.write_single(cell, number, &mut draw, writer);
+        };
+        // A list is its length and then each item with its length (CQL protocol, section 6.12).
+        let items = min_items + draw.below(u64::from(max_items - min_items) + 1) as u32;
+        let mut list = writer.into_value_builder();
+        list.append_bytes(&items.to_be_bytes());
+        for _ in 0..items {
+            self.write_single(cell, number, &mut draw, list.make_sub_writer())?;
+        }
+        list.finish().map(drop)
+    }
+
+    fn write_single(
+        &self,
+        cell: &Cell,
+        number: u64,
+        draw: &mut Draw,
+        writer: CellWriter<'_>,
+    ) -> Result<(), CellOverflowError> {
         match &cell.source {
             Source::Bytes(bytes) => writer.set_value(bytes).map(drop),
-            Source::Value { min_bytes, max_bytes, content } => {
-                let length = min_bytes + draw.below(u64::from(max_bytes - min_bytes) + 1) as u32;
-                writer.set_value(self.pool.slice(*content, length as usize, &mut draw)).map(drop)
+            Source::Value { min_bytes, sizes, content } => {
+                let length = *min_bytes as usize + sizes.draw(number, draw) as usize;
+                writer.set_value(self.pool.slice(*content, length, draw)).map(drop)
+            }
+            Source::Integer { min, numbers } => {
+                let whole = min.wrapping_add(numbers.draw(number, draw) as i64);
+                write_integer(whole, cell.shape, writer)
             }
             Source::Time { before_ns, truncate_ns } => {
                 let time_ns = self.intended_start_ns - before_ns;
-                write_time(time_ns - time_ns.rem_euclid(*truncate_ns), cell.shape, &mut draw, writer)
+                write_time(time_ns - time_ns.rem_euclid(*truncate_ns), cell.shape, draw, writer)
             }
-            Source::Key { population, numbers, before, prefix, size_bytes } => {
-                let key = match (numbers, self.sequence) {
-                    (Numbers::Fixed(key), _) => *key,
-                    (_, Sequence::Populate(place)) => (place / before) % population,
-                    (Numbers::Sequential, _) => self.number % population,
-                    (Numbers::Uniform, _) => draw.below(*population),
-                    // Its ranks begin at 1.
-                    (Numbers::Zipf(zipf), _) => (zipf.sample(&mut draw) as u64).clamp(1, *population) - 1,
+            Source::Key { numbers, before, prefix, size_bytes } => {
+                let key = match self.sequence {
+                    Sequence::Populate(place) if !numbers.is_fixed() => (place / before) % numbers.count(),
+                    _ => numbers.draw(number, draw),
                 };
                 write_key(key, cell.shape, prefix, *size_bytes, writer)
             }
         }
     }
+}
+
+/// Its range is known to fit the shape, so that no bits are cut off.
+fn write_integer(whole: i64, shape: Shape, writer: CellWriter<'_>) -> Result<(), CellOverflowError> {
+    match shape {
+        Shape::TinyInt => writer.set_value(&(whole as i8).to_be_bytes()),
+        Shape::SmallInt => writer.set_value(&(whole as i16).to_be_bytes()),
+        Shape::Int => writer.set_value(&(whole as i32).to_be_bytes()),
+        Shape::Float => writer.set_value(&(whole as f32).to_be_bytes()),
+        Shape::Double => writer.set_value(&(whole as f64).to_be_bytes()),
+        _ => writer.set_value(&whole.to_be_bytes()),
+    }
+    .map(drop)
 }
 
 fn write_key(
@@ -282,12 +132,6 @@ fn write_key(
     writer: CellWriter<'_>,
 ) -> Result<(), CellOverflowError> {
     match shape {
-        // The population is known to fit, so that no bits are cut off.
-        Shape::TinyInt => writer.set_value(&(key as i8).to_be_bytes()),
-        Shape::SmallInt => writer.set_value(&(key as i16).to_be_bytes()),
-        Shape::Int => writer.set_value(&(key as i32).to_be_bytes()),
-        Shape::Float => writer.set_value(&(key as f32).to_be_bytes()),
-        Shape::Double => writer.set_value(&(key as f64).to_be_bytes()),
         Shape::Boolean => writer.set_value(&[(key & 1) as u8]),
         Shape::Uuid => writer.set_value(&uuid(mix(key), mix(!key), 4)),
         Shape::Text => {
@@ -309,7 +153,7 @@ fn write_key(
             }
             cell.finish()
         }
-        Shape::BigInt | Shape::Timestamp | Shape::Date | Shape::TimeUuid => writer.set_value(&key.to_be_bytes()),
+        _ => return write_integer(key as i64, shape, writer),
     }
     .map(drop)
 }
@@ -353,7 +197,9 @@ fn decimal(mut number: u64, buffer: &mut [u8; 20]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scylla::frame::response::result::TableSpec;
+    use crate::Error;
+    use crate::workload::Workload;
+    use scylla::frame::response::result::{CollectionType, ColumnSpec, ColumnType, NativeType, TableSpec};
 
     const COLUMNS: &str = r#"
         [parameters.a]
@@ -375,8 +221,22 @@ mod tests {
         [parameters.fixed]
         kind = "fixed"
         value = 7
+        [parameters.ttl]
+        kind = "integer"
+        min = 60
+        max = 90
+        [parameters.tags]
+        kind = "key"
+        population = 7
+        min_items = 1
+        max_items = 3
         [operations.write]
         cql = "INSERT"
+        [operations.fill]
+        cql = "INSERT :a :b :value"
+        batch = 5
+        batch_by = ["a"]
+        weight = 0
     "#;
 
     fn workload() -> Workload {
@@ -384,12 +244,18 @@ mod tests {
     }
 
     fn bind(columns: &[(&'static str, NativeType)]) -> Result<BoundOperation, Error> {
+        let native = |(name, native): &(&'static str, NativeType)| (*name, ColumnType::Native(native.clone()));
+        bind_for("write", columns.iter().map(native))
+    }
+
+    fn bind_for(
+        operation: &str,
+        columns: impl Iterator<Item = (&'static str, ColumnType<'static>)>,
+    ) -> Result<BoundOperation, Error> {
         let table = TableSpec::borrowed("ks", "t");
-        let specs: Vec<ColumnSpec<'_>> = columns
-            .iter()
-            .map(|(name, native)| ColumnSpec::borrowed(name, ColumnType::Native(native.clone()), table.clone()))
-            .collect();
-        BoundOperation::new(&workload(), "write", specs.iter())
+        let specs: Vec<ColumnSpec<'_>> =
+            columns.map(|(name, typ)| ColumnSpec::borrowed(name, typ, table.clone())).collect();
+        BoundOperation::new(&workload(), operation, specs.iter())
     }
 
     /// The values of a request, without their lengths.
@@ -397,6 +263,10 @@ mod tests {
         static POOL: std::sync::OnceLock<Pool> = std::sync::OnceLock::new();
         let pool = POOL.get_or_init(|| Pool::new(1, &workload().parameters));
         let call = Call { operation, pool, seed: 1, number, sequence, intended_start_ns: 1_700_000_000_123_456_789 };
+        cells(call)
+    }
+
+    fn cells(call: Call<'_>) -> Vec<Vec<u8>> {
         let mut buffer = Vec::new();
         call.serialize(&RowSerializationContext::empty(), &mut RowWriter::new(&mut buffer)).unwrap();
         let mut cells = Vec::new();
@@ -464,6 +334,79 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_lie_in_their_range_whatever_the_type() {
+        let operation = bind(&[("ttl", NativeType::Int), ("ttl", NativeType::TinyInt), ("ttl", NativeType::Double)]);
+        let operation = operation.unwrap();
+        for number in 0..100 {
+            let cells = values(&operation, number, Sequence::Distributed);
+            let whole = i32::from_be_bytes(cells[0].as_slice().try_into().unwrap());
+            assert!((60..=90).contains(&whole));
+            assert_eq!(
+                (cells[1].as_slice(), cells[2].as_slice()),
+                (&[whole as u8][..], &f64::from(whole).to_be_bytes()[..])
+            );
+        }
+    }
+
+    #[test]
+    fn lists_and_sets_are_their_length_and_items() {
+        let item = Box::new(ColumnType::Native(NativeType::SmallInt));
+        let list = |typ| ("tags", ColumnType::Collection { frozen: false, typ });
+        let columns = [list(CollectionType::List(item.clone())), list(CollectionType::Set(item))];
+        let operation = bind_for("write", columns.into_iter()).unwrap();
+        let mut lengths = std::collections::BTreeSet::new();
+        for number in 0..50 {
+            let cells = values(&operation, number, Sequence::Populate(number));
+            assert_eq!(cells[0], cells[1]);
+            let items = cells[0][3];
+            lengths.insert(items);
+            assert_eq!(cells[0].len(), 4 + usize::from(items) * 6);
+            assert!(cells[0][4..].chunks(6).all(|item| item[..5] == [0, 0, 0, 2, 0] && item[5] < 7));
+        }
+        assert_eq!(lengths.into_iter().collect::<Vec<u8>>(), [1, 2, 3]);
+        assert!(bind(&[("tags", NativeType::SmallInt)]).is_err());
+    }
+
+    #[test]
+    fn the_rows_of_a_batch_share_what_it_is_by_and_nothing_else() {
+        let native = |name, native| (name, ColumnType::Native(native));
+        let columns =
+            || [native("a", NativeType::BigInt), native("b", NativeType::BigInt), native("value", NativeType::Text)];
+        let operation = bind_for("fill", columns().into_iter()).unwrap();
+        let pool = Pool::new(1, &workload().parameters);
+        let request = |number, sequence| {
+            let call = Call { operation: &operation, pool: &pool, seed: 1, number, sequence, intended_start_ns: 0 };
+            call.rows().map(cells).collect::<Vec<_>>()
+        };
+        for number in 0..20 {
+            let rows = request(number, Sequence::Distributed);
+            assert_eq!(rows.len(), 5);
+            assert!(rows.iter().all(|row| row[0] == rows[0][0]));
+            // `b` is in sequence, so that each row of each request has its own.
+            let wanted: Vec<Vec<u8>> = (0..5).map(|row| ((number * 5 + row) % 100).to_be_bytes().to_vec()).collect();
+            assert_eq!(rows.iter().map(|row| row[1].clone()).collect::<Vec<_>>(), wanted);
+            assert_ne!(rows[0][2], rows[1][2]);
+        }
+        // Populating takes each combination once all the same.
+        let keys = (0..60).flat_map(|place| request(place, Sequence::Populate(place)));
+        let distinct: std::collections::HashSet<_> = keys.map(|row| (row[0].clone(), row[1].clone())).collect();
+        assert_eq!(distinct.len(), 300);
+    }
+
+    #[test]
+    fn a_reader_takes_the_keys_of_the_writer() {
+        let writer = bind(&[("b", NativeType::BigInt), ("a", NativeType::BigInt)]).unwrap();
+        let reader = bind(&[("a", NativeType::BigInt)]).unwrap().with_keys_of(&writer).unwrap();
+        for place in 0..300 {
+            let (wrote, reads) =
+                [&writer, &reader].map(|operation| values(operation, 0, Sequence::Populate(place))).into();
+            assert_eq!(wrote[1], reads[0]);
+        }
+        let stranger = bind(&[("value", NativeType::Text)]).unwrap();
+        assert_eq!(bind(&[("b", NativeType::Int)]).unwrap().with_keys_of(&stranger).unwrap_err(), 1);
+    }
+
+    #[test]
     fn what_cannot_be_encoded_is_refused_by_name() {
         let refused = [
             ("b", NativeType::TinyInt),
@@ -471,6 +414,8 @@ mod tests {
             ("time", NativeType::Text),
             ("fixed", NativeType::Text),
             ("a", NativeType::Inet),
+            ("ttl", NativeType::Boolean),
+            ("tags", NativeType::Int),
             ("elsewhere", NativeType::Int),
         ]
         .map(|column| bind(&[column]).err().map_or("accepted".to_string(), |error| error.to_string()));

@@ -1,6 +1,9 @@
 //! A workload from its file.
 
-use super::{Consistency, Generator, Mix, Operation, Parameter, Populate, Workload, markers, parameter};
+use super::distribution::Distribution;
+use super::verification;
+use super::{Consistency, Generator, Mix, Operation, Parameter, Populate, SerialConsistency, Workload};
+use super::{markers, operation, parameter};
 use crate::Error;
 use crate::error::did_you_mean;
 use crate::strict::{Count, Document, Section};
@@ -23,7 +26,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
     let document = Document::parse(file, text)?;
     let mut root = document.root();
     let description = root.optional("description")?.unwrap_or_default();
-    let consistency = read_consistency(&mut root)?.unwrap_or(Consistency::LocalOne);
+    let consistency = self::consistency(&mut root)?.unwrap_or(Consistency::LocalOne);
     let seed = root.optional::<i64>("seed")?.unwrap_or(1) as u64;
     let replication_factor = root.optional::<Count>("replication_factor")?.map_or(1, |count| count.0);
     let schema = root.optional("schema")?.unwrap_or_default();
@@ -38,13 +41,14 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
     let operations = root.section("operations")?;
     let mixes = root.section("mixes")?;
     let populate = root.section("populate")?;
+    let verify = root.section("verify")?;
     let nowhere = root.error("a workload has at least one operation: [operations.NAME] with its `cql`");
     root.finish()?;
 
     let mut weights = Vec::new();
     let mut read_operations = Vec::new();
     for (name, section) in operations.map(Section::named_sections).transpose()?.unwrap_or_default() {
-        let (operation, weight) = read_operation(name, section, &parameters)?;
+        let (operation, weight) = operation::read(name, section, &parameters)?;
         weights.push((read_operations.len(), weight));
         read_operations.push(operation);
     }
@@ -66,6 +70,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
         message: "no operation has a `weight` above 0".to_string(),
     })?;
     let populate = populate.map(|section| read_populate(section, &names, &parameters, &read_operations)).transpose()?;
+    let verify = verify.map(|section| verification::read(section, &read_operations, populate)).transpose()?;
     Ok(Workload {
         name: name.to_string(),
         description,
@@ -78,32 +83,18 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
         mixes,
         mix,
         populate,
+        verify,
     })
 }
 
-fn read_consistency(section: &mut Section<'_>) -> Result<Option<Consistency>, Error> {
+pub(super) fn consistency(section: &mut Section<'_>) -> Result<Option<Consistency>, Error> {
     let names = CONSISTENCIES.map(|(name, _)| name);
     Ok(section.choice("consistency", &names)?.map(|position| CONSISTENCIES[position].1))
 }
 
-fn read_operation(name: &str, mut section: Section<'_>, parameters: &[Parameter]) -> Result<(Operation, f64), Error> {
-    let cql: String = section.required("cql")?;
-    let weight = section.optional::<f64>("weight")?.unwrap_or(1.0);
-    if !(weight.is_finite() && weight >= 0.0) {
-        return Err(section.error_at("weight", "a `weight` is a number that is 0 or more"));
-    }
-    let consistency = read_consistency(&mut section)?;
-    for marker in markers::markers(&cql).map_err(|message| section.error_at("cql", message))? {
-        let mut known = parameters.iter().map(|parameter| parameter.name.as_str());
-        if !known.clone().any(|name| name == marker) {
-            let meant = did_you_mean(&marker, known.clone());
-            let known = if known.next().is_none() { "" } else { " beside those that are there" };
-            let message = format!("`:{marker}` has no parameter{meant} (add [parameters.{marker}]{known})");
-            return Err(section.error_at("cql", message));
-        }
-    }
-    section.finish()?;
-    Ok((Operation { name: name.to_string(), cql, consistency }, weight))
+pub(super) fn serial_consistency(section: &mut Section<'_>) -> Result<Option<SerialConsistency>, Error> {
+    let chosen = section.choice("serial_consistency", &["SERIAL", "LOCAL_SERIAL"])?;
+    Ok(chosen.map(|position| [SerialConsistency::Serial, SerialConsistency::LocalSerial][position]))
 }
 
 fn read_mix(section: Section<'_>, operations: &[&str]) -> Result<Mix, Error> {
@@ -139,17 +130,17 @@ fn read_populate(
     Ok(Populate { operation, count, in_flight })
 }
 
-/// Each combination of the keys once.
-fn default_count(parameters: &[Parameter], operation: &Operation) -> Option<u64> {
+/// So many requests that each combination of the keys is written once.
+pub(super) fn default_count(parameters: &[Parameter], operation: &Operation) -> Option<u64> {
     let markers = markers::markers(&operation.cql).unwrap_or_default();
-    let populations =
-        parameters.iter().filter(|parameter| markers.contains(&parameter.name)).filter_map(|parameter| match parameter
-            .generator
-        {
-            Generator::Key { population, .. } => Some(population),
-            _ => None,
-        });
-    populations.fold(None, |product, population| Some(product.unwrap_or(1u64).saturating_mul(population)))
+    let own = parameters.iter().filter(|parameter| markers.contains(&parameter.name));
+    let populations = own.filter_map(|parameter| match parameter.generator {
+        Generator::Key { distribution: Distribution::Fixed { .. }, .. } => None,
+        Generator::Key { population, .. } => Some(population),
+        _ => None,
+    });
+    let rows = populations.fold(None, |product: Option<u64>, next| Some(product.unwrap_or(1).saturating_mul(next)));
+    rows.map(|rows| rows.div_ceil(operation.rows()))
 }
 
 #[cfg(test)]
@@ -182,6 +173,65 @@ write = 1
 [populate]
 operation = "write"
 "#;
+
+    const RICH: &str = r#"
+[parameters.partition]
+kind = "key"
+population = 100
+distribution = "latest"
+[parameters.row]
+kind = "key"
+population = 30
+distribution = "hotspot"
+hot_keys = 0.1
+scale = false
+[parameters.size]
+kind = "value"
+min_bytes = 10
+max_bytes = 100
+sizes = "gaussian"
+mean = 30
+compression_ratio = 0.4
+[parameters.tags]
+kind = "value"
+size_bytes = 8
+content = "json"
+items = 3
+[parameters.ttl]
+kind = "integer"
+min = 60
+max = 3600
+[operations.fill]
+cql = "INSERT INTO t (p, r, s, g) VALUES (:partition, :row, :size, :tags) USING TTL :ttl"
+batch = 40
+batch_type = "logged"
+batch_by = ["partition"]
+[operations.claim]
+cql = "INSERT INTO t (p, r) VALUES (:partition, :row) IF NOT EXISTS"
+serial_consistency = "LOCAL_SERIAL"
+[operations.pages]
+cql = "SELECT s AS size, g FROM t WHERE p = :partition"
+page_size = 500
+[populate]
+operation = "fill"
+[verify]
+operation = "pages"
+columns = { size = "size", g = "tags" }
+"#;
+
+    #[test]
+    fn everything_that_there_is_is_read() {
+        let mut workload = read("rich", "rich.toml", RICH).unwrap();
+        insta::assert_debug_snapshot!((
+            &workload.parameters,
+            &workload.operations,
+            workload.populate,
+            &workload.verify
+        ));
+        // The rows of a partition stay, and a batch of 40 is one request.
+        workload.set_population(7);
+        assert_eq!(workload.populate.map(|populate| populate.count), Some(6));
+    }
 
     #[test]
     fn a_whole_file_is_read() {
@@ -221,6 +271,24 @@ operation = "write"
             replace("operation = \"write\"", "operation = \"writes\""),
             replace("operation = \"write\"", ""),
             replace("schema = [\"CREATE TABLE t\"]", "schema = \"CREATE TABLE t\""),
+            replace("distribution = \"zipf\"\nexponent = 1.1", "distribution = \"gaussian\"\ndeviation = 0"),
+            replace("distribution = \"zipf\"\nexponent = 1.1", "distribution = \"hotspot\"\nhot_keys = 20"),
+            replace("distribution = \"zipf\"", "distribution = \"gaussian\""),
+            replace("distribution = \"zipf\"\nexponent = 1.1", "distribution = \"fixed\"\nkey = 10"),
+            replace("content = \"text\"", "sizes = \"latest\""),
+            replace("content = \"text\"", "content = \"text\"\ncompression_ratio = 0.5"),
+            replace("content = \"text\"", "compression_ratio = 5"),
+            replace("content = \"text\"", "min_items = 5"),
+            replace("kind = \"value\"", "kind = \"integer\"\nmax = -1"),
+            replace("weight = 2", "page_size = 10"),
+            replace("weight = 2", "batch_type = \"logged\""),
+            replace("weight = 2", "batch = 10\nbatch_by = [\"valeu\"]"),
+            replace("weight = 2", "batch = 10\nbatch_type = \"loged\""),
+            replace("weight = 2", "serial_consistency = \"SERIAL\""),
+            replace("consistency = \"ONE\"", "batch = 10"),
+            replace("[populate]", "[verify]\noperation = \"write\"\n[populate]"),
+            replace("[populate]", "[verify]\noperation = \"read\"\ncolumns = { v = \"valu\" }\n[populate]"),
+            replace("[populate]\noperation = \"write\"", "[verify]\noperation = \"read\""),
             read("one", "one.toml", "").unwrap_err().to_string(),
         ];
         insta::assert_snapshot!(errors.join("\n"));

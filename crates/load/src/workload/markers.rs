@@ -1,32 +1,74 @@
 //! The named bind markers of a CQL statement, so that a wrong name is found without a database.
 
-/// Finds `:name` markers outside of strings, quoted names and comments, in order and with repetitions. The error says
-/// what to write instead.
-pub(super) fn markers(cql: &str) -> Result<Vec<String>, String> {
+/// A part of a statement that is neither a string, a quoted name nor a comment.
+#[derive(Debug, PartialEq, Eq)]
+enum Token<'c> {
+    Word(&'c str),
+    /// `:name`.
+    Marker(&'c str),
+    /// `?`.
+    Nameless,
+}
+
+fn tokens(cql: &str) -> impl Iterator<Item = Token<'_>> {
     let bytes = cql.as_bytes();
-    let mut found = Vec::new();
     let mut at = 0;
     // Everything that matters is ASCII, so that bytes do; what lies between is skipped as it is.
     let skip_to =
-        |from: usize, end: &str| cql[from..].find(end).map_or(bytes.len(), |offset| from + offset + end.len());
-    while at < bytes.len() {
-        at = match (bytes[at], bytes.get(at + 1)) {
-            (quote @ (b'\'' | b'"'), _) => skip_to(at + 1, if quote == b'"' { "\"" } else { "'" }),
-            (b'-', Some(b'-')) | (b'/', Some(b'/')) => skip_to(at, "\n"),
-            (b'/', Some(b'*')) => skip_to(at + 2, "*/"),
-            (b'$', Some(b'$')) => skip_to(at + 2, "$$"),
-            (b'?', _) => return Err("markers have names here: write :key instead of ?".to_string()),
-            (b':', Some(first)) if first.is_ascii_alphabetic() => {
-                let name = &bytes[at + 1..];
-                let length = name.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
-                let end = at + 1 + length.unwrap_or(name.len());
-                found.push(cql[at + 1..end].to_ascii_lowercase());
-                end
+        move |from: usize, end: &str| cql[from..].find(end).map_or(bytes.len(), |offset| from + offset + end.len());
+    let end_of_word = move |from: usize| {
+        let length = bytes[from..].iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        from + length.unwrap_or(bytes.len() - from)
+    };
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            let from = at;
+            at = match (bytes[at], bytes.get(at + 1)) {
+                (quote @ (b'\'' | b'"'), _) => skip_to(at + 1, if quote == b'"' { "\"" } else { "'" }),
+                (b'-', Some(b'-')) | (b'/', Some(b'/')) => skip_to(at, "\n"),
+                (b'/', Some(b'*')) => skip_to(at + 2, "*/"),
+                (b'$', Some(b'$')) => skip_to(at + 2, "$$"),
+                (b':', Some(first)) if first.is_ascii_alphabetic() => end_of_word(at + 1),
+                (first, _) if first.is_ascii_alphanumeric() || first == b'_' => end_of_word(at),
+                _ => at + 1,
+            };
+            match bytes[from] {
+                b'?' => return Some(Token::Nameless),
+                b':' if at > from + 1 => return Some(Token::Marker(&cql[from + 1..at])),
+                first if first.is_ascii_alphanumeric() || first == b'_' => return Some(Token::Word(&cql[from..at])),
+                _ => {}
             }
-            _ => at + 1,
-        };
+        }
+        None
+    })
+}
+
+/// Finds `:name` markers outside of strings, quoted names and comments, in order and with repetitions. The error says
+/// what to write instead.
+pub(super) fn markers(cql: &str) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    for token in tokens(cql) {
+        match token {
+            Token::Marker(name) => found.push(name.to_ascii_lowercase()),
+            Token::Nameless => return Err("markers have names here: write :key instead of ?".to_string()),
+            Token::Word(_) => {}
+        }
     }
     Ok(found)
+}
+
+/// Whether a statement is a lightweight transaction: a write with IF, which is a reserved word.
+pub(super) fn is_conditional(cql: &str) -> bool {
+    !begins_with(cql, "SELECT") && tokens(cql).any(|token| matches!(token, Token::Word(word) if is(word, "IF")))
+}
+
+/// Whether its first word is that one.
+pub(super) fn begins_with(cql: &str, keyword: &str) -> bool {
+    matches!(tokens(cql).next(), Some(Token::Word(word)) if is(word, keyword))
+}
+
+fn is(word: &str, keyword: &str) -> bool {
+    word.eq_ignore_ascii_case(keyword)
 }
 
 #[cfg(test)]
@@ -43,10 +85,19 @@ mod tests {
         assert_eq!(markers("'unclosed :a").unwrap(), Vec::<String>::new());
     }
 
+    #[test]
+    fn conditions_are_found_where_they_are_conditions() {
+        assert!(is_conditional("INSERT INTO t (a) VALUES (:a) if not exists"));
+        assert!(is_conditional("/* x */ UPDATE t SET a = :a WHERE k = :k IF a = :b"));
+        assert!(!is_conditional("INSERT INTO t (a, \"IF\") VALUES (:if, ' IF ') -- IF"));
+        assert!(!is_conditional("SELECT a FROM iffy WHERE if_a = :a"));
+        assert!(begins_with("-- reads\n select a", "SELECT") && !begins_with("", "SELECT"));
+    }
+
     proptest! {
         #[test]
         fn nothing_makes_it_panic(cql in "\\PC{0,30}") {
-            let _ = markers(&cql);
+            let _ = (markers(&cql), is_conditional(&cql));
         }
     }
 }

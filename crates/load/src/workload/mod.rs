@@ -1,20 +1,28 @@
 //! What to send: schema, operations with weights, and how their parameters come about. Read from TOML.
 
+mod bind;
 mod builtin;
+mod distribution;
 mod draw;
 mod encode;
 mod file;
 mod markers;
 mod mix;
+mod operation;
 mod parameter;
 mod pool;
+mod verification;
 
+pub use distribution::Distribution;
 pub use mix::Mix;
-pub use parameter::{Content, Distribution, Generator, Literal, Parameter};
-pub use scylla::frame::types::Consistency;
+pub use operation::{Batch, BatchKind, Operation};
+pub use parameter::{Content, Generator, Literal, Parameter};
+pub use scylla::frame::types::{Consistency, SerialConsistency};
+pub use verification::Verification;
 
+pub(crate) use bind::BoundOperation;
 pub(crate) use draw::Draw;
-pub(crate) use encode::{BoundOperation, Call, Sequence};
+pub(crate) use encode::{Call, Sequence};
 pub(crate) use pool::Pool;
 
 use crate::Error;
@@ -40,16 +48,7 @@ pub struct Workload {
     /// The mix that is run.
     pub mix: Mix,
     pub populate: Option<Populate>,
-}
-
-/// A prepared statement with a name.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Operation {
-    pub name: String,
-    /// With named markers, each the name of a parameter.
-    pub cql: String,
-    /// Its own consistency level, where it differs from the workload's.
-    pub consistency: Option<Consistency>,
+    pub verify: Option<Verification>,
 }
 
 /// How rows come into an empty table before they are read.
@@ -121,22 +120,31 @@ impl Workload {
         names
     }
 
-    /// Number of keys of every parameter of that kind; changes which keys are written, read and populated.
+    /// Number of keys of every parameter of that kind but those that don't scale; changes which keys are written, read
+    /// and populated.
     pub fn set_population(&mut self, keys: u64) {
+        let all = self.rows_to_populate();
         for parameter in &mut self.parameters {
-            if let Generator::Key { population, .. } = &mut parameter.generator {
+            if let Generator::Key { population, scale: true, .. } = parameter.generator.single_mut() {
                 *population = keys.max(1);
             }
         }
+        let scaled = self.rows_to_populate();
         if let Some(populate) = &mut self.populate {
-            populate.count = keys.max(1);
+            // A count of the file's own is not that of its keys, and takes the place of it.
+            populate.count = if Some(populate.count) == all { scaled.unwrap_or(keys) } else { keys.max(1) };
         }
+    }
+
+    fn rows_to_populate(&self) -> Option<u64> {
+        let populate = self.populate?;
+        file::default_count(&self.parameters, &self.operations[populate.operation])
     }
 
     /// Size of every value parameter.
     pub fn set_value_bytes(&mut self, bytes: u32) {
         for parameter in &mut self.parameters {
-            if let Generator::Value { min_bytes, max_bytes, .. } = &mut parameter.generator {
+            if let Generator::Value { min_bytes, max_bytes, .. } = parameter.generator.single_mut() {
                 (*min_bytes, *max_bytes) = (bytes, bytes);
             }
         }

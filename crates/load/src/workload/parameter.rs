@@ -1,5 +1,6 @@
 //! How the value of a bind marker comes about, and how it is written in a file.
 
+use super::distribution::{self, Distribution};
 use crate::Error;
 use crate::strict::{Bytes, Count, FromValue, Section};
 use std::time::Duration;
@@ -25,36 +26,33 @@ pub enum Generator {
         prefix: String,
         /// Length for text and blob; shorter than prefix and digits leaves them as they are.
         size_bytes: u32,
+        /// Whether [`super::Workload::set_population`] is about it.
+        scale: bool,
     },
-    /// Bytes or text without meaning.
-    Value { min_bytes: u32, max_bytes: u32, content: Content },
+    /// Bytes or text without meaning. The distribution is that of the sizes.
+    Value { min_bytes: u32, max_bytes: u32, sizes: Distribution, content: Content },
+    /// A whole number from `min` up to `max`: an amount, a time to live.
+    Integer { min: i64, max: i64, distribution: Distribution },
     /// The intended start of the request, earlier by `before`, rounded down to a multiple of `truncate`.
     Timestamp { before: Duration, truncate: Option<Duration> },
     /// Always the same.
     Fixed(Literal),
+    /// A list or set of so many, each as the inner one says.
+    List { of: Box<Generator>, min_items: u32, max_items: u32 },
 }
 
+/// What the bytes of a value are like, which is how far they compress. Measured with LZ4 on chunks of 16 KiB, as tables
+/// are stored unless told otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Distribution {
-    /// One after the other by the number of the request, and from the start again after the last.
-    Sequential,
-    Uniform,
-    /// Key k is drawn with a probability proportional to 1 / (k + 1)^exponent.
-    Zipf {
-        exponent: f64,
-    },
-    /// Always this one.
-    Fixed {
-        key: u64,
-    },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// Does not compress.
     Random,
-    /// Compresses about as prose does.
+    /// Compressed to that share of its size, from 0.05 to 1, as `nodetool tablestats` shows it.
+    Compressible { ratio: f64 },
+    /// Words: compressed to about 0.75.
     Text,
+    /// Records of JSON, cut anywhere: compressed to about 0.49.
+    Json,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -70,30 +68,54 @@ impl Generator {
     pub fn kind(&self) -> &'static str {
         match self {
             Generator::Key { .. } => "key",
-            Generator::Value { content: Content::Random, .. } => "value of random bytes",
+            Generator::Value { content: Content::Random | Content::Compressible { .. }, .. } => "value of random bytes",
             Generator::Value { content: Content::Text, .. } => "value of text",
+            Generator::Value { content: Content::Json, .. } => "value of json",
+            Generator::Integer { .. } => "integer",
             Generator::Timestamp { .. } => "timestamp",
             Generator::Fixed(Literal::Text(_)) => "fixed text",
             Generator::Fixed(Literal::Integer(_)) => "fixed whole number",
             Generator::Fixed(Literal::Float(_)) => "fixed number",
             Generator::Fixed(Literal::Boolean(_)) => "fixed true or false",
+            Generator::List { .. } => "list",
+        }
+    }
+
+    /// The generator of single values: of a list, that of its items.
+    pub fn single(&self) -> &Generator {
+        match self {
+            Generator::List { of, .. } => of.single(),
+            single => single,
+        }
+    }
+
+    pub(super) fn single_mut(&mut self) -> &mut Generator {
+        match self {
+            Generator::List { of, .. } => of.single_mut(),
+            single => single,
         }
     }
 }
 
 const LARGEST_VALUE_BYTES: u64 = 128 << 20;
+const MOST_ITEMS: i64 = 65_535;
 
 pub(super) fn read(name: &str, mut section: Section<'_>) -> Result<Parameter, Error> {
-    let kind = section.choice("kind", &["key", "value", "timestamp", "fixed"])?;
-    let generator = match kind {
+    let kind = section.choice("kind", &["key", "value", "integer", "timestamp", "fixed"])?;
+    let single = match kind {
         Some(0) => read_key(&mut section)?,
         Some(1) => read_value(&mut section)?,
-        Some(2) => Generator::Timestamp {
+        Some(2) => read_integer(&mut section)?,
+        Some(3) => Generator::Timestamp {
             before: section.optional("before")?.unwrap_or_default(),
             truncate: section.optional("truncate")?,
         },
         Some(_) => Generator::Fixed(section.required("value")?),
         None => return Err(section.required::<String>("kind").err().unwrap_or_else(|| section.error("no kind"))),
+    };
+    let generator = match read_items(&mut section)? {
+        None => single,
+        Some((min_items, max_items)) => Generator::List { of: Box::new(single), min_items, max_items },
     };
     section.finish()?;
     Ok(Parameter { name: name.to_string(), generator })
@@ -101,34 +123,11 @@ pub(super) fn read(name: &str, mut section: Section<'_>) -> Result<Parameter, Er
 
 fn read_key(section: &mut Section<'_>) -> Result<Generator, Error> {
     let population = section.required::<Count>("population")?.0;
-    let chosen = section.choice("distribution", &["sequential", "uniform", "zipf", "fixed"])?;
-    let exponent = section.optional::<f64>("exponent")?;
-    let key = section.optional::<i64>("key")?;
-    if exponent.is_some() && chosen != Some(2) {
-        return Err(section.error_at("exponent", "`exponent` is for distribution = \"zipf\" only"));
-    }
-    if key.is_some() && chosen != Some(3) {
-        return Err(section.error_at("key", "`key` is for distribution = \"fixed\" only"));
-    }
-    let distribution = match chosen {
-        Some(0) => Distribution::Sequential,
-        Some(2) => {
-            // YCSB's constant.
-            let exponent = exponent.unwrap_or(0.99);
-            if !(exponent > 0.0 && exponent <= 10.0) {
-                return Err(section.error_at("exponent", "`exponent` is more than 0 and at most 10"));
-            }
-            Distribution::Zipf { exponent }
-        }
-        Some(3) => match u64::try_from(key.unwrap_or(0)) {
-            Ok(key) if key < population => Distribution::Fixed { key },
-            _ => return Err(section.error_at("key", "`key` is from 0 to below `population`")),
-        },
-        _ => Distribution::Uniform,
-    };
+    let distribution = distribution::read(section, "distribution", Some(population))?;
     let prefix = section.optional("prefix")?.unwrap_or_default();
     let size_bytes = size(section, "size_bytes")?.unwrap_or(12);
-    Ok(Generator::Key { population, distribution, prefix, size_bytes })
+    let scale = section.optional("scale")?.unwrap_or(true);
+    Ok(Generator::Key { population, distribution, prefix, size_bytes, scale })
 }
 
 fn read_value(section: &mut Section<'_>) -> Result<Generator, Error> {
@@ -140,11 +139,54 @@ fn read_value(section: &mut Section<'_>) -> Result<Generator, Error> {
         (None, Some(_), Some(_)) => return Err(section.error_at("max_bytes", "`max_bytes` is less than `min_bytes`")),
         _ => return Err(section.error("a value has either `size_bytes` or both `min_bytes` and `max_bytes`")),
     };
-    let content = match section.choice("content", &["random", "text"])? {
-        Some(1) => Content::Text,
+    let sizes = distribution::read(section, "sizes", None)?;
+    if sizes != Distribution::Uniform && exact.is_some() {
+        return Err(section.error_at("sizes", "`sizes` needs `min_bytes` and `max_bytes`; `size_bytes` is one size"));
+    }
+    let content = section.choice("content", &["random", "text", "json"])?;
+    let content = match (content, section.optional::<f64>("compression_ratio")?) {
+        (Some(0) | None, Some(ratio)) if (0.05..=1.0).contains(&ratio) => Content::Compressible { ratio },
+        (Some(0) | None, Some(_)) => {
+            let message = "`compression_ratio` is the compressed share of the size: at least 0.05 and at most 1";
+            return Err(section.error_at("compression_ratio", message));
+        }
+        (Some(_), Some(_)) => {
+            let message = "`compression_ratio` is for content = \"random\": text and json compress as they do";
+            return Err(section.error_at("compression_ratio", message));
+        }
+        (Some(1), None) => Content::Text,
+        (Some(2), None) => Content::Json,
         _ => Content::Random,
     };
-    Ok(Generator::Value { min_bytes, max_bytes, content })
+    Ok(Generator::Value { min_bytes, max_bytes, sizes, content })
+}
+
+fn read_integer(section: &mut Section<'_>) -> Result<Generator, Error> {
+    let (min, max) = (section.optional("min")?.unwrap_or(0), section.required("max")?);
+    if min > max {
+        return Err(section.error_at("max", "`max` is less than `min`"));
+    }
+    let distribution = distribution::read(section, "distribution", None)?;
+    Ok(Generator::Integer { min, max, distribution })
+}
+
+/// How many a list has: `items`, or `min_items` and `max_items`.
+fn read_items(section: &mut Section<'_>) -> Result<Option<(u32, u32)>, Error> {
+    let mut items = |key| match section.optional::<i64>(key)? {
+        Some(items) if !(0..=MOST_ITEMS).contains(&items) => {
+            Err(section.error_at(key, format!("`{key}` is from 0 to 65,535")))
+        }
+        found => Ok(found.map(|items| items as u32)),
+    };
+    match (items("items")?, items("min_items")?, items("max_items")?) {
+        (None, None, None) => Ok(None),
+        (Some(items), None, None) => Ok(Some((items, items))),
+        (None, Some(min), Some(max)) if min <= max => Ok(Some((min, max))),
+        _ => {
+            let message = "a list has either `items` or both `min_items` and `max_items`, and the latter is no less";
+            Err(section.error(message))
+        }
+    }
 }
 
 fn size(section: &mut Section<'_>, key: &'static str) -> Result<Option<u32>, Error> {

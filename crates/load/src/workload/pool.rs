@@ -9,39 +9,67 @@ const POOL_BYTES: usize = 4 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Pool {
-    random: Vec<u8>,
-    text: Vec<u8>,
+    /// A few: one for each kind of content that the workload has.
+    buffers: Vec<(Content, Vec<u8>)>,
 }
 
 impl Pool {
     /// Makes what the parameters need.
     pub fn new(seed: u64, parameters: &[Parameter]) -> Pool {
-        let longest = |wanted: Content| {
-            let lengths = parameters.iter().filter_map(|parameter| match parameter.generator {
-                Generator::Value { max_bytes, content, .. } if content == wanted => Some(max_bytes as usize),
-                _ => None,
-            });
-            lengths.max()
+        let mut longest: Vec<(Content, usize)> = Vec::new();
+        for parameter in parameters {
+            let Generator::Value { max_bytes, content, .. } = *parameter.generator.single() else { continue };
+            match longest.iter_mut().find(|(known, _)| *known == content) {
+                Some((_, known)) => *known = (*known).max(max_bytes as usize),
+                None => longest.push((content, max_bytes as usize)),
+            }
+        }
+        let make = |(content, longest): (Content, usize)| {
+            (content, filled(content, &mut Draw::new(seed, 0, u64::MAX - 1), POOL_BYTES + longest))
         };
-        let mut draw = Draw::new(seed, 0, u64::MAX - 1);
-        let random = longest(Content::Random).map_or_else(Vec::new, |longest| {
-            let mut bytes = vec![0; POOL_BYTES + longest];
-            let Ok(()) = draw.try_fill_bytes(&mut bytes);
-            bytes
-        });
-        let text = longest(Content::Text).map_or_else(Vec::new, |longest| words(&mut draw, POOL_BYTES + longest));
-        Pool { random, text }
+        Pool { buffers: longest.into_iter().map(make).collect() }
     }
 
     /// A value of `length` bytes, which is at most what a parameter asked for.
     pub fn slice(&self, content: Content, length: usize, draw: &mut Draw) -> &[u8] {
-        let bytes = match content {
-            Content::Random => &self.random,
-            Content::Text => &self.text,
-        };
+        let Some((_, bytes)) = self.buffers.iter().find(|(known, _)| *known == content) else { return &[] };
         let start = draw.below((bytes.len() - length) as u64 + 1) as usize;
         &bytes[start..start + length]
     }
+}
+
+fn filled(content: Content, draw: &mut Draw, length: usize) -> Vec<u8> {
+    match content {
+        Content::Random => random(draw, length),
+        Content::Compressible { ratio } => compressible(draw, length, ratio),
+        Content::Text => words(draw, length),
+        Content::Json => json(draw, length),
+    }
+}
+
+fn random(draw: &mut Draw, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    let Ok(()) = draw.try_fill_bytes(&mut bytes);
+    bytes
+}
+
+/// Random bytes and runs of one byte by turns, short enough that a value of 100 bytes has both. In an LZ4 block a run
+/// costs a token, two bytes of offset and one of length, and the bytes before it one more length.
+fn compressible(draw: &mut Draw, length: usize, ratio: f64) -> Vec<u8> {
+    const TURN: usize = 100;
+    const COST: f64 = 4.5;
+    // Shorter runs are no gain.
+    const SHORTEST_RUN: usize = 8;
+    let kept = (ratio * TURN as f64 - COST).max(0.0);
+    let mut bytes = random(draw, length);
+    for turn in bytes.chunks_mut(TURN) {
+        // Rounded up or down at random, so that the mean is right.
+        let kept = kept as usize + usize::from(draw.unit() < kept.fract());
+        if turn.len() > kept + SHORTEST_RUN {
+            turn[kept..].fill(0);
+        }
+    }
+    bytes
 }
 
 /// Lower-case words of a small vocabulary, the first of it the most frequent: compresses about as prose does.
@@ -60,12 +88,42 @@ fn words(draw: &mut Draw, length: usize) -> Vec<u8> {
     text
 }
 
+/// Records with numbers, names and flags, as services store them.
+fn json(draw: &mut Draw, length: usize) -> Vec<u8> {
+    let names: Vec<String> = (0..512).map(|_| (0..4 + draw.below(6)).map(|_| letter(draw)).collect()).collect();
+    let name = |draw: &mut Draw| names[(draw.unit().powi(2) * names.len() as f64) as usize].as_str();
+    let mut text = String::with_capacity(length + 512);
+    while text.len() < length {
+        let (id, account, cents) = (draw.next() >> 20, draw.below(100_000), draw.below(1_000_000));
+        let (day, second) = (1 + draw.below(28), draw.below(86_400));
+        let (user, city, first, second_tag) = (name(draw), name(draw), name(draw), name(draw));
+        text.push_str(&format!(
+            "{{\"id\":\"{id:011x}\",\"user\":\"{user}\",\"account\":{account},\"city\":\"{city}\",\"active\":{},\
+             \"at\":\"2026-03-{day:02}T{:02}:{:02}:{:02}Z\",\"amount\":{}.{:02},\"tags\":[\"{first}\",\"{second_tag}\"]}}\n",
+            draw.below(4) > 0,
+            second / 3600,
+            second / 60 % 60,
+            second % 60,
+            cents / 100,
+            cents % 100,
+        ));
+    }
+    text.truncate(length);
+    text.into_bytes()
+}
+
+fn letter(draw: &mut Draw) -> char {
+    char::from(b'a' + draw.below(26).min(draw.below(26)) as u8)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::Distribution;
 
     fn value(content: Content, bytes: u32) -> Parameter {
-        let generator = Generator::Value { min_bytes: bytes, max_bytes: bytes, content };
+        let sizes = Distribution::Uniform;
+        let generator = Generator::Value { min_bytes: bytes, max_bytes: bytes, sizes, content };
         Parameter { name: "value".into(), generator }
     }
 
@@ -80,12 +138,36 @@ mod tests {
     }
 
     #[test]
-    fn text_is_text_and_repeats_itself_and_random_does_not() {
-        let pool = Pool::new(1, &[value(Content::Random, 10), value(Content::Text, 10)]);
-        assert!(pool.text.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b' '));
-        // Distinct 4-byte strings among 64 Ki: nearly all for noise, few for words.
-        let distinct = |bytes: &[u8]| bytes.windows(4).take(1 << 16).collect::<std::collections::HashSet<_>>().len();
-        assert!(distinct(&pool.random) > 60_000);
-        assert!(distinct(&pool.text) < 30_000, "{}", distinct(&pool.text));
+    fn text_and_json_are_ascii() {
+        for content in [Content::Text, Content::Json] {
+            let pool = Pool::new(1, &[value(content, 10)]);
+            assert!(pool.buffers[0].1.iter().all(|byte| byte.is_ascii_graphic() || b" \n".contains(byte)));
+        }
+    }
+
+    /// The compressed share of values of 120 bytes that lie in chunks of 16 KiB, as they do in a table.
+    fn ratio(content: Content) -> f64 {
+        let pool = Pool::new(1, &[value(content, 120)]);
+        let mut draw = Draw::new(1, 1, 1);
+        let (mut plain, mut compressed) = (0, 0);
+        for _ in 0..64 {
+            let chunk: Vec<u8> =
+                (0..137).flat_map(|_| pool.slice(content, 120, &mut draw).to_vec()).take(16_384).collect();
+            plain += chunk.len();
+            compressed += lz4_flex::block::compress(&chunk).len();
+        }
+        f64::from(compressed as u32) / f64::from(plain as u32)
+    }
+
+    #[test]
+    fn contents_compress_as_they_say() {
+        for wanted in [0.1, 0.25, 0.4, 0.55, 0.7, 0.85] {
+            let found = ratio(Content::Compressible { ratio: wanted });
+            assert!((found - wanted).abs() < 0.05, "{found} for {wanted}");
+        }
+        let (random, text, json) = (ratio(Content::Random), ratio(Content::Text), ratio(Content::Json));
+        assert!(random > 0.99, "{random}");
+        assert!((0.7..0.8).contains(&text), "{text}");
+        assert!((0.45..0.55).contains(&json), "{json}");
     }
 }

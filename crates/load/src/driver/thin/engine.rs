@@ -9,6 +9,7 @@ use super::streams::{Flight, Purpose};
 use crate::driver::alarm::Timer;
 use crate::driver::feed::{Feed, Job, Next};
 use crate::driver::ledger::{Carried, Ended, Ledger};
+use crate::driver::request;
 use crate::driver::route::NO_NODE;
 use crate::workload::{Call, Draw, Mix, Pool, Workload};
 use crate::{Login, Outcome};
@@ -78,6 +79,8 @@ pub(super) struct Engine {
     /// There was no room when last looked.
     full: bool,
     closed_loop: bool,
+    /// Requests that follow others of their group, in a surge.
+    following: Vec<Job>,
     rest_until_ns: i64,
     rest_ns: i64,
     /// When requests were sent last.
@@ -120,6 +123,7 @@ impl Engine {
             in_flight: 0,
             full: false,
             closed_loop: false,
+            following: Vec::new(),
             rest_until_ns: i64::MIN,
             rest_ns: REST_NS.0,
             sent_ns: 0,
@@ -174,11 +178,12 @@ impl Engine {
     }
 
     pub fn is_over(&self) -> bool {
-        matches!(self.feed, Feed::Over)
+        matches!(self.feed, Feed::Over) && self.following.is_empty()
     }
 
     /// Ends the feed, and counts what was due and is not sent.
     pub fn end_feed(&mut self) {
+        self.following.clear();
         for (phase, count) in self.feed.end(self.clock.now_ns()) {
             self.ledger.unsent(phase, count);
         }
@@ -225,16 +230,18 @@ impl Engine {
     /// Waits no longer for the requests that started before a time.
     pub fn abandon(&mut self, before_ns: i64, outcome: Outcome, said: &str) {
         let end_ns = self.clock.now_ns();
+        let mut given_up = Vec::new();
         for connection in &mut self.connections {
             let (node, number) = (connection.node, connection.number);
-            let (ledger, in_flight) = (&mut self.ledger, &mut self.in_flight);
-            connection.streams.abandon(before_ns, |stream, flight| {
-                *in_flight -= 1;
-                if ledger.is_new(outcome) {
-                    ledger.first_error(outcome, node, said.to_string());
-                }
-                ledger.ended(&ended(&flight, end_ns, node, number, stream, outcome));
-            });
+            connection.streams.abandon(before_ns, |stream, flight| given_up.push((node, number, stream, flight)));
+        }
+        for (node, number, stream, flight) in given_up {
+            self.in_flight -= 1;
+            if self.ledger.is_new(outcome) {
+                self.ledger.first_error(outcome, node, said.to_string());
+            }
+            self.ledger.ended(&ended(&flight, end_ns, node, number, stream, outcome));
+            self.follow(&flight.job, end_ns);
         }
     }
 
@@ -254,11 +261,11 @@ impl Engine {
                 self.feed.full(now_ns);
                 break None;
             }
-            match self.feed.next(now_ns, !self.full) {
+            match self.next_due(now_ns) {
                 Next::Job(job) => self.make(job, now_ns),
                 Next::At(at_ns) => {
                     self.full = false;
-                    break Some(at_ns.max(self.sent_ns + TOGETHER_NS));
+                    break Some(at_ns.max(self.sent_ns.saturating_add(TOGETHER_NS)));
                 }
                 Next::Over => {
                     self.feed = Feed::Over;
@@ -276,6 +283,29 @@ impl Engine {
             self.sent_ns = now_ns;
         }
         next_ns
+    }
+
+    fn next_due(&mut self, now_ns: i64) -> Next {
+        if let Some(job) = self.following.pop() {
+            return Next::Job(job);
+        }
+        match self.feed.next(now_ns, !self.full) {
+            // All groups of a surge have joined, and go on by themselves.
+            Next::Over if matches!(self.feed, Feed::Surge(_)) && self.in_flight > 0 => Next::At(i64::MAX),
+            next => next,
+        }
+    }
+
+    /// A request has ended, well or not: in a surge, its group sends the next.
+    fn follow(&mut self, ended: &Job, now_ns: i64) {
+        if !matches!(self.feed, Feed::Surge(_)) {
+            return;
+        }
+        match self.feed.after(ended, now_ns, true) {
+            Next::Job(job) => self.following.push(job),
+            Next::At(_) => {}
+            Next::Over => self.feed = Feed::Over,
+        }
     }
 
     /// Builds a request into the buffer of a connection.
@@ -358,13 +388,14 @@ impl Engine {
             node: NO_NODE,
             operation,
             outcome,
-            rows: None,
+            answer: request::Answer::default(),
             carried: None,
         });
         if outcome == Outcome::Connection {
             self.rest_until_ns = now_ns + self.rest_ns;
             self.rest_ns = (self.rest_ns * 2).min(REST_NS.1);
         }
+        self.follow(&job, now_ns);
     }
 
     /// Hands over what was built.
@@ -465,12 +496,13 @@ impl Engine {
             let (node, number) = (connection.node, connection.number);
             let Some(flight) = connection.streams.end(header.stream) else { continue };
             let mut ended = ended(&flight, end_ns, node, number, header.stream, outcome);
-            ended.rows = rows;
+            ended.answer.rows = rows;
             if let Some(carried) = &mut ended.carried {
                 carried.response_bytes = Some((HEADER_BYTES + header.body_bytes) as u32);
             }
             self.ledger.ended(&ended);
             self.in_flight -= 1;
+            self.follow(&flight.job, end_ns);
         }
         for stream in unprepared {
             self.prepare_again(index, stream);
@@ -539,6 +571,7 @@ impl Engine {
                 }
                 let (node, number, end_ns) = (connection.node, connection.number, self.clock.now_ns());
                 self.ledger.ended(&ended(&flight, end_ns, node, number, stream, Outcome::Invalid));
+                self.follow(&job, end_ns);
             }
         }
     }
@@ -558,8 +591,9 @@ impl Engine {
                 self.ledger.first_error(Outcome::Connection, node, self.last_failure.clone());
             }
             self.ledger.ended(&ended(&flight, end_ns, node, number, stream, Outcome::Connection));
+            self.follow(&flight.job, end_ns);
         }
-        connection.close(self.poll.registry(), end_ns);
+        self.connections[index].close(self.poll.registry(), end_ns);
     }
 
     /// Takes over a ring that has changed: connections to nodes that are new. Those to nodes that have gone stay, and
@@ -610,7 +644,7 @@ fn ended(flight: &Flight, end_ns: i64, node: u16, connection: i64, stream: i16, 
         node,
         operation: flight.operation,
         outcome,
-        rows: None,
+        answer: request::Answer::default(),
         carried: Some(Carried { connection, stream, request_bytes: flight.request_bytes, response_bytes: None }),
     }
 }

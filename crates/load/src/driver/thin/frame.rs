@@ -160,9 +160,9 @@ pub(super) struct Execute {
 /// What an answer to an EXECUTE says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer<'a> {
-    /// It went well. `empty` says that rows were asked for and none came.
+    /// It went well, with so many rows where it has a place for rows.
     Done {
-        empty: bool,
+        rows: Option<u64>,
     },
     /// The node does not know the statement any more.
     Unprepared,

@@ -1,0 +1,116 @@
+use crate::{interrupt, terminal};
+use anyhow::Result;
+use clap::Args;
+use helenus_load::{Cancel, Verified, Verify, Workload};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Read back what a load wrote, and say what is missing or wrong
+///
+/// What each row should be follows from the workload, its seed and the number of the request that wrote it, so give the
+/// workload, its mix and its population as the load had them. The workload's [verify] names the operation that reads.
+/// Exit code 1 when a row is missing or wrong, 2 when it could not be read.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus load keyvalue --populate --population 100k && helenus verify keyvalue --population 100k
+  helenus load keyvalue/mixed --rate 5k --for 60s && helenus verify keyvalue/mixed --requests 300k
+  helenus verify mine.toml --count 50k --json")]
+pub struct Arguments {
+    /// A workload as `helenus load` takes it
+    workload: String,
+    /// A node to begin with; the rest of the ring is found through it (may be given again)
+    #[arg(long = "node", value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1")]
+    nodes: Vec<String>,
+    /// Number of keys that the load had, instead of the workload's
+    #[arg(long, value_name = "N", value_parser = super::load::count)]
+    population: Option<u64>,
+    /// How many requests of populating there were, instead of all that the workload has
+    #[arg(long, value_name = "N", value_parser = super::load::count)]
+    count: Option<u64>,
+    /// How many requests of the mix there were; without --count, nothing was populated before
+    #[arg(long, value_name = "N", value_parser = super::load::count)]
+    requests: Option<u64>,
+    /// Reads in flight
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    in_flight: usize,
+    /// How long an answer is waited for
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::duration)]
+    timeout: Duration,
+    /// How many rows of each kind are named
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    examples: usize,
+    /// The result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let mut workload = Workload::open(&arguments.workload)?;
+    if let Some(keys) = arguments.population {
+        workload.set_population(keys);
+    }
+    let order = Verify {
+        populated: arguments.count,
+        requests: arguments.requests.unwrap_or(0),
+        in_flight: arguments.in_flight,
+        request_timeout: arguments.timeout,
+        examples: arguments.examples,
+        ..Verify::new(workload, arguments.nodes)
+    };
+    let cancel = interrupt::cancel_on_signals()?;
+    let stop = Cancel::new();
+    let mut steps = terminal::Steps::new();
+    steps.step("reading back");
+    let verified = helenus_load::verify(&order, &stop, &mut |verified| {
+        if cancel.is_cancelled() && !stop.is_asked() {
+            stop.stop();
+        }
+        steps.live(line(verified));
+    })?;
+    drop(steps);
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&verified)?);
+    } else {
+        print(&verified);
+    }
+    Ok(match (verified.has_damage(), verified.unreadable > 0 || verified.stopped) {
+        (true, _) => ExitCode::from(1),
+        (false, true) => ExitCode::from(2),
+        (false, false) => ExitCode::SUCCESS,
+    })
+}
+
+fn line(verified: &Verified) -> String {
+    let counts = [(verified.missing, "missing"), (verified.wrong, "wrong"), (verified.unreadable, "unreadable")];
+    let found = counts.iter().filter(|(count, _)| *count > 0);
+    let found = found.map(|(count, what)| format!(", {} {what}", terminal::count(*count)));
+    format!("{} rows read back{}", terminal::count(verified.checked), found.collect::<String>())
+}
+
+fn print(verified: &Verified) {
+    let rows = [
+        ("checked", verified.checked),
+        ("right", verified.right),
+        ("missing", verified.missing),
+        ("wrong", verified.wrong),
+        ("unreadable", verified.unreadable),
+    ];
+    let rows = rows.map(|(what, count)| vec![what.to_string(), terminal::count(count)]);
+    anstream::println!("{}", terminal::table(&["rows", ""], rows.into_iter(), 1));
+    for example in &verified.examples {
+        let detail = if example.detail.is_empty() { String::new() } else { format!(": {}", example.detail) };
+        terminal::warn(format_args!("{} {}{detail}", example.kind.name(), example.key));
+    }
+    if verified.columns.is_empty() {
+        terminal::warn("no column could be compared: only whether the rows are there is known");
+    }
+    if verified.stopped {
+        terminal::warn("cut short; the rest was not looked for");
+    } else if verified.is_right() {
+        let compared = verified.columns.join(", ");
+        terminal::done(format_args!(
+            "all {} rows are as they were written ({compared})",
+            terminal::count(verified.checked)
+        ));
+    }
+}

@@ -1,0 +1,96 @@
+//! The ways in which an operation is sent.
+
+use super::session::Statement;
+use crate::workload::{BatchKind, Call, Operation};
+use scylla::client::session::Session;
+use scylla::deserialize::row::ColumnIterator;
+use scylla::errors::ExecutionError;
+use scylla::response::query_result::QueryResult;
+use scylla::response::{PagingState, PagingStateResponse};
+use scylla::statement::batch::{Batch, BatchType};
+use scylla::statement::prepared::PreparedStatement;
+
+pub(crate) enum Way {
+    /// One EXECUTE; see [`Operation::is_plain`].
+    Plain,
+    /// One EXECUTE, whose answer says whether it was applied.
+    Conditional,
+    /// An EXECUTE for each page of the answer.
+    Pages,
+    /// One BATCH of many draws of the statement.
+    Batch(Box<Batch>),
+}
+
+/// What an answer that is no error says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// Rows in it; none where it has no place for rows.
+    pub rows: Option<u64>,
+    /// Of a conditional statement: its condition did not hold.
+    pub not_applied: bool,
+}
+
+impl Way {
+    pub fn of(operation: &Operation, prepared: &PreparedStatement) -> Way {
+        match &operation.batch {
+            None if operation.page_size.is_some() => Way::Pages,
+            None if operation.is_conditional() => Way::Conditional,
+            None => Way::Plain,
+            Some(rows) => {
+                let mut batch = Batch::new(match rows.kind {
+                    BatchKind::Unlogged => BatchType::Unlogged,
+                    BatchKind::Logged => BatchType::Logged,
+                    BatchKind::Counter => BatchType::Counter,
+                });
+                (0..rows.rows).for_each(|_| batch.append_statement(prepared.clone()));
+                if let Some(consistency) = operation.consistency {
+                    batch.set_consistency(consistency);
+                }
+                batch.set_serial_consistency(operation.serial_consistency);
+                Way::Batch(Box::new(batch))
+            }
+        }
+    }
+}
+
+/// Sends a request the way of its operation.
+pub(super) async fn send(session: &Session, statement: &Statement, call: Call<'_>) -> Result<Answer, ExecutionError> {
+    match &statement.way {
+        Way::Plain => {
+            let result = session.execute_unpaged(&statement.prepared, call).await?;
+            let rows = if result.is_rows() { result.into_rows_result().ok() } else { None };
+            Ok(Answer { rows: rows.map(|rows| rows.rows_num() as u64), not_applied: false })
+        }
+        Way::Conditional => session.execute_unpaged(&statement.prepared, call).await.map(conditional),
+        Way::Pages => pages(session, statement, call).await,
+        Way::Batch(batch) => {
+            let rows: Vec<Call<'_>> = call.rows().collect();
+            session.batch(batch, rows).await.map(conditional)
+        }
+    }
+}
+
+async fn pages(session: &Session, statement: &Statement, call: Call<'_>) -> Result<Answer, ExecutionError> {
+    let mut state = PagingState::start();
+    let mut rows = 0;
+    loop {
+        let (page, rest) = session.execute_single_page(&statement.prepared, call, state).await?;
+        rows += page.into_rows_result().map_or(0, |page| page.rows_num() as u64);
+        state = match rest {
+            PagingStateResponse::HasMorePages { state } => state,
+            PagingStateResponse::NoMorePages => return Ok(Answer { rows: Some(rows), not_applied: false }),
+        };
+    }
+}
+
+/// The first column of such an answer says whether it was applied; the rest is the row as it is otherwise.
+fn conditional(result: QueryResult) -> Answer {
+    let not_applied = || {
+        let rows = result.into_rows_result().ok()?;
+        let says = rows.column_specs().get_by_index(0)?.name() == "[applied]";
+        let mut columns = rows.maybe_first_row::<ColumnIterator<'_, '_>>().ok()??;
+        let applied = columns.next()?.ok()?.slice?;
+        Some(says && applied.as_slice() == [0])
+    };
+    Answer { rows: None, not_applied: not_applied().unwrap_or(false) }
+}

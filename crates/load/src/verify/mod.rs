@@ -1,0 +1,145 @@
+//! Reads back what a load wrote, and says what is missing or wrong.
+//!
+//! Every value follows from the seed and the number of its request, so that nothing was to be kept of the load: what
+//! each row should be is made again, the row is read, and the two are compared byte by byte.
+//!
+//! ```text
+//! writes (places of populating, numbers of a mix) ─▶ rows, each with what it may be ─▶ read ─▶ compare ─▶ Verified
+//! ```
+
+mod columns;
+mod read;
+mod show;
+mod writes;
+
+use crate::driver::{self, ContactPoints};
+use crate::workload::{Consistency, Workload};
+use crate::{Cancel, Error, Plan};
+use serde::Serialize;
+use std::time::Duration;
+
+/// What is to be read back.
+#[derive(Debug, Clone)]
+pub struct Verify {
+    /// With a `[verify]`, and with the seed, the population and the mix that it was run with.
+    pub workload: Workload,
+    /// Contact points, as those of a [`Plan`].
+    pub nodes: Vec<String>,
+    /// Requests of populating that were made: the first ones. None: all that the workload's `[populate]` has.
+    pub populated: Option<u64>,
+    /// Requests of the mix that were made, whether after populating or without. A row that several requests wrote may
+    /// have the value of any of them: which one was the last is for the database to say.
+    pub requests: u64,
+    /// Instead of the workload's, for operations that don't have their own.
+    pub consistency: Option<Consistency>,
+    pub in_flight: usize,
+    pub request_timeout: Duration,
+    /// How many rows of each kind are named.
+    pub examples: usize,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Verified {
+    pub workload: String,
+    /// The columns that were compared. Without any, only whether the rows are there.
+    pub columns: Vec<String>,
+    /// Rows that were looked for: the sum of the next four.
+    pub checked: u64,
+    pub right: u64,
+    pub missing: u64,
+    pub wrong: u64,
+    /// The read failed, so that nothing is known.
+    pub unreadable: u64,
+    /// The first few of each kind, in the order in which they were written.
+    pub examples: Vec<Example>,
+    /// Told to stop before all were looked for.
+    pub stopped: bool,
+}
+
+/// A row that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Example {
+    pub kind: Kind,
+    /// Columns of the read and their values, such as `key = 5`.
+    pub key: String,
+    /// What was found and expected, or the error; empty for a row that is missing.
+    pub detail: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Missing,
+    Wrong,
+    Unreadable,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Missing => "missing",
+            Kind::Wrong => "wrong",
+            Kind::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl Verify {
+    /// All rows that populating writes, 128 reads in flight, 10 s timeout, 5 examples.
+    pub fn new(workload: Workload, nodes: Vec<String>) -> Verify {
+        Verify {
+            workload,
+            nodes,
+            populated: None,
+            requests: 0,
+            consistency: None,
+            in_flight: 128,
+            request_timeout: Duration::from_secs(10),
+            examples: 5,
+        }
+    }
+}
+
+impl Verified {
+    /// Whether every row is there and as it should be.
+    pub fn is_right(&self) -> bool {
+        self.right == self.checked
+    }
+
+    /// Whether a row is lost or changed.
+    pub fn has_damage(&self) -> bool {
+        self.missing + self.wrong > 0
+    }
+
+    fn add(&mut self, found: Option<Example>, most: usize) {
+        self.checked += 1;
+        let Some(example) = found else {
+            self.right += 1;
+            return;
+        };
+        match example.kind {
+            Kind::Missing => self.missing += 1,
+            Kind::Wrong => self.wrong += 1,
+            Kind::Unreadable => self.unreadable += 1,
+        }
+        if self.examples.iter().filter(|other| other.kind == example.kind).count() < most {
+            self.examples.push(example);
+        }
+    }
+}
+
+/// Reads back and compares. Calls `progress` about every thousand rows. An error means that nothing could be compared.
+pub fn verify(order: &Verify, cancel: &Cancel, progress: &mut dyn FnMut(&Verified)) -> Result<Verified, Error> {
+    let plan = Plan {
+        consistency: order.consistency,
+        request_timeout: order.request_timeout,
+        create_schema: false,
+        ..Plan::new(order.workload.clone(), Vec::new(), order.nodes.clone())
+    };
+    plan.check()?;
+    let ContactPoints { open, .. } = driver::reach(&plan.nodes)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|source| Error::Start { what: "the runtime that verifies", source })?;
+    runtime.block_on(read::all(order, &plan, &open, cancel, progress))
+}

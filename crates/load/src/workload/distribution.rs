@@ -1,0 +1,254 @@
+//! How numbers are drawn from a range: keys, whole numbers, sizes.
+
+use super::draw::Draw;
+use crate::Error;
+use crate::strict::Section;
+use rand::distr::Distribution as _;
+use rand_distr::{StandardNormal, Zipf};
+
+/// Which numbers of a range are drawn how often.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Distribution {
+    /// One after the other by the number of the request, and from the start again after the last.
+    Sequential,
+    Uniform,
+    /// The number at place k of the range is drawn with a probability proportional to 1 / (k + 1)^exponent.
+    Zipf {
+        exponent: f64,
+    },
+    /// Normally distributed, drawn again where outside of the range. Without a mean, the middle of the range; without a
+    /// deviation, a sixth of the range, so that both ends are three deviations off.
+    Gaussian {
+        mean: Option<f64>,
+        deviation: Option<f64>,
+    },
+    /// So great a share of the requests goes to so great a share of the numbers, the first ones; uniform within both.
+    Hotspot {
+        keys: f64,
+        requests: f64,
+    },
+    /// Those that [`Distribution::Sequential`] has just given to the requests before, the newer the more often: the one
+    /// r before with a probability proportional to 1 / r^exponent.
+    Latest {
+        exponent: f64,
+    },
+    /// Always this one.
+    Fixed {
+        key: u64,
+    },
+}
+
+/// The names in a file. The first four are for any range, the others for keys.
+const NAMES: [&str; 7] = ["sequential", "uniform", "zipf", "gaussian", "hotspot", "latest", "fixed"];
+const OF_ANY_RANGE: usize = 4;
+const ZIPF: usize = 2;
+const GAUSSIAN: usize = 3;
+const HOTSPOT: usize = 4;
+const LATEST: usize = 5;
+const FIXED: usize = 6;
+
+/// The constant of YCSB (Cooper et al., "Benchmarking cloud serving systems with YCSB", 2010).
+const USUAL_EXPONENT: f64 = 0.99;
+
+/// Reads the key `name` of a parameter and the keys that go with it. `population` is that of keys; any other range has
+/// none, and fewer distributions.
+pub(super) fn read(
+    section: &mut Section<'_>,
+    name: &'static str,
+    population: Option<u64>,
+) -> Result<Distribution, Error> {
+    let names = if population.is_some() { &NAMES[..] } else { &NAMES[..OF_ANY_RANGE] };
+    let chosen = section.choice(name, names)?.unwrap_or(1);
+    let mut number = |key, of: &[usize]| match section.optional::<f64>(key)? {
+        Some(_) if !of.contains(&chosen) => {
+            let of: Vec<String> = of.iter().map(|of| format!("{name} = \"{}\"", NAMES[*of])).collect();
+            Err(section.error_at(key, format!("`{key}` is for {} only", of.join(" or "))))
+        }
+        found => Ok(found),
+    };
+    let exponent = number("exponent", &[ZIPF, LATEST])?;
+    let (mean, deviation) = (number("mean", &[GAUSSIAN])?, number("deviation", &[GAUSSIAN])?);
+    let (hot_keys, hot_requests, key) = match population {
+        Some(_) => (number("hot_keys", &[HOTSPOT])?, number("hot_requests", &[HOTSPOT])?, number("key", &[FIXED])?),
+        None => (None, None, None),
+    };
+    if !exponent.is_none_or(|exponent| exponent > 0.0 && exponent <= 10.0) {
+        return Err(section.error_at("exponent", "`exponent` is more than 0 and at most 10"));
+    }
+    if !mean.is_none_or(f64::is_finite) {
+        return Err(section.error_at("mean", "`mean` is a number of the range"));
+    }
+    if !deviation.is_none_or(|deviation| deviation.is_finite() && deviation > 0.0) {
+        return Err(section.error_at("deviation", "`deviation` is more than 0"));
+    }
+    for (key, share) in [("hot_keys", hot_keys), ("hot_requests", hot_requests)] {
+        if !share.is_none_or(|share| share > 0.0 && share <= 1.0) {
+            return Err(section.error_at(key, format!("`{key}` is a share: more than 0 and at most 1")));
+        }
+    }
+    Ok(match chosen {
+        0 => Distribution::Sequential,
+        ZIPF => Distribution::Zipf { exponent: exponent.unwrap_or(USUAL_EXPONENT) },
+        GAUSSIAN => Distribution::Gaussian { mean, deviation },
+        HOTSPOT => Distribution::Hotspot { keys: hot_keys.unwrap_or(0.2), requests: hot_requests.unwrap_or(0.8) },
+        LATEST => Distribution::Latest { exponent: exponent.unwrap_or(USUAL_EXPONENT) },
+        FIXED => {
+            let key = key.unwrap_or(0.0);
+            if !(key >= 0.0 && key.fract() == 0.0 && key < population.unwrap_or(1) as f64) {
+                return Err(section.error_at("key", "`key` is from 0 to below `population`"));
+            }
+            Distribution::Fixed { key: key as u64 }
+        }
+        _ => Distribution::Uniform,
+    })
+}
+
+/// Draws from 0 to below a count.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    count: u64,
+    how: How,
+}
+
+#[derive(Debug)]
+enum How {
+    Sequential,
+    Uniform,
+    Zipf(Zipf<f64>),
+    Gaussian { mean: f64, deviation: f64 },
+    Hotspot { hot: u64, requests: f64 },
+    Latest(Zipf<f64>),
+    Fixed(u64),
+}
+
+/// How often a draw that fell outside of the range is repeated, before the end of the range is taken. Reached by a mean
+/// far outside of it only.
+const MOST_REDRAWS: usize = 64;
+
+impl Numbers {
+    /// `low` is what 0 stands for, to which a mean is relative. None when the range is empty or far too large.
+    pub fn new(distribution: Distribution, low: f64, count: u64) -> Option<Numbers> {
+        let count = (count > 0).then_some(count)?;
+        let how = match distribution {
+            Distribution::Sequential => How::Sequential,
+            Distribution::Uniform => How::Uniform,
+            Distribution::Zipf { exponent } => How::Zipf(Zipf::new(count as f64, exponent).ok()?),
+            Distribution::Gaussian { mean, deviation } => How::Gaussian {
+                mean: mean.map_or((count - 1) as f64 / 2.0, |mean| mean - low),
+                deviation: deviation.unwrap_or(count as f64 / 6.0),
+            },
+            Distribution::Hotspot { keys, requests } => {
+                How::Hotspot { hot: ((count as f64 * keys).ceil() as u64).clamp(1, count), requests }
+            }
+            Distribution::Latest { exponent } => How::Latest(Zipf::new(count as f64, exponent).ok()?),
+            Distribution::Fixed { key } => How::Fixed(key.min(count - 1)),
+        };
+        Some(Numbers { count, how })
+    }
+
+    /// Whether it is one number whatever is drawn.
+    pub fn is_fixed(&self) -> bool {
+        matches!(self.how, How::Fixed(_))
+    }
+
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The number for request `number`.
+    pub fn draw(&self, number: u64, draw: &mut Draw) -> u64 {
+        match &self.how {
+            How::Sequential => number % self.count,
+            How::Uniform => draw.below(self.count),
+            How::Zipf(zipf) => self.rank(zipf, draw) - 1,
+            How::Gaussian { mean, deviation } => {
+                let in_range = |drawn: &f64| (0.0..self.count as f64).contains(drawn);
+                let drawn = |_| {
+                    let standard: f64 = StandardNormal.sample(draw);
+                    (mean + deviation * standard).round()
+                };
+                let found = (0..MOST_REDRAWS).map(drawn).find(in_range);
+                found.unwrap_or(*mean).clamp(0.0, (self.count - 1) as f64) as u64
+            }
+            How::Hotspot { hot, requests } => match draw.unit() < *requests || *hot == self.count {
+                true => draw.below(*hot),
+                false => hot + draw.below(self.count - hot),
+            },
+            How::Latest(zipf) => (number % self.count + self.count - self.rank(zipf, draw)) % self.count,
+            How::Fixed(key) => *key,
+        }
+    }
+
+    /// From 1 up to the count.
+    fn rank(&self, zipf: &Zipf<f64>, draw: &mut Draw) -> u64 {
+        (zipf.sample(draw) as u64).clamp(1, self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What the requests from 1000 on draw from a range of `count`.
+    fn drawn(distribution: Distribution, count: u64) -> Vec<u64> {
+        let numbers = Numbers::new(distribution, 0.0, count).unwrap();
+        (1000..21_000).map(|number| numbers.draw(number, &mut Draw::new(1, number, 0))).collect()
+    }
+
+    fn share(drawn: &[u64], which: impl Fn(u64) -> bool) -> f64 {
+        drawn.iter().filter(|number| which(**number)).count() as f64 / drawn.len() as f64
+    }
+
+    #[test]
+    fn a_gaussian_has_its_mean_and_deviation() {
+        let drawn = drawn(Distribution::Gaussian { mean: Some(400.0), deviation: Some(50.0) }, 1000);
+        let mean = drawn.iter().sum::<u64>() as f64 / drawn.len() as f64;
+        let variance = drawn.iter().map(|number| (*number as f64 - mean).powi(2)).sum::<f64>() / drawn.len() as f64;
+        assert!((mean - 400.0).abs() < 2.0 && (variance.sqrt() - 50.0).abs() < 1.5, "{mean} {variance}");
+        // By default from end to end: 68.3 % within a deviation, which is a sixth.
+        let drawn = self::drawn(Distribution::Gaussian { mean: None, deviation: None }, 600);
+        assert!((share(&drawn, |number| (200..400).contains(&number)) - 0.683).abs() < 0.02);
+    }
+
+    #[test]
+    fn a_hotspot_gets_its_share() {
+        let drawn = drawn(Distribution::Hotspot { keys: 0.1, requests: 0.9 }, 1000);
+        assert!((share(&drawn, |key| key < 100) - 0.9).abs() < 0.01);
+        // Uniform within both.
+        assert!((share(&drawn, |key| key < 50) - 0.45).abs() < 0.015);
+        assert!((share(&drawn, |key| key >= 550) - 0.05).abs() < 0.01);
+    }
+
+    #[test]
+    fn the_latest_are_those_that_the_requests_before_wrote() {
+        let numbers = Numbers::new(Distribution::Latest { exponent: 0.99 }, 0.0, 500).unwrap();
+        let ages: Vec<u64> = (1000..11_000)
+            .map(|number| (number % 500 + 500 - numbers.draw(number, &mut Draw::new(1, number, 0))) % 500)
+            .collect();
+        let (last, last_ten) = (share(&ages, |age| age == 1), share(&ages, |age| (1..=10).contains(&age)));
+        // 1 / H(500, 0.99) is 0.144, and its first ten terms are 0.42.
+        assert!((last - 0.144).abs() < 0.02 && (last_ten - 0.42).abs() < 0.03, "{last} {last_ten}");
+    }
+
+    proptest! {
+        #[test]
+        fn draws_stay_in_the_range(
+            distribution in prop_oneof![
+                Just(Distribution::Sequential),
+                Just(Distribution::Uniform),
+                (0.1f64..5.0).prop_map(|exponent| Distribution::Zipf { exponent }),
+                (0.1f64..5.0).prop_map(|exponent| Distribution::Latest { exponent }),
+                (-1e3f64..1e9, 1e-3f64..1e9)
+                    .prop_map(|(mean, deviation)| Distribution::Gaussian { mean: Some(mean), deviation: Some(deviation) }),
+                Just(Distribution::Gaussian { mean: None, deviation: None }),
+                (1e-6f64..=1.0, 0.0f64..=1.0).prop_map(|(keys, requests)| Distribution::Hotspot { keys, requests }),
+            ],
+            count in 1u64..1_000_000_000,
+            number: u64,
+        ) {
+            let numbers = Numbers::new(distribution, 0.0, count).unwrap();
+            prop_assert!(numbers.draw(number, &mut Draw::new(1, number, 0)) < count);
+        }
+    }
+}

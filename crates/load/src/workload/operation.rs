@@ -1,0 +1,159 @@
+//! One statement of a workload, and how it is sent.
+
+use super::file::{consistency, serial_consistency};
+use super::{Consistency, Parameter, SerialConsistency, markers};
+use crate::Error;
+use crate::error::did_you_mean;
+use crate::strict::{Count, Section};
+
+/// A prepared statement with a name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operation {
+    pub name: String,
+    /// With named markers, each the name of a parameter.
+    pub cql: String,
+    /// Its own consistency level, where it differs from the workload's.
+    pub consistency: Option<Consistency>,
+    /// Of the Paxos rounds of a conditional statement; SERIAL where it says nothing.
+    pub serial_consistency: Option<SerialConsistency>,
+    /// Rows per page. One request reads all pages, one after the other, and ends with the last.
+    pub page_size: Option<u32>,
+    pub batch: Option<Batch>,
+}
+
+/// One request with many draws of the statement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// How many draws.
+    pub rows: u32,
+    pub kind: BatchKind,
+    /// Parameters of which there is one draw for all rows of a request, such as the partition key.
+    pub by: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchKind {
+    Unlogged,
+    /// Through the batch log: all of it in the end, or nothing.
+    Logged,
+    /// Of counters.
+    Counter,
+}
+
+const MOST_ROWS: u64 = 65_535;
+
+impl Operation {
+    /// One plain request for each draw.
+    pub fn new(name: &str, cql: &str) -> Operation {
+        Operation {
+            name: name.to_string(),
+            cql: cql.to_string(),
+            consistency: None,
+            serial_consistency: None,
+            page_size: None,
+            batch: None,
+        }
+    }
+
+    /// Whether a request is one EXECUTE whose answer needs no look at its rows: no batch, no pages, no condition.
+    pub fn is_plain(&self) -> bool {
+        self.batch.is_none() && self.page_size.is_none() && !self.is_conditional()
+    }
+
+    /// Whether it is a lightweight transaction, which may be answered well and yet not be applied.
+    pub fn is_conditional(&self) -> bool {
+        markers::is_conditional(&self.cql)
+    }
+
+    /// Draws of the statement in one request.
+    pub fn rows(&self) -> u64 {
+        self.batch.as_ref().map_or(1, |batch| u64::from(batch.rows))
+    }
+}
+
+/// Reads an operation and its weight.
+pub(super) fn read(name: &str, mut section: Section<'_>, parameters: &[Parameter]) -> Result<(Operation, f64), Error> {
+    let cql: String = section.required("cql")?;
+    let weight = section.optional::<f64>("weight")?.unwrap_or(1.0);
+    if !(weight.is_finite() && weight >= 0.0) {
+        return Err(section.error_at("weight", "a `weight` is a number that is 0 or more"));
+    }
+    let mut operation = Operation::new(name, &cql);
+    operation.consistency = consistency(&mut section)?;
+    operation.serial_consistency = serial_consistency(&mut section)?;
+    operation.page_size = page_size(&mut section)?;
+    let markers = markers::markers(&cql).map_err(|message| section.error_at("cql", message))?;
+    for marker in &markers {
+        let mut known = parameters.iter().map(|parameter| parameter.name.as_str());
+        if !known.clone().any(|name| name == marker) {
+            let meant = did_you_mean(marker, known.clone());
+            let known = if known.next().is_none() { "" } else { " beside those that are there" };
+            let message = format!("`:{marker}` has no parameter{meant} (add [parameters.{marker}]{known})");
+            return Err(section.error_at("cql", message));
+        }
+    }
+    operation.batch = batch(&mut section, &markers)?;
+    section.finish()?;
+    let reads = markers::begins_with(&cql, "SELECT");
+    let wrong = |key, message: &str| Err(section.error_at(key, message));
+    match &operation {
+        Operation { serial_consistency: Some(_), .. } if !operation.is_conditional() => {
+            wrong("serial_consistency", "`serial_consistency` is for a statement with a condition (IF …)")
+        }
+        Operation { page_size: Some(_), .. } if !reads => wrong("page_size", "`page_size` is for a SELECT"),
+        Operation { batch: Some(_), .. } if reads => wrong("batch", "a `batch` is of writes, not of a SELECT"),
+        _ => Ok((operation, weight)),
+    }
+}
+
+fn page_size(section: &mut Section<'_>) -> Result<Option<u32>, Error> {
+    match section.optional::<Count>("page_size")? {
+        Some(Count(rows)) if rows > i32::MAX as u64 => {
+            Err(section.error_at("page_size", "a page has at most 2,147,483,647 rows"))
+        }
+        found => Ok(found.map(|Count(rows)| rows as u32)),
+    }
+}
+
+fn batch(section: &mut Section<'_>, markers: &[String]) -> Result<Option<Batch>, Error> {
+    let rows = section.optional::<Count>("batch")?;
+    let kind = section.choice("batch_type", &["unlogged", "logged", "counter"])?;
+    let by = section.optional::<Vec<String>>("batch_by")?;
+    let Some(Count(rows)) = rows else {
+        return match (kind, by) {
+            (None, None) => Ok(None),
+            (Some(_), _) => Err(section.error_at("batch_type", "`batch_type` needs `batch`: how many rows")),
+            _ => Err(section.error_at("batch_by", "`batch_by` needs `batch`: how many rows")),
+        };
+    };
+    if rows > MOST_ROWS {
+        return Err(section.error_at("batch", "a batch has at most 65,535 statements"));
+    }
+    let by = by.unwrap_or_default();
+    if let Some(unknown) = by.iter().find(|name| !markers.contains(name)) {
+        let meant = did_you_mean(unknown, markers.iter().map(String::as_str));
+        let message = format!("`batch_by` names `{unknown}`, which is no marker of the statement{meant}");
+        return Err(section.error_at("batch_by", message));
+    }
+    let kind = match kind {
+        Some(1) => BatchKind::Logged,
+        Some(2) => BatchKind::Counter,
+        _ => BatchKind::Unlogged,
+    };
+    Ok(Some(Batch { rows: rows as u32, kind, by }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_one_execute_is_plain() {
+        let plain = Operation::new("write", "INSERT INTO t (a) VALUES (:a)");
+        assert!(plain.is_plain());
+        assert!(!Operation::new("lwt", "INSERT INTO t (a) VALUES (:a) IF NOT EXISTS").is_plain());
+        assert!(!Operation { page_size: Some(10), ..plain.clone() }.is_plain());
+        let batch = Batch { rows: 10, kind: BatchKind::Logged, by: Vec::new() };
+        assert!(!Operation { batch: Some(batch), ..plain }.is_plain());
+    }
+}
