@@ -34,8 +34,8 @@ impl Script {
 
     /// The last line of the table for an operation, as its numbers.
     fn last_row(&self, kind: &str) -> Vec<f64> {
-        let rows = self.printed.lines().filter(|line| line.starts_with(&format!("{kind},")));
-        let row = rows.last().expect(kind).split_once(',').unwrap().1;
+        let mut rows = self.printed.lines().filter(|line| line.starts_with(&format!("{kind},")));
+        let row = rows.next_back().expect(kind).split_once(',').unwrap().1;
         row.split(',').map(|number| number.trim().parse().unwrap()).collect()
     }
 

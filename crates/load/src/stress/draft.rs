@@ -133,7 +133,7 @@ impl Display for Filler {
             }
             Filler::Value { min_bytes, max_bytes, text } => {
                 let content = if *text { "text" } else { "random" };
-                write!(out, "kind = \"value\"\n")?;
+                writeln!(out, "kind = \"value\"")?;
                 match min_bytes == max_bytes {
                     true => write!(out, "size_bytes = {min_bytes}")?,
                     false => write!(out, "min_bytes = {min_bytes}\nmax_bytes = {max_bytes}")?,

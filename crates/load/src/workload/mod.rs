@@ -11,6 +11,7 @@ mod mix;
 mod operation;
 mod parameter;
 mod pool;
+mod values;
 mod verification;
 
 pub use distribution::Distribution;
