@@ -18,6 +18,15 @@ pub enum DriverKind {
     Scylla,
 }
 
+impl DriverKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            DriverKind::Thin => "thin",
+            DriverKind::Scylla => "scylla",
+        }
+    }
+}
+
 /// A run.
 #[derive(Debug, Clone)]
 pub struct Plan {

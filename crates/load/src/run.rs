@@ -270,7 +270,7 @@ impl Conductor {
             interval_ns: time_ns - self.reported.time_ns,
             source: "requests",
             node: "",
-            provider: "driver",
+            provider: self.run.plan.driven_by().name(),
             captured: (captured - self.reported.captured) as i64,
             // What started late is a row all the same, and its wait is in it: named, and not lost.
             lost: lost.unsent as i64,
@@ -349,6 +349,7 @@ impl Conductor {
         };
         Ok(Summary {
             workload: self.run.plan.workload.name.clone(),
+            driver: self.run.plan.driven_by(),
             phases: self.windows.iter().map(summarize).collect(),
             requests: total.requests(),
             errors: errors(&total)

@@ -1,5 +1,6 @@
 //! What a run amounts to.
 
+use crate::DriverKind;
 use crate::driver::{Counts, Tally};
 use crate::outcome::Outcome;
 use crate::progress::{ErrorCount, Lag, Percentiles};
@@ -10,6 +11,8 @@ use serde::Serialize;
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
     pub workload: String,
+    /// What carried the requests.
+    pub driver: DriverKind,
     pub phases: Vec<PhaseSummary>,
     /// Rows of the table `requests`: all that were sent, those of phases that aren't measured included.
     pub requests: u64,

@@ -59,7 +59,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let stop = helenus_load::Cancel::new();
     let ran = std::thread::scope(|scope| {
         let (over, waits) = std::sync::mpsc::channel::<()>();
-        scope.spawn(|| {
+        let (cancel, stop) = (&cancel, &stop);
+        scope.spawn(move || {
             // Ends with the run, whose end of the channel is dropped then.
             while waits.recv_timeout(super::LOOK_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                 if cancel.is_cancelled() && !stop.is_asked() {
@@ -67,7 +68,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 }
             }
         });
-        let ran = stress::run(&stress, &recorder, &stop, &mut out, &mut super::load::say);
+        let ran = stress::run(&stress, &recorder, stop, &mut out, &mut super::load::say);
         drop(over);
         ran
     });

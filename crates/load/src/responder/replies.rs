@@ -34,6 +34,8 @@ pub(super) struct Replies {
     tables: HashMap<String, Vec<(String, String)>>,
     /// Statements by their id, and whether they read.
     prepared: HashMap<Vec<u8>, bool>,
+    /// Those that ask for what a driver has to know of the node.
+    system: HashSet<Vec<u8>>,
     forgotten: HashSet<Vec<u8>>,
     was_forgetful: bool,
 }
@@ -50,7 +52,7 @@ pub(super) struct Answered {
 impl Replies {
     pub fn new(address: SocketAddr) -> Replies {
         let (tables, prepared, forgotten) = (HashMap::new(), HashMap::new(), HashSet::new());
-        Replies { address, tables, prepared, forgotten, was_forgetful: false }
+        Replies { address, tables, prepared, system: HashSet::new(), forgotten, was_forgetful: false }
     }
 
     /// Answers the whole frames at the start of the bytes.
@@ -72,8 +74,10 @@ impl Replies {
                 continue;
             }
             if *opcode == request::EXECUTE || *opcode == request::BATCH {
-                answered.executed += 1;
-                match behaviour {
+                let own = self.system.contains(id(body));
+                answered.executed += u64::from(!own);
+                // A driver that cannot even learn what nodes there are has nothing to show.
+                match if own { Behaviour::AtOnce } else { behaviour } {
                     Behaviour::AtOnce | Behaviour::Forgetful => self.execute(*opcode, body, stream, out),
                     Behaviour::Overloaded => error(out, stream, OVERLOADED, "Request is shed"),
                     Behaviour::Silent => {}
@@ -97,7 +101,7 @@ impl Replies {
         if opcode == request::BATCH {
             return frame(out, stream, response::RESULT, &VOID);
         }
-        let id = body.get(2..2 + usize::from(body.get(1).copied().unwrap_or(0))).unwrap_or(&[]);
+        let id = id(body);
         if !self.forgotten.is_empty() && self.forgotten.contains(id) {
             return error(out, stream, UNPREPARED, "Prepared query with that ID not found");
         }
@@ -176,6 +180,9 @@ impl Replies {
         let columns: Vec<(&str, Vec<u8>)> = names.iter().map(|name| (name.as_str(), typed(name))).collect();
         let id: Vec<u8> = lower.bytes().fold([0u8; 16], spread).to_vec();
         self.prepared.insert(id.clone(), reads);
+        if table.starts_with("system") {
+            self.system.insert(id.clone());
+        }
         self.forgotten.remove(&id);
         let mut body = 4i32.to_be_bytes().to_vec();
         body.extend((id.len() as u16).to_be_bytes());
@@ -189,6 +196,11 @@ impl Replies {
         }
         frame(out, stream, response::RESULT, &body);
     }
+}
+
+/// The id of the statement in the body of an EXECUTE.
+fn id(body: &[u8]) -> &[u8] {
+    body.get(2..2 + usize::from(body.get(1).copied().unwrap_or(0))).unwrap_or(&[])
 }
 
 /// Not a hash that anyone should trust; statements of a test differ.

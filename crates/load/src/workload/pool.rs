@@ -4,8 +4,9 @@ use super::draw::Draw;
 use super::{Content, Generator, Parameter};
 use rand::TryRng;
 
-/// Large enough that values that lie near each other in an SSTable's 16 KiB chunk rarely share bytes.
-const POOL_BYTES: usize = 4 << 20;
+/// Large enough that values that lie near each other in an SSTable's 16 KiB chunk rarely share bytes (in 1 of 100 bytes,
+/// for values of 34), small enough to stay in a core's own cache.
+const POOL_BYTES: usize = 1 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Pool {

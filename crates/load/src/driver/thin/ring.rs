@@ -10,12 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A table of a keyspace.
 pub(super) type TableName = (String, String);
 
+/// Ascending tokens, each with the nodes that have what lies up to it.
+type Replicas = Vec<(i64, Vec<u16>)>;
+
 /// The ring at one time. Nodes keep their number from one time to the next.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Ring {
     pub nodes: Vec<SocketAddr>,
-    /// For each table that is asked for: ascending tokens, each with the nodes that have what lies up to it.
-    tables: Vec<(TableName, Vec<(i64, Vec<u16>)>)>,
+    /// Of each table that is asked for.
+    tables: Vec<(TableName, Replicas)>,
 }
 
 impl Ring {
@@ -28,7 +31,7 @@ impl Ring {
             driven.map(|node| SocketAddr::new(node.address.ip(), node.address.port())).collect();
         nodes.extend(present.iter().filter(|address| !before.nodes.contains(address)));
         let number = |address: SocketAddr| nodes.iter().position(|known| *known == address).map(|at| at as u16);
-        let replicas = |table: &TableName| -> Vec<(i64, Vec<u16>)> {
+        let replicas = |table: &TableName| -> Replicas {
             let tokens = state.replica_locator().ring().iter().map(|(token, _)| *token);
             tokens
                 .map(|token| {
