@@ -380,9 +380,11 @@ mod tests {
 
     #[test]
     fn rows_are_empty_or_not_with_and_without_metadata() {
-        let read =
-            |body: &[u8]| Answer::read(opcode::RESULT, body).map(|answer| answer == Answer::Done { empty: true });
-        assert_eq!(read(&1i32.to_be_bytes()), Ok(false));
+        let read = |body: &[u8]| match Answer::read(opcode::RESULT, body)? {
+            Answer::Done { rows } => Ok(rows),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(read(&1i32.to_be_bytes()), Ok::<_, Malformed>(None));
         assert_eq!(read(&rows(4, &[], 0)), Ok(Some(0)));
         assert_eq!(read(&rows(4, &[], 3)), Ok(Some(3)));
         // Keyspace k, table t, a column l of type list<int>.
