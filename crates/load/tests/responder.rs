@@ -7,12 +7,32 @@ use helenus_load::responder::{Behaviour, Responder};
 use helenus_load::{Cancel, DriverKind, Event, Outcome, Phase, Plan, Summary, Until, Workload, run};
 use helenus_recording::{Manifest, Recorder};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::Deref;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn responder(last: u8) -> Responder {
-    Responder::start(SocketAddr::from((Ipv4Addr::new(127, 0, 21, last), 0))).unwrap()
+/// What a request meets within a time is tested here, so that each test has the machine to itself.
+static MACHINE: Mutex<()> = Mutex::new(());
+
+struct Alone {
+    responder: Responder,
+    _machine: MutexGuard<'static, ()>,
+}
+
+impl Deref for Alone {
+    type Target = Responder;
+
+    fn deref(&self) -> &Responder {
+        &self.responder
+    }
+}
+
+fn responder(last: u8) -> Alone {
+    let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let responder = Responder::start(SocketAddr::from((Ipv4Addr::new(127, 0, 21, last), 0))).unwrap();
+    Alone { responder, _machine: machine }
 }
 
 fn plan(responder: &Responder, driver: DriverKind, phases: Vec<Phase>) -> Plan {

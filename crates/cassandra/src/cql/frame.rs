@@ -10,23 +10,27 @@ const HEADER: usize = 9;
 /// No answer this client asks for comes near it; a larger one is another protocol's bytes.
 const LARGEST: usize = 64 << 20;
 
-pub(super) mod opcode {
-    pub(crate) const ERROR: u8 = 0x00;
-    pub(crate) const STARTUP: u8 = 0x01;
-    pub(crate) const READY: u8 = 0x02;
-    pub(crate) const AUTHENTICATE: u8 = 0x03;
-    pub(crate) const OPTIONS: u8 = 0x05;
-    pub(crate) const SUPPORTED: u8 = 0x06;
-    pub(crate) const QUERY: u8 = 0x07;
-    pub(crate) const RESULT: u8 = 0x08;
-    pub(crate) const AUTH_CHALLENGE: u8 = 0x0E;
-    pub(crate) const AUTH_RESPONSE: u8 = 0x0F;
-    pub(crate) const AUTH_SUCCESS: u8 = 0x10;
+pub mod opcode {
+    pub const ERROR: u8 = 0x00;
+    pub const STARTUP: u8 = 0x01;
+    pub const READY: u8 = 0x02;
+    pub const AUTHENTICATE: u8 = 0x03;
+    pub const OPTIONS: u8 = 0x05;
+    pub const SUPPORTED: u8 = 0x06;
+    pub const QUERY: u8 = 0x07;
+    pub const RESULT: u8 = 0x08;
+    pub const PREPARE: u8 = 0x09;
+    pub const EXECUTE: u8 = 0x0A;
+    pub const REGISTER: u8 = 0x0B;
+    pub const BATCH: u8 = 0x0D;
+    pub const AUTH_CHALLENGE: u8 = 0x0E;
+    pub const AUTH_RESPONSE: u8 = 0x0F;
+    pub const AUTH_SUCCESS: u8 = 0x10;
 }
 
 /// The bytes do not say what the protocol has them say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Malformed(pub(super) &'static str);
+pub struct Malformed(pub &'static str);
 
 #[derive(Debug)]
 pub(super) enum FrameError {
@@ -83,8 +87,11 @@ pub(super) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
     Ok(Frame { opcode, body, start })
 }
 
-/// Tracing id, custom payload and warnings stand before the body proper when their flag is set.
-fn skip_extras(body: &[u8], flags: u8) -> Result<usize, Malformed> {
+/// How many bytes of tracing id, custom payload and warnings stand before the body proper, by the flags of the frame.
+///
+/// # Errors
+/// [`Malformed`] when the body ends within them.
+pub fn skip_extras(body: &[u8], flags: u8) -> Result<usize, Malformed> {
     let mut reader = Reader::new(body);
     if flags & 0x02 != 0 {
         reader.take(16)?;
@@ -103,43 +110,53 @@ fn skip_extras(body: &[u8], flags: u8) -> Result<usize, Malformed> {
 
 /// Takes the protocol's basic types off the front of a body.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
+pub struct Reader<'a> {
     left: &'a [u8],
 }
 
+#[allow(clippy::missing_errors_doc)] // Each fails with what is malformed, and nothing else.
 impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub fn new(bytes: &'a [u8]) -> Self {
         Self { left: bytes }
     }
 
-    pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
+    pub fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
         let (taken, left) = self.left.split_at_checked(count).ok_or(Malformed("the frame ends early"))?;
         self.left = left;
         Ok(taken)
     }
 
-    pub(super) fn short(&mut self) -> Result<u16, Malformed> {
+    pub fn short(&mut self) -> Result<u16, Malformed> {
         let bytes = self.take(2)?;
         Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
     }
 
-    pub(super) fn int(&mut self) -> Result<i32, Malformed> {
+    pub fn int(&mut self) -> Result<i32, Malformed> {
         let bytes = self.take(4)?;
         Ok(i32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    pub(super) fn string(&mut self) -> Result<String, Malformed> {
+    /// `[short bytes]`.
+    pub fn short_bytes(&mut self) -> Result<&'a [u8], Malformed> {
         let length = self.short()?.into();
-        let bytes = self.take(length)?.to_owned();
-        String::from_utf8(bytes).map_err(|_| Malformed("a string is not UTF-8"))
+        self.take(length)
     }
 
-    pub(super) fn string_list(&mut self) -> Result<Vec<String>, Malformed> {
+    /// `[string]`, where it stands.
+    pub fn text(&mut self) -> Result<&'a str, Malformed> {
+        std::str::from_utf8(self.short_bytes()?).map_err(|_| Malformed("a string is not UTF-8"))
+    }
+
+    pub fn string(&mut self) -> Result<String, Malformed> {
+        self.text().map(str::to_owned)
+    }
+
+    pub fn string_list(&mut self) -> Result<Vec<String>, Malformed> {
         (0..self.short()?).map(|_| self.string()).collect()
     }
 
     /// `[bytes]`: a negative length is null.
-    pub(super) fn bytes(&mut self) -> Result<Option<&'a [u8]>, Malformed> {
+    pub fn bytes(&mut self) -> Result<Option<&'a [u8]>, Malformed> {
         match usize::try_from(self.int()?) {
             Ok(length) => self.take(length).map(Some),
             Err(_) => Ok(None),

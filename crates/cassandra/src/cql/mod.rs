@@ -1,7 +1,7 @@
 //! A small CQL client: one connection, one question at a time, no load. Enough to know that a
 //! node answers and who it is; the load driver has its own.
 
-mod frame;
+pub mod frame;
 mod value;
 
 use std::io;
@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use frame::{Frame, FrameError, Malformed, Reader, opcode};
-pub use value::{Type, Value};
+pub use value::{Type, Value, read_type};
 
 /// Why a node could not be asked.
 #[derive(Debug, thiserror::Error)]

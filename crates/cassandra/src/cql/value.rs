@@ -91,7 +91,11 @@ impl fmt::Display for Value {
 /// Types nest at most this deep; the server allows far less.
 const DEEPEST: usize = 32;
 
-pub(super) fn read_type(reader: &mut Reader<'_>) -> Result<Type, Malformed> {
+/// A type, as an `[option]`.
+///
+/// # Errors
+/// [`Malformed`] when it is none, or nests too deep.
+pub fn read_type(reader: &mut Reader<'_>) -> Result<Type, Malformed> {
     read_type_at(reader, 0)
 }
 

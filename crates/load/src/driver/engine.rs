@@ -13,7 +13,7 @@ use super::route;
 use super::session::Statement;
 use super::slots::{Cut, Slot, Slots};
 use crate::outcome::{Outcome, message};
-use crate::workload::{Call, Draw, Mix, Pool, Workload};
+use crate::workload::{Pool, Workload};
 use helenus_recording::Clock;
 use scylla::client::session::Session;
 use scylla::errors::ExecutionError;
@@ -34,7 +34,6 @@ pub(super) struct Engine {
     statements: Vec<Statement>,
     workload: Arc<Workload>,
     pool: Arc<Pool>,
-    populate: Mix,
     clock: Clock,
     alarm: Alarm,
     /// Slots that an open loop may have.
@@ -64,13 +63,11 @@ pub(super) struct Parts {
 
 impl Engine {
     pub fn new(parts: Parts) -> Rc<Engine> {
-        let populate = parts.workload.populate.map_or(0, |populate| populate.operation);
         Rc::new(Engine {
             session: parts.session,
             statements: parts.statements,
             workload: parts.workload,
             pool: parts.pool,
-            populate: Mix::only(populate),
             clock: parts.clock,
             alarm: parts.alarm,
             room: parts.room,
@@ -266,23 +263,14 @@ impl Engine {
 
     /// Makes a request and enters it in the ledger.
     async fn perform(&self, slot: &Slot, job: Job) -> (i64, Outcome) {
-        let mut draw = Draw::new(self.workload.seed, job.number, u64::MAX);
-        let mix = if job.populates { &self.populate } else { &self.workload.mix };
-        let operation = mix.pick(draw.unit());
+        let operation = job.operation(&self.workload);
         let statement = &self.statements[operation];
         if !job.populates {
             self.next_number.set(self.next_number.get().max(job.number + 1));
         }
         let start_ns = self.clock.now_ns();
         self.ledger().started(&job, start_ns);
-        let call = Call {
-            operation: &statement.bound,
-            pool: &self.pool,
-            seed: self.workload.seed,
-            number: job.number,
-            sequence: job.sequence,
-            intended_start_ns: job.intended_ns.unwrap_or(start_ns),
-        };
+        let call = job.call(self.workload.seed, &statement.bound, &self.pool, start_ns);
         slot.started_ns.set(start_ns);
         slot.node.set(route::NO_NODE);
         let mut request = pin!(request::send(&self.session, statement, call));

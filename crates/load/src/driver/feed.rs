@@ -2,7 +2,7 @@
 
 use super::surge::Surge;
 use crate::schedule::{Due, Load, OpenLoop, Phase, Until, Work};
-use crate::workload::Sequence;
+use crate::workload::{BoundOperation, Call, Pool, Sequence, Workload};
 
 /// The requests of one driver thread in one segment of the run.
 pub(super) enum Feed {
@@ -51,6 +51,41 @@ pub(super) enum Next {
     /// The next one is due then.
     At(i64),
     Over,
+}
+
+impl Job {
+    /// A request of a closed loop; `place` is its own among those of the phase.
+    pub fn closed(phase: usize, first_number: u64, place: u64, populates: bool, now_ns: i64) -> Job {
+        Job {
+            phase,
+            // The rows that populate are the same whatever was run before, so that they can be verified.
+            number: if populates { place } else { first_number + place },
+            sequence: if populates { Sequence::Populate(place) } else { Sequence::Distributed },
+            populates,
+            intended_ns: None,
+            ready_ns: now_ns,
+        }
+    }
+
+    /// Position of its operation.
+    pub fn operation(&self, workload: &Workload) -> usize {
+        match workload.populate {
+            Some(populate) if self.populates => populate.operation,
+            _ => workload.operation_of(self.number),
+        }
+    }
+
+    /// Its values, for a request that starts now.
+    pub fn call<'a>(&self, seed: u64, operation: &'a BoundOperation, pool: &'a Pool, now_ns: i64) -> Call<'a> {
+        Call {
+            operation,
+            pool,
+            seed,
+            number: self.number,
+            sequence: self.sequence,
+            intended_start_ns: self.intended_ns.unwrap_or(now_ns),
+        }
+    }
 }
 
 impl Feed {
@@ -161,15 +196,7 @@ impl Closed {
         }
         let place = self.next;
         self.next += self.step;
-        Next::Job(Job {
-            phase: self.phase,
-            // The rows that populate are the same whatever was run before, so that they can be verified.
-            number: if self.populates { place } else { self.first_number + place },
-            sequence: if self.populates { Sequence::Populate(place) } else { Sequence::Distributed },
-            populates: self.populates,
-            intended_ns: None,
-            ready_ns: now_ns,
-        })
+        Next::Job(Job::closed(self.phase, self.first_number, place, self.populates, now_ns))
     }
 }
 

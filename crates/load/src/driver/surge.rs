@@ -1,7 +1,6 @@
 //! Groups of clients that join one after the other, each a closed loop of its own.
 
 use super::feed::{Job, Next};
-use crate::workload::Sequence;
 
 /// The groups of one driver thread: a group is never shared between threads, so that it has its own requests in flight
 /// and its own count exactly.
@@ -86,14 +85,7 @@ impl Surge {
         // Each group has a range of its own, so that which rows it writes does not depend on how fast the others are.
         let place = group.number * self.count + group.sent;
         group.sent += 1;
-        Job {
-            phase: self.phase,
-            number: self.first_number + place,
-            sequence: if self.populates { Sequence::Populate(place) } else { Sequence::Distributed },
-            populates: self.populates,
-            intended_ns: None,
-            ready_ns: now_ns,
-        }
+        Job::closed(self.phase, self.first_number, place, self.populates, now_ns)
     }
 }
 

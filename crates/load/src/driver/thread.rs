@@ -313,8 +313,7 @@ struct Housekeeping {
     clock: Clock,
     timeout_ns: i64,
     tick: Duration,
-    /// Whether each node was connected when last looked; only in the first thread.
-    nodes: Option<BTreeMap<String, bool>>,
+    nodes: Nodes,
 }
 
 impl Housekeeping {
@@ -326,9 +325,8 @@ impl Housekeeping {
             cancel: thread.run.cancel.clone(),
             clock: thread.run.recorder.clock(),
             timeout_ns: nanoseconds(timeout),
-            // A timeout is late by at most a twentieth.
-            tick: (timeout / 20).clamp(Duration::from_millis(2), Duration::from_millis(50)),
-            nodes: (thread.number == 0).then(BTreeMap::new),
+            tick: tick(timeout),
+            nodes: Nodes::of(thread.number),
         }
     }
 
@@ -349,27 +347,43 @@ impl Housekeeping {
             }
             if now_ns >= publish_ns {
                 publish_ns = now_ns + nanoseconds(PUBLISH_EVERY);
-                let (lost, back) = self.look_at_nodes();
+                let state = self.engine.session().get_cluster_state();
+                let nodes =
+                    || state.get_nodes_info().iter().map(|node| (node.address.ip().to_string(), node.is_connected()));
+                let (lost, back) = self.nodes.look(nodes);
                 self.engine.ledger().publish(now_ns, self.engine.in_flight(), lost, back);
             }
         }
     }
+}
 
-    fn look_at_nodes(&mut self) -> (Vec<String>, Vec<String>) {
+/// Whether each node was connected when last looked; only the first thread looks.
+pub(super) struct Nodes(Option<BTreeMap<String, bool>>);
+
+impl Nodes {
+    pub fn of(thread: usize) -> Nodes {
+        Nodes((thread == 0).then(BTreeMap::new))
+    }
+
+    /// The nodes that were lost and those that are back since the last look, of the address of each and whether it is
+    /// connected.
+    pub fn look<I: Iterator<Item = (String, bool)>>(&mut self, now: impl FnOnce() -> I) -> (Vec<String>, Vec<String>) {
         let (mut lost, mut back) = (Vec::new(), Vec::new());
-        if let Some(known) = &mut self.nodes {
-            for node in self.engine.session().get_cluster_state().get_nodes_info() {
-                let address = node.address.ip().to_string();
-                let connected = node.is_connected();
-                match (known.insert(address.clone(), connected).unwrap_or(true), connected) {
-                    (true, false) => lost.push(address),
-                    (false, true) => back.push(address),
-                    _ => {}
-                }
+        let Some(known) = &mut self.0 else { return (lost, back) };
+        for (address, connected) in now() {
+            match (known.insert(address.clone(), connected).unwrap_or(true), connected) {
+                (true, false) => lost.push(address),
+                (false, true) => back.push(address),
+                _ => {}
             }
         }
         (lost, back)
     }
+}
+
+/// How often is looked for requests that were waited for too long: a timeout is late by at most a twentieth.
+pub(super) fn tick(timeout: Duration) -> Duration {
+    (timeout / 20).clamp(Duration::from_millis(2), Duration::from_millis(50))
 }
 
 /// To the millisecond: for the start of a closed loop, which has no schedule to keep.

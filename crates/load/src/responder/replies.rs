@@ -1,27 +1,11 @@
 //! What a responder says: fixed answers to what a driver asks of a node, and to everything else.
 
 use super::Behaviour;
+use helenus_cassandra::cql::frame::opcode;
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 
 const HEADER_BYTES: usize = 9;
-
-mod request {
-    pub const OPTIONS: u8 = 0x05;
-    pub const STARTUP: u8 = 0x01;
-    pub const QUERY: u8 = 0x07;
-    pub const PREPARE: u8 = 0x09;
-    pub const EXECUTE: u8 = 0x0a;
-    pub const REGISTER: u8 = 0x0b;
-    pub const BATCH: u8 = 0x0d;
-}
-
-mod response {
-    pub const ERROR: u8 = 0x00;
-    pub const READY: u8 = 0x02;
-    pub const SUPPORTED: u8 = 0x06;
-    pub const RESULT: u8 = 0x08;
-}
 
 const VOID: [u8; 4] = [0, 0, 0, 1];
 const OVERLOADED: i32 = 0x1001;
@@ -62,7 +46,7 @@ impl Replies {
             self.forgotten = if self.was_forgetful { self.prepared.keys().cloned().collect() } else { HashSet::new() };
         }
         let mut answered = Answered::default();
-        while let Some(([version, _, high, low, opcode, length @ ..], rest)) =
+        while let Some(([version, _, high, low, asked, length @ ..], rest)) =
             bytes[answered.bytes..].split_first_chunk::<HEADER_BYTES>()
         {
             let Some(body) = rest.get(..u32::from_be_bytes(*length) as usize) else { break };
@@ -73,12 +57,12 @@ impl Replies {
                 error(out, stream, 0x000a, "Invalid or unsupported protocol version; highest supported is 4");
                 continue;
             }
-            if *opcode == request::EXECUTE || *opcode == request::BATCH {
+            if matches!(*asked, opcode::EXECUTE | opcode::BATCH) {
                 let own = self.system.contains(id(body));
                 answered.executed += u64::from(!own);
                 // A driver that cannot even learn what nodes there are has nothing to show.
                 match if own { Behaviour::AtOnce } else { behaviour } {
-                    Behaviour::AtOnce | Behaviour::Forgetful => self.execute(*opcode, body, stream, out),
+                    Behaviour::AtOnce | Behaviour::Forgetful => self.execute(*asked, body, stream, out),
                     Behaviour::Overloaded => error(out, stream, OVERLOADED, "Request is shed"),
                     Behaviour::Silent => {}
                     Behaviour::Garbage => out.extend_from_slice(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
@@ -86,20 +70,20 @@ impl Replies {
                 }
                 continue;
             }
-            match *opcode {
-                request::OPTIONS => frame(out, stream, response::SUPPORTED, &[0, 0]),
-                request::STARTUP | request::REGISTER => frame(out, stream, response::READY, &[]),
-                request::QUERY => self.query(text(body), stream, out),
-                request::PREPARE => self.prepare(text(body), stream, out),
+            match *asked {
+                opcode::OPTIONS => frame(out, stream, opcode::SUPPORTED, &[0, 0]),
+                opcode::STARTUP | opcode::REGISTER => frame(out, stream, opcode::READY, &[]),
+                opcode::QUERY => self.query(text(body), stream, out),
+                opcode::PREPARE => self.prepare(text(body), stream, out),
                 _ => error(out, stream, 0x000a, "not understood"),
             }
         }
         answered
     }
 
-    fn execute(&mut self, opcode: u8, body: &[u8], stream: [u8; 2], out: &mut Vec<u8>) {
-        if opcode == request::BATCH {
-            return frame(out, stream, response::RESULT, &VOID);
+    fn execute(&mut self, asked: u8, body: &[u8], stream: [u8; 2], out: &mut Vec<u8>) {
+        if asked == opcode::BATCH {
+            return frame(out, stream, opcode::RESULT, &VOID);
         }
         let id = id(body);
         if !self.forgotten.is_empty() && self.forgotten.contains(id) {
@@ -109,9 +93,9 @@ impl Replies {
             // One row of one null.
             Some(true) => {
                 let rows = [2, 4, 1, 1, -1i32];
-                frame(out, stream, response::RESULT, &rows.map(i32::to_be_bytes).concat());
+                frame(out, stream, opcode::RESULT, &rows.map(i32::to_be_bytes).concat());
             }
-            _ => frame(out, stream, response::RESULT, &VOID),
+            _ => frame(out, stream, opcode::RESULT, &VOID),
         }
     }
 
@@ -121,7 +105,7 @@ impl Replies {
             self.create_table(definition.strip_prefix("if not exists ").unwrap_or(definition));
         }
         if !lower.starts_with("select") {
-            return frame(out, stream, response::RESULT, &VOID);
+            return frame(out, stream, opcode::RESULT, &VOID);
         }
         let names = selected(&lower);
         let columns: Vec<(&str, Vec<u8>)> = names.iter().map(|name| (*name, type_of_system_column(name))).collect();
@@ -134,7 +118,7 @@ impl Replies {
             body.extend((value.len() as i32).to_be_bytes());
             body.extend(value);
         }
-        frame(out, stream, response::RESULT, &body);
+        frame(out, stream, opcode::RESULT, &body);
     }
 
     /// A value of system.local.
@@ -194,7 +178,7 @@ impl Replies {
         } else {
             body.extend([0i32, 0].map(i32::to_be_bytes).concat());
         }
-        frame(out, stream, response::RESULT, &body);
+        frame(out, stream, opcode::RESULT, &body);
     }
 }
 
@@ -210,8 +194,8 @@ fn spread(mut id: [u8; 16], byte: u8) -> [u8; 16] {
     id
 }
 
-fn frame(out: &mut Vec<u8>, stream: [u8; 2], opcode: u8, body: &[u8]) {
-    out.extend_from_slice(&[0x84, 0, stream[0], stream[1], opcode]);
+fn frame(out: &mut Vec<u8>, stream: [u8; 2], answer: u8, body: &[u8]) {
+    out.extend_from_slice(&[0x84, 0, stream[0], stream[1], answer]);
     out.extend_from_slice(&(body.len() as u32).to_be_bytes());
     out.extend_from_slice(body);
 }
@@ -223,7 +207,7 @@ fn error(out: &mut Vec<u8>, stream: [u8; 2], code: i32, message: &str) {
     if code == UNPREPARED {
         body.extend([0, 0]);
     }
-    frame(out, stream, response::ERROR, &body);
+    frame(out, stream, opcode::ERROR, &body);
 }
 
 /// The [long string] at the start of a body.

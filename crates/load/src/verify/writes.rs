@@ -1,7 +1,7 @@
 //! What was written, made again from its numbers.
 
 use super::Verify;
-use crate::workload::{BoundOperation, Call, Draw, Pool, Sequence, Workload};
+use crate::workload::{BoundOperation, Call, Pool, Sequence, Workload};
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::RowWriter;
 use std::collections::HashMap;
@@ -37,8 +37,7 @@ impl<'w> Writes<'w> {
     fn each(&self) -> impl Iterator<Item = Write> {
         let of_mix = (0..self.requests).filter(|number| {
             // As the driver picks it.
-            let drawn = Draw::new(self.workload.seed, *number, u64::MAX).unit();
-            self.workload.mix.pick(drawn) == self.operation
+            self.workload.operation_of(*number) == self.operation
         });
         let requests = (0..self.populated).map(|place| (place, true)).chain(of_mix.map(|number| (number, false)));
         let rows = self.writer.rows();

@@ -121,6 +121,11 @@ impl Workload {
         names
     }
 
+    /// The operation that a request of the mix draws.
+    pub(crate) fn operation_of(&self, number: u64) -> usize {
+        self.mix.pick(Draw::new(self.seed, number, u64::MAX).unit())
+    }
+
     /// Number of keys of every parameter of that kind but those that don't scale; changes which keys are written, read
     /// and populated.
     pub fn set_population(&mut self, keys: u64) {

@@ -1,9 +1,10 @@
 //! One connection: its bytes in both directions, and the way from a refused connect to a prepared statement.
 
-use super::frame::{self, Malformed, opcode};
+use super::frame;
 use super::inbox::{Inbox, Received};
 use super::streams::Streams;
 use crate::Login;
+use helenus_cassandra::cql::frame::{Malformed, opcode};
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use std::io::{self, Write};
@@ -23,8 +24,8 @@ pub(super) enum Broken {
     Io(#[from] io::Error),
     #[error("the node closed the connection")]
     Closed,
-    #[error(transparent)]
-    Malformed(#[from] Malformed),
+    #[error("the node answered with bytes that are no answer: {}", .0.0)]
+    Malformed(Malformed),
     #[error("the node did not take the connection within {} s", OPEN_NS / 1_000_000_000)]
     Silent,
     #[error("the node wants a user and a password ({0}): give --user and --password-file")]
@@ -33,6 +34,12 @@ pub(super) enum Broken {
     Refused(String),
     #[error("more answers are outstanding than the node will ever give: {0} streams wait in vain")]
     Orphans(usize),
+}
+
+impl From<Malformed> for Broken {
+    fn from(malformed: Malformed) -> Broken {
+        Broken::Malformed(malformed)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

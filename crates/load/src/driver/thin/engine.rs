@@ -1,18 +1,20 @@
 //! The loop of a driver thread.
 
 use super::connection::{Broken, Connection};
-use super::frame::{self, Answer, HEADER_BYTES, Malformed, opcode};
+use super::frame::{self, Answer, HEADER_BYTES};
 use super::inbox::Received;
 use super::ring::{Ring, Shared};
 use super::scout::Statement;
 use super::streams::{Flight, Purpose};
+use super::supply::Supply;
 use crate::driver::alarm::Timer;
-use crate::driver::feed::{Feed, Job, Next};
+use crate::driver::feed::{Job, Next};
 use crate::driver::ledger::{Carried, Ended, Ledger};
 use crate::driver::request;
 use crate::driver::route::NO_NODE;
-use crate::workload::{Call, Draw, Mix, Pool, Workload};
+use crate::workload::{Pool, Workload};
 use crate::{Login, Outcome};
+use helenus_cassandra::cql::frame::{Malformed, opcode};
 use helenus_recording::Clock;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
@@ -29,8 +31,6 @@ const SHORT_NS: i64 = 3_000;
 const TOGETHER_NS: i64 = 50_000;
 /// So many requests are made before those that are made are written: the first does not wait for the last of thousands.
 const MOST_UNSENT: usize = 64;
-/// A closed loop that finds no connection rests so long before it tries again: at first, and at most.
-const REST_NS: (i64, i64) = (10_000_000, 1_000_000_000);
 /// A connection with so many streams that nobody waits for is given up: the node has lost them.
 const MOST_ORPHANS: usize = 16_384;
 
@@ -58,9 +58,8 @@ pub(super) struct Engine {
     ring_version: u64,
     workload: Arc<Workload>,
     pool: Arc<Pool>,
-    populate: Mix,
     clock: Clock,
-    pub ledger: Ledger,
+    pub supply: Supply,
     login: Option<Login>,
     connections_per_node: usize,
     share: (usize, usize),
@@ -72,17 +71,6 @@ pub(super) struct Engine {
     timer: Timer,
     /// What the timer is set to.
     timer_ns: i64,
-    feed: Feed,
-    /// Requests that may be in flight.
-    pub room: usize,
-    in_flight: usize,
-    /// There was no room when last looked.
-    full: bool,
-    closed_loop: bool,
-    /// Requests that follow others of their group, in a surge.
-    following: Vec<Job>,
-    rest_until_ns: i64,
-    rest_ns: i64,
     /// When requests were sent last.
     sent_ns: i64,
     /// Connections that have something to write.
@@ -104,11 +92,10 @@ impl Engine {
             ring: Arc::default(),
             ring_version: 0,
             shared_ring: parts.ring,
-            populate: Mix::only(parts.workload.populate.map_or(0, |populate| populate.operation)),
             workload: parts.workload,
             pool: parts.pool,
             clock: parts.clock,
-            ledger: parts.ledger,
+            supply: Supply::new(parts.ledger),
             login: parts.login,
             connections_per_node: parts.connections_per_node,
             share: parts.share,
@@ -118,14 +105,6 @@ impl Engine {
             events: Events::with_capacity(1024),
             timer,
             timer_ns: i64::MIN,
-            feed: Feed::Over,
-            room: 0,
-            in_flight: 0,
-            full: false,
-            closed_loop: false,
-            following: Vec::new(),
-            rest_until_ns: i64::MIN,
-            rest_ns: REST_NS.0,
             sent_ns: 0,
             dirty: Vec::new(),
             values: Vec::new(),
@@ -134,10 +113,6 @@ impl Engine {
         };
         engine.follow_ring();
         Ok(engine)
-    }
-
-    pub fn in_flight(&self) -> usize {
-        self.in_flight
     }
 
     /// One more than the highest number of a request of the mix.
@@ -165,28 +140,6 @@ impl Engine {
             let ready = connections.iter().any(|connection| self.connections[*connection].is_ready());
             (address.ip().to_string(), ready)
         })
-    }
-
-    /// Begins a segment: an open loop with so much room, or a closed loop of so many.
-    pub fn begin(&mut self, feed: Feed, windows: Vec<(usize, i64, i64)>, room: usize, closed_loop: bool) {
-        self.ledger.begin(windows);
-        self.feed = feed;
-        self.room = room;
-        self.closed_loop = closed_loop;
-        self.full = false;
-        (self.rest_until_ns, self.rest_ns) = (i64::MIN, REST_NS.0);
-    }
-
-    pub fn is_over(&self) -> bool {
-        matches!(self.feed, Feed::Over) && self.following.is_empty()
-    }
-
-    /// Ends the feed, and counts what was due and is not sent.
-    pub fn end_feed(&mut self) {
-        self.following.clear();
-        for (phase, count) in self.feed.end(self.clock.now_ns()) {
-            self.ledger.unsent(phase, count);
-        }
     }
 
     /// One time round: sends what is due, waits for answers or the next one that is due, but not after `until_ns`, and
@@ -236,12 +189,7 @@ impl Engine {
             connection.streams.abandon(before_ns, |stream, flight| given_up.push((node, number, stream, flight)));
         }
         for (node, number, stream, flight) in given_up {
-            self.in_flight -= 1;
-            if self.ledger.is_new(outcome) {
-                self.ledger.first_error(outcome, node, said.to_string());
-            }
-            self.ledger.ended(&ended(&flight, end_ns, node, number, stream, outcome));
-            self.follow(&flight.job, end_ns);
+            self.supply.ended(&ended(&flight, end_ns, node, number, stream, outcome), said);
         }
     }
 
@@ -250,27 +198,10 @@ impl Engine {
         let mut now_ns = self.clock.now_ns();
         let mut made = 0;
         let next_ns = loop {
-            if self.is_over() {
-                break None;
-            }
-            if self.closed_loop && now_ns < self.rest_until_ns {
-                break Some(self.rest_until_ns);
-            }
-            if self.in_flight >= self.room {
-                self.full = true;
-                self.feed.full(now_ns);
-                break None;
-            }
-            match self.next_due(now_ns) {
+            match self.supply.next(now_ns) {
                 Next::Job(job) => self.make(job, now_ns),
-                Next::At(at_ns) => {
-                    self.full = false;
-                    break Some(at_ns.max(self.sent_ns.saturating_add(TOGETHER_NS)));
-                }
-                Next::Over => {
-                    self.feed = Feed::Over;
-                    break None;
-                }
+                Next::At(at_ns) => break Some(at_ns.max(self.sent_ns.saturating_add(TOGETHER_NS))),
+                Next::Over => break None,
             }
             made += 1;
             if made % MOST_UNSENT == 0 {
@@ -285,49 +216,17 @@ impl Engine {
         next_ns
     }
 
-    fn next_due(&mut self, now_ns: i64) -> Next {
-        if let Some(job) = self.following.pop() {
-            return Next::Job(job);
-        }
-        match self.feed.next(now_ns, !self.full) {
-            // All groups of a surge have joined, and go on by themselves.
-            Next::Over if matches!(self.feed, Feed::Surge(_)) && self.in_flight > 0 => Next::At(i64::MAX),
-            next => next,
-        }
-    }
-
-    /// A request has ended, well or not: in a surge, its group sends the next.
-    fn follow(&mut self, ended: &Job, now_ns: i64) {
-        if !matches!(self.feed, Feed::Surge(_)) {
-            return;
-        }
-        match self.feed.after(ended, now_ns, true) {
-            Next::Job(job) => self.following.push(job),
-            Next::At(_) => {}
-            Next::Over => self.feed = Feed::Over,
-        }
-    }
-
     /// Builds a request into the buffer of a connection.
     fn make(&mut self, job: Job, now_ns: i64) {
-        let mut draw = Draw::new(self.workload.seed, job.number, u64::MAX);
-        let mix = if job.populates { &self.populate } else { &self.workload.mix };
-        let operation = mix.pick(draw.unit());
+        let operation = job.operation(&self.workload);
         if !job.populates {
             self.next_number = self.next_number.max(job.number + 1);
         }
         let statement = &self.statements[operation];
-        let call = Call {
-            operation: &statement.bound,
-            pool: &self.pool,
-            seed: self.workload.seed,
-            number: job.number,
-            sequence: job.sequence,
-            intended_start_ns: job.intended_ns.unwrap_or(now_ns),
-        };
+        let call = job.call(self.workload.seed, &statement.bound, &self.pool, now_ns);
         self.values.clear();
         if let Err(error) = call.write_values(&mut self.values) {
-            return self.refuse(job, operation, now_ns, Outcome::Invalid, &error.to_string());
+            return self.supply.refused(&unsent(job, operation, now_ns, Outcome::Invalid), &error.to_string());
         }
         let replicas = match self.tables[operation] {
             Some(table) => statement.partition_key.token(&self.values).map(|token| self.ring.replicas(table, token)),
@@ -339,8 +238,7 @@ impl Engine {
                 "" => "no connection to any node",
                 failure => failure,
             };
-            let said = said.to_string();
-            return self.refuse(job, operation, now_ns, Outcome::Connection, &said);
+            return self.supply.refused(&unsent(job, operation, now_ns, Outcome::Connection), said);
         };
         let connection = &mut self.connections[index];
         let purpose = Purpose::Request;
@@ -355,8 +253,7 @@ impl Engine {
             self.dirty.push(index);
         }
         connection.unsent.push(stream);
-        self.in_flight += 1;
-        self.rest_ns = REST_NS.0;
+        self.supply.sent();
     }
 
     /// The connection with the fewest requests in flight to the first replica that has one; to any node where none has.
@@ -375,29 +272,6 @@ impl Engine {
             .or_else(|| turned(self.of_node.len()).find_map(least))
     }
 
-    /// Enters a request that could not even be sent.
-    fn refuse(&mut self, job: Job, operation: usize, now_ns: i64, outcome: Outcome, said: &str) {
-        if self.ledger.is_new(outcome) {
-            self.ledger.first_error(outcome, NO_NODE, said.to_string());
-        }
-        self.ledger.started(&job, now_ns);
-        self.ledger.ended(&Ended {
-            job,
-            start_ns: now_ns,
-            end_ns: now_ns,
-            node: NO_NODE,
-            operation,
-            outcome,
-            answer: request::Answer::default(),
-            carried: None,
-        });
-        if outcome == Outcome::Connection {
-            self.rest_until_ns = now_ns + self.rest_ns;
-            self.rest_ns = (self.rest_ns * 2).min(REST_NS.1);
-        }
-        self.follow(&job, now_ns);
-    }
-
     /// Hands over what was built.
     fn flush(&mut self) {
         while let Some(index) = self.dirty.pop() {
@@ -407,7 +281,7 @@ impl Engine {
                 let stream = connection.unsent[place];
                 if let Some(flight) = connection.streams.get_mut(stream) {
                     flight.start_ns = start_ns;
-                    self.ledger.started(&flight.job, start_ns);
+                    self.supply.ledger.started(&flight.job, start_ns);
                 }
             }
             connection.unsent.clear();
@@ -477,12 +351,12 @@ impl Engine {
                     continue;
                 }
                 (Purpose::Prepare(waiting), answer) => {
-                    let said = match answer {
-                        Answer::Failed { message, .. } => message.to_string(),
-                        _ => String::new(),
+                    let refused = match answer {
+                        Answer::Failed { message, .. } => Some(message.to_string()),
+                        _ => None,
                     };
                     connection.streams.end(header.stream);
-                    self.prepared_again(index, waiting, answer_is_done(said));
+                    self.prepared_again(index, waiting, refused);
                     continue;
                 }
                 (Purpose::Orphan, _) => {
@@ -490,9 +364,6 @@ impl Engine {
                     continue;
                 }
             };
-            if outcome != Outcome::Ok && self.ledger.is_new(outcome) {
-                self.ledger.first_error(outcome, connection.node, said.to_string());
-            }
             let (node, number) = (connection.node, connection.number);
             let Some(flight) = connection.streams.end(header.stream) else { continue };
             let mut ended = ended(&flight, end_ns, node, number, header.stream, outcome);
@@ -500,9 +371,7 @@ impl Engine {
             if let Some(carried) = &mut ended.carried {
                 carried.response_bytes = Some((HEADER_BYTES + header.body_bytes) as u32);
             }
-            self.ledger.ended(&ended);
-            self.in_flight -= 1;
-            self.follow(&flight.job, end_ns);
+            self.supply.ended(&ended, said);
         }
         for stream in unprepared {
             self.prepare_again(index, stream);
@@ -539,24 +408,17 @@ impl Engine {
         }
     }
 
-    fn prepared_again(&mut self, index: usize, stream: i16, done: Result<(), String>) {
+    fn prepared_again(&mut self, index: usize, stream: i16, refused: Option<String>) {
         let connection = &mut self.connections[index];
         let Some(flight) = connection.streams.get_mut(stream).map(|flight| *flight) else { return };
         if flight.purpose != Purpose::Request {
             return;
         }
         let statement = &self.statements[flight.operation];
-        let job = flight.job;
-        let call = Call {
-            operation: &statement.bound,
-            pool: &self.pool,
-            seed: self.workload.seed,
-            number: job.number,
-            sequence: job.sequence,
-            intended_start_ns: job.intended_ns.unwrap_or(flight.start_ns),
-        };
+        let call = flight.job.call(self.workload.seed, &statement.bound, &self.pool, flight.start_ns);
         self.values.clear();
-        match done.and_then(|()| call.write_values(&mut self.values).map_err(|error| error.to_string())) {
+        let written = || call.write_values(&mut self.values).map_err(|error| error.to_string());
+        match refused.map_or_else(written, Err) {
             Ok(()) => {
                 write_execute(&mut connection.out, stream, &statement.execute, &self.values);
                 if let Err(broken) = connection.flush() {
@@ -565,13 +427,8 @@ impl Engine {
             }
             Err(said) => {
                 connection.streams.end(stream);
-                self.in_flight -= 1;
-                if self.ledger.is_new(Outcome::Invalid) {
-                    self.ledger.first_error(Outcome::Invalid, connection.node, said);
-                }
                 let (node, number, end_ns) = (connection.node, connection.number, self.clock.now_ns());
-                self.ledger.ended(&ended(&flight, end_ns, node, number, stream, Outcome::Invalid));
-                self.follow(&job, end_ns);
+                self.supply.ended(&ended(&flight, end_ns, node, number, stream, Outcome::Invalid), &said);
             }
         }
     }
@@ -583,15 +440,10 @@ impl Engine {
         self.last_failure = format!("{}: {why}", self.ring.nodes[usize::from(connection.node)]);
         let (node, number) = (connection.node, connection.number);
         for (stream, flight) in connection.streams.clear() {
-            if flight.purpose != Purpose::Request {
-                continue;
+            if flight.purpose == Purpose::Request {
+                let ended = ended(&flight, end_ns, node, number, stream, Outcome::Connection);
+                self.supply.ended(&ended, &self.last_failure);
             }
-            self.in_flight -= 1;
-            if self.ledger.is_new(Outcome::Connection) {
-                self.ledger.first_error(Outcome::Connection, node, self.last_failure.clone());
-            }
-            self.ledger.ended(&ended(&flight, end_ns, node, number, stream, Outcome::Connection));
-            self.follow(&flight.job, end_ns);
         }
         self.connections[index].close(self.poll.registry(), end_ns);
     }
@@ -607,7 +459,7 @@ impl Engine {
         self.ring = self.shared_ring.get();
         for node in self.of_node.len()..self.ring.nodes.len() {
             let address = self.ring.nodes[node];
-            self.ledger.meet(node as u16, |_| address.ip().to_string());
+            self.supply.ledger.meet(node as u16, |_| address.ip().to_string());
             let mut own = Vec::new();
             for _ in 0..self.connections_per_node {
                 let index = self.connections.len();
@@ -620,10 +472,6 @@ impl Engine {
         let place = |statement: &Statement| statement.table.as_ref().and_then(|table| self.ring.table(table));
         self.tables = self.statements.iter().map(place).collect();
     }
-}
-
-fn answer_is_done(said: String) -> Result<(), String> {
-    if said.is_empty() { Ok(()) } else { Err(said) }
 }
 
 fn write_execute(out: &mut Vec<u8>, stream: i16, execute: &frame::Execute, values: &[u8]) -> usize {
@@ -646,5 +494,18 @@ fn ended(flight: &Flight, end_ns: i64, node: u16, connection: i64, stream: i16, 
         outcome,
         answer: request::Answer::default(),
         carried: Some(Carried { connection, stream, request_bytes: flight.request_bytes, response_bytes: None }),
+    }
+}
+
+fn unsent(job: Job, operation: usize, now_ns: i64, outcome: Outcome) -> Ended {
+    Ended {
+        job,
+        start_ns: now_ns,
+        end_ns: now_ns,
+        node: NO_NODE,
+        operation,
+        outcome,
+        answer: request::Answer::default(),
+        carried: None,
     }
 }

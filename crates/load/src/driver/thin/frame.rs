@@ -4,28 +4,13 @@
 //! Source: Apache Cassandra, doc/native_protocol_v4.spec.
 
 use crate::Outcome;
+use helenus_cassandra::cql::frame::{Malformed, Reader, opcode, skip_extras};
+use helenus_cassandra::cql::read_type;
 
 pub(super) const VERSION: u8 = 4;
 pub(super) const HEADER_BYTES: usize = 9;
 /// The largest that a frame may be (section 2.4 of the specification).
 const LARGEST_BODY_BYTES: u32 = 256 << 20;
-
-pub(super) mod opcode {
-    pub const ERROR: u8 = 0x00;
-    pub const STARTUP: u8 = 0x01;
-    pub const READY: u8 = 0x02;
-    pub const AUTHENTICATE: u8 = 0x03;
-    pub const RESULT: u8 = 0x08;
-    pub const PREPARE: u8 = 0x09;
-    pub const EXECUTE: u8 = 0x0a;
-    pub const AUTH_RESPONSE: u8 = 0x0f;
-    pub const AUTH_SUCCESS: u8 = 0x10;
-}
-
-/// What is wrong with the bytes of a node: it is not what it should be, and the connection is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the node answered with bytes that are no answer: {0}")]
-pub(super) struct Malformed(pub &'static str);
 
 /// The header of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,22 +49,7 @@ impl Header {
         if self.flags & 0x01 != 0 {
             return Err(Malformed("a compressed frame, which was not agreed on"));
         }
-        let mut reader = Reader(body);
-        if self.flags & 0x02 != 0 {
-            reader.take(16)?;
-        }
-        if self.flags & 0x08 != 0 {
-            for _ in 0..reader.short()? {
-                reader.short_bytes()?;
-            }
-        }
-        if self.flags & 0x04 != 0 {
-            for _ in 0..reader.short()? {
-                reader.short_bytes()?;
-                reader.bytes()?;
-            }
-        }
-        Ok(reader.0)
+        Ok(&body[skip_extras(body, self.flags)?..])
     }
 }
 
@@ -190,7 +160,7 @@ impl Answer<'_> {
 
 fn result(message: &[u8]) -> Result<Answer<'_>, Malformed> {
     const ROWS: i32 = 2;
-    let mut reader = Reader(message);
+    let mut reader = Reader::new(message);
     let kind = reader.int()?;
     if kind != ROWS {
         return if (1..=5).contains(&kind) {
@@ -199,16 +169,15 @@ fn result(message: &[u8]) -> Result<Answer<'_>, Malformed> {
             Err(Malformed("a result of an unknown kind"))
         };
     }
-    reader.skip_metadata()?;
+    skip_metadata(&mut reader)?;
     Ok(Answer::Done { rows: u64::try_from(reader.int()?).ok() })
 }
 
 /// Code and text of an ERROR.
 pub(super) fn error(message: &[u8]) -> Result<(i32, &str), Malformed> {
-    let mut reader = Reader(message);
+    let mut reader = Reader::new(message);
     let code = reader.int()?;
-    let text = std::str::from_utf8(reader.short_bytes()?).map_err(|_| Malformed("an error that is no text"))?;
-    Ok((code, text))
+    Ok((code, reader.text()?))
 }
 
 /// Codes of section 9; none for a statement that is not prepared.
@@ -229,7 +198,7 @@ fn outcome_of(code: i32) -> Option<Outcome> {
 /// The id in the answer to PREPARE.
 pub(super) fn prepared_id(message: &[u8]) -> Result<&[u8], Malformed> {
     const PREPARED: i32 = 4;
-    let mut reader = Reader(message);
+    let mut reader = Reader::new(message);
     if reader.int()? != PREPARED {
         return Err(Malformed("no prepared statement in answer to PREPARE"));
     }
@@ -238,100 +207,34 @@ pub(super) fn prepared_id(message: &[u8]) -> Result<&[u8], Malformed> {
 
 /// The class that AUTHENTICATE names.
 pub(super) fn authenticator(message: &[u8]) -> Result<&str, Malformed> {
-    std::str::from_utf8(Reader(message).short_bytes()?).map_err(|_| Malformed("an authenticator that is no text"))
+    Reader::new(message).text()
 }
 
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(Malformed("a frame that ends too early"))?;
-        self.0 = rest;
-        Ok(taken)
+/// The metadata of rows (section 4.2.5.2), up to the number of rows.
+fn skip_metadata(reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    const GLOBAL_TABLE: i32 = 0x01;
+    const MORE_PAGES: i32 = 0x02;
+    const NO_METADATA: i32 = 0x04;
+    let flags = reader.int()?;
+    let columns = reader.int()?;
+    if flags & MORE_PAGES != 0 {
+        reader.bytes()?;
     }
-
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        let (taken, rest) = self.0.split_first_chunk::<N>().ok_or(Malformed("a frame that ends too early"))?;
-        self.0 = rest;
-        Ok(*taken)
+    if flags & NO_METADATA != 0 {
+        return Ok(());
     }
-
-    fn short(&mut self) -> Result<u16, Malformed> {
-        self.array().map(u16::from_be_bytes)
+    let skip_table = |reader: &mut Reader<'_>| reader.short_bytes().and_then(|_| reader.short_bytes()).map(drop);
+    if flags & GLOBAL_TABLE != 0 {
+        skip_table(reader)?;
     }
-
-    fn int(&mut self) -> Result<i32, Malformed> {
-        self.array().map(i32::from_be_bytes)
-    }
-
-    fn short_bytes(&mut self) -> Result<&'a [u8], Malformed> {
-        let length = self.short()?;
-        self.take(usize::from(length))
-    }
-
-    /// [bytes]: a negative length is a null.
-    fn bytes(&mut self) -> Result<&'a [u8], Malformed> {
-        let length = self.int()?;
-        self.take(usize::try_from(length).unwrap_or(0))
-    }
-
-    /// The metadata of rows (section 4.2.5.2), up to the number of rows.
-    fn skip_metadata(&mut self) -> Result<(), Malformed> {
-        const GLOBAL_TABLE: i32 = 0x01;
-        const MORE_PAGES: i32 = 0x02;
-        const NO_METADATA: i32 = 0x04;
-        let flags = self.int()?;
-        let columns = self.int()?;
-        if flags & MORE_PAGES != 0 {
-            self.bytes()?;
+    for _ in 0..columns {
+        if flags & GLOBAL_TABLE == 0 {
+            skip_table(reader)?;
         }
-        if flags & NO_METADATA != 0 {
-            return Ok(());
-        }
-        if flags & GLOBAL_TABLE != 0 {
-            self.short_bytes()?;
-            self.short_bytes()?;
-        }
-        for _ in 0..columns {
-            if flags & GLOBAL_TABLE == 0 {
-                self.short_bytes()?;
-                self.short_bytes()?;
-            }
-            self.short_bytes()?;
-            self.skip_type(0)?;
-        }
-        Ok(())
+        reader.short_bytes()?;
+        read_type(reader)?;
     }
-
-    fn skip_type(&mut self, depth: u32) -> Result<(), Malformed> {
-        if depth > 64 {
-            return Err(Malformed("a type nested too deep"));
-        }
-        match self.short()? {
-            0x00 => self.short_bytes().map(drop),
-            // list and set, map
-            0x20 | 0x22 => self.skip_type(depth + 1),
-            0x21 => self.skip_type(depth + 1).and_then(|()| self.skip_type(depth + 1)),
-            // a type of the user's: keyspace, name, and its fields by name
-            0x30 => {
-                self.short_bytes()?;
-                self.short_bytes()?;
-                for _ in 0..self.short()? {
-                    self.short_bytes()?;
-                    self.skip_type(depth + 1)?;
-                }
-                Ok(())
-            }
-            // tuple
-            0x31 => {
-                for _ in 0..self.short()? {
-                    self.skip_type(depth + 1)?;
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What came in on a connection and is not read yet.
 
-use super::frame::{HEADER_BYTES, Header, Malformed};
+use super::frame::{HEADER_BYTES, Header};
+use helenus_cassandra::cql::frame::Malformed;
 use std::io::{self, Read};
 
 /// Room for the answers of many requests in one system call.
@@ -82,8 +83,9 @@ impl Inbox {
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame::{self, opcode};
+    use super::super::frame;
     use super::*;
+    use helenus_cassandra::cql::frame::opcode;
     use proptest::prelude::*;
 
     /// Gives its bytes in reads of the given sizes.

@@ -3,9 +3,9 @@
 //! ```text
 //! scout (the driver crate: schema, preparing, topology) ──▶ statements, ring
 //!                                                                │
-//! feed ──▶ engine ──▶ connection: frames built in place ──▶ one write for many requests
-//!   ▲         ◀── one read for many answers ──┘
-//!   └──────── ledger
+//! feed ──▶ supply ──▶ engine ──▶ connection: frames built in place ──▶ one write for many requests
+//!            │  ▲                    │
+//! ledger ◀───┘  └────────────────────┘ one read for many answers
 //! ```
 //!
 //! A thread has a loop and no tasks: it sends what is due, writes each connection once, waits, and reads each connection
@@ -18,6 +18,7 @@ mod inbox;
 mod ring;
 mod scout;
 mod streams;
+mod supply;
 mod thread;
 
 pub(crate) use scout::{Briefing, Scout};

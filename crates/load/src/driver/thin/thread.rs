@@ -2,11 +2,11 @@
 
 use super::engine::{Engine, Parts};
 use super::scout::Briefing;
-use crate::driver::thread::{Begin, Done, PUBLISH_EVERY, Planned, Report, STOP_DRAIN_NS, Thread, nanoseconds};
+use crate::driver::thread::{
+    Begin, Done, Nodes, PUBLISH_EVERY, Planned, Report, STOP_DRAIN_NS, Thread, nanoseconds, tick,
+};
 use crate::{Error, Outcome};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// How long connections are waited for before the first segment begins.
@@ -37,8 +37,7 @@ struct Life<'a> {
     tick_ns: i64,
     next_tick_ns: i64,
     publish_ns: i64,
-    /// Whether each node was connected when last looked; only in the first thread.
-    nodes: Option<BTreeMap<String, bool>>,
+    nodes: Nodes,
 }
 
 impl<'a> Life<'a> {
@@ -59,8 +58,6 @@ impl<'a> Life<'a> {
         let mut engine =
             Engine::new(parts).map_err(|source| Error::Start { what: "the poll of a driver thread", source })?;
         let timeout = plan.request_timeout;
-        // A timeout is late by at most a twentieth.
-        let tick = (timeout / 20).clamp(Duration::from_millis(2), Duration::from_millis(50));
         let until_ns = clock.now_ns() + CONNECT_NS;
         while engine.ready() < engine.connections() && clock.now_ns() < until_ns && !run.cancel.is_asked() {
             let now_ns = clock.now_ns();
@@ -79,10 +76,10 @@ impl<'a> Life<'a> {
             thread,
             engine,
             timeout_ns: nanoseconds(timeout),
-            tick_ns: nanoseconds(tick),
+            tick_ns: nanoseconds(tick(timeout)),
             next_tick_ns: i64::MIN,
             publish_ns: clock.now_ns(),
-            nodes: (thread.number == 0).then(BTreeMap::new),
+            nodes: Nodes::of(thread.number),
         })
     }
 
@@ -97,7 +94,7 @@ impl<'a> Life<'a> {
             }
         }
         let room = in_flight.unwrap_or_else(|| self.thread.share(run.plan.max_in_flight).max(1));
-        self.engine.begin(feed, windows, room, in_flight.is_some());
+        self.engine.supply.begin(feed, windows, room, in_flight.is_some());
         let mut stopped_ns = None;
         let mut over_ns = None;
         loop {
@@ -105,28 +102,28 @@ impl<'a> Life<'a> {
             self.keep_house(now_ns);
             if cancel.is_asked() && stopped_ns.is_none() {
                 stopped_ns = Some(now_ns);
-                self.engine.end_feed();
+                self.engine.supply.end(now_ns);
             } else if now_ns >= end_ns.saturating_add(drain_ns) {
-                self.engine.end_feed();
+                self.engine.supply.end(now_ns);
             }
-            if self.engine.is_over() {
+            if self.engine.supply.is_over() {
                 let over_ns = *over_ns.get_or_insert(now_ns);
                 let until_ns = match stopped_ns {
                     _ if cancel.is_asked_again() => 0,
                     Some(stopped_ns) => stopped_ns + STOP_DRAIN_NS,
                     None => over_ns + drain_ns,
                 };
-                if self.engine.in_flight() > 0 && now_ns >= until_ns {
+                if self.engine.supply.in_flight() > 0 && now_ns >= until_ns {
                     self.engine.abandon(i64::MAX, Outcome::Abandoned, "still in flight when the run was ended");
                 }
-                if self.engine.in_flight() == 0 {
+                if self.engine.supply.in_flight() == 0 {
                     break;
                 }
             }
             self.engine.turn(self.next_tick_ns);
         }
-        self.engine.ledger.end();
-        self.engine.ledger.publish(clock.now_ns(), 0, Vec::new(), Vec::new());
+        self.engine.supply.ledger.end();
+        self.engine.supply.ledger.publish(clock.now_ns(), 0, Vec::new(), Vec::new());
         Done { end_ns: clock.now_ns(), next_number: self.engine.next_number().max(begin.first_number) }
     }
 
@@ -139,17 +136,9 @@ impl<'a> Life<'a> {
         self.engine.tick(now_ns, now_ns - self.timeout_ns);
         if now_ns >= self.publish_ns {
             self.publish_ns = now_ns + nanoseconds(PUBLISH_EVERY);
-            let (mut lost, mut back) = (Vec::new(), Vec::new());
-            for (address, ready) in self.nodes.iter().flat_map(|_| self.engine.nodes()).collect::<Vec<_>>() {
-                let Some(known) = &mut self.nodes else { break };
-                match (known.insert(address.clone(), ready).unwrap_or(true), ready) {
-                    (true, false) => lost.push(address),
-                    (false, true) => back.push(address),
-                    _ => {}
-                }
-            }
-            let in_flight = self.engine.in_flight() as u64;
-            self.engine.ledger.publish(now_ns, in_flight, lost, back);
+            let (lost, back) = self.nodes.look(|| self.engine.nodes());
+            let in_flight = self.engine.supply.in_flight() as u64;
+            self.engine.supply.ledger.publish(now_ns, in_flight, lost, back);
         }
     }
 }
