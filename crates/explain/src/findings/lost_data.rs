@@ -10,6 +10,9 @@ use serde_json::json;
 const LOST_WARNING: f64 = 0.01;
 const GAP_WARNING: f64 = 0.1;
 
+/// What is missing makes nothing slow: it ranks below whatever does, the knee included.
+const BELOW_CAUSES: f64 = 1.0;
+
 pub(super) struct LostData;
 
 impl Check for LostData {
@@ -70,7 +73,7 @@ impl LostData {
         let severity = if unknown || share >= LOST_WARNING { Severity::Warning } else { Severity::Information };
         let mut finding = Finding::new(self.name(), severity, title, detail, evidence.span);
         finding.query = query::LOSSES.fill(&[]);
-        finding.weight = share;
+        finding.weight = share - BELOW_CAUSES;
         finding.evidence = json!({ "rows_lost": rows, "rows_lost_share": share, "losses": whose });
         Some(finding)
     }
@@ -97,7 +100,7 @@ impl LostData {
         let severity = if share >= GAP_WARNING { Severity::Warning } else { Severity::Information };
         let mut finding = Finding::new(self.name(), severity, title, detail, *longest);
         finding.query = query::CPU_INTERVALS.fill(&[]);
-        finding.weight = share;
+        finding.weight = share - BELOW_CAUSES;
         finding.evidence =
             json!({ "gaps": gaps.len(), "gap_share": share, "longest_ms": longest.length() as f64 / 1e6 });
         Some(finding)

@@ -173,6 +173,10 @@ impl Finding {
 /// Below this median of the requests concerned nothing is more than information; from the second on it can be critical.
 const MATERIAL_NS: i64 = 20_000_000;
 const CRITICAL_NS: i64 = 100_000_000;
+/// A cause that meets fewer of all the requests than FREQUENT is material from here on only: in a node in health one
+/// collection of the young generation now and then lengthens as many, and takes as long.
+const RARE_MATERIAL_NS: i64 = 60_000_000;
+const FREQUENT: f64 = 0.005;
 /// How many times the median of all the requests concerned must take.
 const MATERIAL_TIMES: i64 = 5;
 /// Share of the slow requests from which a cause can be critical.
@@ -192,7 +196,9 @@ fn severity_of(cause: &Cause, evidence: &Evidence) -> Severity {
     if !cause.is_significant() || cause.attributed_share < crate::evidence::EXCESS_BOUND {
         return Severity::Information;
     }
+    let rare = (cause.attributed as f64) < FREQUENT * evidence.judged.requests() as f64;
     match materiality(cause.attributed_median_ns, evidence) {
+        _ if rare && cause.attributed_median_ns < Some(RARE_MATERIAL_NS) => Severity::Information,
         Severity::Critical if cause.accounted_share() < CRITICAL_SHARE => Severity::Warning,
         severity => severity,
     }
