@@ -227,8 +227,12 @@ impl Cluster {
                 if cancel.is_cancelled() {
                     return Err(Error::Cancelled);
                 }
-                let known =
-                    cql::identify(node.address, Duration::from_secs(2)).map_or(0, |identity| identity.peers.len());
+                let known = match cql::identify(node.address, Duration::from_secs(2)) {
+                    Ok(identity) => identity.peers.len(),
+                    // It does not tell strangers.
+                    Err(cql::Error::NeedsPassword { .. } | cql::Error::Closed { .. }) => others,
+                    Err(_) => 0,
+                };
                 if known >= others {
                     break;
                 }

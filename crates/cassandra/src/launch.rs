@@ -143,7 +143,7 @@ impl Plan<'_> {
             if cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            if cql::identify(address, Duration::from_secs(2)).is_ok() {
+            if cql::answers(address, Duration::from_secs(2)) {
                 return Ok(begun.elapsed());
             }
             if begun.elapsed() > bound {

@@ -327,7 +327,7 @@ fn look(record: Record) -> Status {
     let state = |node: &Node| match (node.process(), process::stat(node.pid)) {
         (None, _) | (_, None) => NodeState::Dead,
         (_, Some(stat)) if matches!(stat.state, 'T' | 't') => NodeState::Suspended,
-        _ if cql::identify(node.address, Duration::from_secs(1)).is_ok() => NodeState::Up,
+        _ if cql::answers(node.address, Duration::from_secs(1)) => NodeState::Up,
         _ => NodeState::Silent,
     };
     let states = record.nodes.iter().map(state).collect();

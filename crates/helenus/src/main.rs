@@ -5,6 +5,7 @@
 mod assets;
 mod cli;
 mod interrupt;
+mod metrics;
 mod report;
 mod terminal;
 

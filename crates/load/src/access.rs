@@ -1,16 +1,41 @@
 //! How the driver gets to the nodes: as whom, over what, and to which of them.
 
-pub use scylla::frame::Compression;
+use crate::Tls;
+pub use helenus_cassandra::cql::Compression;
+use serde::Serialize;
 use std::fmt;
 
-/// Access to the nodes, apart from their addresses. By default nobody's, without compression, and the whole ring.
+/// Access to the nodes, apart from their addresses. By default nobody's, in version 4 of the protocol, neither compressed
+/// nor encrypted, and to the whole ring.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
     pub login: Option<Login>,
+    pub protocol: Protocol,
     /// Of the frames of the native protocol.
     pub compression: Option<Compression>,
+    pub tls: Option<Tls>,
     /// Drive the given nodes alone and not the rest of the ring.
     pub only_given_nodes: bool,
+    /// Drive the nodes of this datacenter alone.
+    pub datacenter: Option<String>,
+}
+
+/// Versions of the native protocol. In the fifth, frames travel in segments with checksums.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    #[default]
+    V4,
+    V5,
+}
+
+impl Protocol {
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Protocol::V4 => 4,
+            Protocol::V5 => 5,
+        }
+    }
 }
 
 /// A user and a password, for PasswordAuthenticator.

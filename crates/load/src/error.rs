@@ -43,6 +43,9 @@ pub enum Error {
     )]
     Unreachable { reasons: String },
 
+    #[error("TLS: {reason}")]
+    Tls { reason: String },
+
     #[error("{node} answers, but a CQL session cannot be opened: {reason}")]
     Session { node: String, reason: String },
 

@@ -1,10 +1,11 @@
 //! What became of a request.
 
+use schemars::JsonSchema;
 use scylla::errors::{ConnectionPoolError, DbError, ExecutionError, RequestAttemptError};
 use serde::Serialize;
 
 /// How a request ended. The names are those of the column `outcome` of the table `requests`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Ok,

@@ -2,12 +2,13 @@
 
 use crate::schedule::Phase;
 use crate::workload::{Consistency, Workload};
-use crate::{Access, Error, Intervals, Until, Work};
+use crate::{Access, Compression, Error, Intervals, Protocol, Until, Work};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
 /// What carries the requests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DriverKind {
     /// Our own, for single prepared statements: it costs least. What it can't carry goes by the other, see
@@ -45,6 +46,11 @@ pub struct Plan {
     pub connections_per_node: usize,
     /// Driver threads, each with connections of its own. One is enough up to some 200,000 requests/s.
     pub threads: usize,
+    /// The share of the load that this process has, where several drive it together: its number from 0, and how many
+    /// there are.
+    pub shard: (usize, usize),
+    /// When the first request is due, on the clock of the recording; None: as soon as connected.
+    pub start_at_ns: Option<i64>,
     /// How long an answer is waited for.
     pub request_timeout: Duration,
     /// Requests of an open loop that may be in flight at once; more wait, and their wait is response time and counted.
@@ -74,6 +80,8 @@ impl Plan {
             driver: DriverKind::default(),
             connections_per_node: 1,
             threads: 1,
+            shard: (0, 1),
+            start_at_ns: None,
             request_timeout: Duration::from_secs(10),
             max_in_flight: 4096,
             late_bound: Duration::from_millis(10),
@@ -110,17 +118,23 @@ impl Plan {
         Ok(phases)
     }
 
-    /// What carries the requests: the driver crate, where it was asked for, or where an operation that is run, or the
-    /// way to the nodes, is more than the thin driver knows.
+    /// What carries the requests: the driver crate, where it was asked for, or where an operation that is run is more than
+    /// the thin driver knows.
     pub fn driven_by(&self) -> DriverKind {
         let workload = &self.workload;
         let run = workload.mix.shares().map(|(operation, _)| operation);
         let populate = workload.populate.map(|populate| populate.operation);
         let plain = run.chain(populate).all(|operation| workload.operations[operation].is_plain());
-        match plain && self.access.compression.is_none() {
+        match plain {
             true => self.driver,
             false => DriverKind::Scylla,
         }
+    }
+
+    /// Which of all driver threads of all shards a thread of this process is, and how many those are.
+    pub(crate) fn place(&self, thread: usize) -> (usize, usize) {
+        let (shard, shards) = self.shard;
+        (shard * self.threads + thread, shards * self.threads)
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
@@ -133,10 +147,21 @@ impl Plan {
             plan if !(1..=1024).contains(&plan.connections_per_node) => {
                 wrong("connections", "there is at least 1 for each node, and at most 1024")
             }
+            plan if plan.shard.0 >= plan.shard.1 || plan.shard.1 > 1024 => {
+                wrong("shard", "it is one of at most 1024, such as the first of 3")
+            }
             plan if !(1..=1_000_000).contains(&plan.max_in_flight) => {
                 wrong("max in flight", "it is at least 1 and at most 1,000,000")
             }
             plan if plan.request_timeout.is_zero() => wrong("timeout", "it is longer than no time"),
+            plan if plan.access.protocol == Protocol::V5 && plan.driven_by() == DriverKind::Scylla => wrong(
+                "protocol",
+                "version 5 is spoken by the thin driver only, and an operation of this workload (a batch, a page, a \
+                 condition) or --driver wants the other: leave it at version 4",
+            ),
+            plan if plan.access.protocol == Protocol::V5 && plan.access.compression == Some(Compression::Snappy) => {
+                wrong("compression", "version 5 of the protocol knows LZ4 only")
+            }
             _ => Ok(()),
         }
     }

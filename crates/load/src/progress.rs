@@ -2,6 +2,7 @@
 
 use crate::driver::Times;
 use crate::outcome::Outcome;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -68,7 +69,7 @@ pub enum Event {
 }
 
 /// Times in ns; none where there was no request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Percentiles {
     pub p50_ns: Option<u64>,
     pub p95_ns: Option<u64>,
@@ -78,14 +79,14 @@ pub struct Percentiles {
 }
 
 /// How many requests ended in one way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ErrorCount {
     pub outcome: Outcome,
     pub count: u64,
 }
 
 /// Where the driver did not keep its own schedule.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Lag {
     /// Held back by the bound on requests in flight; the wait is in their response time.
     pub late_in_flight: u64,
@@ -103,11 +104,11 @@ impl Lag {
     /// In words, for a source that says what it lost; empty when there is nothing to say.
     pub fn reason(&self, max_in_flight: u32) -> String {
         let parts = [
+            (self.unsent, "never sent: the schedule was over before their turn".to_string()),
             (self.late_in_flight, format!("started late for lack of room among {max_in_flight} in flight")),
             (self.late_driver, "started late because the driver was behind".to_string()),
-            (self.unsent, "were never sent".to_string()),
         ];
-        let said = parts.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}"));
+        let said = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, why)| why);
         said.collect::<Vec<_>>().join("; ")
     }
 }
@@ -129,9 +130,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lag_names_what_it_counts() {
+    fn lag_says_why() {
         assert_eq!(Lag::default().reason(10), "");
         let lag = Lag { late_in_flight: 2, late_driver: 0, unsent: 1 };
-        assert_eq!(lag.reason(10), "2 started late for lack of room among 10 in flight; 1 were never sent");
+        let said =
+            "never sent: the schedule was over before their turn; started late for lack of room among 10 in flight";
+        assert_eq!(lag.reason(10), said);
     }
 }

@@ -4,7 +4,7 @@ use crate::driver::{ContactPoints, Counts, Driver, Run, Scout, Tally, reach};
 use crate::progress::{Event, Lag, Percentiles, PhaseProgress, Progress};
 use crate::schedule::{Phase, Segment, Until, segments};
 use crate::stalls::Watcher;
-use crate::summary::{ErrorSummary, PhaseSummary, StallSummary, Summary, errors, lag};
+use crate::summary::{Course, ErrorSummary, PhaseSummary, StallSummary, Summary, errors, lag};
 use crate::workload::Pool;
 use crate::{Cancel, DriverKind, Error, Outcome, Plan};
 use helenus_recording::Recorder;
@@ -33,7 +33,7 @@ pub fn run(
 ) -> Result<Summary, Error> {
     plan.check()?;
     let phases = Arc::new(plan.all_phases()?);
-    let ContactPoints { open, closed } = reach(&plan.nodes)?;
+    let ContactPoints { open, closed } = reach(&plan.nodes, plan.access.tls.as_ref())?;
     let mut events = Vec::new();
     if !closed.is_empty() {
         events.push(Event::Unreachable { reasons: closed });
@@ -74,6 +74,7 @@ struct Conductor {
     windows: BTreeMap<usize, (i64, i64)>,
     /// By position of the phase.
     tallies: Vec<Tally>,
+    courses: Vec<Course>,
     /// Since the last look.
     recent: Tally,
     look_ns: i64,
@@ -101,6 +102,7 @@ impl Conductor {
         let now_ns = run.recorder.clock().now_ns();
         let mut conductor = Conductor {
             tallies: run.phases.iter().map(|_| Tally::new()).collect(),
+            courses: run.phases.iter().map(|_| Course::default()).collect(),
             run,
             drivers,
             watcher,
@@ -130,8 +132,9 @@ impl Conductor {
             if self.run.cancel.is_asked() {
                 break;
             }
-            let start_ns = clock.now_ns() + LEAD_NS;
+            let mut start_ns = clock.now_ns() + LEAD_NS;
             if position == 0 {
+                start_ns = start_ns.max(self.run.plan.start_at_ns.unwrap_or(start_ns));
                 self.start_ns = start_ns;
             }
             let windows = self.windows_of(position, start_ns);
@@ -149,6 +152,11 @@ impl Conductor {
                 };
                 end_ns = end_ns.max(done.end_ns);
                 first_number = first_number.max(done.next_number);
+            }
+            // So that the numbers of one shard are never those of another, however far each has come.
+            let (_, places) = self.run.plan.place(0);
+            if self.run.plan.shard.1 > 1 {
+                first_number = first_number.next_multiple_of(places as u64);
             }
             self.mark(&windows, end_ns);
         }
@@ -183,6 +191,10 @@ impl Conductor {
                 continue;
             }
             self.windows.insert(*position, (*start_ns, end_ns));
+            // The marks of all shards would be the same; merged, one set of them is wanted.
+            if self.run.plan.shard.0 > 0 {
+                continue;
+            }
             let phase = &self.run.phases[*position];
             let (rate, end_rate) = phase.rates_per_s().unzip();
             self.run.recorder.append(rows::Mark {
@@ -203,12 +215,16 @@ impl Conductor {
         let now_ns = self.run.recorder.clock().now_ns();
         let mut cpu_ns = 0;
         self.in_flight = 0;
+        // By phase, and by their number among those of a thread: what the threads did at about the same time.
+        let mut pieces: BTreeMap<(usize, usize), Vec<Tally>> = BTreeMap::new();
         for driver in &self.drivers {
             let news = driver.mailbox.take();
-            for (phase, tally) in news.tallies.iter().flat_map(|(phase, all)| all.iter().map(move |one| (*phase, one)))
-            {
-                self.tallies[phase].add(tally);
-                self.recent.add(tally);
+            for (phase, tallies) in news.tallies {
+                for (number, tally) in tallies.into_iter().enumerate() {
+                    self.tallies[phase].add(&tally);
+                    self.recent.add(&tally);
+                    pieces.entry((phase, number)).or_default().push(tally);
+                }
             }
             self.in_flight += news.in_flight;
             self.schedule_stalls += news.stalls;
@@ -228,6 +244,9 @@ impl Conductor {
                 let since_ns = self.lost.remove(&node).unwrap_or(now_ns);
                 self.events.push(Event::Back { node, after: duration(now_ns - since_ns) });
             }
+        }
+        for ((phase, _), tallies) in &pieces {
+            self.courses[*phase].add(&tallies.iter().collect::<Vec<_>>());
         }
         cpu_ns
     }
@@ -297,6 +316,7 @@ impl Conductor {
             begun.map(|(position, (start_ns, end_ns))| self.phase_progress(*position, *start_ns, *end_ns, now_ns));
         let target_per_s =
             begun.and_then(|(position, window)| target_per_s(&self.run.phases[*position], *window, now_ns));
+        let target_per_s = target_per_s.map(|per_s| per_s / self.run.plan.shard.1 as f64);
         progress(Progress {
             elapsed: duration(now_ns - self.start_ns),
             phase,
@@ -345,9 +365,11 @@ impl Conductor {
         let first = |outcome: &Outcome| self.first_errors.get(outcome).cloned().unwrap_or_default();
         let pauses = self.watcher.pauses();
         let summarize = |(position, window): (&usize, &(i64, i64))| {
-            PhaseSummary::new(&self.run.phases[*position], *window, &self.tallies[*position])
+            let (tally, course) = (&self.tallies[*position], &self.courses[*position]);
+            PhaseSummary::new(&self.run.phases[*position], *window, tally, course).of_shard(self.run.plan.shard.1)
         };
         Ok(Summary {
+            format: Summary::FORMAT,
             workload: self.run.plan.workload.name.clone(),
             driver: self.run.plan.driven_by(),
             phases: self.windows.iter().map(summarize).collect(),

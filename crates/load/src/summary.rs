@@ -3,13 +3,17 @@
 use crate::DriverKind;
 use crate::driver::{Counts, Tally};
 use crate::outcome::Outcome;
+use crate::precision::{Confidence, Stretches};
 use crate::progress::{ErrorCount, Lag, Percentiles};
 use crate::schedule::Phase;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The result of a run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Summary {
+    /// Of the shape of this object: it changes when a member goes or means something else, and not when one is added.
+    pub format: u32,
     pub workload: String,
     /// What carried the requests.
     pub driver: DriverKind,
@@ -24,7 +28,7 @@ pub struct Summary {
 }
 
 /// One phase. A request belongs to the phase that its intended start lies in.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PhaseSummary {
     pub name: String,
     pub measured: bool,
@@ -50,13 +54,16 @@ pub struct PhaseSummary {
     /// refusals (unavailable, overloaded, connection, invalid…) are counted and not timed.
     pub service: Percentiles,
     pub response: Percentiles,
+    /// How well those are known.
+    pub service_confidence: Confidence,
+    pub response_confidence: Confidence,
     /// User and system CPU time of the driver threads per request that ended while the phase was on, in µs.
     pub client_cpu_us_per_request: Option<f64>,
     pub lag: Lag,
 }
 
 /// Requests that ended in one way other than well.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ErrorSummary {
     pub outcome: Outcome,
     pub count: u64,
@@ -66,7 +73,7 @@ pub struct ErrorSummary {
 }
 
 /// Pauses of the driver longer than the bound.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StallSummary {
     /// Seen by the thread that watches.
     pub watcher: u64,
@@ -78,13 +85,20 @@ pub struct StallSummary {
 }
 
 impl Summary {
+    pub(crate) const FORMAT: u32 = 1;
+
+    /// The JSON schema of the object.
+    pub fn json_schema() -> schemars::Schema {
+        schemars::schema_for!(Summary)
+    }
+
     pub fn failed(&self) -> u64 {
         self.errors.iter().map(|error| error.count).sum()
     }
 }
 
 impl PhaseSummary {
-    pub(crate) fn new(phase: &Phase, (start_ns, end_ns): (i64, i64), tally: &Tally) -> PhaseSummary {
+    pub(crate) fn new(phase: &Phase, (start_ns, end_ns): (i64, i64), tally: &Tally, course: &Course) -> PhaseSummary {
         let seconds = (end_ns - start_ns) as f64 / 1e9;
         let counts = &tally.counts;
         let ended = counts.ended_ok + counts.ended_failed;
@@ -106,9 +120,36 @@ impl PhaseSummary {
             throughput_per_s: if seconds > 0.0 { counts.ended_ok as f64 / seconds } else { 0.0 },
             service: Percentiles::of(&tally.service),
             response: Percentiles::of(&tally.response),
+            service_confidence: course.service.confidence(&tally.service),
+            response_confidence: course.response.confidence(&tally.response),
             client_cpu_us_per_request: (ended > 0).then(|| counts.cpu_ns as f64 / 1e3 / ended as f64),
             lag: lag(counts),
         }
+    }
+}
+
+impl PhaseSummary {
+    /// One of so many shards has as much less of the rate.
+    pub(crate) fn of_shard(mut self, shards: usize) -> PhaseSummary {
+        for rate in [&mut self.rate_per_s, &mut self.end_rate_per_s].into_iter().flatten() {
+            *rate /= shards as f64;
+        }
+        self
+    }
+}
+
+/// The times of a phase in the order in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct Course {
+    service: Stretches,
+    response: Stretches,
+}
+
+impl Course {
+    /// Adds what the threads did in the next piece of time.
+    pub fn add(&mut self, pieces: &[&Tally]) {
+        self.service.add(pieces.iter().map(|tally| &tally.service));
+        self.response.add(pieces.iter().map(|tally| &tally.response));
     }
 }
 
@@ -124,4 +165,20 @@ pub(crate) fn errors(counts: &Counts) -> Vec<ErrorCount> {
 
 pub(crate) fn lag(counts: &Counts) -> Lag {
     Lag { late_in_flight: counts.late_in_flight, late_driver: counts.late_driver, unsent: counts.unsent }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `HELENUS_BLESS=1 cargo test` writes it anew.
+    #[test]
+    fn the_schema_in_the_docs_is_that_of_the_summary() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/load.schema.json");
+        let schema = serde_json::to_string_pretty(&Summary::json_schema()).unwrap() + "\n";
+        if std::env::var_os("HELENUS_BLESS").is_some() {
+            std::fs::write(path, &schema).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(path).unwrap(), schema);
+    }
 }

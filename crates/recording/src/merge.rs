@@ -16,7 +16,20 @@ use std::sync::Arc;
 /// Recordings of the same boot of the same machine share CLOCK_MONOTONIC, so that their times are moved by the
 /// difference of their offsets and agree to the nanosecond. Those of different machines keep their wall-clock times,
 /// whose agreement is that of the machines' clocks.
-pub fn merge(recordings: &[Recording], out: &Path, title: &str, command: &str) -> Result<Manifest, Error> {
+///
+/// `ahead_ns` says how far the clock of each recording after the first is ahead of the first's: those of other machines
+/// are. Recordings of one machine and boot need none, and what is not said is 0.
+pub fn merge(
+    recordings: &[Recording],
+    ahead_ns: &[i64],
+    out: &Path,
+    title: &str,
+    command: &str,
+) -> Result<Manifest, Error> {
+    let shift_ns = |number: usize| {
+        let ahead_ns = number.checked_sub(1).and_then(|number| ahead_ns.get(number)).copied().unwrap_or(0);
+        shift_ns(&recordings[0], &recordings[number]) - ahead_ns
+    };
     let [first, _, ..] = recordings else {
         return Err(Error::NothingToMerge);
     };
@@ -28,9 +41,9 @@ pub fn merge(recordings: &[Recording], out: &Path, title: &str, command: &str) -
     manifest.clock = first.manifest().clock.clone();
     manifest.host = first.manifest().host.clone();
     manifest.created_ns = i64::MAX;
-    for recording in recordings {
+    for (number, recording) in recordings.iter().enumerate() {
         let part = recording.manifest();
-        let shift_ns = shift_ns(first, recording);
+        let shift_ns = shift_ns(number);
         manifest.created_ns = manifest.created_ns.min(part.created_ns + shift_ns);
         manifest.closed_ns = manifest.closed_ns.max(part.closed_ns.map(|closed_ns| closed_ns + shift_ns));
         for node in &part.nodes {
@@ -46,10 +59,10 @@ pub fn merge(recordings: &[Recording], out: &Path, title: &str, command: &str) -
     for table in TABLES {
         let place = out.join(table.name);
         let mut part = 0;
-        for recording in recordings {
+        for (number, recording) in recordings.iter().enumerate() {
             for path in recording.files(table.name)? {
                 private::create_folder(&place)?;
-                copy(&path, &place.join(format!("part-{part}.parquet")), table, shift_ns(first, recording))
+                copy(&path, &place.join(format!("part-{part}.parquet")), table, shift_ns(number))
                     .map_err(|error| salvage::if_full(error, &path, out))?;
                 part += 1;
             }

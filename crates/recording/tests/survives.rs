@@ -181,7 +181,7 @@ fn a_merge_puts_all_on_the_clock_of_the_first() {
     let shift = offset_of(&first) - offset_of(&second);
 
     let out = place.path().join("merged");
-    merge(&[first.clone(), second.clone()], &out, "both", "test").unwrap();
+    merge(&[first.clone(), second.clone()], &[], &out, "both", "test").unwrap();
     let merged = Recording::open(&out).unwrap();
     assert_eq!(merged.manifest().tables["requests"].rows, 30);
     let expected: Vec<i64> = column(&first, "requests", "start_ns")
@@ -189,8 +189,8 @@ fn a_merge_puts_all_on_the_clock_of_the_first() {
         .chain(column(&second, "requests", "start_ns").into_iter().map(|ns| ns + shift))
         .collect();
     assert_eq!(column(&merged, "requests", "start_ns"), expected);
-    assert!(matches!(merge(&[first.clone(), second], &out, "", ""), Err(Error::Exists(_))));
-    assert!(matches!(merge(&[first], &place.path().join("one"), "", ""), Err(Error::NothingToMerge)));
+    assert!(matches!(merge(&[first.clone(), second], &[], &out, "", ""), Err(Error::Exists(_))));
+    assert!(matches!(merge(&[first], &[], &place.path().join("one"), "", ""), Err(Error::NothingToMerge)));
 }
 
 #[test]

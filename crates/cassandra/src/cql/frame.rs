@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 /// Version 4, from a client and from a server.
 const REQUEST: u8 = 0x04;
 const RESPONSE: u8 = 0x84;
-const HEADER: usize = 9;
+pub(super) const HEADER: usize = 9;
 /// No answer this client asks for comes near it; a larger one is another protocol's bytes.
 const LARGEST: usize = 64 << 20;
 

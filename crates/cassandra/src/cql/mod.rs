@@ -1,14 +1,18 @@
 //! A small CQL client: one connection, one question at a time, no load. Enough to know that a
 //! node answers and who it is; the load driver has its own.
 
+mod compression;
 pub mod frame;
+mod segment;
 mod value;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
+pub use compression::Compression;
 use frame::{Frame, FrameError, Malformed, Reader, opcode};
+pub use segment::Packing;
 pub use value::{Type, Value, read_type};
 
 /// Why a node could not be asked.
@@ -92,6 +96,12 @@ pub struct Peer {
 /// [`Error`], each case with its way out.
 pub fn identify(address: SocketAddr, timeout: Duration) -> Result<Identity, Error> {
     Connection::open(address, timeout, None)?.identify()
+}
+
+/// Whether a node takes connections there, be it only those of who has a password or speaks TLS.
+#[must_use]
+pub fn answers(address: SocketAddr, timeout: Duration) -> bool {
+    matches!(identify(address, timeout), Ok(_) | Err(Error::NeedsPassword { .. } | Error::Closed { .. }))
 }
 
 /// One open connection, past the handshake.

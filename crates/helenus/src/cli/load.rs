@@ -1,11 +1,15 @@
+use super::access::AccessArguments;
 use super::phases::Phases;
+use crate::metrics::Metrics;
 use crate::{interrupt, terminal};
 use anyhow::{Context, Result};
+use chrono::{DateTime, Local, NaiveTime, Utc};
 use clap::Args;
-use helenus_load::{Access, DriverKind, Event, Intervals, Login, Plan, Progress, Summary, Workload, hlog};
+use helenus_load::{Access, Bounds, DriverKind, Event, Intervals, Plan, Progress, Protocol, Summary, Workload, hlog};
 use helenus_observe::{Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Manifest, NodeFacts, Recorder};
 use std::fmt::Write;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -45,18 +49,24 @@ pub struct Arguments {
     /// What carries the requests: helenus' own driver, which costs least, or the driver crate
     #[arg(long, value_name = "NAME", default_value = "thin", value_parser = driver)]
     driver: DriverKind,
-    /// User, where the node asks for one
-    #[arg(long, value_name = "NAME", requires = "password_file")]
-    user: Option<String>,
-    /// A file with the user's password, so that it is not seen among the processes
-    #[arg(long, value_name = "FILE", requires = "user")]
-    password_file: Option<PathBuf>,
+    /// Version of the native protocol: 4 or 5, which only helenus' own driver speaks
+    #[arg(long, value_name = "VERSION", default_value = "4", value_parser = protocol)]
+    protocol: Protocol,
+    #[command(flatten)]
+    access: AccessArguments,
     /// Connections to each node
     #[arg(long, value_name = "N", default_value_t = 1)]
     connections: usize,
     /// Threads of the driver
     #[arg(long, value_name = "N", default_value_t = 1)]
     threads: usize,
+    /// This process is one of several that drive the load together: its number and how many there are, such as 1/3. The
+    /// rates, the requests in flight and the numbers of the requests are shared between them; populate before
+    #[arg(long, value_name = "NUMBER/COUNT", value_parser = shard)]
+    shard: Option<(usize, usize)>,
+    /// When the first request is due, so that shards begin together: 14:30, 14:30:15 or 2026-12-01T14:30:00Z
+    #[arg(long, value_name = "TIME", value_parser = start_at)]
+    start_at: Option<DateTime<Utc>>,
     /// How long an answer is waited for
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::duration)]
     timeout: Duration,
@@ -69,7 +79,10 @@ pub struct Arguments {
     /// An HdrHistogram log of each second of the measured phases by operation, for HistogramLogAnalyzer and the like
     #[arg(long, value_name = "FILE")]
     hlog: Option<PathBuf>,
-    /// The summary as JSON
+    /// Serve OpenMetrics (Prometheus) on this loopback address while it runs; the address with its token is said
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
+    /// The summary as JSON, as docs/load.schema.json describes it
     #[arg(long)]
     json: bool,
 }
@@ -82,12 +95,39 @@ fn driver(text: &str) -> Result<DriverKind, String> {
     }
 }
 
-fn login(user: Option<&String>, file: Option<&PathBuf>) -> Result<Option<Login>> {
-    let Some((user, file)) = user.zip(file) else { return Ok(None) };
-    let password =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read the password file {}", file.display()))?;
-    let password = password.trim_end_matches(['\r', '\n']).to_string();
-    Ok(Some(Login { user: user.clone(), password }))
+fn protocol(text: &str) -> Result<Protocol, String> {
+    match text {
+        "4" | "v4" => Ok(Protocol::V4),
+        "5" | "v5" => Ok(Protocol::V5),
+        _ => Err("there are 4 and 5".to_string()),
+    }
+}
+
+fn shard(text: &str) -> Result<(usize, usize), String> {
+    let example = || "its number and how many there are, such as 1/3".to_string();
+    let (number, count) = text.split_once('/').ok_or_else(example)?;
+    match (number.parse::<usize>(), count.parse::<usize>()) {
+        (Ok(number), Ok(count)) if (1..=count).contains(&number) => Ok((number - 1, count)),
+        _ => Err(example()),
+    }
+}
+
+/// A time of day is the next one that comes.
+fn start_at(text: &str) -> Result<DateTime<Utc>, String> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Ok(time.to_utc());
+    }
+    let time = NaiveTime::parse_from_str(text, "%H:%M:%S").or_else(|_| NaiveTime::parse_from_str(text, "%H:%M"));
+    let time = time.map_err(|_| "a time such as 14:30, 14:30:15 or 2026-12-01T14:30:00Z".to_string())?;
+    let now = Local::now();
+    let today = now.with_time(time).earliest().ok_or("the clock is put forward over that time")?;
+    Ok(if today > now { today } else { today + chrono::TimeDelta::days(1) }.to_utc())
+}
+
+/// The time on the clock of a recording. One that is over is a mistake, and no load that starts at once.
+fn begins_at(time: DateTime<Utc>) -> Result<i64> {
+    anyhow::ensure!(time > Utc::now(), "--start-at {time} is over");
+    time.timestamp_nanos_opt().context("--start-at is centuries away")
 }
 
 pub fn count(text: &str) -> Result<u64, String> {
@@ -107,12 +147,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         intervals: intervals.clone(),
         populate: arguments.populate,
         driver: arguments.driver,
-        access: Access {
-            login: login(arguments.user.as_ref(), arguments.password_file.as_ref())?,
-            ..Access::default()
-        },
+        access: Access { protocol: arguments.protocol, ..arguments.access.read()? },
         connections_per_node: arguments.connections,
         threads: arguments.threads,
+        shard: arguments.shard.unwrap_or((0, 1)),
         request_timeout: arguments.timeout,
         max_in_flight: arguments.max_in_flight,
         ..Plan::new(workload, phases, arguments.nodes.clone())
@@ -123,6 +161,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     manifest.nodes =
         arguments.nodes.iter().map(|node| NodeFacts { address: node.clone(), ..NodeFacts::default() }).collect();
     let recorder = Recorder::create(&folder, manifest)?;
+    let plan = Plan { start_at_ns: arguments.start_at.map(begins_at).transpose()?, ..plan };
     let mut log = match (&arguments.hlog, intervals) {
         (Some(path), Some(intervals)) => Some(IntervalLog::create(path, names, intervals, &recorder)?),
         _ => None,
@@ -130,6 +169,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let (events, _heard) = std::sync::mpsc::channel();
     let own = Watched { process: ProcessKind::Load, node: String::new(), pid: std::process::id() };
     let observation = Observation::start(&recorder, &[own], &Options::default(), &events)?;
+
+    let metrics = arguments.metrics.map(Metrics::serve).transpose()?;
+    if let Some(metrics) = &metrics {
+        terminal::done(format_args!("metrics on {}", metrics.address()));
+    }
 
     let mut steps = terminal::Steps::new();
     let mut live = Live::default();
@@ -139,6 +183,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             stop.stop();
         }
         live.show(&mut steps, &progress);
+        if let Some(metrics) = &metrics {
+            metrics.show(&progress);
+        }
         if let Some(log) = &mut log {
             log.look(recorder.clock().now_ns(), LOG_EVERY_NS);
         }
@@ -267,6 +314,13 @@ fn millis(ns: Option<u64>) -> String {
     terminal::millis(ns.map(|ns| ns as f64 / 1e6))
 }
 
+/// A time and between which bounds the true one is, with 95 % confidence: "12.3 (11.8–13.0)".
+fn with_bounds(ns: Option<u64>, bounds: Option<Bounds>) -> String {
+    let Some(Bounds { low_ns, high_ns, .. }) = bounds else { return millis(ns) };
+    let high = high_ns.map_or_else(|| "…".to_string(), |ns| millis(Some(ns)));
+    format!("{} ({}–{high})", millis(ns), millis(Some(low_ns)))
+}
+
 pub fn say(event: &Event) {
     match event {
         Event::Unreachable { reasons } => terminal::warn(format_args!("runs without {}", reasons.join(", "))),
@@ -315,7 +369,7 @@ pub fn print_summary(summary: &Summary) -> Result<()> {
             millis(service.p99_ns),
             millis(service.max_ns),
             millis(response.p50_ns),
-            millis(response.p99_ns),
+            with_bounds(response.p99_ns, phase.response_confidence.p99),
             millis(response.p999_ns),
             millis(response.max_ns),
             phase.client_cpu_us_per_request.map_or("–".into(), |us| format!("{us:.1}")),

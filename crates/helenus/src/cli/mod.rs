@@ -1,5 +1,6 @@
 //! The command line. Each subcommand is a file; what it needs of others is in the crates below.
 
+mod access;
 mod completions;
 mod doctor;
 mod down;
@@ -13,6 +14,7 @@ mod ps;
 mod record;
 mod recording;
 mod report;
+mod responder;
 mod sql;
 mod stress;
 mod up;
@@ -45,6 +47,7 @@ enum Command {
     Load(load::Arguments),
     Stress(stress::Arguments),
     Verify(verify::Arguments),
+    Responder(responder::Arguments),
     Record(record::Arguments),
     Explain(explain::Arguments),
     Report(report::Arguments),
@@ -63,6 +66,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Load(arguments) => load::run(arguments),
         Command::Stress(arguments) => stress::run(arguments),
         Command::Verify(arguments) => verify::run(arguments),
+        Command::Responder(arguments) => responder::run(&arguments),
         Command::Record(arguments) => record::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Report(arguments) => report::run(arguments),

@@ -27,10 +27,18 @@ enum Command {
     #[command(after_help = "Example:\n  helenus recording salvage run.helenus")]
     Salvage { recording: PathBuf },
     /// Make one recording of several, such as one from `helenus load` and one from `helenus record`
-    #[command(after_help = "Example:\n  helenus recording merge load.helenus server.helenus -o both.helenus")]
+    ///
+    /// Those of one machine are on one clock. Those of others have the times of their own clocks: say with --ahead how far
+    /// each is ahead of the first one's, where that is known (chronyc tracking, for one, says how far from true time).
+    #[command(after_help = "Examples:
+  helenus recording merge load.helenus server.helenus -o both.helenus
+  helenus recording merge one.helenus two.helenus three.helenus --ahead 1.5ms --ahead -200us -o all.helenus")]
     Merge {
         #[arg(required = true, num_args = 2..)]
         recordings: Vec<PathBuf>,
+        /// How far the clock of the second recording is ahead of the first's, then of the third, and so on
+        #[arg(long, value_name = "DURATION", value_parser = ahead, allow_hyphen_values = true)]
+        ahead: Vec<i64>,
         /// Where to write the new recording
         #[arg(short, long)]
         output: PathBuf,
@@ -68,15 +76,28 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 }
             }
         }
-        Command::Merge { recordings, output } => {
+        Command::Merge { recordings, ahead, output } => {
+            anyhow::ensure!(
+                ahead.len() < recordings.len(),
+                "--ahead is given {} times, for {} recordings after the first",
+                ahead.len(),
+                recordings.len() - 1
+            );
             let parts = recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
             let title = parts.iter().map(|part| part.manifest().title.as_str()).collect::<Vec<_>>().join(" + ");
-            let manifest = merge(&parts, &output, &title, "helenus recording merge")?;
+            let manifest = merge(&parts, &ahead, &output, &title, "helenus recording merge")?;
             let rows = manifest.tables.values().map(|table| table.rows).sum();
             terminal::done(format_args!("{} rows in {}", terminal::count(rows), output.display()));
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A duration that may be negative, in ns.
+fn ahead(text: &str) -> Result<i64, String> {
+    let (text, sign) = text.strip_prefix('-').map_or((text, 1), |text| (text, -1));
+    let duration = super::duration(text)?;
+    i64::try_from(duration.as_nanos()).map(|ns| sign * ns).map_err(|_| "that is centuries".to_string())
 }
 
 fn describe(out: &mut impl Write, manifest: &Manifest) -> Result<()> {

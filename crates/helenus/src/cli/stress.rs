@@ -1,3 +1,4 @@
+use super::access::TlsArguments;
 use crate::{interrupt, report, terminal};
 use anyhow::{Context, Result};
 use clap::Args;
@@ -29,13 +30,18 @@ pub struct Arguments {
     /// Print the workload file that the arguments mean, for helenus load, and do nothing; before the command
     #[arg(long)]
     workload: bool,
+    #[command(flatten)]
+    tls: TlsArguments,
     /// A command of cassandra-stress and its options
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let stress = Stress::parse(&arguments.arguments)?;
+    let mut stress = Stress::parse(&arguments.arguments)?;
+    if let Some(tls) = arguments.tls.read()? {
+        stress.encrypt(tls);
+    }
     if arguments.workload {
         print!("{}", stress.workload_toml());
         return Ok(ExitCode::SUCCESS);

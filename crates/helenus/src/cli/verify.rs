@@ -1,3 +1,4 @@
+use super::access::AccessArguments;
 use crate::{interrupt, terminal};
 use anyhow::Result;
 use clap::Args;
@@ -21,6 +22,8 @@ pub struct Arguments {
     /// A node to begin with; the rest of the ring is found through it (may be given again)
     #[arg(long = "node", value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1")]
     nodes: Vec<String>,
+    #[command(flatten)]
+    access: AccessArguments,
     /// Number of keys that the load had, instead of the workload's
     #[arg(long, value_name = "N", value_parser = super::load::count)]
     population: Option<u64>,
@@ -55,6 +58,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         in_flight: arguments.in_flight,
         request_timeout: arguments.timeout,
         examples: arguments.examples,
+        access: arguments.access.read()?,
         ..Verify::new(workload, arguments.nodes)
     };
     let cancel = interrupt::cancel_on_signals()?;

@@ -3,17 +3,21 @@
 use super::request::Way;
 use super::route::Noting;
 use crate::workload::BoundOperation;
-use crate::{Error, Plan};
+use crate::{Access, Compression, Error, Plan, Tls};
 use futures::future::join_all;
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
-use scylla::policies::host_filter::AllowListHostFilter;
+use scylla::cluster::metadata::Peer;
+use scylla::policies::host_filter::HostFilter;
 use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::statement::prepared::PreparedStatement;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::collections::BTreeSet;
+use std::io;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -36,7 +40,7 @@ pub(crate) struct ContactPoints {
 }
 
 /// Finds out which of the given nodes can be reached at all: the driver's own error would not say it as plainly.
-pub(crate) fn reach(nodes: &[String]) -> Result<ContactPoints, Error> {
+pub(crate) fn reach(nodes: &[String], tls: Option<&Tls>) -> Result<ContactPoints, Error> {
     let mut points = ContactPoints { open: Vec::new(), closed: Vec::new() };
     for node in nodes {
         let addresses = match resolve(node) {
@@ -47,8 +51,9 @@ pub(crate) fn reach(nodes: &[String]) -> Result<ContactPoints, Error> {
             }
         };
         for address in addresses {
-            match std::net::TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
-                Ok(_) => points.open.push(address),
+            let connected = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT);
+            match connected.and_then(|socket| tls.map_or(Ok(()), |tls| encrypt(socket, tls))) {
+                Ok(()) => points.open.push(address),
                 Err(error) => points.closed.push(format!("{address}: {}", plainly(&error))),
             }
         }
@@ -57,6 +62,16 @@ pub(crate) fn reach(nodes: &[String]) -> Result<ContactPoints, Error> {
         return Err(Error::Unreachable { reasons: points.closed.join("; ") });
     }
     Ok(points)
+}
+
+/// Goes as far as that both sides trust each other.
+fn encrypt(mut socket: TcpStream, tls: &Tls) -> io::Result<()> {
+    socket.set_read_timeout(Some(CONNECT_TIMEOUT))?;
+    let mut connection = tls.connect(socket.peer_addr()?.ip()).map_err(io::Error::other)?;
+    while connection.is_handshaking() {
+        connection.complete_io(&mut socket)?;
+    }
+    Ok(())
 }
 
 fn resolve(node: &str) -> Result<Vec<SocketAddr>, String> {
@@ -74,12 +89,13 @@ fn resolve(node: &str) -> Result<Vec<SocketAddr>, String> {
     if found.is_empty() { Err("the name has no address".to_string()) } else { Ok(found) }
 }
 
-fn plainly(error: &std::io::Error) -> String {
+fn plainly(error: &io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::ConnectionRefused => "connection refused".to_string(),
-        std::io::ErrorKind::TimedOut | std::io::ErrorKind::WouldBlock => {
+        io::ErrorKind::ConnectionRefused => "connection refused".to_string(),
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
             format!("no answer within {} s", CONNECT_TIMEOUT.as_secs())
         }
+        io::ErrorKind::UnexpectedEof => "it closed the connection while TLS was agreed on".to_string(),
         _ => error.to_string(),
     }
 }
@@ -90,7 +106,7 @@ pub(crate) async fn open(plan: &Plan, points: &[SocketAddr]) -> Result<Session, 
     let profile = ExecutionProfile::builder()
         .consistency(plan.consistency.unwrap_or(plan.workload.consistency))
         // A benchmark must see failures.
-        .retry_policy(std::sync::Arc::new(FallthroughRetryPolicy::new()))
+        .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
         .speculative_execution_policy(None)
         // Timeouts are the engine's own: a timer for each request would be a cost of its own.
         .request_timeout(None)
@@ -103,23 +119,80 @@ pub(crate) async fn open(plan: &Plan, points: &[SocketAddr]) -> Result<Session, 
         .default_execution_profile_handle(profile.into_handle())
         .disallow_shard_aware_port(true)
         .fetch_full_schema_metadata(false)
-        .compression(plan.access.compression);
+        .compression(plan.access.compression.map(compression))
+        .tls_context(plan.access.tls.as_ref().map(Tls::config));
     if let Some(login) = &plan.access.login {
         builder = builder.user(&login.user, &login.password);
     }
-    if plan.access.only_given_nodes
-        && let Ok(given) = AllowListHostFilter::new(points.iter().copied())
-    {
-        builder = builder.host_filter(std::sync::Arc::new(given));
-    }
+    let given = plan.access.only_given_nodes.then(|| points.to_vec());
+    let datacenter = plan.access.datacenter.clone();
+    let driven = Arc::new(Driven { given, datacenter, seen: Mutex::default() });
+    builder = builder.host_filter(Arc::clone(&driven) as Arc<dyn HostFilter>);
     let node = || points.first().map_or_else(String::new, SocketAddr::to_string);
-    match tokio::time::timeout(CONNECT_TIMEOUT * 2, builder.build()).await {
+    let built = tokio::time::timeout(CONNECT_TIMEOUT * 2, builder.build()).await;
+    driven.check()?;
+    match built {
         Ok(Ok(session)) => Ok(session),
-        Ok(Err(error)) => Err(Error::Session { node: node(), reason: error.to_string() }),
+        Ok(Err(error)) => Err(Error::Session { node: node(), reason: with_way_out(error.to_string(), &plan.access) }),
         Err(_) => {
             let reason = format!("no answer to its first requests within {} s", CONNECT_TIMEOUT.as_secs() * 2);
             Err(Error::Session { node: node(), reason })
         }
+    }
+}
+
+/// Adds what to do to what the driver crate says.
+fn with_way_out(reason: String, access: &Access) -> String {
+    let lower = reason.to_lowercase();
+    let wants_password = lower.contains("authenti") || lower.contains("credentials");
+    let closed = lower.contains("broken") || lower.contains("closed") || lower.contains("reset");
+    let way_out = match (&access.login, &access.tls) {
+        (None, _) if wants_password => "give --user and --password-file",
+        (Some(_), _) if wants_password => "is the password right?",
+        (_, None) if closed => "it may want TLS: give --tls-ca FILE",
+        _ => return reason,
+    };
+    format!("{reason}; {way_out}")
+}
+
+/// The nodes that are driven, where not all are.
+struct Driven {
+    given: Option<Vec<SocketAddr>>,
+    datacenter: Option<String>,
+    /// The datacenters that there are.
+    seen: Mutex<BTreeSet<String>>,
+}
+
+impl Driven {
+    /// Whether there is such a datacenter.
+    fn check(&self) -> Result<(), Error> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        match &self.datacenter {
+            Some(own) if !seen.is_empty() && !seen.contains(own) => {
+                let known = seen.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+                let message = format!("the ring has no `{own}`; it has {known}");
+                Err(Error::Argument { argument: "datacenter".to_string(), message })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl HostFilter for Driven {
+    fn accept(&self, peer: &Peer) -> bool {
+        if let Some(datacenter) = &peer.datacenter {
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(datacenter.clone());
+        }
+        let address = SocketAddr::new(peer.address.ip(), peer.address.port());
+        self.given.as_ref().is_none_or(|given| given.contains(&address))
+            && self.datacenter.as_ref().is_none_or(|own| peer.datacenter.as_ref() == Some(own))
+    }
+}
+
+fn compression(compression: Compression) -> scylla::frame::Compression {
+    match compression {
+        Compression::Lz4 => scylla::frame::Compression::Lz4,
+        Compression::Snappy => scylla::frame::Compression::Snappy,
     }
 }
 
@@ -197,7 +270,7 @@ mod tests {
     fn a_node_that_is_not_there_is_named_with_a_way_out() {
         // A port that was free a moment ago.
         let free = std::net::TcpListener::bind("127.0.20.1:0").unwrap().local_addr().unwrap();
-        let error = reach(&[free.to_string(), "127.0.20.1:port".to_string()]).unwrap_err().to_string();
+        let error = reach(&[free.to_string(), "127.0.20.1:port".to_string()], None).unwrap_err().to_string();
         insta::assert_snapshot!(error.replace(&free.port().to_string(), "PORT"));
     }
 }

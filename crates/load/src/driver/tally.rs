@@ -42,6 +42,11 @@ impl Times {
         (!self.histogram.is_empty()).then(|| self.histogram.value_at_quantile(quantile).min(self.max_ns))
     }
 
+    /// The times that there were, to 3 digits, and how often.
+    pub fn recorded(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.histogram.iter_recorded().map(|times| (times.value_iterated_to(), times.count_at_value()))
+    }
+
     pub fn max_ns(&self) -> Option<u64> {
         (!self.histogram.is_empty()).then_some(self.max_ns)
     }

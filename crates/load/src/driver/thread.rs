@@ -225,14 +225,15 @@ impl Thread {
 
     /// This thread's part of a number.
     pub fn share(&self, whole: u32) -> usize {
-        let (whole, threads) = (whole as usize, self.run.plan.threads);
-        whole / threads + usize::from(self.number < whole % threads)
+        let (whole, (place, places)) = (whole as usize, self.run.plan.place(self.number));
+        whole / places + usize::from(place < whole % places)
     }
 
     /// This thread's part of a segment.
     pub fn planned(&self, begin: Begin) -> Planned {
         let phases = &self.run.phases;
-        let share = (self.number as u64, self.run.plan.threads as u64);
+        let (place, places) = self.run.plan.place(self.number);
+        let share = (place as u64, places as u64);
         let start_ns = begin.start_ns;
         match &self.run.segments[begin.segment] {
             Segment::Open(open) => Planned {

@@ -26,7 +26,7 @@ mod words;
 
 pub use run::{Ran, run};
 
-use crate::{Error, Plan, Workload};
+use crate::{Error, Plan, Tls, Workload};
 use command::{Command, Kind, Length};
 use draft::{Draft, Effect};
 use keys::DrawnKeys;
@@ -151,6 +151,11 @@ impl Stress {
 
     fn effects(&self) -> Vec<Effect> {
         self.draft.operations.iter().map(|operation| operation.effect).collect()
+    }
+
+    /// Encrypts the connections.
+    pub fn encrypt(&mut self, tls: Tls) {
+        self.target.access.tls = Some(tls);
     }
 
     /// What is the same in all rounds.

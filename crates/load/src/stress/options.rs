@@ -2,7 +2,7 @@
 
 use super::distribution::Distribution;
 use super::words::{Words, number, range};
-use crate::{Access, Compression, Error, Login};
+use crate::{Access, Compression, Error, Login, Protocol};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -179,8 +179,10 @@ fn read_mode(mode: &mut Words, access: &mut Access, notes: &mut Vec<String>) -> 
         (None, None) => None,
         _ => return Err(mode.wrong("user=", "and password= belong together; give both")),
     };
-    if mode.value("protocolVersion=")?.is_some_and(|version| !matches!(version.as_str(), "4" | "NEWEST_SUPPORTED")) {
-        notes.push("-mode protocolVersion= changes nothing: the protocol is version 4".to_string());
+    match mode.value("protocolVersion=")?.as_deref() {
+        None | Some("4" | "NEWEST_SUPPORTED") => {}
+        Some("5") => access.protocol = Protocol::V5,
+        Some(_) => notes.push("-mode protocolVersion= changes nothing: the protocol is version 4 or 5".to_string()),
     }
     if mode.value("maxPending=")?.is_some() {
         notes.push("-mode maxPending= changes nothing: what is in flight is bounded by the threads".to_string());
@@ -265,7 +267,7 @@ impl Failures {
 
 /// Options of which nothing is taken.
 pub(super) const REFUSED: [(&str, &str); 9] = [
-    ("-transport", "TLS is not built into the driver; use a listener without it, or a TLS proxy beside it"),
+    ("-transport", "a Java keystore is not read; before the command, give --tls-ca FILE and its kin, which take PEM"),
     ("-sendto", "there is no daemon; run `helenus stress` on that machine"),
     ("-tokenrange", "token range queries are not taken; leave it out"),
     ("-sample", "every request is recorded, none is sampled; leave it out"),

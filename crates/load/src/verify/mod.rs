@@ -14,7 +14,7 @@ mod writes;
 
 use crate::driver::{self, ContactPoints};
 use crate::workload::{Consistency, Workload};
-use crate::{Cancel, Error, Plan};
+use crate::{Access, Cancel, Error, Plan};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -32,6 +32,7 @@ pub struct Verify {
     pub requests: u64,
     /// Instead of the workload's, for operations that don't have their own.
     pub consistency: Option<Consistency>,
+    pub access: Access,
     pub in_flight: usize,
     pub request_timeout: Duration,
     /// How many rows of each kind are named.
@@ -94,6 +95,7 @@ impl Verify {
             populated: None,
             requests: 0,
             consistency: None,
+            access: Access::default(),
             in_flight: 128,
             request_timeout: Duration::from_secs(10),
             examples: 5,
@@ -135,10 +137,11 @@ pub fn verify(order: &Verify, cancel: &Cancel, progress: &mut dyn FnMut(&Verifie
         consistency: order.consistency,
         request_timeout: order.request_timeout,
         create_schema: false,
+        access: order.access.clone(),
         ..Plan::new(order.workload.clone(), Vec::new(), order.nodes.clone())
     };
     plan.check()?;
-    let ContactPoints { open, .. } = driver::reach(&plan.nodes)?;
+    let ContactPoints { open, .. } = driver::reach(&plan.nodes, plan.access.tls.as_ref())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|source| Error::Start { what: "the runtime that verifies", source })?;
     runtime.block_on(read::all(order, &plan, &open, cancel, progress))

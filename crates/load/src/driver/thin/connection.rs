@@ -1,13 +1,16 @@
 //! One connection: its bytes in both directions, and the way from a refused connect to a prepared statement.
 
-use super::frame;
+use super::frame::{self, Execute, Framing, Header, Prepared};
 use super::inbox::{Inbox, Received};
+use super::outbox::Outbox;
+use super::scout::Statement;
+use super::socket::Socket;
 use super::streams::Streams;
-use crate::Login;
+use crate::{Access, Login};
 use helenus_cassandra::cql::frame::{Malformed, opcode};
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 
 /// How long a node is given to take a connection and to prepare the statements.
@@ -67,27 +70,30 @@ pub(super) struct Connection {
     pub number: i64,
     pub streams: Streams,
     pub inbox: Inbox,
+    pub outbox: Outbox,
     /// Requests that were given to it since the last flush.
     pub unsent: Vec<i16>,
-    pub out: Vec<u8>,
-    written: usize,
+    /// By operation, as the node has prepared it.
+    pub executes: Vec<Execute>,
+    framing: Framing,
     address: SocketAddr,
     token: Token,
-    socket: Option<TcpStream>,
+    socket: Option<Socket>,
     state: State,
     back_off_ns: i64,
 }
 
 impl Connection {
-    pub fn new(node: u16, number: i64, address: SocketAddr, token: Token) -> Connection {
+    pub fn new(node: u16, number: i64, address: SocketAddr, token: Token, framing: Framing) -> Connection {
         Connection {
             node,
             number,
             streams: Streams::default(),
-            inbox: Inbox::default(),
+            inbox: Inbox::new(framing),
+            outbox: Outbox::new(framing),
             unsent: Vec::new(),
-            out: Vec::new(),
-            written: 0,
+            executes: Vec::new(),
+            framing,
             address,
             token,
             socket: None,
@@ -101,17 +107,18 @@ impl Connection {
     }
 
     pub fn can_take(&self) -> bool {
-        self.is_ready() && !self.streams.is_full() && self.out.len() - self.written < MOST_PENDING_BYTES
+        self.is_ready() && !self.streams.is_full() && self.outbox.pending_bytes() < MOST_PENDING_BYTES
     }
 
     /// Connects when it is time to, and gives up what takes too long.
-    pub fn tick(&mut self, registry: &Registry, now_ns: i64) -> Result<(), Broken> {
+    pub fn tick(&mut self, registry: &Registry, access: &Access, now_ns: i64) -> Result<(), Broken> {
         match self.state {
             State::Down { retry_ns } if now_ns >= retry_ns => {
                 let mut socket = TcpStream::connect(self.address)?;
                 socket.set_nodelay(true)?;
                 registry.register(&mut socket, self.token, Interest::READABLE | Interest::WRITABLE)?;
-                self.socket = Some(socket);
+                let encrypted = access.tls.as_ref().map(|tls| tls.connect(self.address.ip())).transpose();
+                self.socket = Some(Socket::new(socket, encrypted.map_err(io::Error::other)?));
                 self.state = State::Connecting { until_ns: now_ns + OPEN_NS };
                 Ok(())
             }
@@ -126,16 +133,17 @@ impl Connection {
 
     /// The socket can be written to: a connect has ended, or what is pending can go on.
     pub fn writable(&mut self) -> Result<(), Broken> {
-        let (State::Connecting { until_ns }, Some(socket)) = (self.state, &self.socket) else {
+        let (State::Connecting { until_ns }, Some(socket)) = (self.state, &mut self.socket) else {
             return self.flush();
         };
+        let socket = socket.tcp();
         if let Some(error) = socket.take_error()? {
             return Err(error.into());
         }
         match socket.peer_addr() {
             Ok(_) => {
                 self.state = State::Greeting { until_ns };
-                frame::write(&mut self.out, opcode::STARTUP, 0, &frame::startup());
+                self.outbox.frame(opcode::STARTUP, 0, &frame::startup(self.framing.compression));
                 self.flush()
             }
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
@@ -144,30 +152,43 @@ impl Connection {
     }
 
     pub fn receive(&mut self) -> Result<Received, Broken> {
-        match &mut self.socket {
-            Some(socket) => Ok(self.inbox.receive(socket)?),
-            None => Ok(Received::Nothing),
+        let Some(socket) = &mut self.socket else { return Ok(Received::Nothing) };
+        let received = self.inbox.receive(socket)?;
+        if !socket.is_encrypted() {
+            return Ok(received);
         }
+        // What came may have ended the handshake, which what goes out has waited for.
+        self.flush()?;
+        Ok(match received {
+            // TLS gives one record at a time.
+            Received::Bytes { .. } => Received::Bytes { all: false },
+            other => other,
+        })
     }
 
     /// Takes an answer that comes before the connection is ready. True when it is ready with it.
     pub fn shake_hands(
         &mut self,
-        answer: (u8, &[u8]),
-        statements: &[String],
+        answer: (Header, &[u8]),
+        statements: &[Statement],
         login: Option<&Login>,
     ) -> Result<bool, Broken> {
-        let (code, message) = answer;
+        let (header, message) = answer;
         let refused = || match frame::error(message) {
             Ok((_, text)) => Broken::Refused(text.to_string()),
             Err(malformed) => malformed.into(),
         };
-        match (self.state, code) {
+        if matches!(header.opcode, opcode::READY | opcode::AUTHENTICATE) && self.framing.of_segments().is_some() {
+            self.inbox.begin_segments();
+            self.outbox.begin_segments();
+        }
+        match (self.state, header.opcode) {
             (_, opcode::ERROR) => Err(refused()),
             (State::Greeting { until_ns }, opcode::READY | opcode::AUTH_SUCCESS) => {
-                for (number, cql) in statements.iter().enumerate() {
-                    frame::write(&mut self.out, opcode::PREPARE, number as i16, &frame::prepare(cql));
+                for (number, statement) in statements.iter().enumerate() {
+                    self.prepare(number as i16, statement);
                 }
+                self.executes = vec![Execute::default(); statements.len()];
                 self.state = State::Preparing { until_ns, left: statements.len() };
                 self.flush().map(|()| false)
             }
@@ -176,11 +197,13 @@ impl Connection {
                     return Err(Broken::NeedsPassword(frame::authenticator(message)?.to_string()));
                 };
                 let body = frame::plain_credentials(user, password);
-                frame::write(&mut self.out, opcode::AUTH_RESPONSE, 0, &body);
+                self.outbox.frame(opcode::AUTH_RESPONSE, 0, &body);
                 self.flush().map(|()| false)
             }
             (State::Preparing { until_ns, left }, opcode::RESULT) => {
-                frame::prepared_id(message)?;
+                let number = usize::try_from(header.stream).unwrap_or(usize::MAX);
+                let statement = statements.get(number).ok_or(Malformed("a statement that was not prepared"))?;
+                self.prepared(number, statement, message)?;
                 self.state = match left {
                     0 | 1 => State::Ready,
                     _ => State::Preparing { until_ns, left: left - 1 },
@@ -192,33 +215,39 @@ impl Connection {
         }
     }
 
+    pub fn prepare(&mut self, stream: i16, statement: &Statement) {
+        self.outbox.frame(opcode::PREPARE, stream, &frame::prepare(&statement.cql, self.framing.protocol));
+    }
+
+    /// Takes the answer to PREPARE.
+    pub fn prepared(&mut self, operation: usize, statement: &Statement, message: &[u8]) -> Result<(), Malformed> {
+        let prepared = Prepared::read(message, self.framing.protocol)?;
+        self.executes[operation] = frame::execute(&prepared, statement.terms);
+        Ok(())
+    }
+
+    /// Adds a request, and returns its size.
+    pub fn execute(&mut self, stream: i16, operation: usize, values: &[u8]) -> usize {
+        self.outbox.execute(stream, &self.executes[operation], values)
+    }
+
     /// Writes what the socket takes; the rest goes when it can be written to again.
     pub fn flush(&mut self) -> Result<(), Broken> {
-        let Some(socket) = &mut self.socket else { return Ok(()) };
-        while self.written < self.out.len() {
-            match socket.write(&self.out[self.written..]) {
-                Ok(0) => return Err(Broken::Closed),
-                Ok(bytes) => self.written += bytes,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
+        match &mut self.socket {
+            Some(socket) => Ok(self.outbox.write(socket)?),
+            None => Ok(()),
         }
-        self.out.clear();
-        self.written = 0;
-        Ok(())
     }
 
     /// Closes it; it is tried again after a while.
     pub fn close(&mut self, registry: &Registry, now_ns: i64) {
         if let Some(mut socket) = self.socket.take() {
             // It may never have been registered; the kernel forgets it with the descriptor anyway.
-            let _ = registry.deregister(&mut socket);
+            let _ = registry.deregister(socket.tcp());
         }
         self.inbox.clear();
-        self.out.clear();
+        self.outbox.clear();
         self.unsent.clear();
-        self.written = 0;
         self.state = State::Down { retry_ns: now_ns + self.back_off_ns };
         self.back_off_ns = (self.back_off_ns * 2).min(BACK_OFF_NS.1);
     }

@@ -1,7 +1,7 @@
 //! The loop of a driver thread.
 
 use super::connection::{Broken, Connection};
-use super::frame::{self, Answer, HEADER_BYTES};
+use super::frame::{Answer, Framing, HEADER_BYTES};
 use super::inbox::Received;
 use super::ring::{Ring, Shared};
 use super::scout::Statement;
@@ -13,8 +13,8 @@ use crate::driver::ledger::{Carried, Ended, Ledger};
 use crate::driver::request;
 use crate::driver::route::NO_NODE;
 use crate::workload::{Pool, Workload};
-use crate::{Login, Outcome};
-use helenus_cassandra::cql::frame::{Malformed, opcode};
+use crate::{Access, Outcome};
+use helenus_cassandra::cql::frame::Malformed;
 use helenus_recording::Clock;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
@@ -42,7 +42,7 @@ pub(super) struct Parts {
     pub pool: Arc<Pool>,
     pub clock: Clock,
     pub ledger: Ledger,
-    pub login: Option<Login>,
+    pub access: Access,
     pub connections_per_node: usize,
     /// This thread's number, and how many there are.
     pub share: (usize, usize),
@@ -50,7 +50,6 @@ pub(super) struct Parts {
 
 pub(super) struct Engine {
     statements: Arc<Vec<Statement>>,
-    cqls: Vec<String>,
     /// Place of each statement's table in the ring.
     tables: Vec<Option<usize>>,
     shared_ring: Shared,
@@ -60,7 +59,7 @@ pub(super) struct Engine {
     pool: Arc<Pool>,
     clock: Clock,
     pub supply: Supply,
-    login: Option<Login>,
+    access: Access,
     connections_per_node: usize,
     share: (usize, usize),
     connections: Vec<Connection>,
@@ -86,7 +85,6 @@ impl Engine {
         let (poll, timer) = (Poll::new()?, Timer::new(parts.clock)?);
         poll.registry().register(&mut SourceFd(&timer.as_raw_fd()), TIMER, Interest::READABLE)?;
         let mut engine = Engine {
-            cqls: parts.statements.iter().map(|statement| statement.cql.clone()).collect(),
             statements: parts.statements,
             tables: Vec::new(),
             ring: Arc::default(),
@@ -96,7 +94,7 @@ impl Engine {
             pool: parts.pool,
             clock: parts.clock,
             supply: Supply::new(parts.ledger),
-            login: parts.login,
+            access: parts.access,
             connections_per_node: parts.connections_per_node,
             share: parts.share,
             connections: Vec::new(),
@@ -174,7 +172,7 @@ impl Engine {
             if orphans > MOST_ORPHANS {
                 self.lose(index, &Broken::Orphans(orphans));
             }
-            if let Err(broken) = self.connections[index].tick(self.poll.registry(), now_ns) {
+            if let Err(broken) = self.connections[index].tick(self.poll.registry(), &self.access, now_ns) {
                 self.lose(index, &broken);
             }
         }
@@ -245,7 +243,7 @@ impl Engine {
         let flight = Flight { job, operation, request_bytes: 0, start_ns: i64::MAX, purpose };
         // There is one: choose() has asked.
         let Some(stream) = connection.streams.begin(flight) else { return };
-        let request_bytes = write_execute(&mut connection.out, stream, &statement.execute, &self.values);
+        let request_bytes = connection.execute(stream, operation, &self.values);
         if let Some(flight) = connection.streams.get_mut(stream) {
             flight.request_bytes = request_bytes as u32;
         }
@@ -350,13 +348,17 @@ impl Engine {
                     unprepared.push(header.stream);
                     continue;
                 }
-                (Purpose::Prepare(waiting), answer) => {
-                    let refused = match answer {
-                        Answer::Failed { message, .. } => Some(message.to_string()),
-                        _ => None,
-                    };
+                (Purpose::Prepare(waiting), Answer::Failed { message, .. }) => {
+                    let refused = message.to_string();
                     connection.streams.end(header.stream);
-                    self.prepared_again(index, waiting, refused);
+                    self.prepared_again(index, waiting, Some(refused));
+                    continue;
+                }
+                (Purpose::Prepare(waiting), _) => {
+                    let (operation, message) = (flight.operation, message.to_vec());
+                    connection.prepared(operation, &self.statements[operation], &message)?;
+                    connection.streams.end(header.stream);
+                    self.prepared_again(index, waiting, None);
                     continue;
                 }
                 (Purpose::Orphan, _) => {
@@ -386,8 +388,8 @@ impl Engine {
         loop {
             let connection = &mut self.connections[index];
             let Some((header, message)) = connection.inbox.next()? else { return Ok(()) };
-            let (code, message) = (header.opcode, message.to_vec());
-            if connection.shake_hands((code, &message), &self.cqls, self.login.as_ref())? {
+            let message = message.to_vec();
+            if connection.shake_hands((header, &message), &self.statements, self.access.login.as_ref())? {
                 self.last_failure.clear();
                 return Ok(());
             }
@@ -400,8 +402,7 @@ impl Engine {
         let Some(flight) = connection.streams.get_mut(stream).map(|flight| *flight) else { return };
         let preparing = Flight { purpose: Purpose::Prepare(stream), ..flight };
         if let Some(own) = connection.streams.begin(preparing) {
-            let body = frame::prepare(&self.statements[flight.operation].cql);
-            frame::write(&mut connection.out, opcode::PREPARE, own, &body);
+            connection.prepare(own, &self.statements[flight.operation]);
             if let Err(broken) = connection.flush() {
                 self.lose(index, &broken);
             }
@@ -420,7 +421,7 @@ impl Engine {
         let written = || call.write_values(&mut self.values).map_err(|error| error.to_string());
         match refused.map_or_else(written, Err) {
             Ok(()) => {
-                write_execute(&mut connection.out, stream, &statement.execute, &self.values);
+                connection.execute(stream, flight.operation, &self.values);
                 if let Err(broken) = connection.flush() {
                     self.lose(index, &broken);
                 }
@@ -464,7 +465,8 @@ impl Engine {
             for _ in 0..self.connections_per_node {
                 let index = self.connections.len();
                 let number = (index * self.share.1 + self.share.0) as i64;
-                self.connections.push(Connection::new(node as u16, number, address, Token(index)));
+                let framing = Framing::of(&self.access);
+                self.connections.push(Connection::new(node as u16, number, address, Token(index), framing));
                 own.push(index);
             }
             self.of_node.push(own);
@@ -472,14 +474,6 @@ impl Engine {
         let place = |statement: &Statement| statement.table.as_ref().and_then(|table| self.ring.table(table));
         self.tables = self.statements.iter().map(place).collect();
     }
-}
-
-fn write_execute(out: &mut Vec<u8>, stream: i16, execute: &frame::Execute, values: &[u8]) -> usize {
-    let at = frame::begin(out, opcode::EXECUTE, stream);
-    out.extend_from_slice(&execute.head);
-    out.extend_from_slice(values);
-    out.extend_from_slice(&execute.tail);
-    frame::end(out, at)
 }
 
 fn ended(flight: &Flight, end_ns: i64, node: u16, connection: i64, stream: i16, outcome: Outcome) -> Ended {

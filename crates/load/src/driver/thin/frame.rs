@@ -1,16 +1,45 @@
-//! Frames of the CQL binary protocol v4, as many as the loop needs of them: those that it writes, and the little that it
-//! reads of the answers. The bytes that come in are not trusted.
+//! Frames of the CQL binary protocol, versions 4 and 5, as many as the loop needs of them: those that it writes, and the
+//! little that it reads of the answers. The bytes that come in are not trusted.
 //!
-//! Source: Apache Cassandra, doc/native_protocol_v4.spec.
+//! Source: Apache Cassandra, doc/native_protocol_v4.spec and doc/native_protocol_v5.spec.
 
-use crate::Outcome;
+use crate::access::Protocol;
+use crate::{Access, Outcome};
 use helenus_cassandra::cql::frame::{Malformed, Reader, opcode, skip_extras};
-use helenus_cassandra::cql::read_type;
+use helenus_cassandra::cql::{Compression, Packing, read_type};
 
-pub(super) const VERSION: u8 = 4;
 pub(super) const HEADER_BYTES: usize = 9;
 /// The largest that a frame may be (section 2.4 of the specification).
 const LARGEST_BODY_BYTES: u32 = 256 << 20;
+/// The flag of a frame whose body is compressed, in version 4.
+pub(super) const COMPRESSED: u8 = 0x01;
+
+/// How frames travel on a connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Framing {
+    pub protocol: Protocol,
+    pub compression: Option<Compression>,
+}
+
+impl Framing {
+    pub fn of(access: &Access) -> Framing {
+        Framing { protocol: access.protocol, compression: access.compression }
+    }
+
+    /// What the bodies of frames are compressed with, each for itself.
+    pub fn of_bodies(self) -> Option<Compression> {
+        self.compression.filter(|_| self.protocol == Protocol::V4)
+    }
+
+    /// How the segments are packed that frames travel in after the handshake.
+    pub fn of_segments(self) -> Option<Packing> {
+        match (self.protocol, self.compression) {
+            (Protocol::V4, _) => None,
+            (Protocol::V5, None) => Some(Packing::Plain),
+            (Protocol::V5, Some(_)) => Some(Packing::Lz4),
+        }
+    }
+}
 
 /// The header of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,11 +52,13 @@ pub(super) struct Header {
 
 impl Header {
     /// Reads the header at the start of the bytes; none while it is not whole.
-    pub fn read(bytes: &[u8]) -> Result<Option<Header>, Malformed> {
+    pub fn read(bytes: &[u8], protocol: Protocol) -> Result<Option<Header>, Malformed> {
         let Some((head, _)) = bytes.split_first_chunk::<HEADER_BYTES>() else { return Ok(None) };
         let [version, flags, stream_high, stream_low, opcode, length @ ..] = *head;
-        if version != VERSION | 0x80 {
-            return Err(Malformed(if version & 0x7f == VERSION {
+        // A node that does not know a version says so in one that it knows.
+        let refuses = opcode == opcode::ERROR && (0x83..=0x86).contains(&version);
+        if version != protocol.number() | 0x80 && !refuses {
+            return Err(Malformed(if version == protocol.number() {
                 "a request where an answer should be"
             } else {
                 "another version of the protocol, or no CQL at all"
@@ -41,44 +72,29 @@ impl Header {
         Ok(Some(Header { stream, opcode, flags, body_bytes: body_bytes as usize }))
     }
 
+    pub fn is_compressed(&self) -> bool {
+        self.flags & COMPRESSED != 0
+    }
+
     /// The body without what flags put in front of it: tracing id, warnings, custom payload (section 2.2).
     pub fn message<'a>(&self, body: &'a [u8]) -> Result<&'a [u8], Malformed> {
-        if self.flags & 0x0f == 0 {
+        if self.flags & 0x0e == 0 {
             return Ok(body);
-        }
-        if self.flags & 0x01 != 0 {
-            return Err(Malformed("a compressed frame, which was not agreed on"));
         }
         Ok(&body[skip_extras(body, self.flags)?..])
     }
 }
 
-/// Begins a frame at the end of `out` and returns where; [`end`] sets its length.
-pub(super) fn begin(out: &mut Vec<u8>, opcode: u8, stream: i16) -> usize {
-    let at = out.len();
+/// The header of a request, before its length is known.
+pub(super) fn header(protocol: Protocol, opcode: u8, stream: i16) -> [u8; HEADER_BYTES] {
     let [high, low] = stream.to_be_bytes();
-    out.extend_from_slice(&[VERSION, 0, high, low, opcode, 0, 0, 0, 0]);
-    at
+    [protocol.number(), 0, high, low, opcode, 0, 0, 0, 0]
 }
 
-/// Ends the frame that began at `at`; returns its size.
-pub(super) fn end(out: &mut [u8], at: usize) -> usize {
-    let size = out.len() - at;
-    // A frame of ours is made of values that are at most 128 MiB each.
-    let body_bytes = (size - HEADER_BYTES) as u32;
-    out[at + 5..at + HEADER_BYTES].copy_from_slice(&body_bytes.to_be_bytes());
-    size
-}
-
-/// A whole frame.
-pub(super) fn write(out: &mut Vec<u8>, opcode: u8, stream: i16, body: &[u8]) {
-    let at = begin(out, opcode, stream);
-    out.extend_from_slice(body);
-    end(out, at);
-}
-
-pub(super) fn startup() -> Vec<u8> {
-    let options = [("CQL_VERSION", "3.0.0"), ("DRIVER_NAME", "helenus"), ("DRIVER_VERSION", env!("CARGO_PKG_VERSION"))];
+pub(super) fn startup(compression: Option<Compression>) -> Vec<u8> {
+    let mut options =
+        vec![("CQL_VERSION", "3.0.0"), ("DRIVER_NAME", "helenus"), ("DRIVER_VERSION", env!("CARGO_PKG_VERSION"))];
+    options.extend(compression.map(|compression| ("COMPRESSION", compression.name())));
     let mut body = (options.len() as u16).to_be_bytes().to_vec();
     for (name, value) in options {
         for text in [name, value] {
@@ -97,31 +113,51 @@ pub(super) fn plain_credentials(user: &str, password: &str) -> Vec<u8> {
     body
 }
 
-pub(super) fn prepare(cql: &str) -> Vec<u8> {
+pub(super) fn prepare(cql: &str, protocol: Protocol) -> Vec<u8> {
+    const NO_FLAGS: [u8; 4] = [0; 4];
     let mut body = (cql.len() as i32).to_be_bytes().to_vec();
     body.extend(cql.as_bytes());
+    if protocol == Protocol::V5 {
+        body.extend(NO_FLAGS);
+    }
     body
 }
 
-/// The part of EXECUTE before the values: the same for every request of a statement.
-pub(super) fn execute(id: &[u8], consistency: u16, serial_consistency: Option<u16>, values: u16) -> Execute {
+/// How a statement is executed, apart from its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Terms {
+    pub consistency: u16,
+    pub serial_consistency: Option<u16>,
+    /// How many values it takes.
+    pub values: u16,
+}
+
+/// The parts of EXECUTE around the values: the same for every request of a statement.
+pub(super) fn execute(prepared: &Prepared, terms: Terms) -> Execute {
     const VALUES: u8 = 0x01;
     const SKIP_METADATA: u8 = 0x02;
     const SERIAL_CONSISTENCY: u8 = 0x10;
-    let mut head = (id.len() as u16).to_be_bytes().to_vec();
-    head.extend(id);
-    head.extend(consistency.to_be_bytes());
-    let with_values = if values > 0 { VALUES } else { 0 };
-    head.push(SKIP_METADATA | with_values | serial_consistency.map_or(0, |_| SERIAL_CONSISTENCY));
-    if values > 0 {
-        head.extend(values.to_be_bytes());
+    let mut head = Vec::new();
+    for id in std::iter::once(&prepared.id).chain(&prepared.metadata_id) {
+        head.extend((id.len() as u16).to_be_bytes());
+        head.extend(id);
     }
-    let tail = serial_consistency.map_or(Vec::new(), |serial| serial.to_be_bytes().to_vec());
+    head.extend(terms.consistency.to_be_bytes());
+    if prepared.metadata_id.is_some() {
+        // In version 5 the flags are four bytes.
+        head.extend([0; 3]);
+    }
+    let with_values = if terms.values > 0 { VALUES } else { 0 };
+    head.push(SKIP_METADATA | with_values | terms.serial_consistency.map_or(0, |_| SERIAL_CONSISTENCY));
+    if terms.values > 0 {
+        head.extend(terms.values.to_be_bytes());
+    }
+    let tail = terms.serial_consistency.map_or(Vec::new(), |serial| serial.to_be_bytes().to_vec());
     Execute { head, tail }
 }
 
 /// What stands before and after the values of an EXECUTE.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Execute {
     pub head: Vec<u8>,
     pub tail: Vec<u8>,
@@ -195,14 +231,29 @@ fn outcome_of(code: i32) -> Option<Outcome> {
     })
 }
 
-/// The id in the answer to PREPARE.
-pub(super) fn prepared_id(message: &[u8]) -> Result<&[u8], Malformed> {
-    const PREPARED: i32 = 4;
-    let mut reader = Reader::new(message);
-    if reader.int()? != PREPARED {
-        return Err(Malformed("no prepared statement in answer to PREPARE"));
+/// What a node calls a statement that it has prepared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Prepared {
+    pub id: Vec<u8>,
+    /// What it calls the columns of its rows, in version 5.
+    pub metadata_id: Option<Vec<u8>>,
+}
+
+impl Prepared {
+    /// Reads the answer to PREPARE.
+    pub fn read(message: &[u8], protocol: Protocol) -> Result<Prepared, Malformed> {
+        const PREPARED: i32 = 4;
+        let mut reader = Reader::new(message);
+        if reader.int()? != PREPARED {
+            return Err(Malformed("no prepared statement in answer to PREPARE"));
+        }
+        let id = reader.short_bytes()?.to_vec();
+        let metadata_id = match protocol {
+            Protocol::V4 => None,
+            Protocol::V5 => Some(reader.short_bytes()?.to_vec()),
+        };
+        Ok(Prepared { id, metadata_id })
     }
-    reader.short_bytes()
 }
 
 /// The class that AUTHENTICATE names.
@@ -215,10 +266,15 @@ fn skip_metadata(reader: &mut Reader<'_>) -> Result<(), Malformed> {
     const GLOBAL_TABLE: i32 = 0x01;
     const MORE_PAGES: i32 = 0x02;
     const NO_METADATA: i32 = 0x04;
+    const CHANGED: i32 = 0x08;
     let flags = reader.int()?;
     let columns = reader.int()?;
     if flags & MORE_PAGES != 0 {
         reader.bytes()?;
+    }
+    if flags & CHANGED != 0 {
+        // What the columns are called now; they are not read.
+        reader.short_bytes()?;
     }
     if flags & NO_METADATA != 0 {
         return Ok(());
@@ -243,10 +299,15 @@ mod tests {
     use proptest::prelude::*;
 
     fn answer(opcode: u8, body: &[u8]) -> Vec<u8> {
-        let mut frame = Vec::new();
-        write(&mut frame, opcode, 7, body);
+        let mut frame = header(Protocol::V4, opcode, 7).to_vec();
         frame[0] |= 0x80;
+        frame[8] = body.len() as u8;
+        frame.extend(body);
         frame
+    }
+
+    fn read(bytes: &[u8]) -> Result<Option<Header>, Malformed> {
+        Header::read(bytes, Protocol::V4)
     }
 
     fn rows(flags: i32, metadata: &[u8], count: i32) -> Vec<u8> {
@@ -256,28 +317,29 @@ mod tests {
     #[test]
     fn a_frame_has_its_length_and_stream() {
         let frame = answer(opcode::RESULT, &[0, 0, 0, 1]);
-        let header = Header::read(&frame).unwrap().unwrap();
+        let header = read(&frame).unwrap().unwrap();
         assert_eq!((header.stream, header.opcode, header.body_bytes), (7, opcode::RESULT, 4));
-        assert_eq!(Header::read(&frame[..8]), Ok(None));
+        assert_eq!(read(&frame[..8]), Ok(None));
         assert_eq!(header.message(&frame[9..]), Ok(&[0, 0, 0, 1][..]));
     }
 
     #[test]
     fn what_is_no_answer_is_told_apart() {
-        assert!(Header::read(b"HTTP/1.1 400 Bad Request").is_err());
-        let mut request = Vec::new();
-        write(&mut request, opcode::STARTUP, 0, &startup());
-        assert!(Header::read(&request).is_err());
+        assert!(read(b"HTTP/1.1 400 Bad Request").is_err());
+        assert!(read(&header(Protocol::V4, opcode::STARTUP, 0)).is_err());
         let mut huge = answer(opcode::RESULT, &[]);
         huge[5] = 0x7f;
-        assert!(Header::read(&huge).is_err());
+        assert!(read(&huge).is_err());
+        // A node that does not know version 5 says so in version 4.
+        assert!(Header::read(&answer(opcode::ERROR, &[]), Protocol::V5).is_ok());
+        assert!(Header::read(&answer(opcode::RESULT, &[]), Protocol::V5).is_err());
     }
 
     #[test]
     fn warnings_stand_before_the_message() {
         let mut frame = answer(opcode::RESULT, &[0, 1, 0, 2, b'h', b'o', 0, 0, 0, 1]);
         frame[1] = 0x08;
-        let header = Header::read(&frame).unwrap().unwrap();
+        let header = read(&frame).unwrap().unwrap();
         assert_eq!(header.message(&frame[9..]), Ok(&[0, 0, 0, 1][..]));
     }
 
@@ -308,20 +370,25 @@ mod tests {
 
     #[test]
     fn an_execute_is_what_the_specification_says() {
-        let execute = execute(&[0xab, 0xcd], 0x000a, Some(9), 2);
-        assert_eq!(execute.head, [0, 2, 0xab, 0xcd, 0, 0x0a, 0x13, 0, 2]);
-        assert_eq!(execute.tail, [0, 9]);
+        let terms = Terms { consistency: 0x000a, serial_consistency: Some(9), values: 2 };
+        let mut prepared = Prepared { id: vec![0xab, 0xcd], metadata_id: None };
+        let in_four = execute(&prepared, terms);
+        assert_eq!(in_four.head, [0, 2, 0xab, 0xcd, 0, 0x0a, 0x13, 0, 2]);
+        assert_eq!(in_four.tail, [0, 9]);
+        prepared.metadata_id = Some(vec![0xef]);
+        let in_five = execute(&prepared, terms);
+        assert_eq!(in_five.head, [0, 2, 0xab, 0xcd, 0, 1, 0xef, 0, 0x0a, 0, 0, 0, 0x13, 0, 2]);
     }
 
     proptest! {
         #[test]
         fn no_bytes_can_make_it_panic(bytes: Vec<u8>, opcode in 0u8..17) {
-            if let Ok(Some(header)) = Header::read(&bytes) {
+            if let Ok(Some(header)) = read(&bytes) {
                 let _ = header.message(&bytes[HEADER_BYTES..]);
             }
             let _ = Answer::read(opcode, &bytes);
             let _ = Answer::read(opcode::RESULT, &[&[0, 0, 0, 2], &bytes[..]].concat());
-            let _ = prepared_id(&bytes);
+            let _ = Prepared::read(&bytes, Protocol::V5);
             let _ = authenticator(&bytes);
         }
     }

@@ -1,18 +1,22 @@
 //! What came in on a connection and is not read yet.
 
-use super::frame::{HEADER_BYTES, Header};
+use super::frame::{Framing, HEADER_BYTES, Header};
 use helenus_cassandra::cql::frame::Malformed;
 use std::io::{self, Read};
+use std::ops::Range;
 
 /// Room for the answers of many requests in one system call.
 const ROOM_BYTES: usize = 256 << 10;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Inbox {
-    buffer: Vec<u8>,
-    /// What is in it: from the first byte that is not read to the last that came.
-    start: usize,
-    end: usize,
+    framing: Framing,
+    segmented: bool,
+    arrived: Buffer,
+    /// What was in segments.
+    opened: Buffer,
+    /// The body that was decompressed last.
+    body: Vec<u8>,
 }
 
 /// What became of an attempt to read.
@@ -28,16 +32,25 @@ pub(super) enum Received {
 }
 
 impl Inbox {
+    pub fn new(framing: Framing) -> Inbox {
+        Inbox { framing, segmented: false, arrived: Buffer::default(), opened: Buffer::default(), body: Vec::new() }
+    }
+
+    /// From here on frames travel in segments.
+    pub fn begin_segments(&mut self) {
+        self.segmented = true;
+    }
+
     /// Reads once.
     pub fn receive(&mut self, from: &mut impl Read) -> io::Result<Received> {
-        self.make_room();
-        let room = &mut self.buffer[self.end..];
+        let room = self.arrived.room();
         loop {
             match from.read(room) {
                 Ok(0) => return Ok(Received::End),
                 Ok(bytes) => {
-                    self.end += bytes;
-                    return Ok(Received::Bytes { all: bytes < room.len() });
+                    let all = bytes < room.len();
+                    self.arrived.end += bytes;
+                    return Ok(Received::Bytes { all });
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Received::Nothing),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -48,45 +61,108 @@ impl Inbox {
 
     /// The next whole frame: its header and its message. It is read when this returns it.
     pub fn next(&mut self) -> Result<Option<(Header, &[u8])>, Malformed> {
-        let unread = &self.buffer[self.start..self.end];
-        let Some(header) = Header::read(unread)? else { return Ok(None) };
-        let size = HEADER_BYTES + header.body_bytes;
-        if unread.len() < size {
-            return Ok(None);
+        let Some((header, body)) = self.next_frame()? else { return Ok(None) };
+        let frames = if self.segmented { &self.opened } else { &self.arrived };
+        let mut body = &frames.bytes[body];
+        if header.is_compressed() {
+            let agreed = self.framing.of_bodies().ok_or(Malformed("a compressed frame, which was not agreed on"))?;
+            self.body = agreed.decompress_body(body)?;
+            body = &self.body;
         }
-        let body = self.start + HEADER_BYTES..self.start + size;
-        self.start += size;
-        Ok(Some((header, header.message(&self.buffer[body])?)))
+        Ok(Some((header, header.message(body)?)))
+    }
+
+    /// Where the body of the next frame is.
+    fn next_frame(&mut self) -> Result<Option<(Header, Range<usize>)>, Malformed> {
+        loop {
+            let frames = if self.segmented { &mut self.opened } else { &mut self.arrived };
+            if let Some(header) = Header::read(frames.unread(), self.framing.protocol)? {
+                let size = HEADER_BYTES + header.body_bytes;
+                if frames.unread().len() >= size {
+                    let body = frames.start + HEADER_BYTES..frames.start + size;
+                    frames.start += size;
+                    return Ok(Some((header, body)));
+                }
+            }
+            if !self.segmented || !self.open_segment()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Opens the next segment; false when it is not whole.
+    fn open_segment(&mut self) -> Result<bool, Malformed> {
+        let packing = self.framing.of_segments().unwrap_or_default();
+        let Some((payload, size)) = packing.open(self.arrived.unread())? else { return Ok(false) };
+        self.opened.append(&payload);
+        self.arrived.start += size;
+        Ok(true)
     }
 
     pub fn clear(&mut self) {
-        *self = Inbox::default();
+        *self = Inbox::new(self.framing);
+    }
+}
+
+/// Bytes that are taken from its front and added at its back.
+#[derive(Debug, Default)]
+struct Buffer {
+    bytes: Vec<u8>,
+    /// What is in it: from the first byte that is not read to the last that came.
+    start: usize,
+    end: usize,
+}
+
+impl Buffer {
+    fn unread(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
     }
 
     /// The part of a frame that is there moves to the front when the back is full, and the buffer grows for a frame that
     /// is larger than it, by twice: so that a frame is never announced into memory that its bytes don't fill.
-    fn make_room(&mut self) {
+    fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
-            if self.buffer.len() != ROOM_BYTES {
-                self.buffer = vec![0; ROOM_BYTES];
+            if self.bytes.len() != ROOM_BYTES {
+                self.bytes = vec![0; ROOM_BYTES];
             }
-        } else if self.end == self.buffer.len() {
-            self.buffer.copy_within(self.start..self.end, 0);
+        } else if self.end == self.bytes.len() {
+            self.bytes.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
-            if self.end * 2 > self.buffer.len() {
-                self.buffer.resize(self.buffer.len() * 2, 0);
+            if self.end * 2 > self.bytes.len() {
+                self.bytes.resize(self.bytes.len() * 2, 0);
             }
+        }
+        &mut self.bytes[self.end..]
+    }
+
+    fn append(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let room = self.room();
+            let (now, later) = bytes.split_at(bytes.len().min(room.len()));
+            room[..now.len()].copy_from_slice(now);
+            self.end += now.len();
+            bytes = later;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::frame;
+    use super::super::outbox::Outbox;
     use super::*;
+    use crate::access::Protocol;
+    use helenus_cassandra::cql::Compression;
     use helenus_cassandra::cql::frame::opcode;
     use proptest::prelude::*;
+
+    const FRAMINGS: [Framing; 5] = [
+        Framing { protocol: Protocol::V4, compression: None },
+        Framing { protocol: Protocol::V4, compression: Some(Compression::Lz4) },
+        Framing { protocol: Protocol::V4, compression: Some(Compression::Snappy) },
+        Framing { protocol: Protocol::V5, compression: None },
+        Framing { protocol: Protocol::V5, compression: Some(Compression::Lz4) },
+    ];
 
     /// Gives its bytes in reads of the given sizes.
     struct Trickle<'a>(&'a [u8], std::iter::Cycle<std::vec::IntoIter<usize>>);
@@ -100,19 +176,33 @@ mod tests {
         }
     }
 
-    fn frames(bodies: &[usize]) -> Vec<u8> {
-        let mut bytes = Vec::new();
+    /// Answers as a node would send them: what the outbox writes, with the bit that says answer.
+    fn answers(bodies: &[usize], framing: Framing) -> Vec<u8> {
+        let mut frames = Vec::new();
+        let whole = Framing { compression: framing.of_bodies(), protocol: framing.protocol };
         for (number, length) in bodies.iter().enumerate() {
-            let at = bytes.len();
-            frame::write(&mut bytes, opcode::RESULT, number as i16, &vec![number as u8; *length]);
-            bytes[at] |= 0x80;
+            let at = frames.len();
+            let mut outbox = Outbox::new(whole);
+            outbox.frame(opcode::RESULT, number as i16, &vec![number as u8; *length]);
+            outbox.write(&mut frames).unwrap();
+            frames[at] |= 0x80;
         }
-        bytes
+        match framing.of_segments() {
+            None => frames,
+            Some(packing) => {
+                let mut segments = Vec::new();
+                packing.seal(&frames, &mut segments);
+                segments
+            }
+        }
     }
 
-    fn read_all(bytes: &[u8], reads: Vec<usize>) -> Vec<(i16, usize)> {
+    fn read_all(bytes: &[u8], framing: Framing, reads: Vec<usize>) -> Vec<(i16, usize)> {
         let mut from = Trickle(bytes, reads.into_iter().cycle());
-        let mut inbox = Inbox::default();
+        let mut inbox = Inbox::new(framing);
+        if framing.protocol == Protocol::V5 {
+            inbox.begin_segments();
+        }
         let mut seen = Vec::new();
         while inbox.receive(&mut from).unwrap() != Received::End {
             while let Some((header, message)) = inbox.next().unwrap() {
@@ -133,14 +223,16 @@ mod tests {
         ) {
             let expected: Vec<(i16, usize)> =
                 bodies.iter().enumerate().map(|(number, length)| (number as i16, *length)).collect();
-            prop_assert_eq!(read_all(&frames(&bodies), reads), expected);
+            for framing in FRAMINGS {
+                prop_assert_eq!(&read_all(&answers(&bodies, framing), framing, reads.clone()), &expected);
+            }
         }
     }
 
     #[test]
     fn a_frame_larger_than_the_room_is_read_too_and_the_room_shrinks_again() {
-        let mut inbox = Inbox::default();
-        let bytes = frames(&[3 << 20, 5]);
+        let mut inbox = Inbox::new(Framing::default());
+        let bytes = answers(&[3 << 20, 5], Framing::default());
         let mut from = &bytes[..];
         let mut sizes = Vec::new();
         while inbox.receive(&mut from).unwrap() != Received::End {
@@ -149,6 +241,6 @@ mod tests {
             }
         }
         assert_eq!(sizes, [3 << 20, 5]);
-        assert_eq!(inbox.buffer.len(), ROOM_BYTES);
+        assert_eq!(inbox.arrived.bytes.len(), ROOM_BYTES);
     }
 }

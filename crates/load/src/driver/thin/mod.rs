@@ -3,9 +3,9 @@
 //! ```text
 //! scout (the driver crate: schema, preparing, topology) ──▶ statements, ring
 //!                                                                │
-//! feed ──▶ supply ──▶ engine ──▶ connection: frames built in place ──▶ one write for many requests
-//!            │  ▲                    │
-//! ledger ◀───┘  └────────────────────┘ one read for many answers
+//! feed ──▶ supply ──▶ engine ──▶ connection ──▶ outbox: frames, segments ──▶ socket: one write for many requests
+//!            │  ▲                    ▲
+//! ledger ◀───┘  └────────────────────┴──────── inbox: segments, frames ◀── one read for many answers
 //! ```
 //!
 //! A thread has a loop and no tasks: it sends what is due, writes each connection once, waits, and reads each connection
@@ -15,8 +15,10 @@ mod connection;
 mod engine;
 mod frame;
 mod inbox;
+mod outbox;
 mod ring;
 mod scout;
+mod socket;
 mod streams;
 mod supply;
 mod thread;

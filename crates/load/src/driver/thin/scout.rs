@@ -1,7 +1,7 @@
 //! Learns from the driver crate what the thin driver has to know: the schema is created, the statements are prepared and
 //! fitted to their parameters, and the ring is watched as long as the load goes on.
 
-use super::frame::{self, Execute};
+use super::frame::Terms;
 use super::ring::{PartitionKey, Ring, Shared, TableName};
 use crate::driver::session;
 use crate::workload::BoundOperation;
@@ -20,7 +20,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Statement {
     pub cql: String,
-    pub execute: Execute,
+    pub terms: Terms,
     pub bound: BoundOperation,
     pub partition_key: PartitionKey,
     /// Where it goes, when that is known.
@@ -108,7 +108,7 @@ async fn look(plan: &Plan, points: &[SocketAddr]) -> Result<(Briefing, Watch), E
         let values = prepared.get_variable_col_specs().iter().count() as u16;
         Statement {
             cql: operation.cql.clone(),
-            execute: frame::execute(prepared.get_id(), consistency, None, values),
+            terms: Terms { consistency, serial_consistency: None, values },
             bound,
             partition_key: PartitionKey::of(&prepared),
             table: prepared

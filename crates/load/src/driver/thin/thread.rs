@@ -51,9 +51,9 @@ impl<'a> Life<'a> {
             pool: Arc::clone(&run.pool),
             clock,
             ledger: thread.ledger(),
-            login: plan.access.login.clone(),
+            access: plan.access.clone(),
             connections_per_node: plan.connections_per_node,
-            share: (thread.number, plan.threads),
+            share: plan.place(thread.number),
         };
         let mut engine =
             Engine::new(parts).map_err(|source| Error::Start { what: "the poll of a driver thread", source })?;
