@@ -63,13 +63,24 @@ impl LostData {
                 format!("{}{node}: {rows} ({reason})", lost.what)
             })
             .collect();
-        let title = format!(
-            "{}{} of what the sources saw ({}) is not in the recording",
-            if unknown { "At least " } else { "" },
-            text::counted(usize::try_from(rows).unwrap_or_default(), "row", "rows"),
-            text::percent(share)
-        );
-        let detail = format!("Shares and counts that rest on these tables are too low. {}.", whose.join("; "));
+        let rows_lost = usize::try_from(rows).unwrap_or_default();
+        let (title, so) = if lost.iter().all(|lost| lost.what == "requests" && lost.rows.is_some()) {
+            let title = format!(
+                "{} of the schedule ({}) were never sent",
+                text::counted(rows_lost, "request", "requests"),
+                text::percent(share)
+            );
+            (title, "They are in no percentile, and would have been among the slowest")
+        } else {
+            let title = format!(
+                "{}{} of what the sources saw ({}) is not in the recording",
+                if unknown { "At least " } else { "" },
+                text::counted(rows_lost, "row", "rows"),
+                text::percent(share)
+            );
+            (title, "Shares and counts that rest on these tables are too low")
+        };
+        let detail = format!("{so}. {}.", whose.join("; "));
         let severity = if unknown || share >= LOST_WARNING { Severity::Warning } else { Severity::Information };
         let mut finding = Finding::new(self.name(), severity, title, detail, evidence.span);
         finding.query = query::LOSSES.fill(&[]);

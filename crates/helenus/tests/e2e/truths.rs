@@ -3,11 +3,7 @@
 use crate::harness::{Place, Running, signal_to, size_of, wait_for};
 use serde_json::Value;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-
-/// A node is healthy, or too small, on a machine that does nothing else.
-static MACHINE: Mutex<()> = Mutex::new(());
 
 /// Findings that blame somebody, as (kind, severity).
 fn blamed(explanation: &Value) -> Vec<(String, String)> {
@@ -61,7 +57,6 @@ fn stop_for_a_second(pid: i32) {
 
 #[test]
 fn a_healthy_node_and_what_is_done_to_it() {
-    let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let address = "127.0.30.1";
     place.well(&format!("up --name healthy --address {address} --heap 768m"));
@@ -176,7 +171,6 @@ cql = "INSERT INTO large.rows (key, value) VALUES (:key, :value)"
 
 #[test]
 fn a_heap_far_too_small() {
-    let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let address = "127.0.30.2";
     std::fs::write(place.path("large.toml"), LARGE_ROWS).unwrap();

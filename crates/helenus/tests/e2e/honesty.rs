@@ -1,0 +1,111 @@
+//! The load is honest: what it reports is what its schedule implies, whoever stood still.
+
+use crate::harness::{Place, Running, signal_to, wait_for};
+use serde_json::Value;
+use std::net::TcpStream;
+use std::time::{Duration, Instant, SystemTime};
+
+const RATE_PER_S: i64 = 1_000;
+const SECONDS: i64 = 20;
+const STOP: Duration = Duration::from_millis(2_500);
+
+/// Wall-clock times on both sides of a stop.
+struct Stopped {
+    from_ns: i64,
+    to_ns: i64,
+}
+
+fn now_ns() -> i64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos() as i64
+}
+
+fn stop(pid: i32) -> Stopped {
+    let (from_ns, begun) = (now_ns(), Instant::now());
+    signal_to(pid, libc::SIGSTOP);
+    std::thread::sleep(STOP - begun.elapsed());
+    let to_ns = now_ns();
+    signal_to(pid, libc::SIGCONT);
+    Stopped { from_ns, to_ns }
+}
+
+fn responder(place: &Place, address: &str) -> Running {
+    let responder = place.start(&format!("responder --listen {address}"));
+    wait_for("the responder to listen", || TcpStream::connect(address).is_ok());
+    responder
+}
+
+/// Drives the responder for 20 s, and stops one of the two in the middle.
+fn drive(place: &Place, address: &str, name: &str, whom: impl FnOnce(&Running) -> i32) -> (Value, Stopped) {
+    let load = format!("keyvalue/write --rate {RATE_PER_S} --for {SECONDS}s --max-in-flight 10000 --json");
+    let load = place.start(&format!("load {load} --node {address} -o {name}"));
+    std::thread::sleep(Duration::from_secs(7));
+    let stopped = stop(whom(&load));
+    let load = load.end();
+    assert!(load.status.success(), "{}", load.err);
+    (serde_json::from_str(&load.out).unwrap(), stopped)
+}
+
+/// Each reported percentile is within 2 % of what follows from the schedule and the stop: who was due while one of both
+/// stood still was answered at its end.
+fn assert_as_the_schedule_implies(place: &Place, name: &str, summary: &Value, stopped: &Stopped) {
+    let first_ns = place.ask(name, "select min(intended_start_ns) from requests");
+    let interval_ns = 1_000_000_000 / RATE_PER_S;
+    let count = RATE_PER_S * SECONDS;
+    let due = (0..count).map(|number| first_ns + number * interval_ns);
+    let waits = |due_ns: i64| if due_ns >= stopped.from_ns { (stopped.to_ns - due_ns).max(0) } else { 0 };
+    let mut implied: Vec<i64> = due.map(waits).collect();
+    implied.sort_unstable();
+    let own = place.ask(name, "select count(*) from requests");
+    assert_eq!(own, count, "every request of the schedule is there");
+
+    let phase = &summary["phases"][0]["response"];
+    let reported = |name: &str| phase[name].as_i64().unwrap();
+    let rank = |share: f64| implied[((count as f64 * share).ceil() as usize).max(1) - 1];
+    let p90_ns = place.ask(
+        name,
+        &format!(
+            "select end_ns - intended_start_ns as response_ns from requests order by response_ns limit 1 offset {}",
+            count * 9 / 10 - 1
+        ),
+    );
+    // Half a millisecond is what a request takes when nobody stands still.
+    assert!(reported("p50_ns") < 5_000_000, "{name}: {phase}");
+    for (share, what, reported_ns) in [
+        (0.9, "p90", p90_ns),
+        (0.95, "p95", reported("p95_ns")),
+        (0.99, "p99", reported("p99_ns")),
+        (0.999, "p99.9", reported("p999_ns")),
+        (1.0, "max", reported("max_ns")),
+    ] {
+        let implied_ns = rank(share);
+        let off = (reported_ns - implied_ns) as f64 / implied_ns as f64;
+        assert!(off.abs() < 0.02, "{name} {what}: {reported_ns} ns reported, {implied_ns} ns implied");
+    }
+}
+
+#[test]
+fn what_is_reported_is_what_the_schedule_implies() {
+    let place = Place::new();
+    let address = "127.0.31.1:9042";
+    let responder = responder(&place, address);
+
+    let (summary, stopped) = drive(&place, address, "server-stopped", |_| responder.pid());
+    assert_as_the_schedule_implies(&place, "server-stopped", &summary, &stopped);
+    // Nobody but the server stood still: what was due was sent in time.
+    assert_eq!(summary["lag"]["late_driver"], 0, "{summary:#}");
+
+    let (summary, stopped) = drive(&place, address, "driver-stopped", Running::pid);
+    assert_as_the_schedule_implies(&place, "driver-stopped", &summary, &stopped);
+    // The server is not blamed for it: what was sent was answered, and the driver says whose pause it was.
+    let slow = "select count(*) from requests where end_ns - start_ns > 100000000";
+    assert!(place.ask("driver-stopped", slow) <= 3, "only what was on its way had a long service time");
+    let late = summary["lag"]["late_driver"].as_i64().unwrap();
+    assert!((late - 2_500).abs() < 100, "{late} of 2,500 are named as late because of the driver");
+    let paused_ns = summary["stalls"]["watcher_longest_ns"].as_i64().unwrap();
+    assert!((paused_ns - STOP.as_nanos() as i64).abs() < 100_000_000, "{paused_ns}");
+
+    responder.signal(libc::SIGINT);
+    let responder = responder.end();
+    assert!(responder.status.success(), "{}", responder.err);
+    assert!(responder.err.contains("requests answered"), "{}", responder.err);
+}
