@@ -32,8 +32,16 @@ export function header(report: Report): HTMLElement {
 }
 
 function lossText(report: Report): string {
-  const lossy = report.sources.filter(({ lost }) => lost > 0);
-  return `${lossy.map(({ source, lost, captured }) => `${source} lost ${count(lost)} of ${count(lost + captured)} rows (${percent(lost / (lost + captured))})`).join(", ")}.`;
+  const said = report.sources
+    .filter(({ lost }) => lost > 0)
+    .map(({ source, lost, captured }) => {
+      const of = `${count(lost)} of ${count(lost + captured)}`;
+      const share = percent(lost / (lost + captured));
+      return source === "requests"
+        ? `${of} requests of the schedule (${share}) were never sent`
+        : `${source} lost ${of} rows (${share})`;
+    });
+  return `${said.join(", ")}.`;
 }
 
 function facts(report: Report): string[] {
