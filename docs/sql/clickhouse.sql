@@ -89,6 +89,18 @@ CREATE TABLE requests (
   `response_bytes` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/requests/*.parquet');
 
+-- What a thread was doing at a moment: its stack, from the profiler. One row per sample.
+CREATE TABLE samples (
+  `time_ns` Int64,
+  `node` String,
+  `event` String,
+  `weight` Int64,
+  `tid` Int64,
+  `thread` String,
+  `thread_group` String,
+  `stack` Int64
+) ENGINE = File(Parquet, '{recording}/samples/*.parquet');
+
 -- What each source of the recording captured, what it missed and what it cost, per interval.
 CREATE TABLE sources (
   `time_ns` Int64,
@@ -101,6 +113,14 @@ CREATE TABLE sources (
   `lost_reason` String,
   `cpu_ns` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/sources/*.parquet');
+
+-- The stacks of the table samples, each once per node and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
+CREATE TABLE stacks (
+  `time_ns` Int64,
+  `stack` Int64,
+  `frames` String,
+  `kinds` String
+) ENGINE = File(Parquet, '{recording}/stacks/*.parquet');
 
 -- Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.
 CREATE TABLE stalls (

@@ -89,6 +89,18 @@ CREATE TABLE requests (
   `response_bytes` BIGINT
 ) USING PARQUET LOCATION '{recording}/requests';
 
+-- What a thread was doing at a moment: its stack, from the profiler. One row per sample.
+CREATE TABLE samples (
+  `time_ns` BIGINT,
+  `node` STRING,
+  `event` STRING,
+  `weight` BIGINT,
+  `tid` BIGINT,
+  `thread` STRING,
+  `thread_group` STRING,
+  `stack` BIGINT
+) USING PARQUET LOCATION '{recording}/samples';
+
 -- What each source of the recording captured, what it missed and what it cost, per interval.
 CREATE TABLE sources (
   `time_ns` BIGINT,
@@ -101,6 +113,14 @@ CREATE TABLE sources (
   `lost_reason` STRING,
   `cpu_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/sources';
+
+-- The stacks of the table samples, each once per node and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
+CREATE TABLE stacks (
+  `time_ns` BIGINT,
+  `stack` BIGINT,
+  `frames` STRING,
+  `kinds` STRING
+) USING PARQUET LOCATION '{recording}/stacks';
 
 -- Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.
 CREATE TABLE stalls (

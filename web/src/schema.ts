@@ -125,6 +125,21 @@ export const tables: readonly Table[] = [
     ],
   },
   {
+    name: "samples",
+    time: "time_ns",
+    meaning: "What a thread was doing at a moment: its stack, from the profiler. One row per sample.",
+    columns: [
+      { name: "time_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "When the sample was taken." },
+      { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+      { name: "event", type: "STRING", unit: "name", nullable: false, meaning: "Why it was taken. cpu: so much CPU time was used. wall: so much time went by. alloc: so many bytes were allocated. lock: a lock was waited for." },
+      { name: "weight", type: "INT64", unit: "ns, or bytes for alloc", nullable: false, meaning: "How much of it the sample stands for." },
+      { name: "tid", type: "INT64", unit: "number", nullable: false, meaning: "Thread id in the kernel." },
+      { name: "thread", type: "STRING", unit: "name", nullable: false, meaning: "Name of the thread." },
+      { name: "thread_group", type: "STRING", unit: "name", nullable: false, meaning: "Name of the thread without its number." },
+      { name: "stack", type: "INT64", unit: "number", nullable: false, meaning: "The stack's number in the table stacks." },
+    ],
+  },
+  {
     name: "sources",
     time: "time_ns",
     meaning: "What each source of the recording captured, what it missed and what it cost, per interval.",
@@ -138,6 +153,17 @@ export const tables: readonly Table[] = [
       { name: "lost", type: "INT64", unit: "count", nullable: false, meaning: "Rows or samples known to be lost in the interval." },
       { name: "lost_reason", type: "STRING", unit: "text", nullable: false, meaning: "Why, and what else went less than well, such as requests that started late; empty when all was well." },
       { name: "cpu_ns", type: "INT64", unit: "ns", nullable: true, meaning: "CPU time that the source itself used in the interval, where it can be told apart." },
+    ],
+  },
+  {
+    name: "stacks",
+    time: "time_ns",
+    meaning: "The stacks of the table samples, each once per node and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.",
+    columns: [
+      { name: "time_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "When it was first seen." },
+      { name: "stack", type: "INT64", unit: "number", nullable: false, meaning: "Its number: the same for the same frames." },
+      { name: "frames", type: "STRING", unit: "names", nullable: false, meaning: "Its frames from the outermost to the innermost, with ; between them: package.Class.method, or the symbol of native code." },
+      { name: "kinds", type: "STRING", unit: "letters", nullable: false, meaning: "What each frame is, a letter for each: j Java compiled, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel." },
     ],
   },
   {

@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "4a7f2cc6e1da9b1d";
+pub const FINGERPRINT: &str = "8c0b2dca09412963";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -113,6 +113,20 @@ pub static TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "samples", since: 1, time: "time_ns",
+        meaning: "What a thread was doing at a moment: its stack, from the profiler. One row per sample.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the sample was taken." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "event", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Why it was taken. cpu: so much CPU time was used. wall: so much time went by. alloc: so many bytes were allocated. lock: a lock was waited for." },
+            Column { name: "weight", ty: Type::Int64, unit: "ns, or bytes for alloc", is_time: false, nullable: false, meaning: "How much of it the sample stands for." },
+            Column { name: "tid", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Thread id in the kernel." },
+            Column { name: "thread", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the thread." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the thread without its number." },
+            Column { name: "stack", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "The stack's number in the table stacks." },
+        ],
+    },
+    Table {
         name: "sources", since: 1, time: "time_ns",
         meaning: "What each source of the recording captured, what it missed and what it cost, per interval.",
         columns: &[
@@ -125,6 +139,16 @@ pub static TABLES: &[Table] = &[
             Column { name: "lost", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Rows or samples known to be lost in the interval." },
             Column { name: "lost_reason", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "Why, and what else went less than well, such as requests that started late; empty when all was well." },
             Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "CPU time that the source itself used in the interval, where it can be told apart." },
+        ],
+    },
+    Table {
+        name: "stacks", since: 1, time: "time_ns",
+        meaning: "The stacks of the table samples, each once per node and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was first seen." },
+            Column { name: "stack", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its number: the same for the same frames." },
+            Column { name: "frames", ty: Type::String, unit: "names", is_time: false, nullable: false, meaning: "Its frames from the outermost to the innermost, with ; between them: package.Class.method, or the symbol of native code." },
+            Column { name: "kinds", ty: Type::String, unit: "letters", is_time: false, nullable: false, meaning: "What each frame is, a letter for each: j Java compiled, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel." },
         ],
     },
     Table {
@@ -467,6 +491,43 @@ pub mod rows {
         }
     }
 
+    /// What a thread was doing at a moment: its stack, from the profiler. One row per sample.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct StackSample<'a> {
+        /// When the sample was taken. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Why it was taken. cpu: so much CPU time was used. wall: so much time went by. alloc: so many bytes were allocated. lock: a lock was waited for. (name)
+        pub event: &'a str,
+        /// How much of it the sample stands for. (ns, or bytes for alloc)
+        pub weight: i64,
+        /// Thread id in the kernel. (number)
+        pub tid: i64,
+        /// Name of the thread. (name)
+        pub thread: &'a str,
+        /// Name of the thread without its number. (name)
+        pub thread_group: &'a str,
+        /// The stack's number in the table stacks. (number)
+        pub stack: i64,
+    }
+
+    impl Row for StackSample<'_> {
+        const TABLE: usize = 6;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.string(1, Some(self.node));
+            batch.string(2, Some(self.event));
+            batch.int64(3, Some(self.weight));
+            batch.int64(4, Some(self.tid));
+            batch.string(5, Some(self.thread));
+            batch.string(6, Some(self.thread_group));
+            batch.int64(7, Some(self.stack));
+            batch.end_row();
+        }
+    }
+
     /// What each source of the recording captured, what it missed and what it cost, per interval.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct SourceReport<'a> {
@@ -491,7 +552,7 @@ pub mod rows {
     }
 
     impl Row for SourceReport<'_> {
-        const TABLE: usize = 6;
+        const TABLE: usize = 7;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -503,6 +564,31 @@ pub mod rows {
             batch.int64(6, Some(self.lost));
             batch.string(7, Some(self.lost_reason));
             batch.int64(8, self.cpu_ns);
+            batch.end_row();
+        }
+    }
+
+    /// The stacks of the table samples, each once per node and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct Stack<'a> {
+        /// When it was first seen. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Its number: the same for the same frames. (number)
+        pub stack: i64,
+        /// Its frames from the outermost to the innermost, with ; between them: package.Class.method, or the symbol of native code. (names)
+        pub frames: &'a str,
+        /// What each frame is, a letter for each: j Java compiled, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel. (letters)
+        pub kinds: &'a str,
+    }
+
+    impl Row for Stack<'_> {
+        const TABLE: usize = 8;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.stack));
+            batch.string(2, Some(self.frames));
+            batch.string(3, Some(self.kinds));
             batch.end_row();
         }
     }
@@ -523,7 +609,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 7;
+        const TABLE: usize = 9;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -583,7 +669,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 8;
+        const TABLE: usize = 10;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -641,7 +727,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 9;
+        const TABLE: usize = 11;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "4a7f2cc6e1da9b1d";
+  public static final String FINGERPRINT = "8c0b2dca09412963";
 
   /** What each CPU of the machine did in an interval, from /proc/stat. */
   public static final int CPUS = 0;
@@ -23,17 +23,23 @@ public final class Tables {
   /** One row per request that the load driver sent, as the client saw it. */
   public static final int REQUESTS = 5;
 
+  /** What a thread was doing at a moment: its stack, from the profiler. One row per sample. */
+  public static final int SAMPLES = 6;
+
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
-  public static final int SOURCES = 6;
+  public static final int SOURCES = 7;
+
+  /** The stacks of the table samples, each once per node and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
+  public static final int STACKS = 8;
 
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
-  public static final int STALLS = 7;
+  public static final int STALLS = 9;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 8;
+  public static final int TABLE_STATS = 10;
 
   /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 9;
+  public static final int THREADS = 11;
 
   private Tables() {}
 
@@ -195,6 +201,27 @@ public final class Tables {
     rows.nullableInt64(responseBytes);
   }
 
+  public static void stackSample(
+      RowBuffer rows,
+      long timeNs,
+      String node,
+      String event,
+      long weight,
+      long tid,
+      String thread,
+      String threadGroup,
+      long stack) {
+    rows.row(SAMPLES);
+    rows.int64(timeNs);
+    rows.string(node);
+    rows.string(event);
+    rows.int64(weight);
+    rows.int64(tid);
+    rows.string(thread);
+    rows.string(threadGroup);
+    rows.int64(stack);
+  }
+
   public static void sourceReport(
       RowBuffer rows,
       long timeNs,
@@ -216,6 +243,19 @@ public final class Tables {
     rows.int64(lost);
     rows.string(lostReason);
     rows.nullableInt64(cpuNs);
+  }
+
+  public static void stack(
+      RowBuffer rows,
+      long timeNs,
+      long stack,
+      String frames,
+      String kinds) {
+    rows.row(STACKS);
+    rows.int64(timeNs);
+    rows.int64(stack);
+    rows.string(frames);
+    rows.string(kinds);
   }
 
   public static void stall(
