@@ -3,5 +3,11 @@
 /// The agent that is loaded into a node's JVM.
 pub const AGENT_JAR: &[u8] = include_bytes!(env!("HELENUS_AGENT_JAR"));
 
+/// async-profiler for this architecture, which is loaded into a node's JVM.
+pub const PROFILER: &[u8] = include_bytes!(env!("HELENUS_PROFILER"));
+
 /// The report's page, whose script element with the id `report` takes the data.
 pub const REPORT_HTML: &str = include_str!(env!("HELENUS_REPORT_HTML"));
+
+/// The page of a flame graph, whose script element with the id `flame` takes the data.
+pub const FLAME_HTML: &str = include_str!(env!("HELENUS_FLAME_HTML"));

@@ -4,7 +4,7 @@ use crate::{Experiment, ExperimentError};
 use helenus_cassandra::target::{self, Which};
 use helenus_cassandra::{Cancel, Cluster, ClusterOptions, Lifetime, Places};
 use helenus_load::{Phase, Plan, Until, Workload};
-use helenus_observe::{Event, Observation, Options, ProcessKind, Watched};
+use helenus_observe::{Event, Observation, Options, ProcessKind, StackOptions, Watched};
 use helenus_recording::{Manifest, Recorder, Summary};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -44,6 +44,8 @@ pub struct Run<'a> {
     /// Running nodes to measure; none to start a local cluster as the experiment says, and to stop it at the end.
     pub nodes: Vec<SocketAddr>,
     pub agent: &'static [u8],
+    /// The library of the profiler that samples their stacks.
+    pub profiler: &'static [u8],
     /// The new recording's folder.
     pub folder: PathBuf,
     /// The command, for the manifest.
@@ -113,7 +115,8 @@ impl Run<'_> {
         for reason in unseen {
             tell(Progress::Step(reason));
         }
-        let options = Options { agent: Some(self.agent), ..Options::default() };
+        let stacks = Some((self.profiler, StackOptions::default()));
+        let options = Options { agent: Some(self.agent), stacks, ..Options::default() };
         let observation = match Observation::start(&recorder, &watched, &options, &events) {
             Ok(observation) => observation,
             Err(error) => {

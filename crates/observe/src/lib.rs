@@ -10,12 +10,14 @@ mod names;
 mod observation;
 mod protocol;
 mod sampler;
+mod stacks;
 mod threads;
 
 pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
 pub use names::{ThreadNames, thread_group};
 pub use observation::{Error, Observation, Options};
 pub use protocol::Hello;
+pub use stacks::{StackOptions, jfr};
 
 use std::sync::mpsc::Sender;
 

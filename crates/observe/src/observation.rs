@@ -3,6 +3,7 @@
 use crate::jvm::{AgentLink, Wanted};
 use crate::names::ThreadNames;
 use crate::sampler::Sampler;
+use crate::stacks::{StackOptions, Stacks};
 use crate::{Event, Events, ProcessKind, Watched};
 use helenus_cassandra::attach;
 use helenus_cassandra::target::{self, Which};
@@ -24,6 +25,8 @@ pub struct Options {
     pub stall_bound: Duration,
     /// The agent's jar; none to leave the JVMs alone.
     pub agent: Option<&'static [u8]>,
+    /// The profiler's library and what it samples; none to sample no stacks.
+    pub stacks: Option<(&'static [u8], StackOptions)>,
 }
 
 impl Default for Options {
@@ -33,6 +36,7 @@ impl Default for Options {
             jvm_interval: Duration::from_secs(1),
             stall_bound: Duration::from_millis(10),
             agent: None,
+            stacks: None,
         }
     }
 }
@@ -67,6 +71,7 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Observation {
     agents: Vec<(String, AgentLink)>,
+    stacks: Vec<Stacks>,
     sampler: Option<Sampler>,
 }
 
@@ -90,7 +95,7 @@ impl Observation {
                 }
             }
         })?;
-        let mut observation = Observation { agents: Vec::new(), sampler: None };
+        let mut observation = Observation { agents: Vec::new(), stacks: Vec::new(), sampler: None };
         match observation.attach(recorder, watched, options, events) {
             Ok(()) => Ok(observation),
             Err(error) => {
@@ -130,6 +135,19 @@ impl Observation {
                 Event::AgentConnected { node: node.node.clone(), java: hello.java, cassandra: hello.cassandra };
             let _ = events.send(connected);
         }
+        if let Some((library, wanted)) = &options.stacks {
+            for (node, names) in watched.iter().zip(&names).filter(|(node, _)| node.process == ProcessKind::Server) {
+                let target = target::find(Which::Pid(node.pid.cast_signed()))?;
+                let heard = (names.clone(), events.clone());
+                match Stacks::start(recorder, (&node.node, target), library, wanted.clone(), heard) {
+                    Ok(stacks) => self.stacks.push(stacks),
+                    Err(reason) => {
+                        let reason = format!("no stacks are sampled: {reason}");
+                        let _ = events.send(Event::Degraded { node: node.node.clone(), source: "stacks", reason });
+                    }
+                }
+            }
+        }
         let sampler = Sampler::start(recorder, watched, &names, options.interval, options.stall_bound, events.clone());
         let pid = watched.first().map_or(0, |watched| watched.pid);
         self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
@@ -138,6 +156,7 @@ impl Observation {
 
     /// Takes all sources off again, and returns what is not sure to be undone.
     pub fn stop(self) -> Vec<String> {
+        self.stacks.into_iter().for_each(Stacks::stop);
         if let Some(sampler) = self.sampler {
             sampler.stop();
         }

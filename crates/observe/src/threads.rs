@@ -240,6 +240,8 @@ mod tests {
         let names = ThreadNames::default();
         let (stop, stopped) = std::sync::mpsc::channel::<()>();
         let sleeper = std::thread::Builder::new().name("sleeper-1".into()).spawn(move || stopped.recv()).unwrap();
+        // It has to come to sleep first.
+        std::thread::sleep(Duration::from_millis(100));
         let mut threads = Threads::new(std::process::id(), "load", "n", names, &clock).unwrap();
         let busy = std::thread::Builder::new().name("busy-7".into()).spawn(|| {
             let until = Instant::now() + Duration::from_millis(300);

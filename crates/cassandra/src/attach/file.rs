@@ -1,4 +1,4 @@
-//! The agent's jar in the target's /tmp, for as long as it takes to load it.
+//! A file of ours in the target's /tmp, for as long as it takes to load it.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
@@ -11,18 +11,18 @@ use super::channel::{Channel, open_at, stat_at, unlink_at};
 
 /// A file that goes when this is dropped.
 #[derive(Debug)]
-pub(super) struct JarFile<'a> {
+pub(super) struct LoadedFile<'a> {
     folder: &'a OwnedFd,
     name: String,
 }
 
-impl JarFile<'_> {
+impl LoadedFile<'_> {
     pub(super) fn path_in_target(&self) -> String {
         format!("/tmp/{}", self.name)
     }
 }
 
-impl Drop for JarFile<'_> {
+impl Drop for LoadedFile<'_> {
     fn drop(&mut self) {
         // Whoever removed it already did our work.
         let _ = unlink_at(self.folder, &self.name);
@@ -30,15 +30,16 @@ impl Drop for JarFile<'_> {
 }
 
 /// Writes `bytes` as the calling thread's user, who is the target's: mode 0400, so that nobody
-/// else can read or replace it.
-pub(super) fn write<'a>(channel: &'a Channel<'_>, bytes: &[u8]) -> Result<JarFile<'a>, Error> {
+/// else can read or replace it. The same bytes have the same name each time.
+pub(super) fn write<'a>(channel: &'a Channel<'_>, what: &str, bytes: &[u8]) -> Result<LoadedFile<'a>, Error> {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
+    let (stem, extension) = what.rsplit_once('.').unwrap_or((what, ""));
     // The pid keeps apart two JVMs that share a /tmp and are attached to at once.
-    let name = format!(".helenus-agent-{}-{:016x}.jar", channel.target.inner_pid, hasher.finish());
+    let name = format!(".helenus-{stem}-{}-{:016x}.{extension}", channel.target.inner_pid, hasher.finish());
     let folder = &channel.folders.tmp;
     let failed = |source| Error::System {
-        action: format!("write the agent to /tmp/{name} for JVM {}", channel.target.pid),
+        action: format!("write the {stem} to /tmp/{name} for JVM {}", channel.target.pid),
         source,
     };
     // What stands under this name was left by a client that was killed; or it is another user's,
@@ -47,9 +48,9 @@ pub(super) fn write<'a>(channel: &'a Channel<'_>, bytes: &[u8]) -> Result<JarFil
         unlink_at(folder, &name).map_err(failed)?;
     }
     let file = create(folder, &name).map_err(failed)?;
-    let jar = JarFile { folder, name: name.clone() };
+    let written = LoadedFile { folder, name: name.clone() };
     File::from(file).write_all(bytes).map_err(failed)?;
-    Ok(jar)
+    Ok(written)
 }
 
 fn create(folder: &OwnedFd, name: &str) -> io::Result<OwnedFd> {

@@ -8,7 +8,7 @@
 //! The protocol's version 1 is understood by all JVMs from 8 on.
 
 mod channel;
-mod jar;
+mod file;
 mod reply;
 
 use std::collections::BTreeMap;
@@ -108,13 +108,33 @@ pub fn jcmd(target: &Target, command: &str) -> Result<String, Error> {
 pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Error> {
     check(target)?;
     on_behalf_of(target, |channel| {
-        let file = jar::write(channel, jar)?;
+        let file = file::write(channel, "agent.jar", jar)?;
         let path = file.path_in_target();
         let argument = format!("{path}={options},jar={path}");
         let reply = channel.execute("load", &["instrument", "false", &argument]);
         // Removed whatever came of it.
         drop(file);
         reply::agent_result(&reply?.text).map_err(|message| Error::AgentFailed { pid: target.pid, message })
+    })
+}
+
+/// Loads a native agent (JVMTI), or tells one that is loaded something further: runs its
+/// `Agent_OnAttach(options)` and returns when that has returned.
+///
+/// The library is written into the target's /tmp and removed before this returns. The same bytes
+/// get the same name each time, by which the dynamic loader finds the library that is loaded
+/// already, and does not load it twice.
+///
+/// # Errors
+/// [`Error::AgentFailed`] with what the JVM said; and as [`execute`].
+pub fn load_native(target: &Target, library: &[u8], options: &str) -> Result<(), Error> {
+    check(target)?;
+    on_behalf_of(target, |channel| {
+        let file = file::write(channel, "profiler.so", library)?;
+        let reply = channel.execute("load", &[&file.path_in_target(), "true", options]);
+        // Removed whatever came of it.
+        drop(file);
+        reply::native_result(&reply?.text).map_err(|message| Error::AgentFailed { pid: target.pid, message })
     })
 }
 

@@ -36,6 +36,16 @@ pub(super) fn agent_result(text: &str) -> Result<(), String> {
     }
 }
 
+/// Whether a native agent took what it was told; its codes are its own.
+pub(super) fn native_result(text: &str) -> Result<(), String> {
+    let text = text.trim();
+    match text.strip_prefix("return code:").unwrap_or(text).trim().parse::<i32>() {
+        Ok(0) => Ok(()),
+        Ok(code) => Err(format!("it returned {code}")),
+        Err(_) => agent_result(text),
+    }
+}
+
 /// Reads what `java.util.Properties.store` writes: one `key=value` a line, `#` comments, escapes.
 pub(super) fn read_properties(text: &str) -> BTreeMap<String, String> {
     text.lines().filter(|line| !line.starts_with('#')).filter_map(read_property).collect()

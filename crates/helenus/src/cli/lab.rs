@@ -1,6 +1,6 @@
 use super::explain::{FailOn, code};
 use super::{findings, nodes};
-use crate::assets::AGENT_JAR;
+use crate::assets::{AGENT_JAR, PROFILER};
 use crate::{interrupt, report, terminal};
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -56,6 +56,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         experiment: &experiment,
         nodes: arguments.nodes.iter().map(|node| nodes::address(node)).collect::<Result<_>>()?,
         agent: AGENT_JAR,
+        profiler: PROFILER,
         folder: folder.clone(),
         command: super::command_line(),
     };

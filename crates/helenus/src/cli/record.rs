@@ -1,11 +1,11 @@
 use super::nodes;
-use crate::assets::AGENT_JAR;
+use crate::assets::{AGENT_JAR, PROFILER};
 use crate::{interrupt, terminal};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use helenus_cassandra::Cancel;
 use helenus_cassandra::target::{self, Target, Vm, Which};
-use helenus_observe::{Event, Observation, Options, ProcessKind, Watched};
+use helenus_observe::{Event, Observation, Options, ProcessKind, StackOptions, Watched};
 use helenus_recording::{Manifest, Recorder};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -38,7 +38,13 @@ pub struct Arguments {
     /// Between two samples of CPUs and threads
     #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = super::duration)]
     interval: Duration,
-    /// Leave the JVM alone: GC, safepoints, pools and tables are not recorded
+    /// Stacks to sample: cpu, wall, alloc and lock, with commas between them, or off
+    #[arg(long, value_name = "EVENTS", default_value = "cpu", value_parser = stacks)]
+    stacks: StackEvents,
+    /// CPU time, or with wall time that goes by, between two samples of a thread's stack
+    #[arg(long, value_name = "DURATION", default_value = "10ms", value_parser = super::duration)]
+    stack_interval: Duration,
+    /// Leave the JVM alone: GC, safepoints, pools, tables and stacks are not recorded
     #[arg(long)]
     no_agent: bool,
     /// A command to record around
@@ -46,7 +52,53 @@ pub struct Arguments {
     command: Vec<String>,
 }
 
+/// Bytes between two samples of what is allocated, as the profiler has it, and the shortest wait for a lock that is one.
+const ALLOC_BYTES: u64 = 512 << 10;
+const LOCK: Duration = Duration::from_millis(1);
+
+/// What stacks are sampled of; all off for none.
+#[derive(Debug, Clone, Copy, Default)]
+struct StackEvents {
+    cpu: bool,
+    wall: bool,
+    alloc: bool,
+    lock: bool,
+}
+
+fn stacks(text: &str) -> Result<StackEvents, String> {
+    let mut events = StackEvents::default();
+    for word in text.split(',').filter(|word| *word != "off") {
+        match word {
+            "cpu" => events.cpu = true,
+            "wall" => events.wall = true,
+            "alloc" => events.alloc = true,
+            "lock" => events.lock = true,
+            _ => return Err("there are cpu, wall, alloc and lock, and off".to_string()),
+        }
+    }
+    Ok(events)
+}
+
+impl Arguments {
+    fn stack_options(&self) -> Option<StackOptions> {
+        let StackEvents { cpu, wall, alloc, lock } = self.stacks;
+        (!self.no_agent && (cpu || wall || alloc || lock)).then(|| StackOptions {
+            interval: self.stack_interval,
+            cpu,
+            wall,
+            alloc_bytes: alloc.then_some(ALLOC_BYTES),
+            lock: lock.then_some(LOCK),
+        })
+    }
+}
+
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    if arguments.stack_interval < Duration::from_millis(1) {
+        bail!(
+            "--stack-interval {:?} is too short: sampling would be what is measured; take 1ms or more",
+            arguments.stack_interval
+        );
+    }
     if arguments.interval < Duration::from_millis(5) {
         bail!(
             "--interval {:?} is too short: reading /proc that often would be what is measured; take 5ms or more",
@@ -118,6 +170,7 @@ fn record(
     let options = Options {
         interval: arguments.interval,
         agent: (!arguments.no_agent).then_some(AGENT_JAR),
+        stacks: arguments.stack_options().map(|options| (PROFILER, options)),
         ..Options::default()
     };
     let mut steps = terminal::Steps::new();

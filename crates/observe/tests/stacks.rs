@@ -1,0 +1,174 @@
+//! Stacks of a real JVM whose program uses its time in a known way.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use arrow::array::AsArray;
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
+use helenus_observe::{Event, Observation, Options, ProcessKind, StackOptions, Watched};
+use helenus_recording::{Manifest, Recorder, Recording};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+struct Program(Child);
+
+impl Program {
+    fn start() -> Program {
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/Split.java");
+        let mut child = Command::new("java")
+            .args(["-Xmx64m", "-XX:TieredStopAtLevel=1", source])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("java, which `make test` installs");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line.trim(), "ready");
+        Program(child)
+    }
+
+    fn watched(&self) -> Watched {
+        Watched { process: ProcessKind::Server, node: "split".to_string(), pid: self.0.id() }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The profiler that the binary carries; `make build` has put it there.
+fn library() -> &'static [u8] {
+    let folder = if cfg!(target_arch = "aarch64") { "linux-arm64" } else { "linux-x64" };
+    let path = format!("{}/../../agent/target/profiler/{folder}/libasyncProfiler.so", env!("CARGO_MANIFEST_DIR"));
+    let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}; run `make build`"));
+    Box::leak(bytes.into_boxed_slice())
+}
+
+/// Records stacks while `meanwhile` goes on, and returns what was said.
+fn record(
+    folder: &Path,
+    program: &Program,
+    options: StackOptions,
+    meanwhile: impl FnOnce(),
+) -> (Recording, Vec<Event>) {
+    let recorder = Recorder::create(folder, Manifest::new("test", "test")).unwrap();
+    let (events, heard) = channel();
+    let options = Options { stacks: Some((library(), options)), ..Options::default() };
+    let begun = Instant::now();
+    let observation = Observation::start(&recorder, &[program.watched()], &options, &events).unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    meanwhile();
+    assert_eq!(observation.stop(), Vec::<String>::new());
+    drop(events);
+    recorder.close().unwrap();
+    (Recording::open(folder).unwrap(), heard.iter().collect())
+}
+
+fn rows<T>(
+    recording: &Recording,
+    table: &str,
+    columns: [&str; 3],
+    mut row: impl FnMut(i64, &str, &str) -> T,
+) -> Vec<T> {
+    let mut all = Vec::new();
+    for file in recording.files(table).unwrap() {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).unwrap()).unwrap().build().unwrap();
+        for batch in reader.map(Result::unwrap) {
+            let column = |name: &str, of: &DataType| cast(batch.column_by_name(name).unwrap(), of).unwrap();
+            let numbers = column(columns[0], &DataType::Int64);
+            let (one, two) = (column(columns[1], &DataType::Utf8), column(columns[2], &DataType::Utf8));
+            let (one, two) = (one.as_string::<i32>(), two.as_string::<i32>());
+            let numbers = numbers.as_primitive::<Int64Type>();
+            all.extend((0..batch.num_rows()).map(|at| row(numbers.value(at), one.value(at), two.value(at))));
+        }
+    }
+    all
+}
+
+/// Files that have a name in /tmp for a program.
+fn left_in_tmp(program: &Program) -> usize {
+    let pid = format!("-{}-", program.0.id());
+    let ours = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        name.starts_with(".helenus-") && name.contains(&pid)
+    };
+    std::fs::read_dir("/tmp").unwrap().filter_map(Result::ok).filter(ours).count()
+}
+
+#[test]
+fn samples_are_where_the_time_went() {
+    let place = tempfile::tempdir().unwrap();
+    let program = Program::start();
+    let options = StackOptions { interval: Duration::from_millis(1), ..StackOptions::default() };
+    let (recording, said) = record(&place.path().join("one"), &program, options, || {
+        // The files have no name any more as soon as it runs.
+        assert_eq!(left_in_tmp(&program), 0);
+        std::thread::sleep(Duration::from_secs(12));
+    });
+    assert!(!said.iter().any(|event| matches!(event, Event::Degraded { source: "stacks", .. })), "{said:?}");
+
+    let stacks: HashMap<i64, String> =
+        rows(&recording, "stacks", ["stack", "frames", "kinds"], |stack, frames, kinds| {
+            assert_eq!(frames.split(';').count(), kinds.len());
+            (stack, frames.to_string())
+        })
+        .into_iter()
+        .collect();
+    let (mut seven, mut three) = (0.0f64, 0.0f64);
+    for (stack, group) in rows(&recording, "samples", ["stack", "thread_group", "event"], |stack, group, event| {
+        assert_eq!(event, "cpu");
+        (stack, group.to_string())
+    }) {
+        let frames = &stacks[&stack];
+        if frames.contains("Split.seven") {
+            seven += 1.0;
+        } else if frames.contains("Split.three") {
+            three += 1.0;
+        } else {
+            continue;
+        }
+        assert_eq!(group, "Worker");
+    }
+    // A sample for each millisecond of CPU time, but for what the machine's other work takes.
+    assert!(seven + three > 5_000.0, "{seven} + {three}");
+    let share = seven / (seven + three);
+    assert!((share - 0.7).abs() < 0.02, "{share} of the samples, and 0.7 of the time");
+
+    // Again, and allocations and locks instead; the profiler is where it was.
+    let options = StackOptions { cpu: false, wall: true, alloc_bytes: Some(1 << 10), ..StackOptions::default() };
+    let (recording, _) = record(&place.path().join("two"), &program, options, || {
+        std::thread::sleep(Duration::from_secs(3));
+    });
+    let events = rows(&recording, "samples", ["weight", "event", "thread"], |weight, event, _| {
+        assert!(weight > 0);
+        event.to_string()
+    });
+    assert!(events.iter().any(|event| event == "wall"), "{} samples", events.len());
+}
+
+#[test]
+fn a_target_that_dies_leaves_a_whole_recording() {
+    let place = tempfile::tempdir().unwrap();
+    let mut program = Program::start();
+    let pid = program.0.id();
+    let (recording, said) = record(&place.path().join("dies"), &program, StackOptions::default(), || {
+        std::thread::sleep(Duration::from_secs(8));
+        // SAFETY: kill takes no pointers, and the process has not been waited for.
+        unsafe { libc::kill(pid.cast_signed(), libc::SIGKILL) };
+        std::thread::sleep(Duration::from_secs(1));
+    });
+    program.0.wait().unwrap();
+    let told = |event: &Event| matches!(event, Event::Degraded { source: "stacks", .. });
+    assert!(said.iter().any(told), "what was lost with it is said: {said:?}");
+    assert!(recording.manifest().tables["samples"].rows > 0, "what was whole before its death is there");
+}
