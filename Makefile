@@ -8,7 +8,7 @@ HELENUS = $(CARGO_TARGET_DIR)/release/helenus
 export HELENUS_TEST_PYTHON ?= $(HOME)/.cache/helenus/python/bin/python
 
 AGENT = agent/target/helenus-agent.jar
-REPORT = web/dist/report.html
+REPORT = web/dist/report.html web/dist/flame.html
 AGENT_SOURCES = agent/pom.xml $(shell find agent/src/main -type f)
 WEB_SOURCES = $(shell find web/src -type f) $(wildcard web/*.json web/*.ts web/*.html)
 
@@ -41,12 +41,12 @@ $(AGENT): $(AGENT_SOURCES) | setup
 	@touch $@
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json | setup
-	@echo 'fetching the packages of the report' >&2
+	@echo 'fetching the packages of the pages' >&2
 	@cd web && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-$(REPORT): $(WEB_SOURCES) web/node_modules/.package-lock.json
-	@echo 'building the report' >&2
+$(REPORT) &: $(WEB_SOURCES) web/node_modules/.package-lock.json
+	@echo 'building the pages' >&2
 	@cd web && npm run --silent build
 	@touch $@
 

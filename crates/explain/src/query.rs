@@ -34,6 +34,9 @@ queries! {
     BACKGROUND_INTERVALS = "background_intervals",
     BUSIEST_LOAD_THREAD = "busiest_load_thread",
     POOL_QUEUES = "pool_queues",
+    SAMPLES = "samples",
+    STACKS = "stacks",
+    FIRST_SAMPLE = "first_sample",
     SOURCES = "sources",
     ROW_COUNTS = "row_counts",
     SLOW_REQUESTS = "slow_requests",
@@ -122,6 +125,7 @@ mod tests {
             ("end_ns", Value::Integer(1_000_000_000)),
             ("bin_ns", Value::Integer(1000)),
             ("side", Value::Text("load")),
+            ("event", Value::Text("cpu")),
         ];
         for query in ALL {
             engine.sql(&query.fill(&values)).unwrap_or_else(|error| panic!("{}: {error}", query.name));

@@ -1,11 +1,10 @@
 //! The requests of a recording in memory: 32 bytes each, in the order in which the schedule wanted them.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, integers, texts};
 use crate::timeline::Interval;
 use crate::{Error, query};
 use arrow::array::{Array, AsArray, StringArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type};
+use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 
 /// One request; node and outcome are numbers of [`Requests`]' names.
@@ -94,24 +93,6 @@ impl Requests {
         let end = self.rows.iter().map(|request| request.end_ns).max()?;
         Some(Interval { start, end: end.max(start + 1) })
     }
-}
-
-fn integers(batch: &RecordBatch, column: &str) -> Result<arrow::array::ArrayRef, Error> {
-    typed(batch, column, &DataType::Int64, "whole numbers")
-}
-
-fn texts(batch: &RecordBatch, column: &str) -> Result<arrow::array::ArrayRef, Error> {
-    typed(batch, column, &DataType::Utf8, "texts")
-}
-
-fn typed(
-    batch: &RecordBatch,
-    column: &str,
-    ty: &DataType,
-    expected: &'static str,
-) -> Result<arrow::array::ArrayRef, Error> {
-    let missing = || Error::Column { column: column.to_string(), expected };
-    cast(batch.column_by_name(column).ok_or_else(missing)?, ty).map_err(|_| missing())
 }
 
 /// A recording has few nodes and outcomes: a linear search is faster than a map.

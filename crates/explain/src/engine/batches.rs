@@ -1,7 +1,7 @@
 //! The rows of a query.
 
 use crate::Error;
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -86,4 +86,19 @@ impl Batches {
         }
         Ok(values)
     }
+}
+
+/// A column of one batch, of whole numbers.
+pub(crate) fn integers(batch: &RecordBatch, column: &str) -> Result<ArrayRef, Error> {
+    typed(batch, column, &DataType::Int64, "whole numbers")
+}
+
+/// A column of one batch, of texts.
+pub(crate) fn texts(batch: &RecordBatch, column: &str) -> Result<ArrayRef, Error> {
+    typed(batch, column, &DataType::Utf8, "texts")
+}
+
+fn typed(batch: &RecordBatch, column: &str, ty: &DataType, expected: &'static str) -> Result<ArrayRef, Error> {
+    let missing = || Error::Column { column: column.to_string(), expected };
+    cast(batch.column_by_name(column).ok_or_else(missing)?, ty).map_err(|_| missing())
 }

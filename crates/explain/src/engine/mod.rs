@@ -4,6 +4,7 @@ mod batches;
 mod message;
 
 pub use batches::Batches;
+pub(crate) use batches::{integers, texts};
 
 use crate::{Error, requests::Requests};
 use arrow::datatypes::{Field, Schema, SchemaRef};

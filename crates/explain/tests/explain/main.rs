@@ -4,5 +4,6 @@
 
 mod engine;
 mod figures;
+mod flame;
 mod truths;
 mod world;

@@ -6,6 +6,7 @@ mod doctor;
 mod down;
 mod explain;
 mod findings;
+mod flame;
 mod lab;
 mod load;
 mod nodes;
@@ -51,6 +52,7 @@ enum Command {
     Record(record::Arguments),
     Explain(explain::Arguments),
     Report(report::Arguments),
+    Flame(flame::Arguments),
     Sql(sql::Arguments),
     Recording(recording::Arguments),
     Lab(lab::Arguments),
@@ -70,6 +72,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Record(arguments) => record::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Flame(arguments) => flame::run(arguments),
         Command::Sql(arguments) => sql::run(arguments),
         Command::Recording(arguments) => recording::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),

@@ -1,18 +1,27 @@
-//! The report: the figures of a recording inside the page that shows them.
+//! The report and other pages: the figures of a recording inside the page that shows them.
 
-use crate::assets::REPORT_HTML;
+use crate::assets::{FLAME_HTML, REPORT_HTML};
 use anyhow::{Context, Result, ensure};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// What stands for the figures in the page.
+/// What stands for the figures in each page.
 const PLACE: &str = "/*HELENUS_REPORT*/";
+const FLAME_PLACE: &str = "/*HELENUS_FLAME*/";
 
 /// Writes a report that only its owner can read, as a recording is.
 pub fn write(figures: &impl serde::Serialize, output: &Path) -> Result<()> {
-    let page = page(&serde_json::to_string(figures)?)?;
+    write_page(&page(REPORT_HTML, PLACE, &serde_json::to_string(figures)?)?, output)
+}
+
+/// Writes the page of a flame graph, as private.
+pub fn write_flame(tree: &impl serde::Serialize, output: &Path) -> Result<()> {
+    write_page(&page(FLAME_HTML, FLAME_PLACE, &serde_json::to_string(tree)?)?, output)
+}
+
+fn write_page(page: &str, output: &Path) -> Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)
@@ -26,9 +35,9 @@ pub fn write(figures: &impl serde::Serialize, output: &Path) -> Result<()> {
 
 /// The page with its figures. In JSON `<` only stands within texts, where it may be escaped, so that no text of a
 /// recording can end the script element that holds it.
-fn page(json: &str) -> Result<String> {
-    ensure!(REPORT_HTML.matches(PLACE).count() == 1, "the page of the report has no place for its figures");
-    Ok(REPORT_HTML.replacen(PLACE, &json.replace('<', "\\u003c"), 1))
+fn page(page: &str, place: &str, json: &str) -> Result<String> {
+    ensure!(page.matches(place).count() == 1, "the page has no place for its figures");
+    Ok(page.replacen(place, &json.replace('<', "\\u003c"), 1))
 }
 
 #[cfg(test)]
@@ -37,8 +46,10 @@ mod tests {
 
     #[test]
     fn no_text_gets_out_of_its_script() {
-        let page = page(r#"{"title":"</script><script>alert(1)</script>"}"#).unwrap();
-        assert!(page.contains(r#"{"title":"\u003c/script>\u003cscript>alert(1)\u003c/script>"}"#));
-        assert!(!page.contains(PLACE));
+        for (html, place) in [(REPORT_HTML, PLACE), (FLAME_HTML, FLAME_PLACE)] {
+            let page = page(html, place, r#"{"title":"</script><script>alert(1)</script>"}"#).unwrap();
+            assert!(page.contains(r#"{"title":"\u003c/script>\u003cscript>alert(1)\u003c/script>"}"#));
+            assert!(!page.contains(place));
+        }
     }
 }

@@ -1,0 +1,212 @@
+//! Flame graphs: where the time of the threads went, by thread group and stack.
+
+mod svg;
+mod tree;
+
+pub use tree::{FlameNode, FlameTree};
+
+use crate::engine::{integers, texts};
+use crate::query::{FIRST_SAMPLE, SAMPLES, STACKS, Value};
+use crate::timeline::{Interval, merge};
+use crate::{Engine, Error, Explanation};
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+use std::collections::{BTreeMap, HashMap};
+
+/// What a flame graph is to show.
+#[derive(Debug, Clone)]
+pub struct FlameOptions {
+    /// cpu, wall, alloc or lock.
+    pub event: String,
+    /// Thread by thread, and not by group.
+    pub by_thread: bool,
+    /// This group alone.
+    pub group: Option<String>,
+    /// On the clock of the recording.
+    pub start_ns: i64,
+    pub end_ns: i64,
+    /// Innermost frames first: who calls what is hot, and not what is called.
+    pub reversed: bool,
+}
+
+impl Default for FlameOptions {
+    fn default() -> FlameOptions {
+        FlameOptions {
+            event: "cpu".to_string(),
+            by_thread: false,
+            group: None,
+            start_ns: i64::MIN,
+            end_ns: i64::MAX,
+            reversed: false,
+        }
+    }
+}
+
+/// Weights by thread group and stack. With a comparison, each has two: what is looked at, and what it is compared with.
+#[derive(Debug, Clone, Default)]
+pub struct Flame {
+    pub event: String,
+    /// What is looked at, in words.
+    pub title: String,
+    /// What it is compared with, in words; empty where there is no comparison.
+    pub against: String,
+    pub samples: u64,
+    stacks: Vec<FlameStack>,
+    reversed: bool,
+}
+
+#[derive(Debug, Clone)]
+struct FlameStack {
+    group: String,
+    frames: String,
+    kinds: String,
+    weight: i64,
+    other: i64,
+}
+
+impl Flame {
+    /// Of all samples in a window.
+    pub fn build(engine: &Engine, options: &FlameOptions) -> Result<Flame, Error> {
+        Flame::split(engine, options, |_| true)
+    }
+
+    /// Of the samples while requests were slow, against those of the rest of the judged time: what is on a CPU when
+    /// requests are slow, and is not otherwise.
+    pub fn of_slow(engine: &Engine, options: &FlameOptions, explanation: &Explanation) -> Result<Flame, Error> {
+        let threshold_ns = (explanation.slow_threshold_ms * 1e6) as i64;
+        let requests = engine.requests()?;
+        let judged = explanation.judged.iter().map(|window| Interval { start: window.start_ns, end: window.end_ns });
+        let judged = merge(judged.collect());
+        let is_judged = |time_ns: i64| within(&judged, time_ns);
+        let slow = requests.rows.iter().filter(|request| {
+            requests.is_timed(request) && request.response_ns() > threshold_ns && is_judged(request.intended_ns)
+        });
+        let slow = merge(slow.map(|request| Interval { start: request.intended_ns, end: request.end_ns }).collect());
+        let hull = judged.first().zip(judged.last()).map(|(first, last)| (first.start, last.end));
+        let (start_ns, end_ns) = hull.unwrap_or((options.start_ns, options.end_ns));
+        let options = FlameOptions {
+            start_ns: options.start_ns.max(start_ns),
+            end_ns: options.end_ns.min(end_ns),
+            ..options.clone()
+        };
+        let mut flame = Flame::split(engine, &options, |time_ns| within(&slow, time_ns))?;
+        flame.title = format!("while a request was slow (over {:.3} ms)", explanation.slow_threshold_ms);
+        flame.against = "the rest of the judged time".to_string();
+        Ok(flame)
+    }
+
+    /// Compares with another one, stack by stack.
+    pub fn compare(mut self, title: &str, other: Flame, against: &str) -> Flame {
+        let mut places: HashMap<(String, String), usize> = HashMap::new();
+        for (place, stack) in self.stacks.iter().enumerate() {
+            places.insert((stack.group.clone(), stack.frames.clone()), place);
+        }
+        for stack in other.stacks {
+            match places.get(&(stack.group.clone(), stack.frames.clone())) {
+                Some(place) => self.stacks[*place].other += stack.weight,
+                None => self.stacks.push(FlameStack { other: stack.weight, weight: 0, ..stack }),
+            }
+        }
+        (self.title, self.against) = (title.to_string(), against.to_string());
+        self
+    }
+
+    fn split(engine: &Engine, options: &FlameOptions, inside: impl Fn(i64) -> bool) -> Result<Flame, Error> {
+        let sql = SAMPLES.fill(&[
+            ("event", Value::Text(&options.event)),
+            ("start_ns", Value::Integer(options.start_ns)),
+            ("end_ns", Value::Integer(options.end_ns)),
+        ]);
+        let mut weights: BTreeMap<String, HashMap<i64, (i64, i64)>> = BTreeMap::new();
+        let mut samples = 0;
+        engine.each(&sql, |batch| {
+            let column = |name| integers(&batch, name);
+            let (times, stacks, weight) = (column("time_ns")?, column("stack")?, column("weight")?);
+            let groups = texts(&batch, if options.by_thread { "thread" } else { "thread_group" })?;
+            // The group is what it is asked for by, also thread by thread.
+            let asked = texts(&batch, "thread_group")?;
+            let (times, stacks) = (times.as_primitive::<Int64Type>(), stacks.as_primitive::<Int64Type>());
+            let (weight, groups, asked) =
+                (weight.as_primitive::<Int64Type>(), groups.as_string::<i32>(), asked.as_string::<i32>());
+            for row in 0..batch.num_rows() {
+                if options.group.as_ref().is_some_and(|group| group != asked.value(row)) {
+                    continue;
+                }
+                if !weights.contains_key(groups.value(row)) {
+                    weights.insert(groups.value(row).to_string(), HashMap::new());
+                }
+                let Some(of_group) = weights.get_mut(groups.value(row)) else { continue };
+                let (mine, other) = of_group.entry(stacks.value(row)).or_default();
+                samples += 1;
+                match inside(times.value(row)) {
+                    true => *mine += weight.value(row),
+                    false => *other += weight.value(row),
+                }
+            }
+            Ok::<(), Error>(())
+        })?;
+        let mut frames: HashMap<i64, (String, String)> = HashMap::new();
+        engine.each(&STACKS.fill(&[]), |batch| {
+            let (number, names, kinds) =
+                (integers(&batch, "stack")?, texts(&batch, "frames")?, texts(&batch, "kinds")?);
+            let (number, names, kinds) =
+                (number.as_primitive::<Int64Type>(), names.as_string::<i32>(), kinds.as_string::<i32>());
+            for row in 0..batch.num_rows() {
+                frames.insert(number.value(row), (names.value(row).to_string(), kinds.value(row).to_string()));
+            }
+            Ok::<(), Error>(())
+        })?;
+        let unknown = || ("(a stack that was not recorded)".to_string(), "n".to_string());
+        let mut stacks = Vec::new();
+        for (group, of_group) in weights {
+            for (stack, (weight, other)) in of_group {
+                let (frames, kinds) = frames.get(&stack).cloned().unwrap_or_else(unknown);
+                stacks.push(FlameStack { group: group.clone(), frames, kinds, weight, other });
+            }
+        }
+        stacks.sort_unstable_by(|a, b| (&a.group, &a.frames).cmp(&(&b.group, &b.frames)));
+        let title = engine.manifests().iter().map(|manifest| manifest.title.as_str()).collect::<Vec<_>>().join(" + ");
+        Ok(Flame {
+            event: options.event.clone(),
+            title,
+            against: String::new(),
+            samples,
+            stacks,
+            reversed: options.reversed,
+        })
+    }
+
+    /// When the first sample of any kind was taken.
+    pub fn first_sample_ns(engine: &Engine) -> Result<Option<i64>, Error> {
+        let first = engine.sql(&FIRST_SAMPLE.fill(&[]))?.integers_or_null("time_ns")?;
+        Ok(first.into_iter().next().flatten())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.stacks.is_empty()
+    }
+
+    /// A line for each stack: its frames from the outermost, with `;` between them, and its weight; in a comparison the
+    /// weight of the other before it. Brendan Gregg's collapsed format.
+    pub fn folded(&self) -> impl Iterator<Item = String> + '_ {
+        self.stacks.iter().map(|stack| match self.against.is_empty() {
+            true => format!("{};{} {}", stack.group, stack.frames, stack.weight),
+            false => format!("{};{} {} {}", stack.group, stack.frames, stack.other, stack.weight),
+        })
+    }
+
+    /// The graph as a tree, for those who draw it.
+    pub fn tree(&self) -> FlameTree {
+        FlameTree::of(self)
+    }
+
+    /// The graph as a picture that needs nothing but a browser.
+    pub fn svg(&self) -> String {
+        svg::draw(self, &self.tree())
+    }
+}
+
+fn within(merged: &[Interval], time_ns: i64) -> bool {
+    let next = merged.partition_point(|interval| interval.start <= time_ns);
+    next.checked_sub(1).is_some_and(|last| merged[last].contains(time_ns))
+}

@@ -1,0 +1,91 @@
+//! A flame graph as a tree: who called whom, with the weight of each.
+
+use super::Flame;
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// A frame, its weight and that of what it called.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlameNode {
+    /// 0 for all, 1 for thread groups, from 2 on frames.
+    pub depth: usize,
+    /// Position among the names.
+    pub name: usize,
+    /// The letter of the column `kinds` of the table stacks; g for a thread group, a for all.
+    pub kind: char,
+    pub weight: i64,
+    pub other: i64,
+}
+
+/// Nodes in the order of a walk: each before what it called, siblings by name.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlameTree {
+    pub event: String,
+    pub title: String,
+    pub against: String,
+    pub samples: u64,
+    pub names: Vec<String>,
+    pub nodes: Vec<FlameNode>,
+}
+
+#[derive(Default)]
+struct Building<'a> {
+    kind: char,
+    weight: i64,
+    other: i64,
+    children: HashMap<&'a str, Building<'a>>,
+}
+
+impl FlameTree {
+    pub(super) fn of(flame: &Flame) -> FlameTree {
+        let mut root = Building { kind: 'a', ..Building::default() };
+        for stack in &flame.stacks {
+            let mut node = root.enter(stack.weight, stack.other);
+            node = node.child(&stack.group, 'g').enter(stack.weight, stack.other);
+            let mut frames: Vec<(&str, char)> = stack.frames.split(';').zip(stack.kinds.chars()).collect();
+            if flame.reversed {
+                frames.reverse();
+            }
+            for (name, kind) in frames {
+                node = node.child(name, kind).enter(stack.weight, stack.other);
+            }
+        }
+        let mut tree = FlameTree {
+            event: flame.event.clone(),
+            title: flame.title.clone(),
+            against: flame.against.clone(),
+            samples: flame.samples,
+            names: Vec::new(),
+            nodes: Vec::new(),
+        };
+        let mut numbers = HashMap::new();
+        root.walk("all", 0, &mut |name, depth, node| {
+            let number = *numbers.entry(name.to_string()).or_insert_with(|| {
+                tree.names.push(name.to_string());
+                tree.names.len() - 1
+            });
+            let Building { kind, weight, other, .. } = *node;
+            tree.nodes.push(FlameNode { depth, name: number, kind, weight, other });
+        });
+        tree
+    }
+}
+
+impl<'a> Building<'a> {
+    fn enter(&mut self, weight: i64, other: i64) -> &mut Building<'a> {
+        self.weight += weight;
+        self.other += other;
+        self
+    }
+
+    fn child(&mut self, name: &'a str, kind: char) -> &mut Building<'a> {
+        self.children.entry(name).or_insert_with(|| Building { kind, ..Building::default() })
+    }
+
+    fn walk(&self, name: &str, depth: usize, take: &mut impl FnMut(&str, usize, &Building<'_>)) {
+        take(name, depth, self);
+        let mut children: Vec<_> = self.children.iter().collect();
+        children.sort_unstable_by_key(|(name, _)| **name);
+        children.into_iter().for_each(|(name, child)| child.walk(name, depth + 1, take));
+    }
+}

@@ -1,0 +1,147 @@
+use crate::{report, terminal};
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use helenus_explain::{Engine, Flame, FlameOptions, Options, SlowThreshold, explain};
+use helenus_recording::Recording;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Draw a flame graph of a recording: where the threads' time went
+///
+/// By thread group unless --threads. With --slow, what ran while requests were slow against what ran otherwise; with
+/// --diff, this recording against another.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus flame run.helenus -o run.html
+  helenus flame run.helenus --group Native-Transport-Requests -o requests.svg
+  helenus flame run.helenus --slow p99.9 -o slow.html
+  helenus flame after.helenus --diff before.helenus -o change.html
+  helenus flame run.helenus --from 20s --to 30s --folded | sort -k2 -n | tail")]
+pub struct Arguments {
+    recording: PathBuf,
+    /// What the stacks were sampled of
+    #[arg(long, value_enum, default_value = "cpu")]
+    event: Event,
+    /// One thread group alone, such as Native-Transport-Requests
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
+    /// Thread by thread, and not by group
+    #[arg(long)]
+    threads: bool,
+    /// From so long after the first sample
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    from: Option<std::time::Duration>,
+    /// Until so long after the first sample
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    to: Option<std::time::Duration>,
+    /// The samples while requests were slower than this (p99, p99.9, 250ms), against the others
+    #[arg(long, value_name = "BOUND", conflicts_with = "diff")]
+    slow: Option<SlowThreshold>,
+    /// Another recording to compare with
+    #[arg(long, value_name = "RECORDING")]
+    diff: Option<PathBuf>,
+    /// Innermost frames first: who calls what is hot
+    #[arg(long)]
+    reversed: bool,
+    /// Folded stacks to stdout, a line each, as flamegraph.pl and speedscope read them
+    #[arg(long, conflicts_with_all = ["output", "json"])]
+    folded: bool,
+    /// The tree as JSON, to stdout
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
+    /// The picture: .html, to search and zoom in, or .svg; beside the recording otherwise
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Event {
+    Cpu,
+    Wall,
+    Alloc,
+    Lock,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let engine = open(&arguments.recording)?;
+    let options = options(&arguments, &engine)?;
+    let mut flame = match (&arguments.slow, &arguments.diff) {
+        (Some(slow), _) => {
+            let explanation = explain(&engine, &Options { threshold: *slow, ..Options::default() })?;
+            Flame::of_slow(&engine, &options, &explanation)?
+        }
+        (None, Some(before)) => {
+            let other = open(before)?;
+            let before_flame = Flame::build(&other, &self::options(&arguments, &other)?)?;
+            let named = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let flame = Flame::build(&engine, &options)?;
+            flame.compare(&named(&arguments.recording), before_flame, &named(before))
+        }
+        (None, None) => Flame::build(&engine, &options)?,
+    };
+    if flame.is_empty() {
+        bail!(
+            "{} has no {} samples{}: record with --stacks, or choose another --event, --group, --from or --to",
+            arguments.recording.display(),
+            options.event,
+            arguments.group.as_ref().map_or(String::new(), |group| format!(" of {group}")),
+        );
+    }
+    if let Some(group) = &arguments.group {
+        flame.title = format!("{}: {group}", flame.title);
+    }
+    let mut out = std::io::stdout().lock();
+    if arguments.folded {
+        flame.folded().try_for_each(|line| writeln!(out, "{line}"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string(&flame.tree())?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let output = arguments.output.unwrap_or_else(|| arguments.recording.with_extension("flame.html"));
+    match output.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => std::fs::write(&output, flame.svg()),
+        Some("html") => return write_page(&flame, &output),
+        _ => bail!("{} is neither .html nor .svg", output.display()),
+    }
+    .with_context(|| format!("cannot write {}", output.display()))?;
+    terminal::done(format_args!("flame graph of {} samples: {}", terminal::count(flame.samples), output.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_page(flame: &Flame, output: &Path) -> Result<ExitCode> {
+    report::write_flame(&flame.tree(), output)?;
+    terminal::done(format_args!("flame graph of {} samples: {}", terminal::count(flame.samples), output.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn open(recording: &Path) -> Result<Engine> {
+    Ok(Engine::open(&[Recording::open(recording)?])?)
+}
+
+/// Times count from the first sample.
+fn options(arguments: &Arguments, engine: &Engine) -> Result<FlameOptions> {
+    let event = match arguments.event {
+        Event::Cpu => "cpu",
+        Event::Wall => "wall",
+        Event::Alloc => "alloc",
+        Event::Lock => "lock",
+    };
+    let mut options = FlameOptions {
+        event: event.to_string(),
+        by_thread: arguments.threads,
+        group: arguments.group.clone(),
+        reversed: arguments.reversed,
+        ..FlameOptions::default()
+    };
+    if arguments.from.is_some() || arguments.to.is_some() {
+        let first_ns = Flame::first_sample_ns(engine)?.unwrap_or_default();
+        let at =
+            |after: std::time::Duration| first_ns.saturating_add(i64::try_from(after.as_nanos()).unwrap_or(i64::MAX));
+        options.start_ns = arguments.from.map_or(i64::MIN, at);
+        options.end_ns = arguments.to.map_or(i64::MAX, at);
+    }
+    Ok(options)
+}

@@ -1,0 +1,109 @@
+/** A node as `helenus flame --json` gives it: before what it called, siblings by name. */
+export interface FlameNode {
+  depth: number;
+  name: number;
+  kind: string;
+  weight: number;
+  other: number;
+}
+
+export interface FlameData {
+  event: string;
+  title: string;
+  against: string;
+  samples: number;
+  names: string[];
+  nodes: FlameNode[];
+}
+
+/** A node with its place: from the root's left edge, in weight. */
+export interface Placed extends FlameNode {
+  index: number;
+  text: string;
+  start: number;
+  parent: number;
+  /** One past the last node below it. */
+  end: number;
+  /** Its own weight, without that of what it called. */
+  self: number;
+}
+
+/** A share from 0 to 1; 0 of nothing. */
+export function share(part: number, whole: number): number {
+  return whole > 0 ? part / whole : 0;
+}
+
+/** Gives each node its place, its parent and its own weight. */
+export function place(data: FlameData): Placed[] {
+  const placed: Placed[] = [];
+  const open: Placed[] = [];
+  /** Where the next child of each open node begins. */
+  const next: number[] = [];
+  data.nodes.forEach((node, index) => {
+    while (open.length > node.depth) {
+      const closed = open.pop();
+      if (closed) closed.end = index;
+    }
+    next.length = open.length + 1;
+    const parent = open.at(-1);
+    const start = parent ? (next[node.depth] ?? parent.start) : 0;
+    next[node.depth] = start + node.weight;
+    next[node.depth + 1] = start;
+    const own: Placed = {
+      ...node,
+      index,
+      text: data.names[node.name] ?? "",
+      start,
+      parent: parent?.index ?? -1,
+      end: data.nodes.length,
+      self: node.weight,
+    };
+    if (parent) parent.self -= node.weight;
+    placed.push(own);
+    open.push(own);
+  });
+  return placed;
+}
+
+/** Whether a name has the text in it, whatever the case. */
+export function matcher(search: string): ((text: string) => boolean) | null {
+  const wanted = search.trim().toLowerCase();
+  return wanted === "" ? null : (text) => text.toLowerCase().includes(wanted);
+}
+
+/** The weight under the nodes that match, without counting one below another twice. */
+export function matchedWeight(placed: Placed[], matches: (text: string) => boolean): number {
+  let weight = 0;
+  for (let index = 0; index < placed.length; ) {
+    const node = placed[index] as Placed;
+    if (node.depth > 0 && matches(node.text)) {
+      weight += node.weight;
+      index = node.end;
+    } else index++;
+  }
+  return weight;
+}
+
+export interface Hot {
+  text: string;
+  kind: string;
+  self: number;
+  total: number;
+}
+
+/** Frames by their own weight, the heaviest first, whoever called them. A frame that calls itself counts once in total. */
+export function hottest(placed: Placed[], count: number): Hot[] {
+  const frames = new Map<string, Hot>();
+  const within: string[] = [];
+  for (const node of placed) {
+    within.length = node.depth;
+    const nested = within.includes(node.text);
+    within[node.depth] = node.text;
+    if (node.depth < 2) continue;
+    const known = frames.get(node.text) ?? { text: node.text, kind: node.kind, self: 0, total: 0 };
+    known.self += node.self;
+    if (!nested) known.total += node.weight;
+    frames.set(node.text, known);
+  }
+  return [...frames.values()].sort((a, b) => b.self - a.self).slice(0, count);
+}
