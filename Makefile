@@ -12,12 +12,13 @@ REPORT = web/dist/report.html web/dist/flame.html
 AGENT_SOURCES = agent/pom.xml $(shell find agent/src/main -type f)
 WEB_SOURCES = $(shell find web/src -type f) $(wildcard web/*.json web/*.ts web/*.html)
 
-.PHONY: help demo build test bench lint clean
+.PHONY: help demo build test bench peers lint clean
 
 help:
 	@echo 'make demo    set up, build, and run the study "flame graphs under stress" on a real Cassandra'
 	@echo 'make test    every test, those with a real Cassandra and a real browser included'
 	@echo 'make bench   measurements, each against the best peer in the same run'
+	@echo 'make peers   install other load generators, for make bench to measure beside'
 	@echo 'make lint    formatters and linters; a warning fails'
 	@echo 'make build   the binary, at $(HELENUS)'
 
@@ -58,6 +59,10 @@ test: setup-test build $(HELENUS_TEST_PYTHON)
 $(HELENUS_TEST_PYTHON):
 	@python3 -m venv $(dir $@)..
 	@$@ -m pip install --quiet "duckdb~=2.0"
+
+# What the measurements compare with, where it can be had; `make bench` runs what is there.
+peers: setup
+	cargo install --locked latte-cli --root $(HOME)/.cache/helenus/peers
 
 bench: build
 	cargo build --release --locked --workspace --examples

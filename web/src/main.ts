@@ -1,4 +1,5 @@
 import "uplot/dist/uPlot.min.css";
+import "./flame/graph.css";
 import "./style/index.css";
 import { panelsOf } from "./charts/panels";
 import { ChartStack } from "./charts/stack";
@@ -8,6 +9,7 @@ import type { Report } from "./model";
 import { readReport, UnreadableReport } from "./report";
 import { type Action, actionsOf, listenToKeys } from "./sections/actions";
 import { findings } from "./sections/findings";
+import { flames } from "./sections/flames";
 import { header } from "./sections/header";
 import { helpDialog } from "./sections/help";
 import { phaseTable } from "./sections/phases";
@@ -45,6 +47,7 @@ function show(report: Report): HTMLElement[] {
         strip(report, store, stack, actions),
         stack.root,
       ),
+      flames(report, theme),
       sourceTable(report),
     ),
     h(

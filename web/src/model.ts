@@ -1,3 +1,5 @@
+import type { FlameData } from "./flame/tree";
+
 /**
  * What the binary writes into the page, as JSON.
  *
@@ -34,6 +36,8 @@ export interface Report {
   throughput: Throughput;
   latency: Latency;
   heatmap: Heatmap;
+  /** Where the CPU time went; and while requests were slow, against the rest. */
+  flames: FlameData[];
   cpu: Cpu[];
   groups: ThreadGroup[];
   pauses: Pause[];

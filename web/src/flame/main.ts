@@ -1,228 +1,36 @@
 import "../style/colours.css";
-import "./flame.css";
+import "./graph.css";
+import "./page.css";
 import { h } from "../dom";
 import { Theme } from "../theme";
-import { colour, depths, draw, nodeAt, ROW, type View } from "./draw";
-import { type FlameData, hottest, matchedWeight, matcher, type Placed, place, share } from "./tree";
-
-const HOTTEST = 40;
-const KINDS = [
-  ["j", "Java"],
-  ["c", "JVM"],
-  ["n", "native"],
-  ["k", "kernel"],
-] as const;
-
-const percent = (part: number) => `${(part * 100).toFixed(part < 0.0995 ? 2 : 1)} %`;
-
-function quantity(event: string, weight: number): string {
-  if (event === "alloc") return `${(weight / 1048576).toFixed(1)} MiB`;
-  return weight >= 1e9 ? `${(weight / 1e9).toFixed(2)} s` : `${(weight / 1e6).toFixed(1)} ms`;
-}
+import { caption, flameGraph } from "./graph";
+import type { FlameData } from "./tree";
 
 function show(data: FlameData): HTMLElement[] {
   const theme = new Theme();
-  const placed = place(data);
-  const all = placed[0] as Placed;
-  const view: View = {
-    placed,
-    root: all,
-    width: 0,
-    height: 0,
-    icicle: true,
-    dark: theme.dark,
-    matches: null,
-    hovered: null,
-    compared: data.against !== "",
-  };
   document.title = `${data.title} – flame graph – Helenus`;
-
-  const canvas = h("canvas", {
-    tabindex: 0,
-    role: "img",
-    "aria-label": `Flame graph of ${data.samples} samples; its hottest frames are in the table below`,
-  });
-  const said = h("p", { class: "said", role: "status" });
-  const search = h("input", { type: "search", placeholder: "Search frames", "aria-label": "Search frames" });
-  const matched = h("output", {});
-  const back = h("button", { type: "button" }, "Zoom out");
-
-  const redraw = () => {
-    view.width = canvas.parentElement?.clientWidth ?? 0;
-    view.height = depths(view) * ROW;
-    const ratio = devicePixelRatio;
-    canvas.width = Math.round(view.width * ratio);
-    canvas.height = Math.round(view.height * ratio);
-    canvas.style.height = `${view.height}px`;
-    const context = canvas.getContext("2d");
-    if (!context) return;
-    context.scale(ratio, ratio);
-    draw(context, view);
-    back.disabled = view.root === all;
-  };
-  const describe = (node: Placed | null) => {
-    if (!node) {
-      said.textContent = "";
-      return;
-    }
-    const parts = [
-      node.text,
-      `${quantity(data.event, node.weight)}, ${percent(share(node.weight, all.weight))}`,
-      `itself ${percent(share(node.self, all.weight))}`,
-    ];
-    if (view.compared) parts.push(`${percent(share(node.other, all.other))} of ${data.against}`);
-    said.textContent = parts.join(" · ");
-  };
-  const zoom = (node: Placed) => {
-    view.root = node;
-    redraw();
-  };
-  const under = (event: MouseEvent) => {
-    const frame = canvas.getBoundingClientRect();
-    return nodeAt(view, event.clientX - frame.left, event.clientY - frame.top);
-  };
-  canvas.addEventListener("mousemove", (event) => {
-    const node = under(event);
-    if (node === view.hovered) return;
-    view.hovered = node;
-    describe(node);
-    redraw();
-  });
-  canvas.addEventListener("mouseleave", () => {
-    view.hovered = null;
-    describe(null);
-    redraw();
-  });
-  canvas.addEventListener("click", (event) => {
-    const node = under(event);
-    if (node) zoom(node);
-  });
-  back.addEventListener("click", () =>
-    zoom(view.root.parent >= 0 ? (placed[view.root.parent] as Placed) : all),
-  );
-  search.addEventListener("input", () => {
-    view.matches = matcher(search.value);
-    matched.textContent = view.matches
-      ? `${percent(share(matchedWeight(placed, view.matches), all.weight))} matched`
-      : "";
-    redraw();
-  });
-  addEventListener("keydown", (event) => {
-    if (event.key === "/" && document.activeElement !== search) {
-      event.preventDefault();
-      search.focus();
-    } else if (event.key === "Escape") {
-      search.value = "";
-      search.dispatchEvent(new Event("input"));
-      search.blur();
-      zoom(all);
-    }
-  });
-  theme.subscribe(() => {
-    view.dark = theme.dark;
-    redraw();
-    legend.replaceChildren(...legendOf(view, placed, all));
-  });
-  const turn = h("button", { type: "button", "aria-pressed": "true" }, "Root on top");
-  turn.addEventListener("click", () => {
-    view.icicle = !view.icicle;
-    turn.setAttribute("aria-pressed", String(view.icicle));
-    redraw();
-  });
-  const legend = h("ul", { class: "legend" }, ...legendOf(view, placed, all));
-  new ResizeObserver(redraw).observe(document.body);
-
   return [
     h(
       "header",
       {},
       h("h1", {}, data.title),
-      h(
-        "p",
-        {},
-        `${data.samples.toLocaleString("en-US")} samples of ${data.event}, ${quantity(data.event, all.weight)}`,
-        view.compared &&
-          `, against ${data.against} (${quantity(data.event, all.other)}): red is more, blue is less`,
-      ),
+      h("p", {}, caption(data)),
+      h("button", { type: "button", onclick: () => theme.toggle() }, "Light or dark"),
     ),
-    h(
-      "div",
-      { class: "tools" },
-      search,
-      matched,
-      back,
-      turn,
-      button("Light or dark", () => theme.toggle()),
-    ),
-    legend,
-    h("main", {}, h("div", { class: "graph" }, canvas), said, table(data, placed, all, search)),
+    h("main", {}, flameGraph(data, theme)),
   ];
 }
 
-function button(text: string, onclick: () => void): HTMLElement {
-  return h("button", { type: "button", onclick }, text);
-}
-
-/** What share each kind of frame has of what is innermost. */
-function legendOf(view: View, placed: Placed[], all: Placed): HTMLElement[] {
-  if (view.compared) return [];
-  const own = (kinds: string) =>
-    placed.reduce((sum, node) => (kinds.includes(node.kind) ? sum + node.self : sum), 0);
-  return KINDS.map(([kind, name]) => {
-    const swatch = h("span", { class: "swatch" });
-    swatch.style.background = colour(kind, "", view.dark);
-    return h("li", {}, swatch, `${name} ${percent(share(own(kind === "j" ? "jl1i" : kind), all.weight))}`);
-  });
-}
-
-function table(data: FlameData, placed: Placed[], all: Placed, search: HTMLInputElement): HTMLElement {
-  const rows = hottest(placed, HOTTEST).map(({ text, self, total }) =>
-    h(
-      "tr",
-      {},
-      h("td", { class: "number" }, percent(share(self, all.weight))),
-      h("td", { class: "number" }, percent(share(total, all.weight))),
-      h("td", { class: "number" }, quantity(data.event, self)),
-      h(
-        "td",
-        {},
-        button(text, () => {
-          search.value = text;
-          search.dispatchEvent(new Event("input"));
-          scrollTo(0, 0);
-        }),
-      ),
-    ),
-  );
-  return h(
-    "table",
-    {},
-    h("caption", {}, "Hottest frames by their own share"),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        ...["Itself", "With callees", "Itself", "Frame"].map((text) => h("th", { scope: "col" }, text)),
-      ),
-    ),
-    h("tbody", {}, ...rows),
-  );
-}
-
 const app = document.getElementById("app");
-const source = document.getElementById("flame")?.textContent ?? "";
-if (app) {
-  try {
-    app.append(...show(JSON.parse(source) as FlameData));
-  } catch (error) {
-    app.append(
-      h(
-        "p",
-        { role: "alert" },
-        `This page cannot be shown: ${error instanceof Error ? error.message : error}`,
-      ),
-    );
-  }
+try {
+  app?.append(...show(JSON.parse(document.getElementById("flame")?.textContent ?? "") as FlameData));
+} catch (cause) {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  app?.append(
+    h(
+      "p",
+      { role: "alert" },
+      `There is no flame graph to show (${why}). Make one with: helenus flame RECORDING`,
+    ),
+  );
 }

@@ -1,14 +1,6 @@
 import { expect, test } from "vitest";
 import { type FlameData, hottest, matchedWeight, matcher, place } from "./tree";
 
-const node = (depth: number, name: number, weight: number, kind = "j") => ({
-  depth,
-  name,
-  kind,
-  weight,
-  other: 0,
-});
-
 /** all 10: Read 7 (run 7 (read 4, run 2)), Write 3 (run 3). */
 const data: FlameData = {
   event: "cpu",
@@ -16,15 +8,13 @@ const data: FlameData = {
   against: "",
   samples: 10,
   names: ["all", "Read", "Write", "run", "read"],
-  nodes: [
-    node(0, 0, 10, "a"),
-    node(1, 1, 7, "g"),
-    node(2, 3, 7),
-    node(3, 4, 4),
-    node(3, 3, 2),
-    node(1, 2, 3, "g"),
-    node(2, 3, 3),
-  ],
+  nodes: {
+    depth: [0, 1, 2, 3, 3, 1, 2],
+    name: [0, 1, 3, 4, 3, 2, 3],
+    kind: "agjjjgj",
+    weight: [10, 7, 7, 4, 2, 3, 3],
+    other: [],
+  },
 };
 
 test("each node lies within its parent, after its elder siblings", () => {

@@ -1,25 +1,31 @@
-/** A node as `helenus flame --json` gives it: before what it called, siblings by name. */
-export interface FlameNode {
-  depth: number;
-  name: number;
-  kind: string;
-  weight: number;
-  other: number;
-}
-
+/** What `helenus flame --json` gives: nodes in the order of a walk, a list for each member. */
 export interface FlameData {
   event: string;
   title: string;
   against: string;
   samples: number;
   names: string[];
-  nodes: FlameNode[];
+  nodes: {
+    /** 0 for all, 1 for thread groups, from 2 on frames. */
+    depth: number[];
+    /** Positions among the names. */
+    name: number[];
+    /** A letter for each node. */
+    kind: string;
+    weight: number[];
+    /** Empty where there is no comparison. */
+    other: number[];
+  };
 }
 
 /** A node with its place: from the root's left edge, in weight. */
-export interface Placed extends FlameNode {
+export interface Placed {
   index: number;
+  depth: number;
   text: string;
+  kind: string;
+  weight: number;
+  other: number;
   start: number;
   parent: number;
   /** One past the last node below it. */
@@ -39,26 +45,31 @@ export function place(data: FlameData): Placed[] {
   const open: Placed[] = [];
   /** Where the next child of each open node begins. */
   const next: number[] = [];
-  data.nodes.forEach((node, index) => {
-    while (open.length > node.depth) {
+  const { nodes, names } = data;
+  nodes.depth.forEach((depth, index) => {
+    const weight = nodes.weight[index] ?? 0;
+    while (open.length > depth) {
       const closed = open.pop();
       if (closed) closed.end = index;
     }
     next.length = open.length + 1;
     const parent = open.at(-1);
-    const start = parent ? (next[node.depth] ?? parent.start) : 0;
-    next[node.depth] = start + node.weight;
-    next[node.depth + 1] = start;
+    const start = parent ? (next[depth] ?? parent.start) : 0;
+    next[depth] = start + weight;
+    next[depth + 1] = start;
     const own: Placed = {
-      ...node,
       index,
-      text: data.names[node.name] ?? "",
+      depth,
+      text: names[nodes.name[index] ?? -1] ?? "",
+      kind: nodes.kind.charAt(index),
+      weight,
+      other: nodes.other[index] ?? 0,
       start,
       parent: parent?.index ?? -1,
-      end: data.nodes.length,
-      self: node.weight,
+      end: nodes.depth.length,
+      self: weight,
     };
-    if (parent) parent.self -= node.weight;
+    if (parent) parent.self -= weight;
     placed.push(own);
     open.push(own);
   });

@@ -1,3 +1,4 @@
+import type { FlameData } from "../../src/flame/tree";
 import type { Finding, Pause, Phase, Report } from "../../src/model";
 import { heatmapOf, latencyOf, percentiles, phasesOf, responseTimes, throughputOf } from "./bins";
 import { Random } from "./random";
@@ -34,6 +35,7 @@ export function emptyReport(): Report {
     pools: [],
     tables: [],
     sources: [],
+    flames: [],
   };
 }
 
@@ -100,6 +102,7 @@ export function withoutAgent(report: Report): Report {
     pauses: report.pauses.filter(({ side }) => side !== "server"),
     pools: [],
     tables: [],
+    flames: [],
     findings: report.findings.filter(({ finding }) => finding !== "gc-pause"),
     sources: report.sources
       .filter(({ source }) => !AGENT_SOURCES.has(source))
@@ -138,7 +141,37 @@ function reportOf(run: Run, capacity_per_s: number, { bin_s, columns, moreGroups
     pools: poolsOf(run.duration_s, strain, random),
     tables: tablesOf(phases, run.duration_s, random),
     sources: sourcesOf(run),
+    flames: flamesOf(),
   };
+}
+
+/** A small graph of two thread groups, and one that compares. */
+function flamesOf(): FlameData[] {
+  const names = [
+    "all",
+    "ReadStage",
+    "GC Thread",
+    "java.lang.Thread.run",
+    "ReadCommand.execute",
+    "pread64",
+    "scan",
+  ];
+  const nodes = {
+    depth: [0, 1, 2, 1, 2, 3, 4],
+    name: [0, 2, 6, 1, 3, 4, 5],
+    kind: "agcgjjk",
+    weight: [10e9, 2e9, 2e9, 8e9, 8e9, 7e9, 3e9],
+  };
+  const whole = { event: "cpu", title: "Write plateau", against: "", samples: 1000, names };
+  return [
+    { ...whole, nodes: { ...nodes, other: [] } },
+    {
+      ...whole,
+      title: "while a request was slow (over 20.000 ms)",
+      against: "the rest of the judged time",
+      nodes: { ...nodes, other: [20e9, 1e9, 1e9, 19e9, 19e9, 18e9, 2e9] },
+    },
+  ];
 }
 
 /** Share of the slow requests that were open in one of the pauses. */

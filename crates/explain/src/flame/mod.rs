@@ -182,6 +182,12 @@ impl Flame {
         Ok(first.into_iter().next().flatten())
     }
 
+    /// Whether there is anything to see: of a comparison, on both sides.
+    pub(crate) fn weighs(&self) -> bool {
+        let side = |weight: fn(&FlameStack) -> i64| self.stacks.iter().any(|stack| weight(stack) > 0);
+        side(|stack| stack.weight) && (self.against.is_empty() || side(|stack| stack.other))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.stacks.is_empty()
     }

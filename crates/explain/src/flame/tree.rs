@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 
 /// A frame, its weight and that of what it called.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FlameNode {
     /// 0 for all, 1 for thread groups, from 2 on frames.
     pub depth: usize,
@@ -25,7 +25,30 @@ pub struct FlameTree {
     pub against: String,
     pub samples: u64,
     pub names: Vec<String>,
+    #[serde(serialize_with = "as_columns")]
     pub nodes: Vec<FlameNode>,
+}
+
+/// A list for each member: half of what a list of objects takes.
+fn as_columns<S: serde::Serializer>(nodes: &[FlameNode], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Columns {
+        depth: Vec<usize>,
+        name: Vec<usize>,
+        kind: String,
+        weight: Vec<i64>,
+        other: Vec<i64>,
+    }
+    let compared = nodes.first().is_some_and(|root| root.other != 0);
+    Columns {
+        depth: nodes.iter().map(|node| node.depth).collect(),
+        name: nodes.iter().map(|node| node.name).collect(),
+        kind: nodes.iter().map(|node| node.kind).collect(),
+        weight: nodes.iter().map(|node| node.weight).collect(),
+        // Left out where there is no comparison.
+        other: nodes.iter().filter(|_| compared).map(|node| node.other).collect(),
+    }
+    .serialize(serializer)
 }
 
 #[derive(Default)]

@@ -10,6 +10,7 @@ use crate::anatomy::Phase;
 use crate::engine::Engine;
 use crate::explanation::Explanation;
 use crate::findings::Severity;
+use crate::flame::{Flame, FlameOptions, FlameTree};
 use crate::percentiles::Percentiles;
 use crate::timeline::Interval;
 use crate::{Error, query};
@@ -52,6 +53,8 @@ pub struct Report {
     pub pools: Vec<PoolSeries>,
     pub tables: Vec<TableSeries>,
     pub sources: Vec<ReportSource>,
+    /// Where the CPU time went; and while requests were slow, against the rest.
+    pub flames: Vec<FlameTree>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -256,8 +259,12 @@ impl Report {
                 nodes.push(ReportNode { address: node.address.clone(), version: node.cassandra.clone() });
             }
         }
+        let whole = Flame::build(engine, &FlameOptions::default())?;
+        let slow = Flame::of_slow(engine, &FlameOptions::default(), explanation)?;
+        let flames = [whole, slow].iter().filter(|flame| flame.weighs()).map(Flame::tree).collect();
         Ok(Report {
             format: 1,
+            flames,
             title: joined(&|manifest| manifest.title.clone(), " + "),
             helenus: first.map_or(String::new(), |manifest| manifest.helenus.clone()),
             created: iso(first.map_or(0, |manifest| manifest.created_ns)),

@@ -50,11 +50,28 @@ pub(super) enum Filler {
     Whole(u64),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum KeyDraw {
     Sequential,
     Uniform,
+    /// Mean and deviation of keys that begin at 0.
+    Gaussian {
+        mean: f64,
+        deviation: f64,
+    },
     Fixed(u64),
+}
+
+impl KeyDraw {
+    /// Over a population that is so many times as large.
+    pub fn scaled(self, times: f64) -> KeyDraw {
+        match self {
+            KeyDraw::Gaussian { mean, deviation } => {
+                KeyDraw::Gaussian { mean: mean * times, deviation: deviation * times }
+            }
+            other => other,
+        }
+    }
 }
 
 impl Filler {
@@ -127,6 +144,9 @@ impl Display for Filler {
                 match draw {
                     KeyDraw::Sequential => write!(out, "\"sequential\"")?,
                     KeyDraw::Uniform => write!(out, "\"uniform\"")?,
+                    KeyDraw::Gaussian { mean, deviation } => {
+                        write!(out, "\"gaussian\"\nmean = {mean:?}\ndeviation = {deviation:?}")?;
+                    }
                     KeyDraw::Fixed(key) => write!(out, "\"fixed\"\nkey = {key}")?,
                 }
                 size_bytes.map_or(Ok(()), |bytes| write!(out, "\nsize_bytes = {bytes}"))

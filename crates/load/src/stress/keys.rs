@@ -7,7 +7,7 @@ use super::options::Keys;
 use crate::Error;
 
 /// Keys in the driver's terms, where they begin at 0; seed 1 of cassandra-stress is key 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct DrawnKeys {
     pub population: u64,
     pub draw: KeyDraw,
@@ -20,7 +20,7 @@ pub(super) struct DrawnKeys {
 /// As many as there are without `-pop`, when the number of requests is not known.
 const DEFAULT_KEYS: u64 = 1_000_000;
 
-pub(super) fn keys(given: Option<Keys>, command: &Command, notes: &mut Vec<String>) -> Result<DrawnKeys, Error> {
+pub(super) fn keys(given: Option<Keys>, command: &Command) -> Result<DrawnKeys, Error> {
     let requests = match command.length {
         Length::Count(count) => Some(count),
         _ => None,
@@ -35,7 +35,7 @@ pub(super) fn keys(given: Option<Keys>, command: &Command, notes: &mut Vec<Strin
     match given.unwrap_or_else(default) {
         Keys::Sequence { from, to, wraps } => sequence(from, to, wraps, requests),
         Keys::Drawn(distribution) => {
-            let (population, draw) = drawn("-pop dist=", distribution, notes)?;
+            let (population, draw) = drawn("-pop dist=", distribution)?;
             Ok(DrawnKeys { population, draw, first_number: 0, most_requests: None })
         }
     }
@@ -61,30 +61,20 @@ fn sequence(from: u64, to: u64, wraps: bool, requests: Option<u64>) -> Result<Dr
     })
 }
 
-/// A population and how it is drawn from, for a distribution that begins at 1. What the driver does not draw is refused,
-/// or taken as what is nearest, with a note.
-pub(super) fn drawn(
-    argument: &str,
-    distribution: Distribution,
-    notes: &mut Vec<String>,
-) -> Result<(u64, KeyDraw), Error> {
+/// A population and how it is drawn from, for a distribution that begins at 1. What the driver does not draw is refused.
+pub(super) fn drawn(argument: &str, distribution: Distribution) -> Result<(u64, KeyDraw), Error> {
     let refused = |message: String| Err(Error::Argument { argument: argument.to_string(), message });
     if let Some(only) = distribution.only() {
         return Ok((only.max(1), KeyDraw::Fixed(only.max(1) - 1)));
     }
-    let even = Distribution::gaussian(distribution.min, distribution.max).shape;
     match distribution.shape {
         _ if distribution.min > 1 => {
             let max = distribution.max;
             refused(format!("{distribution}: what is drawn begins at 1 here; write {}(1..{max})", distribution.name()))
         }
         Shape::Fixed | Shape::Uniform => Ok((distribution.max, KeyDraw::Uniform)),
-        shape if shape == even && !distribution.inverted => {
-            let note = format!("{argument}{distribution} is drawn evenly over its range; the driver has no bell curve");
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-            Ok((distribution.max, KeyDraw::Uniform))
+        Shape::Gaussian { mean, deviation } if !distribution.inverted => {
+            Ok((distribution.max, KeyDraw::Gaussian { mean: mean - 1.0, deviation }))
         }
         _ => refused(format!(
             "{distribution} is not drawn by the driver, and nothing that it draws is near; write UNIFORM(1..{max}), or \

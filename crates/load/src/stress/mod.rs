@@ -79,7 +79,7 @@ impl Stress {
         }
 
         let writes = command.writes_only();
-        let keys = keys::keys(keys, &command, &mut notes)?;
+        let keys = keys::keys(keys, &command)?;
         let draft = match &command.kind {
             Kind::Predefined(operations) => {
                 if let Some(word) = (!inserts.is_empty()).then_some("-insert") {

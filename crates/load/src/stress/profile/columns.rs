@@ -69,8 +69,8 @@ impl<'p> Columns<'p> {
                 _ => None,
             };
             let (population, draw) = match only {
-                Some((only, population)) => drawn(&format!("population of {}: ", only.name), population, notes)?,
-                None => (distinct, keys.draw),
+                Some((only, population)) => drawn(&format!("population of {}: ", only.name), population)?,
+                None => (distinct, keys.draw.scaled(distinct as f64 / keys.population as f64)),
             };
             columns.partitions = DrawnKeys { population, draw, first_number: 0, ..keys };
             notes.push(format!("{distinct} partitions: the columns of the key have no more values"));
