@@ -320,7 +320,7 @@ static __always_inline __u32 follow_result(struct process *process, struct threa
 	if (returned < 0) {
 		/* A connect that goes on in the background has its addresses already. */
 		if (kind->result == RESULT_RENAMED && thread->fd >= 0)
-			identify(process, thread->fd, thread->call, identity, 0);
+			return identify(process, thread->fd, thread->call, identity, 0);
 		return identity;
 	}
 	switch (kind->result) {

@@ -17,7 +17,9 @@ fn compile(sources: &Path) -> Result<(), String> {
     let architecture = match variable("CARGO_CFG_TARGET_ARCH")?.as_str() {
         "x86_64" => "x86",
         "aarch64" => "arm64",
-        other => return Err(format!("the programs in bpf/ know no registers of {other}; x86_64 and aarch64 they know")),
+        other => {
+            return Err(format!("the programs in bpf/ know no registers of {other}; x86_64 and aarch64 they know"));
+        }
     };
     let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_string());
     let object = PathBuf::from(variable("OUT_DIR")?).join("syscalls.bpf.o");

@@ -10,12 +10,14 @@ mod names;
 mod observation;
 mod protocol;
 mod sampler;
+mod syscalls;
 mod threads;
 
 pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
 pub use names::{ThreadNames, thread_group};
 pub use observation::{Error, Observation, Options};
 pub use protocol::Hello;
+pub use syscalls::{Missing, SyscallsMode, SyscallsOptions, syscalls_available};
 
 use std::sync::mpsc::Sender;
 

@@ -3,6 +3,7 @@
 use crate::jvm::{AgentLink, Wanted};
 use crate::names::ThreadNames;
 use crate::sampler::Sampler;
+use crate::syscalls::{Syscalls, SyscallsOptions};
 use crate::{Event, Events, ProcessKind, Watched};
 use helenus_cassandra::attach;
 use helenus_cassandra::target::{self, Which};
@@ -24,6 +25,8 @@ pub struct Options {
     pub stall_bound: Duration,
     /// The agent's jar; none to leave the JVMs alone.
     pub agent: Option<&'static [u8]>,
+    /// The system calls of the processes, by eBPF. Off by default.
+    pub syscalls: SyscallsOptions,
 }
 
 impl Default for Options {
@@ -33,6 +36,7 @@ impl Default for Options {
             jvm_interval: Duration::from_secs(1),
             stall_bound: Duration::from_millis(10),
             agent: None,
+            syscalls: SyscallsOptions::default(),
         }
     }
 }
@@ -68,6 +72,7 @@ pub enum Error {
 pub struct Observation {
     agents: Vec<(String, AgentLink)>,
     sampler: Option<Sampler>,
+    syscalls: Option<Syscalls>,
 }
 
 impl Observation {
@@ -90,7 +95,7 @@ impl Observation {
                 }
             }
         })?;
-        let mut observation = Observation { agents: Vec::new(), sampler: None };
+        let mut observation = Observation { agents: Vec::new(), sampler: None, syscalls: None };
         match observation.attach(recorder, watched, options, events) {
             Ok(()) => Ok(observation),
             Err(error) => {
@@ -133,11 +138,16 @@ impl Observation {
         let sampler = Sampler::start(recorder, watched, &names, options.interval, options.stall_bound, events.clone());
         let pid = watched.first().map_or(0, |watched| watched.pid);
         self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
+        self.syscalls = Syscalls::start(recorder, watched, &names, options.syscalls, events);
         Ok(())
     }
 
     /// Takes all sources off again, and returns what is not sure to be undone.
     pub fn stop(self) -> Vec<String> {
+        // First, so that the detaching of the agents is not in it.
+        if let Some(syscalls) = self.syscalls {
+            syscalls.stop();
+        }
         if let Some(sampler) = self.sampler {
             sampler.stop();
         }
