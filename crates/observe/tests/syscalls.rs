@@ -299,8 +299,10 @@ fn counts_are_those_of_strace() {
     let calls = ended.work();
     assert_eq!(counted(calls.iter().map(|call| call.text("call"))), truth);
     assert!(truth["read"] >= 50 + 25 + 30 && truth["openat"] >= 58, "{truth:?}");
-    let failed = |error: &str| calls.iter().filter(|call| call.text("error") == error).count();
-    assert_eq!((failed("ENOENT"), failed("EAGAIN")), (7, 5));
+    let failed = |name: &str, error: &str| {
+        calls.iter().filter(|call| call.text("call") == name && call.text("error") == error).count()
+    };
+    assert_eq!((failed("openat", "ENOENT"), failed("read", "EAGAIN")), (7, 5));
     let (captured, lost, reasons) = ended.source();
     assert_eq!(captured, ended.calls().len() as i64);
     assert_eq!((lost, reasons), (0, vec![]));
@@ -507,7 +509,9 @@ for i in range(20):
     thread.join()
 ",
     );
+    let starting = Instant::now();
     let watch = Watch::full(program.child.id());
+    assert!(starting.elapsed() < Duration::from_secs(1), "{:?}", starting.elapsed());
     program.work();
     program.child.kill().unwrap();
     program.child.wait().unwrap();

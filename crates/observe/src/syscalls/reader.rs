@@ -9,10 +9,11 @@ use crate::Watched;
 use crate::names::{ThreadNames, thread_group};
 use helenus_recording::rows::{SourceReport, Syscall, SyscallSummary};
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
-use libbpf_rs::RingBufferBuilder;
+use libbpf_rs::{RingBuffer, RingBufferBuilder};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -24,6 +25,8 @@ const APPEND_EVERY: Duration = Duration::from_millis(200);
 const APPEND_AT_ROWS: usize = 1 << 17;
 /// How often the reader says what it captured, lost and cost; and how often sums are taken.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// Above so many threads, those that have ended are forgotten.
+const THREADS_KEPT: usize = 4096;
 /// Records that are taken at once, so that the end of the recording is noticed even when they come faster.
 const RECORDS_AT_ONCE: usize = 1 << 16;
 
@@ -57,6 +60,7 @@ struct Thread {
 /// What is known of threads and descriptors, and the rows that wait.
 struct Follower {
     calls: Calls,
+    pids: Vec<u32>,
     names: Vec<ThreadNames>,
     threads: HashMap<u32, Thread>,
     descriptors: Descriptors,
@@ -98,6 +102,7 @@ impl Reader {
             names: followed.iter().map(|(_, names)| names.clone()).collect(),
             threads: HashMap::new(),
             descriptors: Descriptors::new(&pids),
+            pids,
             rows: Vec::new(),
             no_group: "".into(),
         };
@@ -146,7 +151,7 @@ impl Reader {
                 self.append(0);
             }
             if !going_on || self.reported.elapsed() >= REPORT_EVERY {
-                self.each_second();
+                self.each_second(&ring);
             }
             if !going_on {
                 return;
@@ -190,7 +195,7 @@ impl Reader {
         follower.rows.clear();
     }
 
-    fn each_second(&mut self) {
+    fn each_second(&mut self, ring: &RingBuffer<'_>) {
         let interval = self.reported.elapsed();
         self.reported = Instant::now();
         for followed in &mut self.followed {
@@ -200,7 +205,7 @@ impl Reader {
             }
         }
         if self.mode == SyscallsMode::Summary {
-            self.append_sums(interval);
+            self.append_sums(interval, ring);
         }
         self.report(interval);
         let mut follower = self.follower.borrow_mut();
@@ -208,10 +213,12 @@ impl Reader {
         follower.regroup();
     }
 
-    fn append_sums(&mut self, interval: Duration) {
+    fn append_sums(&mut self, interval: Duration, ring: &RingBuffer<'_>) {
         let mut sums: Vec<Sum> = Vec::new();
         // What can't be read stays in the table, and comes with the next.
         let _ = self.programs.take_sums(|sum| sums.push(sum));
+        // What they are about was told before they were added up.
+        ring.consume_raw_n(RECORDS_AT_ONCE);
         let follower = self.follower.borrow();
         let mut totals: HashMap<(u8, Rc<str>, u16, Named, u8), Total> = HashMap::new();
         for sum in &sums {
@@ -319,6 +326,13 @@ impl Follower {
 
     /// The agent tells full names later than the kernel tells short ones.
     fn regroup(&mut self) {
+        if self.threads.len() > THREADS_KEPT {
+            let pids = &self.pids;
+            self.threads.retain(|tid, thread| {
+                let pid = pids.get(usize::from(thread.process)).copied().unwrap_or_default();
+                Path::new(&format!("/proc/{pid}/task/{tid}")).exists()
+            });
+        }
         for (tid, thread) in &mut self.threads {
             let Some(names) = self.names.get(usize::from(thread.process)) else { continue };
             let now = group(names, *tid, &thread.short);
