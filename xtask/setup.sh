@@ -28,9 +28,17 @@ wants mvn maven
 wants node nodejs
 wants npm npm
 wants cargo rustup
+# The programs in bpf/, and libbpf, which is built from its source.
+wants clang clang
+wants make make
+wants pkg-config pkg-config
+for header in libelf.h:libelf-dev zlib.h:zlib1g-dev; do
+    [ -e "/usr/include/${header%:*}" ] || missing="$missing ${header#*:}"
+done
 if [ "${1:-build}" = test ]; then
     wants chromium chromium
     wants python3 python3
+    wants strace strace
     wants unshare util-linux
     python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 fi

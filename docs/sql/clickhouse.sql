@@ -131,6 +131,37 @@ CREATE TABLE stalls (
   `kind` String
 ) ENGINE = File(Parquet, '{recording}/stalls/*.parquet');
 
+-- System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these.
+CREATE TABLE syscall_summary (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `thread_group` String,
+  `call` String,
+  `file` String,
+  `file_kind` String,
+  `low_ns` Int64,
+  `high_ns` Int64,
+  `count` Int64,
+  `total_ns` Int64,
+  `bytes` Int64,
+  `errors` Int64
+) ENGINE = File(Parquet, '{recording}/syscall_summary/*.parquet');
+
+-- One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only.
+CREATE TABLE syscalls (
+  `start_ns` Int64,
+  `duration_ns` Int64,
+  `node` String,
+  `tid` Int64,
+  `thread_group` String,
+  `call` String,
+  `file` String,
+  `file_kind` String,
+  `bytes` Nullable(Int64),
+  `error` Nullable(String)
+) ENGINE = File(Parquet, '{recording}/syscalls/*.parquet');
+
 -- Figures of each table of a node, as its own metrics give them. Counters count since the node started.
 CREATE TABLE table_stats (
   `time_ns` Int64,

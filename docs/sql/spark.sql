@@ -131,6 +131,37 @@ CREATE TABLE stalls (
   `kind` STRING
 ) USING PARQUET LOCATION '{recording}/stalls';
 
+-- System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these.
+CREATE TABLE syscall_summary (
+  `time_ns` BIGINT,
+  `interval_ns` BIGINT,
+  `node` STRING,
+  `thread_group` STRING,
+  `call` STRING,
+  `file` STRING,
+  `file_kind` STRING,
+  `low_ns` BIGINT,
+  `high_ns` BIGINT,
+  `count` BIGINT,
+  `total_ns` BIGINT,
+  `bytes` BIGINT,
+  `errors` BIGINT
+) USING PARQUET LOCATION '{recording}/syscall_summary';
+
+-- One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only.
+CREATE TABLE syscalls (
+  `start_ns` BIGINT,
+  `duration_ns` BIGINT,
+  `node` STRING,
+  `tid` BIGINT,
+  `thread_group` STRING,
+  `call` STRING,
+  `file` STRING,
+  `file_kind` STRING,
+  `bytes` BIGINT,
+  `error` STRING
+) USING PARQUET LOCATION '{recording}/syscalls';
+
 -- Figures of each table of a node, as its own metrics give them. Counters count since the node started.
 CREATE TABLE table_stats (
   `time_ns` BIGINT,

@@ -11,6 +11,7 @@ mod observation;
 mod protocol;
 mod sampler;
 mod stacks;
+mod syscalls;
 mod threads;
 
 pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
@@ -18,6 +19,7 @@ pub use names::{ThreadNames, thread_group};
 pub use observation::{Error, Observation, Options};
 pub use protocol::Hello;
 pub use stacks::{StackOptions, jfr};
+pub use syscalls::{Missing, SyscallsMode, SyscallsOptions, syscalls_available};
 
 use std::sync::mpsc::Sender;
 

@@ -4,6 +4,7 @@ use crate::jvm::{AgentLink, Wanted};
 use crate::names::ThreadNames;
 use crate::sampler::Sampler;
 use crate::stacks::{StackOptions, Stacks};
+use crate::syscalls::{Syscalls, SyscallsOptions};
 use crate::{Event, Events, ProcessKind, Watched};
 use helenus_cassandra::attach;
 use helenus_cassandra::target::{self, Which};
@@ -27,6 +28,8 @@ pub struct Options {
     pub agent: Option<&'static [u8]>,
     /// The profiler's library and what it samples; none to sample no stacks.
     pub stacks: Option<(&'static [u8], StackOptions)>,
+    /// The system calls of the processes, by eBPF. Off by default.
+    pub syscalls: SyscallsOptions,
 }
 
 impl Default for Options {
@@ -37,6 +40,7 @@ impl Default for Options {
             stall_bound: Duration::from_millis(10),
             agent: None,
             stacks: None,
+            syscalls: SyscallsOptions::default(),
         }
     }
 }
@@ -73,6 +77,7 @@ pub struct Observation {
     agents: Vec<(String, AgentLink)>,
     stacks: Vec<Stacks>,
     sampler: Option<Sampler>,
+    syscalls: Option<Syscalls>,
 }
 
 impl Observation {
@@ -95,7 +100,7 @@ impl Observation {
                 }
             }
         })?;
-        let mut observation = Observation { agents: Vec::new(), stacks: Vec::new(), sampler: None };
+        let mut observation = Observation { agents: Vec::new(), stacks: Vec::new(), sampler: None, syscalls: None };
         match observation.attach(recorder, watched, options, events) {
             Ok(()) => Ok(observation),
             Err(error) => {
@@ -151,11 +156,16 @@ impl Observation {
         let sampler = Sampler::start(recorder, watched, &names, options.interval, options.stall_bound, events.clone());
         let pid = watched.first().map_or(0, |watched| watched.pid);
         self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
+        self.syscalls = Syscalls::start(recorder, watched, &names, options.syscalls, events);
         Ok(())
     }
 
     /// Takes all sources off again, and returns what is not sure to be undone.
     pub fn stop(self) -> Vec<String> {
+        // First, so that the detaching of the others is not in it.
+        if let Some(syscalls) = self.syscalls {
+            syscalls.stop();
+        }
         self.stacks.into_iter().for_each(Stacks::stop);
         if let Some(sampler) = self.sampler {
             sampler.stop();

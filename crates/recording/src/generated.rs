@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "8c0b2dca09412963";
+pub const FINGERPRINT: &str = "2622fcdde2445ccc";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -160,6 +160,41 @@ pub static TABLES: &[Table] = &[
             Column { name: "side", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Whose stall it was: load (the driver), server (inside the JVM of a node), recorder." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node, for side server; empty otherwise." },
             Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free to take them. stopped: the kernel held the whole process stopped, as by SIGSTOP; looked at 10 times a second." },
+        ],
+    },
+    Table {
+        name: "syscall_summary", since: 1, time: "time_ns",
+        meaning: "System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval. A call counts in the interval in which it ended." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the threads without their numbers." },
+            Column { name: "call", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "As in syscalls." },
+            Column { name: "file", ty: Type::String, unit: "path", is_time: false, nullable: false, meaning: "As in syscalls; empty for a call that takes only a path." },
+            Column { name: "file_kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "As in syscalls." },
+            Column { name: "low_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Lower bound of the durations in this row, itself included." },
+            Column { name: "high_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Upper bound of the durations in this row, itself not included: twice low_ns, or 1 where that is 0." },
+            Column { name: "count", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Calls that ended." },
+            Column { name: "total_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Sum of their durations." },
+            Column { name: "bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: false, meaning: "Bytes that they read or wrote." },
+            Column { name: "errors", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Those that ended with an error, EAGAIN included." },
+        ],
+    },
+    Table {
+        name: "syscalls", since: 1, time: "start_ns",
+        meaning: "One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only.",
+        columns: &[
+            Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the thread entered the kernel." },
+            Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "From there until it left the kernel: time in the call, waiting included." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "tid", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Thread id in the kernel." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the thread without its number." },
+            Column { name: "call", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the system call, such as pread64; its number where it has no name here." },
+            Column { name: "file", ty: Type::String, unit: "path", is_time: false, nullable: false, meaning: "What the call's descriptor stood for when it began: a path, socket:LOCAL->REMOTE, socket:LOCAL, pipe, epoll, eventfd, timerfd. For a call that takes a path, the path. Empty for calls with neither." },
+            Column { name: "file_kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "file, folder, socket, pipe, epoll, eventfd, timerfd, device, other; path where only a path was given; unknown; empty for calls without a descriptor or path." },
+            Column { name: "bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Bytes read or written, for calls that read or write and did not fail." },
+            Column { name: "error", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Name of the error, such as EAGAIN; null where there was none." },
         ],
     },
     Table {
@@ -621,6 +656,101 @@ pub mod rows {
         }
     }
 
+    /// System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct SyscallSummary<'a> {
+        /// End of the interval. A call counts in the interval in which it ended. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Name of the threads without their numbers. (name)
+        pub thread_group: &'a str,
+        /// As in syscalls. (name)
+        pub call: &'a str,
+        /// As in syscalls; empty for a call that takes only a path. (path)
+        pub file: &'a str,
+        /// As in syscalls. (name)
+        pub file_kind: &'a str,
+        /// Lower bound of the durations in this row, itself included. (ns)
+        pub low_ns: i64,
+        /// Upper bound of the durations in this row, itself not included: twice low_ns, or 1 where that is 0. (ns)
+        pub high_ns: i64,
+        /// Calls that ended. (count)
+        pub count: i64,
+        /// Sum of their durations. (ns)
+        pub total_ns: i64,
+        /// Bytes that they read or wrote. (bytes)
+        pub bytes: i64,
+        /// Those that ended with an error, EAGAIN included. (count)
+        pub errors: i64,
+    }
+
+    impl Row for SyscallSummary<'_> {
+        const TABLE: usize = 10;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.thread_group));
+            batch.string(4, Some(self.call));
+            batch.string(5, Some(self.file));
+            batch.string(6, Some(self.file_kind));
+            batch.int64(7, Some(self.low_ns));
+            batch.int64(8, Some(self.high_ns));
+            batch.int64(9, Some(self.count));
+            batch.int64(10, Some(self.total_ns));
+            batch.int64(11, Some(self.bytes));
+            batch.int64(12, Some(self.errors));
+            batch.end_row();
+        }
+    }
+
+    /// One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct Syscall<'a> {
+        /// When the thread entered the kernel. (ns since the Unix epoch)
+        pub start_ns: i64,
+        /// From there until it left the kernel: time in the call, waiting included. (ns)
+        pub duration_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Thread id in the kernel. (number)
+        pub tid: i64,
+        /// Name of the thread without its number. (name)
+        pub thread_group: &'a str,
+        /// Name of the system call, such as pread64; its number where it has no name here. (name)
+        pub call: &'a str,
+        /// What the call's descriptor stood for when it began: a path, socket:LOCAL->REMOTE, socket:LOCAL, pipe, epoll, eventfd, timerfd. For a call that takes a path, the path. Empty for calls with neither. (path)
+        pub file: &'a str,
+        /// file, folder, socket, pipe, epoll, eventfd, timerfd, device, other; path where only a path was given; unknown; empty for calls without a descriptor or path. (name)
+        pub file_kind: &'a str,
+        /// Bytes read or written, for calls that read or write and did not fail. (bytes)
+        pub bytes: Option<i64>,
+        /// Name of the error, such as EAGAIN; null where there was none. (name)
+        pub error: Option<&'a str>,
+    }
+
+    impl Row for Syscall<'_> {
+        const TABLE: usize = 11;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.start_ns));
+            batch.int64(1, Some(self.duration_ns));
+            batch.string(2, Some(self.node));
+            batch.int64(3, Some(self.tid));
+            batch.string(4, Some(self.thread_group));
+            batch.string(5, Some(self.call));
+            batch.string(6, Some(self.file));
+            batch.string(7, Some(self.file_kind));
+            batch.int64(8, self.bytes);
+            batch.string(9, self.error);
+            batch.end_row();
+        }
+    }
+
     /// Figures of each table of a node, as its own metrics give them. Counters count since the node started.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct TableSample<'a> {
@@ -669,7 +799,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 10;
+        const TABLE: usize = 12;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -727,7 +857,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 11;
+        const TABLE: usize = 13;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));

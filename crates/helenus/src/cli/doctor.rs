@@ -35,7 +35,7 @@ enum State {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let checks = [java_for_nodes(), maven(), attach(), schedstat(), sched(), cpus(), descriptors()];
+    let checks = [java_for_nodes(), maven(), attach(), schedstat(), sched(), syscalls(), cpus(), descriptors()];
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&checks)?);
         return Ok(ExitCode::SUCCESS);
@@ -135,6 +135,14 @@ fn sched() -> Check {
             "no /proc/PID/task/TID/sched in this kernel",
             "a kernel with CONFIG_SCHED_DEBUG",
         )
+    }
+}
+
+fn syscalls() -> Check {
+    let what = "system calls";
+    match helenus_observe::syscalls_available() {
+        Ok(()) => check(what, State::Works, "eBPF: the kernel takes the programs", ""),
+        Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
     }
 }
 

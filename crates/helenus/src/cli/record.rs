@@ -2,17 +2,17 @@ use super::nodes;
 use crate::assets::{AGENT_JAR, PROFILER};
 use crate::{interrupt, terminal};
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use helenus_cassandra::Cancel;
 use helenus_cassandra::target::{self, Target, Vm, Which};
-use helenus_observe::{Event, Observation, Options, ProcessKind, StackOptions, Watched};
+use helenus_observe::{Event, Observation, Options, ProcessKind, StackOptions, SyscallsMode, SyscallsOptions, Watched};
 use helenus_recording::{Manifest, Recorder};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Record what running nodes do: CPUs, threads, GC, safepoints, thread pools, tables
+/// Record what running nodes do: CPUs, threads, GC, safepoints, thread pools, tables, system calls
 ///
 /// The nodes run on this machine and need no preparation. An agent is loaded into each JVM and taken out again at the
 /// end; it opens no port. Ends after --for, with the command after `--`, at Ctrl-C, or when the last node has ended.
@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
   helenus record --node 127.0.0.1 --for 60s
   helenus record --pid 4711 -o peak.helenus
   helenus record --node 127.0.0.1 -- cassandra-stress write n=1000000
-  helenus record --node 127.0.0.1 --no-agent --for 10s")]
+  helenus record --node 127.0.0.1 --no-agent --for 10s
+  helenus record --node 127.0.0.1 --syscalls summary --for 60s")]
 pub struct Arguments {
     /// A node, by its CQL address (may be given again)
     #[arg(long = "node", value_name = "ADDRESS[:PORT]", required_unless_present = "pids")]
@@ -47,6 +48,12 @@ pub struct Arguments {
     /// Leave the JVM alone: GC, safepoints, pools, tables and stacks are not recorded
     #[arg(long)]
     no_agent: bool,
+    /// Record system calls by eBPF: each as a row, or added up in the kernel every second (needs root)
+    #[arg(long, value_name = "MODE", default_value = "off")]
+    syscalls: Syscalls,
+    /// With --syscalls full: calls above this in a second are dropped in the kernel, and counted
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_events_per_s: Option<u32>,
     /// A command to record around
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -92,6 +99,25 @@ impl Arguments {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Syscalls {
+    Off,
+    /// Added up every second
+    Summary,
+    /// A row per call
+    Full,
+}
+
+impl Syscalls {
+    fn mode(self) -> SyscallsMode {
+        match self {
+            Syscalls::Off => SyscallsMode::Off,
+            Syscalls::Summary => SyscallsMode::Summary,
+            Syscalls::Full => SyscallsMode::Full,
+        }
+    }
+}
+
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if arguments.stack_interval < Duration::from_millis(1) {
         bail!(
@@ -104,6 +130,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             "--interval {:?} is too short: reading /proc that often would be what is measured; take 5ms or more",
             arguments.interval
         );
+    }
+    if arguments.max_events_per_s.is_some() && arguments.syscalls != Syscalls::Full {
+        bail!("--max-events-per-s limits the rows of --syscalls full; a summary has none to limit");
     }
     let cancel = interrupt::cancel_on_signals()?;
     let targets = targets(&arguments)?;
@@ -171,6 +200,11 @@ fn record(
         interval: arguments.interval,
         agent: (!arguments.no_agent).then_some(AGENT_JAR),
         stacks: arguments.stack_options().map(|options| (PROFILER, options)),
+        syscalls: SyscallsOptions {
+            mode: arguments.syscalls.mode(),
+            max_events_per_s: arguments.max_events_per_s,
+            ..SyscallsOptions::default()
+        },
         ..Options::default()
     };
     let mut steps = terminal::Steps::new();

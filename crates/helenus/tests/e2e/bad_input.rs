@@ -24,6 +24,8 @@ fn addresses_and_processes_that_are_none() {
     refused(&place, "load keyvalue --node 127.0.31.9 --rate 5 --for 1s -o r", &["cannot reach", "helenus up"]);
     let mut sleep = std::process::Command::new("sleep").arg("100").spawn().unwrap();
     refused(&place, &format!("record --pid {} --for 1s", sleep.id()), &["no Java virtual machine", "--no-agent"]);
+    let limited = format!("record --pid {} --no-agent --max-events-per-s 5 --for 1s", sleep.id());
+    refused(&place, &limited, &["--syscalls full"]);
     // Its CPU and threads can still be recorded.
     place.well(&format!("record --pid {} --for 1s --no-agent -o sleeping", sleep.id()));
     assert!(place.ask("sleeping", "select count(*) from cpus") > 0);

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "8c0b2dca09412963";
+  public static final String FINGERPRINT = "2622fcdde2445ccc";
 
   /** What each CPU of the machine did in an interval, from /proc/stat. */
   public static final int CPUS = 0;
@@ -35,11 +35,17 @@ public final class Tables {
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
   public static final int STALLS = 9;
 
+  /** System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these. */
+  public static final int SYSCALL_SUMMARY = 10;
+
+  /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
+  public static final int SYSCALLS = 11;
+
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 10;
+  public static final int TABLE_STATS = 12;
 
   /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 11;
+  public static final int THREADS = 13;
 
   private Tables() {}
 
@@ -271,6 +277,62 @@ public final class Tables {
     rows.string(side);
     rows.string(node);
     rows.string(kind);
+  }
+
+  public static void syscallSummary(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String threadGroup,
+      String call,
+      String file,
+      String fileKind,
+      long lowNs,
+      long highNs,
+      long count,
+      long totalNs,
+      long bytes,
+      long errors) {
+    rows.row(SYSCALL_SUMMARY);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(threadGroup);
+    rows.string(call);
+    rows.string(file);
+    rows.string(fileKind);
+    rows.int64(lowNs);
+    rows.int64(highNs);
+    rows.int64(count);
+    rows.int64(totalNs);
+    rows.int64(bytes);
+    rows.int64(errors);
+  }
+
+  public static void syscall(
+      RowBuffer rows,
+      long startNs,
+      long durationNs,
+      String node,
+      long tid,
+      String threadGroup,
+      String call,
+      String file,
+      String fileKind,
+      Long bytes,
+      String error) {
+    rows.row(SYSCALLS);
+    rows.int64(startNs);
+    rows.int64(durationNs);
+    rows.string(node);
+    rows.int64(tid);
+    rows.string(threadGroup);
+    rows.string(call);
+    rows.string(file);
+    rows.string(fileKind);
+    rows.nullableInt64(bytes);
+    rows.nullableString(error);
   }
 
   public static void tableSample(

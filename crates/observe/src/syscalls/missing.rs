@@ -1,0 +1,78 @@
+//! Whether the kernel can be asked at all, and if not, what would change that.
+
+use super::calls::Calls;
+use super::kernel::Programs;
+use super::{SyscallsMode, SyscallsOptions};
+use std::path::Path;
+
+/// The kernel's description of its own types, by which the programs find their fields.
+const BTF: &str = "/sys/kernel/btf/vmlinux";
+/// The number of the first PID namespace, the same on every Linux.
+const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_PERFMON: u32 = 38;
+const CAP_BPF: u32 = 39;
+
+/// Why system calls can't be followed here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}; {way_out}")]
+pub struct Missing {
+    pub reason: String,
+    /// The one command or change that would make it work.
+    pub way_out: String,
+}
+
+impl Missing {
+    fn new(reason: impl Into<String>, way_out: &str) -> Missing {
+        Missing { reason: reason.into(), way_out: way_out.to_string() }
+    }
+
+    pub(super) fn load(error: &dyn std::fmt::Display, said: &str) -> Missing {
+        // The verifier's account can be thousands of lines; what libbpf says first and last is enough to go on.
+        let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        Missing::new(
+            format!("the kernel refused the programs: {error} {last}"),
+            "Linux 5.12 or newer with CONFIG_DEBUG_INFO_BTF and no lockdown is needed",
+        )
+    }
+}
+
+/// Looks for what is known to be needed, the cheapest first.
+pub(super) fn look() -> Result<(), Missing> {
+    let capabilities = effective_capabilities();
+    let has = |capability: u32| capabilities & (1 << capability) != 0;
+    if !has(CAP_SYS_ADMIN) && !(has(CAP_BPF) && has(CAP_PERFMON)) {
+        return Err(Missing::new(
+            "eBPF needs root, or CAP_BPF and CAP_PERFMON",
+            "run it with sudo, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep $(which helenus)",
+        ));
+    }
+    if !Path::new(BTF).exists() {
+        return Err(Missing::new(
+            format!("this kernel does not describe its types: there is no {BTF}"),
+            "run a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build them since about 2021",
+        ));
+    }
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    if !namespace.as_os_str().is_empty() && namespace != Path::new(FIRST_PID_NAMESPACE) {
+        return Err(Missing::new(
+            "this is a PID namespace of its own, in which processes have other numbers than the kernel's programs see",
+            "run helenus on the host, or the container with --pid=host",
+        ));
+    }
+    Ok(())
+}
+
+/// Says whether system calls can be followed here, by loading the programs without attaching them.
+pub fn syscalls_available() -> Result<(), Missing> {
+    look()?;
+    let options = SyscallsOptions { mode: SyscallsMode::Full, buffer_bytes: 1 << 16, ..SyscallsOptions::default() };
+    Programs::load(&options, &Calls::new()).map(drop)
+}
+
+/// Those of this thread; none where /proc does not say.
+fn effective_capabilities() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}

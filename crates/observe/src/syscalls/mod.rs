@@ -1,0 +1,156 @@
+//! System calls of the watched processes, from programs in the kernel: each call as a row, or added up every second.
+//!
+//! ```text
+//! sys_enter ─▶ start, descriptor ─┐                         ┌─▶ syscalls          (full)
+//! sys_exit  ─▶ duration, result ──┴▶ ring buffer ─▶ reader ─┤
+//!                                └▶ table of sums ─▶ ───────┴─▶ syscall_summary   (summary)
+//! ```
+//!
+//! Our own process is never followed, so that what the recorder does is not what it records.
+
+mod calls;
+mod descriptors;
+mod kernel;
+mod missing;
+mod reader;
+mod wire;
+
+pub use missing::{Missing, syscalls_available};
+
+use crate::names::ThreadNames;
+use crate::{Event, Events, Watched};
+use calls::Calls;
+use helenus_recording::{Recorder, SourceFacts};
+use kernel::Programs;
+use reader::Reader;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+
+pub(crate) const SOURCE: &str = "syscalls";
+pub(crate) const PROVIDER: &str = "ebpf";
+
+/// How system calls are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SyscallsMode {
+    #[default]
+    Off,
+    /// Added up in the kernel and read every second.
+    Summary,
+    /// A row per call.
+    Full,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SyscallsOptions {
+    pub mode: SyscallsMode,
+    /// Above it, calls of a second are dropped in the kernel, and counted. In full mode only.
+    pub max_events_per_s: Option<u32>,
+    /// Size of the ring buffer, rounded up to a power of two: a call takes 48 bytes.
+    pub buffer_bytes: u32,
+}
+
+impl Default for SyscallsOptions {
+    fn default() -> SyscallsOptions {
+        SyscallsOptions { mode: SyscallsMode::Off, max_events_per_s: None, buffer_bytes: 16 << 20 }
+    }
+}
+
+/// The running source.
+#[derive(Debug)]
+pub(crate) struct Syscalls {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Syscalls {
+    /// Begins to follow the processes. Where that can't be, every node is told to be without, and nothing runs.
+    pub(crate) fn start(
+        recorder: &Recorder,
+        watched: &[Watched],
+        names: &[ThreadNames],
+        options: SyscallsOptions,
+        events: &Events,
+    ) -> Option<Syscalls> {
+        if options.mode == SyscallsMode::Off {
+            return None;
+        }
+        let followed: Vec<(Watched, ThreadNames)> = watched
+            .iter()
+            .cloned()
+            .zip(names.iter().cloned())
+            .filter(|(watched, _)| watched.pid != std::process::id())
+            .take(wire::PROCESSES)
+            .collect();
+        if followed.is_empty() {
+            return None;
+        }
+        match Syscalls::try_start(recorder, &followed, options) {
+            Ok(syscalls) => Some(syscalls),
+            Err(missing) => {
+                for (watched, _) in &followed {
+                    let reason = format!("system calls are not recorded: {missing}");
+                    // The one who listened may have had enough.
+                    let _ = events.send(Event::Degraded { node: watched.node.clone(), source: SOURCE, reason });
+                }
+                None
+            }
+        }
+    }
+
+    fn try_start(
+        recorder: &Recorder,
+        followed: &[(Watched, ThreadNames)],
+        options: SyscallsOptions,
+    ) -> Result<Syscalls, Missing> {
+        missing::look()?;
+        let (stop, stopped) = channel();
+        let (say_ready, ready) = channel();
+        let no_thread = |error: &dyn std::fmt::Display| Missing {
+            reason: format!("the reader could not start: {error}"),
+            way_out: "look for limits on threads and memory (ulimit -a)".to_string(),
+        };
+        let (recorder_there, followed_there) = (recorder.clone(), followed.to_vec());
+        // The descriptors' names are shared without locks, and stay in the thread that makes them.
+        let thread = std::thread::Builder::new().name(SOURCE.into()).spawn(move || {
+            let calls = Calls::new();
+            let started = Programs::load(&options, &calls).and_then(|mut programs| {
+                let pids: Vec<u32> = followed_there.iter().map(|(watched, _)| watched.pid).collect();
+                programs.attach(&pids)?;
+                Ok(programs)
+            });
+            match started {
+                Ok(programs) => {
+                    let reader = Reader::new(recorder_there, followed_there, options.mode, programs, calls);
+                    // Nobody waits any more only if the whole start was given up.
+                    let _ = say_ready.send(Ok(()));
+                    reader.run(&stopped);
+                }
+                Err(missing) => {
+                    let _ = say_ready.send(Err(missing));
+                }
+            }
+        });
+        let thread = thread.map_err(|error| no_thread(&error))?;
+        ready.recv().map_err(|_| no_thread(&"it ended"))??;
+        let note = match options.mode {
+            SyscallsMode::Summary => "added up in the kernel, without a row per call",
+            _ => "a row per call",
+        };
+        let facts = followed.iter().map(|(watched, _)| SourceFacts {
+            name: SOURCE.into(),
+            node: watched.node.clone(),
+            provider: PROVIDER.into(),
+            note: note.into(),
+        });
+        // A manifest that can't be written is what the rows of the recorder itself tell about.
+        let _ = recorder.update_manifest(|manifest| manifest.sources.extend(facts));
+        Ok(Syscalls { stop, thread })
+    }
+
+    /// Takes the programs off, after the last calls are in the recording.
+    pub(crate) fn stop(self) {
+        drop(self.stop);
+        // A panic in the reader has been printed; what it recorded is there.
+        let _ = self.thread.join();
+    }
+}

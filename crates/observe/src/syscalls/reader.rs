@@ -1,0 +1,369 @@
+//! The thread that takes what the programs in the kernel tell, and makes rows of it.
+
+use super::calls::{Calls, error_name};
+use super::descriptors::{Descriptors, Named};
+use super::kernel::Programs;
+use super::wire::{self, LOST_REASONS, Record, Sum};
+use super::{PROVIDER, SOURCE, SyscallsMode};
+use crate::Watched;
+use crate::names::{ThreadNames, thread_group};
+use helenus_recording::rows::{SourceReport, Syscall, SyscallSummary};
+use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
+use libbpf_rs::{RingBuffer, RingBufferBuilder};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// Between two looks at the ring buffer: at 16 MiB it holds what 200,000 calls a second write in more than a second.
+const READ_EVERY: Duration = Duration::from_millis(20);
+/// Rows go to the recording in sorted batches, which take less room in it the longer they are.
+const APPEND_EVERY: Duration = Duration::from_millis(200);
+const APPEND_AT_ROWS: usize = 1 << 17;
+/// How often the reader says what it captured, lost and cost; and how often sums are taken.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// Above so many threads, those that have ended are forgotten.
+const THREADS_KEPT: usize = 4096;
+/// Records that are taken at once, so that the end of the recording is noticed even when they come faster.
+const RECORDS_AT_ONCE: usize = 1 << 16;
+
+/// A process that is followed.
+struct Followed {
+    watched: Watched,
+    /// Readable once the process has ended; none where the kernel gives none.
+    ended: Option<OwnedFd>,
+    captured: u64,
+}
+
+/// A row that waits for its batch.
+struct Row {
+    process: u8,
+    tid: u32,
+    start_ns: i64,
+    duration_ns: i64,
+    call: u16,
+    returned: i64,
+    group: Rc<str>,
+    named: Named,
+}
+
+/// A thread as the kernel names it, and its group as the agent's names make it.
+struct Thread {
+    process: u8,
+    short: String,
+    group: Rc<str>,
+}
+
+/// What is known of threads and descriptors, and the rows that wait.
+struct Follower {
+    calls: Calls,
+    pids: Vec<u32>,
+    names: Vec<ThreadNames>,
+    threads: HashMap<u32, Thread>,
+    descriptors: Descriptors,
+    rows: Vec<Row>,
+    no_group: Rc<str>,
+}
+
+/// Sums of one row of `syscall_summary`.
+#[derive(Default)]
+struct Total {
+    count: i64,
+    total_ns: i64,
+    bytes: i64,
+    errors: i64,
+}
+
+pub(super) struct Reader {
+    recorder: Recorder,
+    followed: Vec<Followed>,
+    mode: SyscallsMode,
+    programs: Programs,
+    follower: Rc<RefCell<Follower>>,
+    reported: Instant,
+    cpu_ns: i64,
+}
+
+impl Reader {
+    /// Takes over programs that are attached, and reads what the processes had open.
+    pub(super) fn new(
+        recorder: Recorder,
+        followed: Vec<(Watched, ThreadNames)>,
+        mode: SyscallsMode,
+        programs: Programs,
+        calls: Calls,
+    ) -> Reader {
+        let pids: Vec<u32> = followed.iter().map(|(watched, _)| watched.pid).collect();
+        let follower = Follower {
+            calls,
+            names: followed.iter().map(|(_, names)| names.clone()).collect(),
+            threads: HashMap::new(),
+            descriptors: Descriptors::new(&pids),
+            pids,
+            rows: Vec::new(),
+            no_group: "".into(),
+        };
+        let followed = followed.into_iter().map(|(watched, _)| {
+            let ended = pidfd(watched.pid);
+            Followed { watched, ended, captured: 0 }
+        });
+        Reader {
+            recorder,
+            followed: followed.collect(),
+            mode,
+            programs,
+            follower: Rc::new(RefCell::new(follower)),
+            reported: Instant::now(),
+            cpu_ns: cpu_time_of_this_thread_ns(),
+        }
+    }
+
+    pub(super) fn run(mut self, stopped: &Receiver<()>) {
+        let follower = Rc::clone(&self.follower);
+        let take = move |bytes: &[u8]| {
+            follower.borrow_mut().take(bytes);
+            0
+        };
+        let records = libbpf_rs::MapHandle::try_from(&self.programs.records);
+        let ring = records.and_then(|records| {
+            let mut builder = RingBufferBuilder::new();
+            builder.add(&records, take)?;
+            builder.build()
+        });
+        let Ok(ring) = ring else { return };
+        let mut appended = Instant::now();
+        loop {
+            let going_on = stopped.recv_timeout(READ_EVERY) == Err(RecvTimeoutError::Timeout);
+            if !going_on {
+                self.programs.detach();
+            }
+            while ring.consume_raw_n(RECORDS_AT_ONCE) > 0 {
+                self.append(APPEND_AT_ROWS);
+                if going_on && appended.elapsed() >= REPORT_EVERY {
+                    break;
+                }
+            }
+            if !going_on || appended.elapsed() >= APPEND_EVERY {
+                appended = Instant::now();
+                self.append(0);
+            }
+            if !going_on || self.reported.elapsed() >= REPORT_EVERY {
+                self.each_second(&ring);
+            }
+            if !going_on {
+                return;
+            }
+        }
+    }
+
+    /// Writes the rows that wait, if there are as many.
+    fn append(&mut self, at_least: usize) {
+        let mut follower = self.follower.borrow_mut();
+        if follower.rows.len() <= at_least {
+            return;
+        }
+        // A thread's calls in a row: their names repeat, and their starts are near to each other.
+        follower.rows.sort_unstable_by_key(|row| (row.tid, row.start_ns));
+        for row in &follower.rows {
+            if let Some(followed) = self.followed.get_mut(usize::from(row.process)) {
+                followed.captured += 1;
+            }
+        }
+        let clock = self.recorder.clock();
+        let (calls, followed) = (&follower.calls, &self.followed);
+        let mut named_by_number: HashMap<u16, String> = HashMap::new();
+        for row in &follower.rows {
+            if calls.name(row.call).is_empty() {
+                named_by_number.entry(row.call).or_insert_with(|| row.call.to_string());
+            }
+        }
+        self.recorder.append_all(follower.rows.iter().map(|row| Syscall {
+            start_ns: clock.from_monotonic_ns(row.start_ns),
+            duration_ns: row.duration_ns,
+            node: followed.get(usize::from(row.process)).map_or("", |followed| &followed.watched.node),
+            tid: i64::from(row.tid),
+            thread_group: &row.group,
+            call: named_by_number.get(&row.call).map_or(calls.name(row.call), String::as_str),
+            file: &row.named.file,
+            file_kind: row.named.kind,
+            bytes: (row.returned >= 0 && calls.moves_bytes(row.call)).then_some(row.returned),
+            error: error_name(row.returned),
+        }));
+        follower.rows.clear();
+    }
+
+    fn each_second(&mut self, ring: &RingBuffer<'_>) {
+        let interval = self.reported.elapsed();
+        self.reported = Instant::now();
+        for followed in &mut self.followed {
+            if followed.ended.as_ref().is_some_and(is_readable) {
+                followed.ended = None;
+                self.programs.forget(followed.watched.pid);
+            }
+        }
+        if self.mode == SyscallsMode::Summary {
+            self.append_sums(interval, ring);
+        }
+        self.report(interval);
+        let mut follower = self.follower.borrow_mut();
+        follower.descriptors.tidy();
+        follower.regroup();
+    }
+
+    fn append_sums(&mut self, interval: Duration, ring: &RingBuffer<'_>) {
+        let mut sums: Vec<Sum> = Vec::new();
+        // What can't be read stays in the table, and comes with the next.
+        let _ = self.programs.take_sums(|sum| sums.push(sum));
+        // What they are about was told before they were added up.
+        ring.consume_raw_n(RECORDS_AT_ONCE);
+        let follower = self.follower.borrow();
+        let mut totals: HashMap<(u8, Rc<str>, u16, Named, u8), Total> = HashMap::new();
+        for sum in &sums {
+            let named = follower.descriptors.name(sum.identity);
+            let total = totals.entry((sum.process, follower.group(sum.tid), sum.call, named, sum.bin)).or_default();
+            total.count += sum.count;
+            total.total_ns += sum.total_ns;
+            total.bytes += sum.bytes;
+            total.errors += sum.errors;
+        }
+        let time_ns = self.recorder.clock().now_ns();
+        for ((process, group, call, named, bin), total) in &totals {
+            let Some(followed) = self.followed.get_mut(usize::from(*process)) else { continue };
+            followed.captured += 1;
+            let (low_ns, high_ns) = wire::bounds_ns(*bin);
+            let number = call.to_string();
+            let name = follower.calls.name(*call);
+            self.recorder.append(SyscallSummary {
+                time_ns,
+                interval_ns: nanos(interval),
+                node: &followed.watched.node,
+                thread_group: group,
+                call: if name.is_empty() { &number } else { name },
+                file: &named.file,
+                file_kind: named.kind,
+                low_ns,
+                high_ns,
+                count: total.count,
+                total_ns: total.total_ns,
+                bytes: total.bytes,
+                errors: total.errors,
+            });
+        }
+    }
+
+    /// One row for each process; the reader's own time is shared out by what each has made it do.
+    fn report(&mut self, interval: Duration) {
+        let now_ns = cpu_time_of_this_thread_ns();
+        let cpu_ns = now_ns - std::mem::replace(&mut self.cpu_ns, now_ns);
+        let all: u64 = self.followed.iter().map(|followed| followed.captured).sum();
+        let time_ns = self.recorder.clock().now_ns();
+        for index in 0..self.followed.len() {
+            let lost = self.programs.lost(index);
+            let followed = &mut self.followed[index];
+            let captured = std::mem::take(&mut followed.captured);
+            let share = match all {
+                0 => {
+                    if index == 0 {
+                        1.0
+                    } else {
+                        0.0
+                    }
+                }
+                all => captured as f64 / all as f64,
+            };
+            let reasons: Vec<String> = LOST_REASONS
+                .iter()
+                .zip(lost)
+                .filter(|(_, lost)| *lost > 0)
+                .map(|(reason, lost)| format!("{reason} ({lost})"))
+                .collect();
+            self.recorder.append(SourceReport {
+                time_ns,
+                interval_ns: nanos(interval),
+                source: SOURCE,
+                node: &followed.watched.node,
+                provider: PROVIDER,
+                captured: i64::try_from(captured).unwrap_or(i64::MAX),
+                lost: i64::try_from(lost.iter().sum::<u64>()).unwrap_or(i64::MAX),
+                lost_reason: &reasons.join(", "),
+                cpu_ns: Some((cpu_ns as f64 * share) as i64),
+            });
+        }
+    }
+}
+
+impl Follower {
+    fn take(&mut self, bytes: &[u8]) {
+        match wire::record(bytes) {
+            None => {}
+            Some(Record::Call { process, call, tid, ended, path }) => {
+                let named = match path {
+                    Some(path) => self.descriptors.path(process, ended.identity, path),
+                    None => self.descriptors.name(ended.identity),
+                };
+                let group = self.group(tid);
+                let wire::Ended { start_ns, duration_ns, returned, .. } = ended;
+                self.rows.push(Row { process, tid, start_ns, duration_ns, call, returned, group, named });
+            }
+            Some(Record::Thread { process, tid, name }) => {
+                let short = String::from_utf8_lossy(name).into_owned();
+                let group = self.names.get(usize::from(process)).map_or("".into(), |names| group(names, tid, &short));
+                self.threads.insert(tid, Thread { process, short, group });
+            }
+            Some(Record::Descriptor { process, call, descriptor }) => {
+                self.descriptors.made(process, call, &descriptor, &self.calls);
+            }
+            Some(Record::Closed { identity }) => self.descriptors.closed(identity),
+        }
+    }
+
+    fn group(&self, tid: u32) -> Rc<str> {
+        self.threads.get(&tid).map_or_else(|| Rc::clone(&self.no_group), |thread| Rc::clone(&thread.group))
+    }
+
+    /// The agent tells full names later than the kernel tells short ones.
+    fn regroup(&mut self) {
+        if self.threads.len() > THREADS_KEPT {
+            let pids = &self.pids;
+            self.threads.retain(|tid, thread| {
+                let pid = pids.get(usize::from(thread.process)).copied().unwrap_or_default();
+                Path::new(&format!("/proc/{pid}/task/{tid}")).exists()
+            });
+        }
+        for (tid, thread) in &mut self.threads {
+            let Some(names) = self.names.get(usize::from(thread.process)) else { continue };
+            let now = group(names, *tid, &thread.short);
+            if now != thread.group {
+                thread.group = now;
+            }
+        }
+    }
+}
+
+fn group(names: &ThreadNames, tid: u32, short: &str) -> Rc<str> {
+    match names.full(i64::from(tid), short) {
+        Some(full) => thread_group(&full).into(),
+        None => names.group(short).into(),
+    }
+}
+
+fn pidfd(pid: u32) -> Option<OwnedFd> {
+    // SAFETY: pidfd_open takes no pointers, and what it returns is ours alone.
+    unsafe {
+        let fd = i32::try_from(libc::syscall(libc::SYS_pidfd_open, pid, 0)).ok()?;
+        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd))
+    }
+}
+
+fn is_readable(fd: &OwnedFd) -> bool {
+    let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: the pointer is to one pollfd of ours; it does not wait.
+    unsafe { libc::poll(&mut poll, 1, 0) > 0 }
+}
+
+fn nanos(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,177 @@
+//! What the programs in the kernel and their reader tell each other: `bpf/syscalls.h`, seen from this side.
+
+use super::calls::CallKind;
+
+pub(super) const CALLS: usize = 512;
+pub(super) const PROCESSES: usize = 64;
+
+/// Why calls were lost, in the order of the kernel's counters.
+pub(super) const LOST_REASONS: [&str; 4] = [
+    "the ring buffer was full",
+    "the kernel had no memory to note the start of a call",
+    "the table of sums was full",
+    "more events than --max-events-per-s",
+];
+
+/// The settings as the programs read them.
+pub(super) fn settings(summary: bool, max_events_per_s: u32, kinds: &[CallKind; CALLS]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(8 + 4 * CALLS);
+    bytes.extend(u32::from(summary).to_ne_bytes());
+    bytes.extend(max_events_per_s.to_ne_bytes());
+    for kind in kinds {
+        bytes.extend([kind.descriptor, kind.pointer, kind.result as u8, kind.flags]);
+    }
+    bytes
+}
+
+/// A record of the ring buffer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Record<'a> {
+    Call { process: u8, call: u16, tid: u32, ended: Ended, path: Option<&'a [u8]> },
+    Thread { process: u8, tid: u32, name: &'a [u8] },
+    Descriptor { process: u8, call: u16, descriptor: Descriptor<'a> },
+    Closed { identity: u32 },
+}
+
+/// A call that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ended {
+    /// What its descriptor stood for; 0: it has none.
+    pub(super) identity: u32,
+    /// On CLOCK_MONOTONIC.
+    pub(super) start_ns: i64,
+    pub(super) duration_ns: i64,
+    pub(super) returned: i64,
+}
+
+/// What a descriptor stands for, as the kernel tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Descriptor<'a> {
+    pub(super) identity: u32,
+    pub(super) from: u32,
+    pub(super) fd: i32,
+    pub(super) mode: u32,
+    pub(super) inode: u64,
+    pub(super) family: u16,
+    pub(super) local_port: u16,
+    pub(super) remote_port: u16,
+    pub(super) local: [u8; 16],
+    pub(super) remote: [u8; 16],
+    pub(super) path: &'a [u8],
+}
+
+/// Sums of calls that have everything in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sum {
+    pub(super) tid: u32,
+    pub(super) identity: u32,
+    pub(super) call: u16,
+    pub(super) process: u8,
+    pub(super) bin: u8,
+    pub(super) count: i64,
+    pub(super) total_ns: i64,
+    pub(super) bytes: i64,
+    pub(super) errors: i64,
+}
+
+/// Reads one record. None for one that is no such record, which only a mistake in the programs could make.
+pub(super) fn record(bytes: &[u8]) -> Option<Record<'_>> {
+    let mut rest = Bytes(bytes);
+    let [kind, process] = rest.array()?;
+    let call = u16::from_ne_bytes(rest.array()?);
+    let tid = rest.u32()?;
+    Some(match kind {
+        0 | 1 => {
+            let identity = rest.u32()?;
+            rest.u32()?;
+            let ended = Ended { identity, start_ns: rest.i64()?, duration_ns: rest.i64()?, returned: rest.i64()? };
+            let path = (kind == 1).then(|| text(rest.0));
+            Record::Call { process, call, tid, ended, path }
+        }
+        2 => Record::Thread { process, tid, name: text(rest.0) },
+        3 => {
+            let [identity, from, fd, mode] = [rest.u32()?, rest.u32()?, rest.u32()?, rest.u32()?];
+            let inode = u64::from_ne_bytes(rest.array()?);
+            let family = u16::from_ne_bytes(rest.array()?);
+            let local_port = u16::from_ne_bytes(rest.array()?);
+            let remote_port = u16::from_be_bytes(rest.array()?);
+            let _: [u8; 2] = rest.array()?;
+            let (local, remote) = (rest.array()?, rest.array()?);
+            let fd = fd.cast_signed();
+            let path = text(rest.0);
+            let descriptor =
+                Descriptor { identity, from, fd, mode, inode, family, local_port, remote_port, local, remote, path };
+            Record::Descriptor { process, call, descriptor }
+        }
+        4 => Record::Closed { identity: rest.u32()? },
+        _ => return None,
+    })
+}
+
+/// Reads an entry of a table of sums.
+pub(super) fn sum(key: &[u8], value: &[u8]) -> Option<Sum> {
+    let (mut key, mut value) = (Bytes(key), Bytes(value));
+    let (tid, identity) = (key.u32()?, key.u32()?);
+    let call = u16::from_ne_bytes(key.array()?);
+    let [process, bin] = key.array()?;
+    let (count, total_ns, bytes, errors) = (value.i64()?, value.i64()?, value.i64()?, value.i64()?);
+    Some(Sum { tid, identity, call, process, bin, count, total_ns, bytes, errors })
+}
+
+/// The bounds of a bin of durations.
+pub(super) fn bounds_ns(bin: u8) -> (i64, i64) {
+    match bin {
+        0 => (0, 1),
+        bin => {
+            let low = 1_i64 << (u32::from(bin) - 1).min(62);
+            (low, low.saturating_mul(2))
+        }
+    }
+}
+
+/// Up to the first zero.
+fn text(bytes: &[u8]) -> &[u8] {
+    bytes.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk::<N>()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_ne_bytes)
+    }
+
+    fn i64(&mut self) -> Option<i64> {
+        self.array().map(i64::from_ne_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn bins_touch_and_each_holds_its_durations() {
+        assert_eq!(bounds_ns(0), (0, 1));
+        assert_eq!(bounds_ns(1), (1, 2));
+        assert_eq!(bounds_ns(11), (1024, 2048));
+        for bin in 0..62 {
+            assert_eq!(bounds_ns(bin).1, bounds_ns(bin + 1).0);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_make_it_panic(bytes: Vec<u8>) {
+            let _ = record(&bytes);
+            let _ = sum(&bytes, &bytes);
+        }
+    }
+}

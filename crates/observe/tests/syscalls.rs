@@ -1,0 +1,565 @@
+//! System calls of real processes, beside what others say of the same: strace, /proc/PID/io and the program itself.
+//!
+//! They need root, a kernel with BTF, python3 and strace, and fail where one is missing.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::Int64Type;
+use helenus_observe::{
+    Event, Observation, Options, ProcessKind, SyscallsMode, SyscallsOptions, Watched, syscalls_available,
+};
+use helenus_recording::{Manifest, Recorder, Recording};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+/// Waits for a byte, with the wait apart from the reading, does its work between two calls that nothing else makes,
+/// says so and waits again.
+const FRAME: &str = "
+import os, sys, socket, select, threading, time
+def wait():
+    select.select([0], [], [])
+    os.read(0, 1)
+folder = sys.argv[1]
+AHEAD
+os.write(1, b'ready\\n')
+wait()
+os.getpriority(os.PRIO_PROCESS, 0)
+WORK
+os.getpriority(os.PRIO_PROCESS, 0)
+os.write(1, b'done\\n')
+wait()
+";
+
+/// Something of everything, the same in every run.
+const MIXED: &str = "
+for i in range(50):
+    fd = os.open(folder + '/data', os.O_RDWR | os.O_CREAT)
+    os.write(fd, b'x' * 4096)
+    os.pread(fd, 1000, 0)
+    os.pwrite(fd, b'y' * 10, 100)
+    os.lseek(fd, 0, 0)
+    os.read(fd, 300)
+    os.close(fd)
+for i in range(7):
+    try: os.open(folder + '/missing', os.O_RDONLY)
+    except FileNotFoundError: pass
+r, w = os.pipe()
+os.set_blocking(r, False)
+for i in range(5):
+    try: os.read(r, 10)
+    except BlockingIOError: pass
+for i in range(20):
+    os.write(w, b'p' * 100)
+    os.read(r, 100)
+def other():
+    fd = os.open('/dev/zero', os.O_RDONLY)
+    for i in range(30): os.read(fd, 10000)
+    os.close(fd)
+thread = threading.Thread(target=other)
+thread.start()
+thread.join()
+";
+
+/// Calls whose number depends on the interpreter's memory and on how its threads meet.
+const NOT_THE_SAME: &[&str] = &[
+    "futex",
+    "mmap",
+    "munmap",
+    "mprotect",
+    "brk",
+    "madvise",
+    "clone",
+    "clone3",
+    "rseq",
+    "set_robust_list",
+    "sched_yield",
+    "gettid",
+    "rt_sigprocmask",
+    "rt_sigaction",
+    "exit",
+];
+
+fn need_what_these_tests_need() {
+    if let Err(missing) = syscalls_available() {
+        panic!("these tests follow system calls in a real kernel: {missing}");
+    }
+}
+
+fn script(ahead: &str, work: &str) -> String {
+    FRAME.replace("AHEAD", ahead).replace("WORK", work)
+}
+
+struct Program {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    folder: tempfile::TempDir,
+}
+
+impl Program {
+    fn start(work: &str) -> Program {
+        Program::start_with("", work)
+    }
+
+    fn start_with(ahead: &str, work: &str) -> Program {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = Command::new("python3")
+            .args(["-c", &script(ahead, work)])
+            .arg(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("these tests need python3");
+        let stdin = child.stdin.take();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut program = Program { child, stdin, stdout, folder };
+        program.hear("ready");
+        program
+    }
+
+    fn hear(&mut self, wanted: &str) {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        assert_eq!(line.trim(), wanted);
+    }
+
+    /// Has it do its work, and returns when that is done.
+    fn work(&mut self) {
+        self.stdin.as_mut().unwrap().write_all(b"1").unwrap();
+        self.hear("done");
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).to_str().unwrap().to_string()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A recording of one process while it lasts.
+struct Watch {
+    recorder: Recorder,
+    observation: Observation,
+    folder: tempfile::TempDir,
+}
+
+impl Watch {
+    fn start(pid: u32, syscalls: SyscallsOptions) -> Watch {
+        let folder = tempfile::tempdir().unwrap();
+        let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("test", "test")).unwrap();
+        let (events, heard) = channel();
+        let watched = [Watched { process: ProcessKind::Server, node: "n".into(), pid }];
+        let options = Options { syscalls, ..Options::default() };
+        let observation = Observation::start(&recorder, &watched, &options, &events).unwrap();
+        for event in heard.try_iter() {
+            assert!(!matches!(&event, Event::Degraded { source: "syscalls", .. }), "{event:?}");
+        }
+        Watch { recorder, observation, folder }
+    }
+
+    fn full(pid: u32) -> Watch {
+        Watch::start(pid, SyscallsOptions { mode: SyscallsMode::Full, ..SyscallsOptions::default() })
+    }
+
+    fn end(self) -> Ended {
+        self.observation.stop();
+        let summary = self.recorder.close().unwrap();
+        let recording = Recording::open(&summary.folder).unwrap();
+        Ended { recording, _folder: self.folder }
+    }
+}
+
+/// A closed recording.
+struct Ended {
+    recording: Recording,
+    _folder: tempfile::TempDir,
+}
+
+/// One row: its numbers and its texts.
+#[derive(Debug, Clone, Default)]
+struct Row {
+    numbers: BTreeMap<String, i64>,
+    texts: BTreeMap<String, String>,
+}
+
+impl Row {
+    fn text(&self, column: &str) -> &str {
+        self.texts.get(column).map_or("", String::as_str)
+    }
+
+    fn number(&self, column: &str) -> i64 {
+        self.numbers.get(column).copied().unwrap_or(0)
+    }
+}
+
+impl Ended {
+    fn rows(&self, table: &str) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for file in self.recording.files(table).unwrap() {
+            let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).unwrap()).unwrap().build().unwrap();
+            for batch in reader.map(Result::unwrap) {
+                let first = rows.len();
+                rows.resize(first + batch.num_rows(), Row::default());
+                for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
+                    for (index, row) in
+                        rows[first..].iter_mut().enumerate().filter(|(index, _)| column.is_valid(*index))
+                    {
+                        let name = field.name().clone();
+                        if let Some(numbers) = column.as_primitive_opt::<Int64Type>() {
+                            row.numbers.insert(name, numbers.value(index));
+                        } else if let Some(texts) = column.as_string_opt::<i32>() {
+                            row.texts.insert(name, texts.value(index).to_string());
+                        }
+                    }
+                }
+            }
+        }
+        rows
+    }
+
+    fn calls(&self) -> Vec<Row> {
+        let mut calls = self.rows("syscalls");
+        calls.sort_by_key(|call| call.number("start_ns"));
+        calls
+    }
+
+    /// The calls of the work itself.
+    fn work(&self) -> Vec<Row> {
+        let calls = self.calls();
+        let bounds: Vec<usize> = (0..calls.len()).filter(|index| calls[*index].text("call") == "getpriority").collect();
+        assert_eq!(bounds.len(), 2, "the work has two bounds");
+        calls[bounds[0] + 1..bounds[1]].to_vec()
+    }
+
+    fn source(&self) -> (i64, i64, Vec<String>) {
+        let reports: Vec<Row> =
+            self.rows("sources").into_iter().filter(|row| row.text("source") == "syscalls").collect();
+        assert!(reports.iter().all(|row| row.text("provider") == "ebpf" && row.numbers.contains_key("cpu_ns")));
+        let sum = |column: &str| reports.iter().map(|row| row.number(column)).sum();
+        let reasons = reports.iter().map(|row| row.text("lost_reason").to_string()).filter(|text| !text.is_empty());
+        (sum("captured"), sum("lost"), reasons.collect())
+    }
+}
+
+fn counted<'a>(calls: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for call in calls.into_iter().filter(|call| !NOT_THE_SAME.contains(call)) {
+        *counts.entry(call.to_string()).or_default() += 1;
+    }
+    counts
+}
+
+/// The calls of the work as strace counts them, in a run of its own.
+fn strace(work: &str) -> BTreeMap<String, usize> {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("trace");
+    let mut child = Command::new("strace")
+        .args(["-f", "-qq", "-e", "signal=none", "-o"])
+        .arg(&trace)
+        .args(["python3", "-c", &script("", work)])
+        .arg(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("these tests need strace");
+    child.stdin.take().unwrap().write_all(b"12").unwrap();
+    assert!(child.wait().unwrap().success());
+    let text = std::fs::read_to_string(&trace).unwrap();
+    let calls: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_once(char::is_whitespace)?.1.trim_start().split_once('('))
+        .map(|(call, _)| call)
+        .filter(|call| call.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
+        .collect();
+    let bounds: Vec<usize> = (0..calls.len()).filter(|index| calls[*index] == "getpriority").collect();
+    assert_eq!(bounds.len(), 2, "{text}");
+    counted(calls[bounds[0] + 1..bounds[1]].iter().copied())
+}
+
+#[test]
+fn counts_are_those_of_strace() {
+    need_what_these_tests_need();
+    let truth = strace(MIXED);
+    let mut program = Program::start(MIXED);
+    let watch = Watch::full(program.child.id());
+    program.work();
+    let ended = watch.end();
+    let calls = ended.work();
+    assert_eq!(counted(calls.iter().map(|call| call.text("call"))), truth);
+    assert!(truth["read"] >= 50 + 25 + 30 && truth["openat"] >= 58, "{truth:?}");
+    let failed = |name: &str, error: &str| {
+        calls.iter().filter(|call| call.text("call") == name && call.text("error") == error).count()
+    };
+    assert_eq!((failed("openat", "ENOENT"), failed("read", "EAGAIN")), (7, 5));
+    let (captured, lost, reasons) = ended.source();
+    assert_eq!(captured, ended.calls().len() as i64);
+    assert_eq!((lost, reasons), (0, vec![]));
+}
+
+#[test]
+fn bytes_are_those_of_proc_io() {
+    need_what_these_tests_need();
+    let mut program = Program::start(MIXED);
+    let io = |pid: u32| {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+        let number = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap();
+        let (read, written): (i64, i64) = (number("rchar:"), number("wchar:"));
+        (read, written)
+    };
+    let before = io(program.child.id());
+    let watch = Watch::full(program.child.id());
+    program.work();
+    // The last write has ended when its text is heard, or a moment later.
+    std::thread::sleep(Duration::from_millis(50));
+    let after = io(program.child.id());
+    let calls = watch.end().calls();
+    let sum = |names: &[&str]| -> i64 {
+        calls.iter().filter(|call| names.contains(&call.text("call"))).map(|call| call.number("bytes")).sum()
+    };
+    assert_eq!(sum(&["read", "pread64"]), after.0 - before.0);
+    assert_eq!(sum(&["write", "pwrite64"]), after.1 - before.1);
+    assert!(after.0 - before.0 > 300_000, "the work reads that much");
+}
+
+#[test]
+fn a_sleep_takes_as_long_as_it_was_asked_to() {
+    need_what_these_tests_need();
+    let mut program = Program::start("for i in range(21): time.sleep(0.05)");
+    let watch = Watch::full(program.child.id());
+    program.work();
+    let calls = watch.end().work();
+    let mut sleeps: Vec<i64> = calls
+        .iter()
+        .filter(|call| call.text("call") == "clock_nanosleep")
+        .map(|call| call.number("duration_ns"))
+        .collect();
+    sleeps.sort_unstable();
+    assert_eq!(sleeps.len(), 21);
+    assert!(sleeps[0] >= 50_000_000, "{sleeps:?}");
+    // Half of them, as this machine may have other things to do now and then.
+    assert!(sleeps[10] < 52_500_000, "{sleeps:?}");
+}
+
+/// What is open before the recording begins.
+const AHEAD: &str = "
+before = os.open(folder + '/before', os.O_RDWR | os.O_CREAT)
+server = socket.create_server(('127.0.0.1', 0))
+early = socket.create_connection(server.getsockname())
+";
+
+/// Each write has a size of its own, by which its row is found.
+const NAMED: &str = "
+os.write(before, b'b' * 11)
+early.sendall(b'e' * 12)
+fd = os.open(folder + '/file', os.O_RDWR | os.O_CREAT)
+os.write(fd, b'1' * 13)
+copy = os.dup(fd)
+os.close(fd)
+again = os.open(folder + '/again', os.O_RDWR | os.O_CREAT)
+assert again == fd
+os.write(again, b'2' * 14)
+os.write(copy, b'3' * 15)
+r, w = os.pipe()
+os.write(w, b'4' * 16)
+server.accept()
+client = socket.create_connection(server.getsockname())
+accepted, _ = server.accept()
+client.sendall(b'5' * 17)
+accepted.sendall(b'6' * 18)
+folder_fd = os.open(folder, os.O_RDONLY)
+inside = os.open('inside', os.O_RDWR | os.O_CREAT, dir_fd=folder_fd)
+os.write(inside, b'7' * 19)
+null = os.open('/dev/null', os.O_RDWR)
+os.write(null, b'8' * 20)
+epoll = select.epoll()
+epoll.poll(0)
+try: os.stat(folder + '/nothing')
+except FileNotFoundError: pass
+named = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+named.bind(folder + '/socket')
+with open(folder + '/ports', 'w') as file:
+    file.write(' '.join(str(s.getsockname()[1]) for s in (server, early, client)).ljust(100))
+";
+
+#[test]
+fn descriptors_have_the_names_of_what_they_stand_for() {
+    need_what_these_tests_need();
+    let mut program = Program::start_with(AHEAD, NAMED);
+    let watch = Watch::full(program.child.id());
+    program.work();
+    let calls = watch.end().work();
+    let ports = std::fs::read_to_string(program.path("ports")).unwrap();
+    let ports: Vec<&str> = ports.split_whitespace().collect();
+    let [server, early, client] = ports[..] else { panic!("{ports:?}") };
+    let socket = |from: &str, to: &str| format!("socket:127.0.0.1:{from}->127.0.0.1:{to}");
+    let is = |bytes: i64, file: &str, kind: &str| {
+        let sent = |call: &&Row| matches!(call.text("call"), "write" | "sendto") && call.number("bytes") == bytes;
+        let found: Vec<(&str, &str)> =
+            calls.iter().filter(sent).map(|call| (call.text("file"), call.text("file_kind"))).collect();
+        assert_eq!(found, [(file, kind)], "the write of {bytes} bytes");
+    };
+    is(11, &program.path("before"), "file");
+    is(12, &socket(early, server), "socket");
+    is(13, &program.path("file"), "file");
+    is(14, &program.path("again"), "file");
+    is(15, &program.path("file"), "file");
+    is(16, "pipe", "pipe");
+    is(17, &socket(client, server), "socket");
+    is(18, &socket(server, client), "socket");
+    is(19, &program.path("inside"), "file");
+    is(20, "/dev/null", "device");
+    let has = |call: &str, file: &str, kind: &str| {
+        let fits = |row: &&Row| row.text("call") == call && row.text("file") == file && row.text("file_kind") == kind;
+        assert!(calls.iter().any(|row| fits(&row)), "no {call} of {file} ({kind}) in {calls:#?}");
+    };
+    has("openat", &program.path("file"), "file");
+    has("openat", program.folder.path().to_str().unwrap(), "folder");
+    has("accept4", &format!("socket:127.0.0.1:{server}"), "socket");
+    has("epoll_wait", "epoll", "epoll");
+    has("bind", &format!("socket:{}", program.path("socket")), "socket");
+    let tried = calls.iter().find(|row| row.text("file") == program.path("nothing")).unwrap();
+    assert_eq!((tried.text("error"), tried.text("file_kind")), ("ENOENT", "path"));
+}
+
+#[test]
+fn the_summary_adds_up_to_the_calls() {
+    need_what_these_tests_need();
+    let mut program = Program::start(&format!("{MIXED}\ntime.sleep(1.5)\n{}", MIXED.trim_start()));
+    let full = Watch::full(program.child.id());
+    let summary =
+        Watch::start(program.child.id(), SyscallsOptions { mode: SyscallsMode::Summary, ..SyscallsOptions::default() });
+    program.work();
+    std::thread::sleep(Duration::from_millis(50));
+    let (full, summary) = (full.end(), summary.end());
+    type Sums = BTreeMap<(String, String, String), [i64; 3]>;
+    let key = |row: &Row| {
+        // A call that only takes a path has it in its row, and is added up without.
+        let path = row.text("file_kind") == "path";
+        let file = if path { "" } else { row.text("file") };
+        (row.text("call").to_string(), file.to_string(), row.text("thread_group").to_string())
+    };
+    let mut truth = Sums::new();
+    for call in full.calls() {
+        let sums = truth.entry(key(&call)).or_default();
+        let failed = i64::from(call.texts.contains_key("error"));
+        *sums = [sums[0] + 1, sums[1] + call.number("bytes"), sums[2] + failed];
+    }
+    let mut found = Sums::new();
+    for row in summary.rows("syscall_summary") {
+        let (low, high, count) = (row.number("low_ns"), row.number("high_ns"), row.number("count"));
+        let total = row.number("total_ns");
+        assert!(low * count <= total && total < high * count, "{row:?}");
+        let sums = found.entry(key(&row)).or_default();
+        *sums = [sums[0] + count, sums[1] + row.number("bytes"), sums[2] + row.number("errors")];
+    }
+    assert_eq!(found, truth);
+    assert!(full.rows("syscall_summary").is_empty() && summary.rows("syscalls").is_empty());
+    assert_eq!(summary.source().1, 0);
+}
+
+#[test]
+fn what_finds_no_room_is_counted() {
+    need_what_these_tests_need();
+    let mut program = Program::start("for i in range(20000): os.getppid()");
+    let tiny = SyscallsOptions { mode: SyscallsMode::Full, buffer_bytes: 4096, ..SyscallsOptions::default() };
+    let tiny = Watch::start(program.child.id(), tiny);
+    let limited =
+        SyscallsOptions { mode: SyscallsMode::Full, max_events_per_s: Some(100), ..SyscallsOptions::default() };
+    let limited = Watch::start(program.child.id(), limited);
+    let full = Watch::full(program.child.id());
+    program.work();
+    std::thread::sleep(Duration::from_millis(50));
+    let (full, tiny, limited) = (full.end(), tiny.end(), limited.end());
+    let truth = full.calls().len() as i64;
+    assert!(truth >= 20_000);
+    for (ended, reason) in [(tiny, "ring buffer"), (limited, "--max-events-per-s")] {
+        let (captured, lost, reasons) = ended.source();
+        assert_eq!(captured, ended.calls().len() as i64);
+        assert!(lost > 1000, "{lost} lost of {truth}");
+        assert_eq!(captured + lost, truth);
+        assert!(reasons.iter().any(|text| text.contains(reason)), "{reasons:?}");
+    }
+}
+
+#[test]
+fn threads_come_and_go_and_the_end_of_the_process_ends_it_well() {
+    need_what_these_tests_need();
+    let mut program = Program::start(
+        "
+def brief(i):
+    # Before Python 3.14 a thread's name is not the kernel's.
+    with open('/proc/thread-self/comm', 'w') as file: file.write('brief-%d' % i)
+    os.write(2, b'')
+    os.getppid()
+for i in range(20):
+    thread = threading.Thread(target=brief, args=(i,))
+    thread.start()
+    thread.join()
+",
+    );
+    let starting = Instant::now();
+    let watch = Watch::full(program.child.id());
+    assert!(starting.elapsed() < Duration::from_secs(1), "{:?}", starting.elapsed());
+    program.work();
+    program.child.kill().unwrap();
+    program.child.wait().unwrap();
+    let ending = Instant::now();
+    let ended = watch.end();
+    assert!(ending.elapsed() < Duration::from_secs(1), "{:?}", ending.elapsed());
+    let calls = ended.work();
+    let named: Vec<&Row> = calls.iter().filter(|call| call.text("call") == "getppid").collect();
+    assert_eq!(named.len(), 20);
+    assert!(named.iter().all(|call| call.text("thread_group") == "brief"), "{named:?}");
+}
+
+/// Takes every capability from the calling thread, as if root had never had them.
+fn drop_capabilities() {
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: i32,
+    }
+    let header = Header { version: 0x2008_0522, pid: 0 };
+    let none = [0_u32; 6];
+    // SAFETY: both pointers are to what version 3 of the call reads.
+    let dropped = unsafe { libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) };
+    assert_eq!(dropped, 0);
+}
+
+#[test]
+fn without_the_right_to_the_recording_goes_on_and_says_how_to_get_it() {
+    need_what_these_tests_need();
+    let program = Program::start("pass");
+    let pid = program.child.id();
+    let without = std::thread::spawn(move || {
+        drop_capabilities();
+        let folder = tempfile::tempdir().unwrap();
+        let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("test", "test")).unwrap();
+        let (events, heard) = channel();
+        let watched = [Watched { process: ProcessKind::Server, node: "n".into(), pid }];
+        let syscalls = SyscallsOptions { mode: SyscallsMode::Full, ..SyscallsOptions::default() };
+        let options = Options { syscalls, ..Options::default() };
+        let observation = Observation::start(&recorder, &watched, &options, &events).unwrap();
+        observation.stop();
+        let summary = recorder.close().unwrap();
+        assert!(summary.tables.contains_key("cpus") && !summary.tables.contains_key("syscalls"));
+        heard.try_iter().find_map(|event| match event {
+            Event::Degraded { source: "syscalls", reason, .. } => Some(reason),
+            _ => None,
+        })
+    });
+    let reason = without.join().unwrap().expect("it is said");
+    assert!(reason.contains("needs root") && reason.contains("sudo"), "{reason}");
+}
