@@ -41,7 +41,8 @@ impl Missing {
 pub(super) fn look() -> Result<(), Missing> {
     let capabilities = effective_capabilities();
     let has = |capability: u32| capabilities & (1 << capability) != 0;
-    if !has(CAP_SYS_ADMIN) && !(has(CAP_BPF) && has(CAP_PERFMON)) {
+    let may = has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON));
+    if !may {
         return Err(Missing::new(
             "eBPF needs root, or CAP_BPF and CAP_PERFMON",
             "run it with sudo, or once: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep $(which helenus)",
