@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use compression::Compression;
 use frame::{Frame, FrameError, Malformed, Reader, opcode};
-pub use segment::Packing;
+pub use segment::{Packing, Segment};
 pub use value::{Type, Value, read_type};
 
 /// Why a node could not be asked.

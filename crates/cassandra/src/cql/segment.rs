@@ -21,6 +21,13 @@ pub enum Packing {
     Lz4,
 }
 
+/// What was in a segment, and the bytes that the segment took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment<'a> {
+    pub payload: Cow<'a, [u8]>,
+    pub size: usize,
+}
+
 impl Packing {
     /// Bytes of the header without its checksum.
     fn header(self) -> usize {
@@ -63,11 +70,11 @@ impl Packing {
         out.extend_from_slice(&crc32(&packed).to_le_bytes());
     }
 
-    /// Opens the segment at the start of the bytes and returns its payload and its size; none while it is not whole.
+    /// Opens the segment at the start of the bytes; none while it is not whole.
     ///
     /// # Errors
     /// [`Malformed`] when a checksum is wrong, or what is packed is broken.
-    pub fn open(self, bytes: &[u8]) -> Result<Option<(Cow<'_, [u8]>, usize)>, Malformed> {
+    pub fn open(self, bytes: &[u8]) -> Result<Option<Segment<'_>>, Malformed> {
         let start = self.header() + HEADER_CHECKSUM;
         let Some((header, rest)) = bytes.split_at_checked(start) else { return Ok(None) };
         let (header, checksum) = header.split_at(self.header());
@@ -88,7 +95,7 @@ impl Packing {
             (Packing::Plain, _) | (Packing::Lz4, 0) => Cow::Borrowed(packed),
             (Packing::Lz4, length) => Cow::Owned(decompress_lz4(packed, length)?),
         };
-        Ok(Some((payload, size)))
+        Ok(Some(Segment { payload, size }))
     }
 }
 
@@ -164,7 +171,7 @@ mod tests {
 
     fn open_all(packing: Packing, mut bytes: &[u8]) -> Result<(Vec<u8>, usize), Malformed> {
         let (mut payloads, mut segments) = (Vec::new(), 0);
-        while let Some((payload, size)) = packing.open(bytes)? {
+        while let Some(Segment { payload, size }) = packing.open(bytes)? {
             payloads.extend_from_slice(&payload);
             bytes = &bytes[size..];
             segments += 1;
