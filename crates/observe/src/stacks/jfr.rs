@@ -4,7 +4,7 @@
 //! and metadata that says what the fields of each are. Nothing is taken for granted but what the metadata says, and the
 //! bytes are not trusted.
 //!
-//! Source: OpenJDK, jdk.jfr.internal.consumer, and the format's description by G. Morling and M. Grönlund.
+//! Source: OpenJDK, jdk.jfr.internal.consumer.
 
 use std::collections::HashMap;
 use std::rc::Rc;
