@@ -83,6 +83,11 @@ impl Stacks {
         (names, events): (ThreadNames, Events),
     ) -> Result<Stacks, String> {
         let session = Session::begin(&target, library, &options)?;
+        for warning in &session.warnings {
+            let reason = format!("stacks are sampled with less than asked for: {warning}");
+            // The one who listened may have had enough.
+            let _ = events.send(Event::Degraded { node: node.into(), source: "stacks", reason });
+        }
         let facts = SourceFacts {
             name: "stacks".into(),
             node: node.into(),
@@ -120,6 +125,8 @@ struct Session {
     /// Up to here it is read.
     read: u64,
     begun: Instant,
+    /// What the profiler could not do as asked, such as seeing the kernel's frames.
+    warnings: Vec<String>,
 }
 
 impl Session {
@@ -139,7 +146,11 @@ impl Session {
             let _ = std::fs::remove_file(path(what));
         }
         match (started, file) {
-            (Ok(()), Ok(file)) => Ok(Session { file, read: 0, begun: Instant::now() }),
+            (Ok(()), Ok(file)) => {
+                let warnings =
+                    said.lines().filter_map(|line| line.strip_prefix("[WARN]")).map(|line| line.trim().into());
+                Ok(Session { file, read: 0, begun: Instant::now(), warnings: warnings.collect() })
+            }
             (Ok(()), Err(error)) => Err(format!("the profiler's file cannot be opened: {error}")),
             (Err(_), _) if said.contains("already started") => Err(format!(
                 "another recorder has the profiler in this JVM; it ends with that recorder, or within {} min if that was killed",

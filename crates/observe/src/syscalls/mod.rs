@@ -79,15 +79,20 @@ impl Syscalls {
             .cloned()
             .zip(names.iter().cloned())
             .filter(|(watched, _)| watched.pid != std::process::id())
-            .take(wire::PROCESSES)
             .collect();
+        let (followed, beyond) = followed.split_at(followed.len().min(wire::PROCESSES));
+        for (watched, _) in beyond {
+            let reason = format!("system calls are followed in at most {} processes at once", wire::PROCESSES);
+            // The one who listened may have had enough.
+            let _ = events.send(Event::Degraded { node: watched.node.clone(), source: SOURCE, reason });
+        }
         if followed.is_empty() {
             return None;
         }
-        match Syscalls::try_start(recorder, &followed, options) {
+        match Syscalls::try_start(recorder, followed, options) {
             Ok(syscalls) => Some(syscalls),
             Err(missing) => {
-                for (watched, _) in &followed {
+                for (watched, _) in followed {
                     let reason = format!("system calls are not recorded: {missing}");
                     // The one who listened may have had enough.
                     let _ = events.send(Event::Degraded { node: watched.node.clone(), source: SOURCE, reason });
@@ -116,14 +121,14 @@ impl Syscalls {
             let started = Programs::load(&options, &calls).and_then(|mut programs| {
                 let pids: Vec<u32> = followed_there.iter().map(|(watched, _)| watched.pid).collect();
                 programs.attach(&pids)?;
-                Ok(programs)
+                let reader = Reader::new(recorder_there, followed_there, options.mode, programs, calls);
+                reader.ring().map(|ring| (reader, ring))
             });
             match started {
-                Ok(programs) => {
-                    let reader = Reader::new(recorder_there, followed_there, options.mode, programs, calls);
+                Ok((reader, ring)) => {
                     // Nobody waits any more only if the whole start was given up.
                     let _ = say_ready.send(Ok(()));
-                    reader.run(&stopped);
+                    reader.run(&ring, &stopped);
                 }
                 Err(missing) => {
                     let _ = say_ready.send(Err(missing));

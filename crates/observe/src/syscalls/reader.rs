@@ -4,7 +4,7 @@ use super::calls::{Calls, error_name};
 use super::descriptors::{Descriptors, Named};
 use super::kernel::Programs;
 use super::wire::{self, LOST_REASONS, Record, Sum};
-use super::{PROVIDER, SOURCE, SyscallsMode};
+use super::{Missing, PROVIDER, SOURCE, SyscallsMode};
 use crate::Watched;
 use crate::names::{ThreadNames, thread_group};
 use helenus_recording::rows::{SourceReport, Syscall, SyscallSummary};
@@ -121,19 +121,22 @@ impl Reader {
         }
     }
 
-    pub(super) fn run(mut self, stopped: &Receiver<()>) {
+    /// The way on which the programs tell what they see.
+    pub(super) fn ring(&self) -> Result<RingBuffer<'static>, Missing> {
         let follower = Rc::clone(&self.follower);
         let take = move |bytes: &[u8]| {
             follower.borrow_mut().take(bytes);
             0
         };
-        let records = libbpf_rs::MapHandle::try_from(&self.programs.records);
-        let ring = records.and_then(|records| {
+        let ring = libbpf_rs::MapHandle::try_from(&self.programs.records).and_then(|records| {
             let mut builder = RingBufferBuilder::new();
             builder.add(&records, take)?;
             builder.build()
         });
-        let Ok(ring) = ring else { return };
+        ring.map_err(|error| Missing::load(&error, ""))
+    }
+
+    pub(super) fn run(mut self, ring: &RingBuffer<'_>, stopped: &Receiver<()>) {
         let mut appended = Instant::now();
         loop {
             let going_on = stopped.recv_timeout(READ_EVERY) == Err(RecvTimeoutError::Timeout);
@@ -151,7 +154,7 @@ impl Reader {
                 self.append(0);
             }
             if !going_on || self.reported.elapsed() >= REPORT_EVERY {
-                self.each_second(&ring);
+                self.each_second(ring);
             }
             if !going_on {
                 return;
