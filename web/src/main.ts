@@ -24,7 +24,7 @@ function show(report: Report): HTMLElement[] {
   const store = new Store({ start: 0, end: Math.max(report.duration_s, 0.001) });
   const stack = new ChartStack(report, store, theme, panelsOf(report, store));
   const help = helpDialog(() => actions);
-  const actions: Action[] = actionsOf(report, store, stack, theme, help.open);
+  const actions: Action[] = actionsOf(report, store, stack, theme, help.toggle);
   listenToKeys(actions);
   document.title = `${report.title} – Helenus`;
   // A link to a window or a chart is followed once the page has its height.

@@ -11,6 +11,8 @@ export interface Action {
   does: string;
   /** What stands on its button in the bar. */
   button?: string;
+  /** Whether its keys still work while a dialog lies over the page. */
+  overDialog?: boolean;
   run(): void;
 }
 
@@ -58,7 +60,7 @@ export function actionsOf(
       run: () => store.change({ latency: store.selection.latency === "response" ? "service" : "response" }),
     },
     { keys: ["t"], does: "Switch between light and dark", button: "◐", run: () => theme.toggle() },
-    { keys: ["?"], does: "Show this help", button: "?", run: help },
+    { keys: ["?"], does: "Show this help or put it away", button: "?", overDialog: true, run: help },
   ];
 }
 
@@ -83,12 +85,11 @@ export function neighbour(
 export function listenToKeys(actions: readonly Action[]): void {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (document.querySelector("dialog[open]")) return;
     const target = event.target instanceof Element ? event.target : null;
     if (target?.closest("input, select, textarea")) return;
     if (event.key.startsWith("Arrow") && target?.closest(".scroll")) return;
     const action = actions.find(({ keys }) => keys.includes(event.key));
-    if (!action) return;
+    if (!action || (document.querySelector("dialog[open]") && !action.overDialog)) return;
     event.preventDefault();
     action.run();
   });

@@ -26,7 +26,7 @@ const WORDS: [string, string][] = [
 ];
 
 /** Keys, gestures and words, over the page. */
-export function helpDialog(actions: () => readonly Action[]): { root: HTMLDialogElement; open(): void } {
+export function helpDialog(actions: () => readonly Action[]): { root: HTMLDialogElement; toggle(): void } {
   const keys = h("dl");
   const close = h("button", { type: "button", onclick: () => root.close() }, "Close");
   const root = h(
@@ -43,12 +43,11 @@ export function helpDialog(actions: () => readonly Action[]): { root: HTMLDialog
   root.addEventListener("click", (event) => {
     if (event.target === root) root.close();
   });
-  root.addEventListener("keydown", (event) => {
-    if (event.key !== "?") return;
-    event.preventDefault();
-    root.close();
-  });
-  const open = (): void => {
+  const toggle = (): void => {
+    if (root.open) {
+      root.close();
+      return;
+    }
     keys.replaceChildren(
       ...actions().flatMap((action) => [
         h(
@@ -64,7 +63,7 @@ export function helpDialog(actions: () => readonly Action[]): { root: HTMLDialog
     );
     root.showModal();
   };
-  return { root, open };
+  return { root, toggle };
 }
 
 function list(entries: [string, string][]): HTMLElement {

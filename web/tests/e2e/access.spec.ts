@@ -54,6 +54,7 @@ test("the help opens and closes by key and holds back the other keys", async ({ 
   await page.keyboard.press("Escape");
   await expect(dialog).toBeHidden();
   await page.keyboard.press("?");
+  await expect(dialog).toBeVisible();
   await page.keyboard.press("?");
   await expect(dialog).toBeHidden();
 });
