@@ -27,13 +27,6 @@ __u64 limited_second = 0;
 __u64 limited_events = 0;
 
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PROCESSES);
-	__type(key, __u32);
-	__type(value, struct process);
-} processes SEC(".maps");
-
-struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 24);
 } records SEC(".maps");

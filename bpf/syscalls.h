@@ -3,9 +3,9 @@
  * side of it is syscalls/wire.rs; the two change together.
  */
 #pragma once
+#include "process.h"
 
 #define CALLS 512
-#define PROCESSES 64
 #define NAME_BYTES 16
 #define PATH_BYTES 256
 
@@ -48,13 +48,6 @@ enum lost {
 	LOST_SUMS,
 	LOST_LIMIT,
 	LOST_REASONS,
-};
-
-struct process {
-	/* The index of the process. */
-	__u32 index;
-	/* How many programs it has executed while watched: its descriptors are other ones then. */
-	__u32 generation;
 };
 
 enum record {

@@ -3,16 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// One for each source that looks from within the kernel.
+const PROGRAMS: [&str; 1] = ["syscalls"];
+
 fn main() {
     let sources = Path::new("../../bpf");
     println!("cargo::rerun-if-changed={}", sources.display());
     println!("cargo::rerun-if-env-changed=CLANG");
-    if let Err(reason) = compile(sources) {
-        println!("cargo::error={reason}");
+    for program in PROGRAMS {
+        if let Err(reason) = compile(sources, program) {
+            println!("cargo::error={reason}");
+        }
     }
 }
 
-fn compile(sources: &Path) -> Result<(), String> {
+fn compile(sources: &Path, program: &str) -> Result<(), String> {
     let variable = |name: &str| std::env::var(name).map_err(|_| format!("{name} is not set"));
     let architecture = match variable("CARGO_CFG_TARGET_ARCH")?.as_str() {
         "x86_64" => "x86",
@@ -22,7 +27,7 @@ fn compile(sources: &Path) -> Result<(), String> {
         }
     };
     let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_string());
-    let object = PathBuf::from(variable("OUT_DIR")?).join("syscalls.bpf.o");
+    let object = PathBuf::from(variable("OUT_DIR")?).join(format!("{program}.bpf.o"));
     // The folder that this file is built in says nothing, and would make two builds differ.
     let status = Command::new(&clang)
         .args(["-g", "-O2", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3", "-fdebug-prefix-map=../../=."])
@@ -30,13 +35,13 @@ fn compile(sources: &Path) -> Result<(), String> {
         // libbpf's headers, as the library itself was built with.
         .arg(format!("-I{}", variable("DEP_BPF_INCLUDE")?))
         .arg("-c")
-        .arg(sources.join("syscalls.bpf.c"))
+        .arg(sources.join(format!("{program}.bpf.c")))
         .arg("-o")
         .arg(&object)
         .status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{clang} could not compile bpf/syscalls.bpf.c ({status})")),
+        Ok(status) => Err(format!("{clang} could not compile bpf/{program}.bpf.c ({status})")),
         Err(error) => Err(format!("cannot run {clang}: {error}; apt-get install clang, or name one in CLANG")),
     }
 }

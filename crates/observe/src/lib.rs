@@ -5,6 +5,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod cpus;
+mod ebpf;
 mod jvm;
 mod names;
 mod observation;
@@ -14,12 +15,13 @@ mod stacks;
 mod syscalls;
 mod threads;
 
+pub use ebpf::Missing;
 pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
 pub use names::{ThreadNames, thread_group};
 pub use observation::{Error, Observation, Options};
 pub use protocol::Hello;
 pub use stacks::{StackOptions, jfr};
-pub use syscalls::{Missing, SyscallsMode, SyscallsOptions, syscalls_available};
+pub use syscalls::{SyscallsMode, SyscallsOptions, syscalls_available};
 
 use std::sync::mpsc::Sender;
 

@@ -1,26 +1,17 @@
 //! The programs in the kernel: loaded, attached, told whom to follow, and taken off again.
 
 use super::calls::Calls;
-use super::wire::{self, LOST_REASONS, PROCESSES, Sum};
-use super::{Missing, SyscallsMode, SyscallsOptions};
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, PrintLevel};
-use std::sync::{Mutex, PoisonError};
+use super::wire::{self, LOST_REASONS, Sum};
+use super::{SyscallsMode, SyscallsOptions};
+use crate::ebpf::{self, Missing, PROCESSES};
+use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
 use std::time::Duration;
-
-/// The object, aligned as its reader wants it.
-#[repr(C, align(8))]
-struct Aligned<T: ?Sized>(T);
-
-static OBJECT: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/syscalls.bpf.o")));
 
 /// Sums that are taken out by one call into the kernel.
 const SUMS_AT_ONCE: u32 = 4096;
 
 /// How long a program may take to finish with a table of sums, where the kernel can't be asked to wait for that.
 const PROGRAM_WITHIN: Duration = Duration::from_millis(20);
-
-/// What libbpf said last, which holds the kernel's own reason.
-static SAID: Mutex<String> = Mutex::new(String::new());
 
 /// The programs in the kernel. They go when this is dropped.
 pub(super) struct Programs {
@@ -39,39 +30,21 @@ pub(super) struct Programs {
 impl Programs {
     /// Loads the programs, without effect as yet.
     pub(super) fn load(options: &SyscallsOptions, calls: &Calls) -> Result<Programs, Missing> {
-        SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        libbpf_rs::set_print(Some((PrintLevel::Warn, |_, text| {
-            let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-            // The end of it is where the reason is.
-            if said.len() > 1 << 16 {
-                said.clear();
+        let summary = options.mode == SyscallsMode::Summary;
+        let object = ebpf::load(ebpf::object!("syscalls"), |name, map| match name {
+            ".rodata.settings" => {
+                let limit = options.max_events_per_s.map_or(0, |limit| limit.max(1));
+                map.set_initial_value(&wire::settings(summary, limit, &calls.kinds))
             }
-            said.push_str(&text);
-        })));
-        Programs::try_load(options, calls).map_err(|error| Missing::load(&error, &said()))
+            "records" => map.set_max_entries(ebpf::ring_bytes(options.buffer_bytes)),
+            "sums_0" | "sums_1" if !summary => map.set_max_entries(1),
+            _ => Ok(()),
+        })?;
+        Programs::new(object).map_err(ebpf::refused)
     }
 
-    fn try_load(options: &SyscallsOptions, calls: &Calls) -> libbpf_rs::Result<Programs> {
-        let summary = options.mode == SyscallsMode::Summary;
-        let mut open = ObjectBuilder::default().open_memory(&OBJECT.0)?;
-        for mut map in open.maps_mut() {
-            let name = map.name().to_string_lossy().into_owned();
-            match name.as_str() {
-                ".rodata.settings" => {
-                    let limit = options.max_events_per_s.map_or(0, |limit| limit.max(1));
-                    map.set_initial_value(&wire::settings(summary, limit, &calls.kinds))?;
-                }
-                "records" => map.set_max_entries(ring_bytes(options.buffer_bytes))?,
-                "sums_0" | "sums_1" if !summary => map.set_max_entries(1)?,
-                _ => {}
-            }
-        }
-        let object = open.load()?;
-        let map = |name: &str| -> libbpf_rs::Result<MapHandle> {
-            let found = object.maps().find(|map| map.name() == name);
-            let found = found.ok_or_else(|| libbpf_rs::Error::from(std::io::Error::other(format!("no map {name}"))));
-            MapHandle::try_from(&found?)
-        };
+    fn new(object: Object) -> libbpf_rs::Result<Programs> {
+        let map = |name| ebpf::map(&object, name);
         Ok(Programs {
             links: Vec::new(),
             records: map("records")?,
@@ -87,18 +60,14 @@ impl Programs {
 
     /// Begins to follow processes; their index is that in `pids`.
     pub(super) fn attach(&mut self, pids: &[u32]) -> Result<(), Missing> {
-        self.try_attach(pids).map_err(|error| Missing::load(&error, &said()))
+        self.try_attach(pids).map_err(ebpf::refused)
     }
 
     fn try_attach(&mut self, pids: &[u32]) -> libbpf_rs::Result<()> {
         for program in self._object.progs_mut() {
             self.links.push(program.attach()?);
         }
-        for (index, pid) in (0_u32..).zip(pids) {
-            let value = [index.to_ne_bytes(), 0_u32.to_ne_bytes()].concat();
-            self.processes.update(&pid.to_ne_bytes(), &value, MapFlags::ANY)?;
-        }
-        Ok(())
+        ebpf::pids(&self.processes, pids)
     }
 
     /// Stops to follow a process that has ended: its number may be given to another.
@@ -155,15 +124,4 @@ fn wait_for_programs() {
     if waited != 0 {
         std::thread::sleep(PROGRAM_WITHIN);
     }
-}
-
-/// A size that the kernel takes: a power of two, of whole pages.
-fn ring_bytes(wanted: u32) -> u32 {
-    // SAFETY: sysconf takes no pointers.
-    let page = u32::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
-    wanted.clamp(page, 1 << 30).next_power_of_two()
-}
-
-fn said() -> String {
-    SAID.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }

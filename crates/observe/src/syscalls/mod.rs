@@ -11,12 +11,10 @@
 mod calls;
 mod descriptors;
 mod kernel;
-mod missing;
 mod reader;
 mod wire;
 
-pub use missing::{Missing, syscalls_available};
-
+use crate::ebpf::{self, Missing};
 use crate::names::ThreadNames;
 use crate::{Event, Events, Watched};
 use calls::Calls;
@@ -55,6 +53,13 @@ impl Default for SyscallsOptions {
     }
 }
 
+/// Says whether system calls can be followed here, by loading the programs without attaching them.
+pub fn syscalls_available() -> Result<(), Missing> {
+    ebpf::look()?;
+    let options = SyscallsOptions { mode: SyscallsMode::Full, buffer_bytes: 1 << 16, ..SyscallsOptions::default() };
+    Programs::load(&options, &Calls::new()).map(drop)
+}
+
 /// The running source.
 #[derive(Debug)]
 pub(crate) struct Syscalls {
@@ -74,22 +79,11 @@ impl Syscalls {
         if options.mode == SyscallsMode::Off {
             return None;
         }
-        let followed: Vec<(Watched, ThreadNames)> = watched
-            .iter()
-            .cloned()
-            .zip(names.iter().cloned())
-            .filter(|(watched, _)| watched.pid != std::process::id())
-            .collect();
-        let (followed, beyond) = followed.split_at(followed.len().min(wire::PROCESSES));
-        for (watched, _) in beyond {
-            let reason = format!("system calls are followed in at most {} processes at once", wire::PROCESSES);
-            // The one who listened may have had enough.
-            let _ = events.send(Event::Degraded { node: watched.node.clone(), source: SOURCE, reason });
-        }
+        let followed = ebpf::follow(SOURCE, watched, names, events);
         if followed.is_empty() {
             return None;
         }
-        match Syscalls::try_start(recorder, followed, options) {
+        match Syscalls::try_start(recorder, &followed, options) {
             Ok(syscalls) => Some(syscalls),
             Err(missing) => {
                 for (watched, _) in followed {
@@ -107,7 +101,7 @@ impl Syscalls {
         followed: &[(Watched, ThreadNames)],
         options: SyscallsOptions,
     ) -> Result<Syscalls, Missing> {
-        missing::look()?;
+        ebpf::look()?;
         let (stop, stopped) = channel();
         let (say_ready, ready) = channel();
         let no_thread = |error: &dyn std::fmt::Display| Missing {

@@ -4,15 +4,15 @@ use super::calls::{Calls, error_name};
 use super::descriptors::{Descriptors, Named};
 use super::kernel::Programs;
 use super::wire::{self, LOST_REASONS, Record, Sum};
-use super::{Missing, PROVIDER, SOURCE, SyscallsMode};
+use super::{PROVIDER, SOURCE, SyscallsMode};
 use crate::Watched;
+use crate::ebpf::{self, Followed, Missing};
 use crate::names::{ThreadNames, thread_group};
-use helenus_recording::rows::{SourceReport, Syscall, SyscallSummary};
+use helenus_recording::rows::{Syscall, SyscallSummary};
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
-use libbpf_rs::{RingBuffer, RingBufferBuilder};
+use libbpf_rs::RingBuffer;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -29,14 +29,6 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 const THREADS_KEPT: usize = 4096;
 /// Records that are taken at once, so that the end of the recording is noticed even when they come faster.
 const RECORDS_AT_ONCE: usize = 1 << 16;
-
-/// A process that is followed.
-struct Followed {
-    watched: Watched,
-    /// Readable once the process has ended; none where the kernel gives none.
-    ended: Option<OwnedFd>,
-    captured: u64,
-}
 
 /// A row that waits for its batch.
 struct Row {
@@ -106,10 +98,7 @@ impl Reader {
             rows: Vec::new(),
             no_group: "".into(),
         };
-        let followed = followed.into_iter().map(|(watched, _)| {
-            let ended = pidfd(watched.pid);
-            Followed { watched, ended, captured: 0 }
-        });
+        let followed = followed.into_iter().map(|(watched, _)| Followed::new(watched));
         Reader {
             recorder,
             followed: followed.collect(),
@@ -124,16 +113,7 @@ impl Reader {
     /// The way on which the programs tell what they see.
     pub(super) fn ring(&self) -> Result<RingBuffer<'static>, Missing> {
         let follower = Rc::clone(&self.follower);
-        let take = move |bytes: &[u8]| {
-            follower.borrow_mut().take(bytes);
-            0
-        };
-        let ring = libbpf_rs::MapHandle::try_from(&self.programs.records).and_then(|records| {
-            let mut builder = RingBufferBuilder::new();
-            builder.add(&records, take)?;
-            builder.build()
-        });
-        ring.map_err(|error| Missing::load(&error, ""))
+        ebpf::ring(&self.programs.records, move |bytes| follower.borrow_mut().take(bytes))
     }
 
     pub(super) fn run(mut self, ring: &RingBuffer<'_>, stopped: &Receiver<()>) {
@@ -202,8 +182,7 @@ impl Reader {
         let interval = self.reported.elapsed();
         self.reported = Instant::now();
         for followed in &mut self.followed {
-            if followed.ended.as_ref().is_some_and(is_readable) {
-                followed.ended = None;
+            if followed.has_just_ended() {
                 self.programs.forget(followed.watched.pid);
             }
         }
@@ -257,44 +236,22 @@ impl Reader {
         }
     }
 
-    /// One row for each process; the reader's own time is shared out by what each has made it do.
     fn report(&mut self, interval: Duration) {
         let now_ns = cpu_time_of_this_thread_ns();
         let cpu_ns = now_ns - std::mem::replace(&mut self.cpu_ns, now_ns);
-        let all: u64 = self.followed.iter().map(|followed| followed.captured).sum();
-        let time_ns = self.recorder.clock().now_ns();
-        for index in 0..self.followed.len() {
-            let lost = self.programs.lost(index);
-            let followed = &mut self.followed[index];
-            let captured = std::mem::take(&mut followed.captured);
-            let share = match all {
-                0 => {
-                    if index == 0 {
-                        1.0
-                    } else {
-                        0.0
-                    }
-                }
-                all => captured as f64 / all as f64,
-            };
-            let reasons: Vec<String> = LOST_REASONS
-                .iter()
-                .zip(lost)
-                .filter(|(_, lost)| *lost > 0)
-                .map(|(reason, lost)| format!("{reason} ({lost})"))
-                .collect();
-            self.recorder.append(SourceReport {
-                time_ns,
-                interval_ns: nanos(interval),
-                source: SOURCE,
-                node: &followed.watched.node,
-                provider: PROVIDER,
-                captured: i64::try_from(captured).unwrap_or(i64::MAX),
-                lost: i64::try_from(lost.iter().sum::<u64>()).unwrap_or(i64::MAX),
-                lost_reason: &reasons.join(", "),
-                cpu_ns: Some((cpu_ns as f64 * share) as i64),
-            });
-        }
+        let programs = &mut self.programs;
+        let lost = |process| {
+            let lost = programs.lost(process);
+            std::array::from_fn(|reason| (LOST_REASONS[reason], lost[reason]))
+        };
+        ebpf::report::<{ LOST_REASONS.len() }>(
+            &self.recorder,
+            (SOURCE, PROVIDER),
+            interval,
+            &mut self.followed,
+            lost,
+            cpu_ns,
+        );
     }
 }
 
@@ -351,20 +308,6 @@ fn group(names: &ThreadNames, tid: u32, short: &str) -> Rc<str> {
         Some(full) => thread_group(&full).into(),
         None => names.group(short).into(),
     }
-}
-
-fn pidfd(pid: u32) -> Option<OwnedFd> {
-    // SAFETY: pidfd_open takes no pointers, and what it returns is ours alone.
-    unsafe {
-        let fd = i32::try_from(libc::syscall(libc::SYS_pidfd_open, pid, 0)).ok()?;
-        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd))
-    }
-}
-
-fn is_readable(fd: &OwnedFd) -> bool {
-    let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: the pointer is to one pollfd of ours; it does not wait.
-    unsafe { libc::poll(&mut poll, 1, 0) > 0 }
 }
 
 fn nanos(duration: Duration) -> i64 {

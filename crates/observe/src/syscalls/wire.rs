@@ -3,7 +3,6 @@
 use super::calls::CallKind;
 
 pub(super) const CALLS: usize = 512;
-pub(super) const PROCESSES: usize = 64;
 
 /// Why calls were lost, in the order of the kernel's counters.
 pub(super) const LOST_REASONS: [&str; 4] = [

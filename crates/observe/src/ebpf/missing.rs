@@ -1,8 +1,5 @@
 //! Whether the kernel can be asked at all, and if not, what would change that.
 
-use super::calls::Calls;
-use super::kernel::Programs;
-use super::{SyscallsMode, SyscallsOptions};
 use std::path::Path;
 
 /// The kernel's description of its own types, by which the programs find their fields.
@@ -13,7 +10,7 @@ const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
-/// Why system calls can't be followed here.
+/// Why a source that needs programs in the kernel can't be had here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}; {way_out}")]
 pub struct Missing {
@@ -23,11 +20,11 @@ pub struct Missing {
 }
 
 impl Missing {
-    fn new(reason: impl Into<String>, way_out: &str) -> Missing {
+    pub(crate) fn new(reason: impl Into<String>, way_out: &str) -> Missing {
         Missing { reason: reason.into(), way_out: way_out.to_string() }
     }
 
-    pub(super) fn load(error: &dyn std::fmt::Display, said: &str) -> Missing {
+    pub(crate) fn load(error: &dyn std::fmt::Display, said: &str) -> Missing {
         // The verifier's account can be thousands of lines; what libbpf says first and last is enough to go on.
         let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         Missing::new(
@@ -38,7 +35,7 @@ impl Missing {
 }
 
 /// Looks for what is known to be needed, the cheapest first.
-pub(super) fn look() -> Result<(), Missing> {
+pub(crate) fn look() -> Result<(), Missing> {
     let capabilities = effective_capabilities();
     let has = |capability: u32| capabilities & (1 << capability) != 0;
     let may = has(CAP_SYS_ADMIN) || (has(CAP_BPF) && has(CAP_PERFMON));
@@ -62,13 +59,6 @@ pub(super) fn look() -> Result<(), Missing> {
         ));
     }
     Ok(())
-}
-
-/// Says whether system calls can be followed here, by loading the programs without attaching them.
-pub fn syscalls_available() -> Result<(), Missing> {
-    look()?;
-    let options = SyscallsOptions { mode: SyscallsMode::Full, buffer_bytes: 1 << 16, ..SyscallsOptions::default() };
-    Programs::load(&options, &Calls::new()).map(drop)
 }
 
 /// Those of this thread; none where /proc does not say.

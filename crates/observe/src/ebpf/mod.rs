@@ -1,0 +1,87 @@
+//! What all sources have in common that run programs in the kernel: whether that can be had, loading, and the processes
+//! that are followed.
+
+mod missing;
+mod process;
+
+pub use missing::Missing;
+pub(crate) use missing::look;
+pub(crate) use process::{Followed, follow, pids, report};
+
+use libbpf_rs::{MapCore, MapHandle, Object, ObjectBuilder, OpenMapMut, PrintLevel, RingBuffer, RingBufferBuilder};
+use std::sync::{Mutex, PoisonError};
+
+/// Processes that one source follows at most, as `bpf/process.h` has it.
+pub(crate) const PROCESSES: usize = 64;
+
+/// The bytes of an object, aligned as its reader wants them.
+#[repr(C, align(8))]
+pub(crate) struct Aligned<T: ?Sized>(pub(crate) T);
+
+/// A compiled file of `bpf/`, by its name.
+macro_rules! object {
+    ($name:literal) => {{
+        static OBJECT: &$crate::ebpf::Aligned<[u8]> =
+            &$crate::ebpf::Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bpf.o")));
+        &OBJECT.0
+    }};
+}
+pub(crate) use object;
+
+/// What libbpf said last, which holds the kernel's own reason.
+static SAID: Mutex<String> = Mutex::new(String::new());
+
+/// Loads an object, without effect as yet; each of its maps can be set before.
+pub(crate) fn load(
+    object: &'static [u8],
+    mut set: impl FnMut(&str, &mut OpenMapMut<'_>) -> libbpf_rs::Result<()>,
+) -> Result<Object, Missing> {
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    libbpf_rs::set_print(Some((PrintLevel::Warn, |_, text| {
+        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        // The end of it is where the reason is.
+        if said.len() > 1 << 16 {
+            said.clear();
+        }
+        said.push_str(&text);
+    })));
+    let loaded = ObjectBuilder::default().open_memory(object).and_then(|mut open| {
+        for mut map in open.maps_mut() {
+            let name = map.name().to_string_lossy().into_owned();
+            set(&name, &mut map)?;
+        }
+        open.load()
+    });
+    loaded.map_err(refused)
+}
+
+/// What the kernel refused, with its reason.
+pub(crate) fn refused(error: libbpf_rs::Error) -> Missing {
+    Missing::load(&error, &SAID.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+pub(crate) fn map(object: &Object, name: &str) -> libbpf_rs::Result<MapHandle> {
+    let found = object.maps().find(|map| map.name() == name);
+    let found = found.ok_or_else(|| libbpf_rs::Error::from(std::io::Error::other(format!("no map {name}"))));
+    MapHandle::try_from(&found?)
+}
+
+/// The way on which programs tell what they see; each record is handed over whole.
+pub(crate) fn ring(records: &MapHandle, mut take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Missing> {
+    let ring = MapHandle::try_from(records).and_then(|records| {
+        let mut builder = RingBufferBuilder::new();
+        builder.add(&records, move |bytes: &[u8]| {
+            take(bytes);
+            0
+        })?;
+        builder.build()
+    });
+    ring.map_err(refused)
+}
+
+/// A size of a ring buffer that the kernel takes: a power of two, of whole pages.
+pub(crate) fn ring_bytes(wanted: u32) -> u32 {
+    // SAFETY: sysconf takes no pointers.
+    let page = u32::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+    wanted.clamp(page, 1 << 30).next_power_of_two()
+}

@@ -1,0 +1,106 @@
+//! The processes that a source follows in the kernel, and what it tells of each every second.
+
+use super::PROCESSES;
+use crate::names::ThreadNames;
+use crate::{Event, Events, Watched};
+use helenus_recording::Recorder;
+use helenus_recording::rows::SourceReport;
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+/// A process that is followed.
+pub(crate) struct Followed {
+    pub(crate) watched: Watched,
+    /// Readable once the process has ended; none where the kernel gives none.
+    ended: Option<OwnedFd>,
+    /// Rows since the last report.
+    pub(crate) captured: u64,
+}
+
+impl Followed {
+    pub(crate) fn new(watched: Watched) -> Followed {
+        let ended = pidfd(watched.pid);
+        Followed { watched, ended, captured: 0 }
+    }
+
+    /// Whether the process has ended since this was asked last. Its number may be given to another from now on.
+    pub(crate) fn has_just_ended(&mut self) -> bool {
+        self.ended.take_if(|ended| is_readable(ended)).is_some()
+    }
+}
+
+/// The processes that can be followed: never our own, and no more than there is room for, which is said.
+pub(crate) fn follow(
+    source: &'static str,
+    watched: &[Watched],
+    names: &[ThreadNames],
+    events: &Events,
+) -> Vec<(Watched, ThreadNames)> {
+    let others = watched.iter().cloned().zip(names.iter().cloned());
+    let mut followed: Vec<_> = others.filter(|(watched, _)| watched.pid != std::process::id()).collect();
+    for (watched, _) in followed.drain(PROCESSES.min(followed.len())..) {
+        let reason = format!("at most {PROCESSES} processes are followed at once");
+        // The one who listened may have had enough.
+        let _ = events.send(Event::Degraded { node: watched.node, source, reason });
+    }
+    followed
+}
+
+/// Tells programs whom to follow; the index of each is that in `pids`.
+pub(crate) fn pids(processes: &MapHandle, pids: &[u32]) -> libbpf_rs::Result<()> {
+    for (index, pid) in (0_u32..).zip(pids) {
+        let value = [index.to_ne_bytes(), 0_u32.to_ne_bytes()].concat();
+        processes.update(&pid.to_ne_bytes(), &value, MapFlags::ANY)?;
+    }
+    Ok(())
+}
+
+/// Rows that say what a source captured, lost and cost since the last time. Its CPU time is shared out by what each
+/// process has made it do.
+pub(crate) fn report<const REASONS: usize>(
+    recorder: &Recorder,
+    (source, provider): (&'static str, &'static str),
+    interval: Duration,
+    followed: &mut [Followed],
+    mut lost: impl FnMut(usize) -> [(&'static str, u64); REASONS],
+    cpu_ns: i64,
+) {
+    let all: u64 = followed.iter().map(|followed| followed.captured).sum();
+    let time_ns = recorder.clock().now_ns();
+    for (index, followed) in followed.iter_mut().enumerate() {
+        let lost = lost(index);
+        let captured = std::mem::take(&mut followed.captured);
+        let share = match (all, index) {
+            (0, 0) => 1.0,
+            (0, _) => 0.0,
+            (all, _) => captured as f64 / all as f64,
+        };
+        let reasons = lost.iter().filter(|(_, lost)| *lost > 0).map(|(reason, lost)| format!("{reason} ({lost})"));
+        recorder.append(SourceReport {
+            time_ns,
+            interval_ns: i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX),
+            source,
+            node: &followed.watched.node,
+            provider,
+            captured: i64::try_from(captured).unwrap_or(i64::MAX),
+            lost: i64::try_from(lost.iter().map(|(_, lost)| lost).sum::<u64>()).unwrap_or(i64::MAX),
+            lost_reason: &reasons.collect::<Vec<_>>().join(", "),
+            cpu_ns: Some((cpu_ns as f64 * share) as i64),
+        });
+    }
+}
+
+fn pidfd(pid: u32) -> Option<OwnedFd> {
+    // SAFETY: pidfd_open takes no pointers, and what it returns is ours alone.
+    unsafe {
+        let fd = i32::try_from(libc::syscall(libc::SYS_pidfd_open, pid, 0)).ok()?;
+        (fd >= 0).then(|| OwnedFd::from_raw_fd(fd))
+    }
+}
+
+fn is_readable(fd: &OwnedFd) -> bool {
+    let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: the pointer is to one pollfd of ours; it does not wait.
+    unsafe { libc::poll(&mut poll, 1, 0) > 0 }
+}
