@@ -1,6 +1,6 @@
 /*
  * What the programs in syscalls.bpf.c and the reader in crates/observe/src/syscalls/ tell each other. The reader's
- * side of it is syscalls/wire.rs; the two change together.
+ * side of it is syscalls/records.rs; the two change together.
  */
 #pragma once
 #include "process.h"

@@ -202,3 +202,20 @@ CREATE TABLE threads (
   `voluntary_switches` Nullable(Int64),
   `involuntary_switches` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/threads/*.parquet');
+
+-- One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second.
+CREATE TABLE wire (
+  `start_ns` Int64,
+  `duration_ns` Int64,
+  `receiving_ns` Int64,
+  `sending_ns` Int64,
+  `node` String,
+  `client` String,
+  `stream` Int64,
+  `opcode` String,
+  `statement` String,
+  `answer` String,
+  `error` Nullable(String),
+  `request_bytes` Int64,
+  `response_bytes` Int64
+) ENGINE = File(Parquet, '{recording}/wire/*.parquet');

@@ -14,6 +14,7 @@ mod sampler;
 mod stacks;
 mod syscalls;
 mod threads;
+mod wire;
 
 pub use ebpf::Missing;
 pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
@@ -22,6 +23,7 @@ pub use observation::{Error, Observation, Options};
 pub use protocol::Hello;
 pub use stacks::{StackOptions, jfr};
 pub use syscalls::{SyscallsMode, SyscallsOptions, syscalls_available};
+pub use wire::wire_available;
 
 use std::sync::mpsc::Sender;
 

@@ -5,6 +5,7 @@ use crate::names::ThreadNames;
 use crate::sampler::Sampler;
 use crate::stacks::{StackOptions, Stacks};
 use crate::syscalls::{Syscalls, SyscallsOptions};
+use crate::wire::Wire;
 use crate::{Event, Events, ProcessKind, Watched};
 use helenus_cassandra::attach;
 use helenus_cassandra::target::{self, Which};
@@ -30,6 +31,8 @@ pub struct Options {
     pub stacks: Option<(&'static [u8], StackOptions)>,
     /// The system calls of the processes, by eBPF. Off by default.
     pub syscalls: SyscallsOptions,
+    /// The requests of the nodes, from their packets. Off by default.
+    pub wire: bool,
 }
 
 impl Default for Options {
@@ -41,6 +44,7 @@ impl Default for Options {
             agent: None,
             stacks: None,
             syscalls: SyscallsOptions::default(),
+            wire: false,
         }
     }
 }
@@ -72,12 +76,13 @@ pub enum Error {
 }
 
 /// The running sources.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Observation {
     agents: Vec<(String, AgentLink)>,
     stacks: Vec<Stacks>,
     sampler: Option<Sampler>,
     syscalls: Option<Syscalls>,
+    wire: Vec<Wire>,
 }
 
 impl Observation {
@@ -100,7 +105,7 @@ impl Observation {
                 }
             }
         })?;
-        let mut observation = Observation { agents: Vec::new(), stacks: Vec::new(), sampler: None, syscalls: None };
+        let mut observation = Observation::default();
         match observation.attach(recorder, watched, options, events) {
             Ok(()) => Ok(observation),
             Err(error) => {
@@ -157,6 +162,9 @@ impl Observation {
         let pid = watched.first().map_or(0, |watched| watched.pid);
         self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
         self.syscalls = Syscalls::start(recorder, watched, &names, options.syscalls, events);
+        if options.wire {
+            self.wire = Wire::start(recorder, watched, events);
+        }
         Ok(())
     }
 
@@ -166,6 +174,7 @@ impl Observation {
         if let Some(syscalls) = self.syscalls {
             syscalls.stop();
         }
+        self.wire.into_iter().for_each(Wire::stop);
         self.stacks.into_iter().for_each(Stacks::stop);
         if let Some(sampler) = self.sampler {
             sampler.stop();

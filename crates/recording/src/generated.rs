@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "2622fcdde2445ccc";
+pub const FINGERPRINT: &str = "baa14a6409a0131e";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -240,6 +240,25 @@ pub static TABLES: &[Table] = &[
             Column { name: "migrations", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Moves from one CPU to another." },
             Column { name: "voluntary_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times it gave up the CPU to wait." },
             Column { name: "involuntary_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times it was preempted." },
+        ],
+    },
+    Table {
+        name: "wire", since: 1, time: "start_ns",
+        meaning: "One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second.",
+        columns: &[
+            Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the last byte of the request had come in." },
+            Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "From there until the first byte of the answer went out: what the node took, its own pauses included, and the client's not." },
+            Column { name: "receiving_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "From the first byte of the request to its last: 0 for one that came in one packet." },
+            Column { name: "sending_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "From the first byte of the answer to its last. A client that does not read holds it up." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that was asked, as the recording names it in its manifest." },
+            Column { name: "client", ty: Type::String, unit: "address and port", is_time: false, nullable: false, meaning: "Where the connection comes from." },
+            Column { name: "stream", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its stream on that connection." },
+            Column { name: "opcode", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE." },
+            Column { name: "statement", ty: Type::String, unit: "CQL", is_time: false, nullable: false, meaning: "What it asks, with ? for values; of a batch the first statement and their number. 'prepared' and the id where the text of a prepared statement is not known. At most 1000 characters." },
+            Column { name: "answer", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Kind of the answer: rows, void, prepared, set_keyspace, schema_change, error, ready, authenticate, supported, auth_challenge, auth_success; result where it could not be read further." },
+            Column { name: "error", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "The protocol's name of the error, such as write_timeout or overloaded; null where there was none." },
+            Column { name: "request_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: false, meaning: "Size of the request's frame with its header, as it came, compressed or not, without what segments add." },
+            Column { name: "response_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: false, meaning: "Size of the answer's frame with its header, likewise." },
         ],
     },
 ];
@@ -872,6 +891,58 @@ pub mod rows {
             batch.int64(9, self.migrations);
             batch.int64(10, self.voluntary_switches);
             batch.int64(11, self.involuntary_switches);
+            batch.end_row();
+        }
+    }
+
+    /// One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct WireRequest<'a> {
+        /// When the last byte of the request had come in. (ns since the Unix epoch)
+        pub start_ns: i64,
+        /// From there until the first byte of the answer went out: what the node took, its own pauses included, and the client's not. (ns)
+        pub duration_ns: i64,
+        /// From the first byte of the request to its last: 0 for one that came in one packet. (ns)
+        pub receiving_ns: i64,
+        /// From the first byte of the answer to its last. A client that does not read holds it up. (ns)
+        pub sending_ns: i64,
+        /// The node that was asked, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Where the connection comes from. (address and port)
+        pub client: &'a str,
+        /// Its stream on that connection. (number)
+        pub stream: i64,
+        /// What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE. (name)
+        pub opcode: &'a str,
+        /// What it asks, with ? for values; of a batch the first statement and their number. 'prepared' and the id where the text of a prepared statement is not known. At most 1000 characters. (CQL)
+        pub statement: &'a str,
+        /// Kind of the answer: rows, void, prepared, set_keyspace, schema_change, error, ready, authenticate, supported, auth_challenge, auth_success; result where it could not be read further. (name)
+        pub answer: &'a str,
+        /// The protocol's name of the error, such as write_timeout or overloaded; null where there was none. (name)
+        pub error: Option<&'a str>,
+        /// Size of the request's frame with its header, as it came, compressed or not, without what segments add. (bytes)
+        pub request_bytes: i64,
+        /// Size of the answer's frame with its header, likewise. (bytes)
+        pub response_bytes: i64,
+    }
+
+    impl Row for WireRequest<'_> {
+        const TABLE: usize = 14;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.start_ns));
+            batch.int64(1, Some(self.duration_ns));
+            batch.int64(2, Some(self.receiving_ns));
+            batch.int64(3, Some(self.sending_ns));
+            batch.string(4, Some(self.node));
+            batch.string(5, Some(self.client));
+            batch.int64(6, Some(self.stream));
+            batch.string(7, Some(self.opcode));
+            batch.string(8, Some(self.statement));
+            batch.string(9, Some(self.answer));
+            batch.string(10, self.error);
+            batch.int64(11, Some(self.request_bytes));
+            batch.int64(12, Some(self.response_bytes));
             batch.end_row();
         }
     }

@@ -6,7 +6,8 @@ use std::io::{self, Read, Write};
 /// Version 4, from a client and from a server.
 const REQUEST: u8 = 0x04;
 const RESPONSE: u8 = 0x84;
-pub(super) const HEADER: usize = 9;
+/// Bytes of a frame's header, of versions 3 to 5.
+pub const HEADER: usize = 9;
 /// No answer this client asks for comes near it; a larger one is another protocol's bytes.
 const LARGEST: usize = 64 << 20;
 
@@ -22,6 +23,7 @@ pub mod opcode {
     pub const PREPARE: u8 = 0x09;
     pub const EXECUTE: u8 = 0x0A;
     pub const REGISTER: u8 = 0x0B;
+    pub const EVENT: u8 = 0x0C;
     pub const BATCH: u8 = 0x0D;
     pub const AUTH_CHALLENGE: u8 = 0x0E;
     pub const AUTH_RESPONSE: u8 = 0x0F;

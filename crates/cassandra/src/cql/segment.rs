@@ -26,6 +26,8 @@ pub enum Packing {
 pub struct Segment<'a> {
     pub payload: Cow<'a, [u8]>,
     pub size: usize,
+    /// Whether it holds whole frames, and not a part of one that takes several segments.
+    pub is_self_contained: bool,
 }
 
 impl Packing {
@@ -35,6 +37,24 @@ impl Packing {
             Packing::Plain => 3,
             Packing::Lz4 => 5,
         }
+    }
+
+    /// The bit of the header that says whether a segment is self-contained.
+    fn flag(self) -> u32 {
+        match self {
+            Packing::Plain => 17,
+            Packing::Lz4 => 34,
+        }
+    }
+
+    /// Whether the bytes begin with a segment, as far as its header says.
+    #[must_use]
+    pub fn begins(self, bytes: &[u8]) -> bool {
+        let header = bytes.get(..self.header() + HEADER_CHECKSUM);
+        header.is_some_and(|header| {
+            let (header, checksum) = header.split_at(self.header());
+            crc24(header).to_le_bytes()[..HEADER_CHECKSUM] == *checksum
+        })
     }
 
     /// Puts whole frames into segments, as many in each as there is room for.
@@ -53,14 +73,14 @@ impl Packing {
     }
 
     fn seal_one(self, payload: &[u8], is_self_contained: bool, out: &mut Vec<u8>) {
-        let flag = u64::from(is_self_contained);
+        let flag = u64::from(is_self_contained) << self.flag();
         let (header, packed) = match self {
-            Packing::Plain => (payload.len() as u64 | flag << 17, Cow::Borrowed(payload)),
+            Packing::Plain => (payload.len() as u64 | flag, Cow::Borrowed(payload)),
             Packing::Lz4 => {
                 let packed = compress_lz4(payload);
                 let is_smaller = matches!(packed, Cow::Owned(_));
                 let length = if is_smaller { payload.len() as u64 } else { 0 };
-                (packed.len() as u64 | length << 17 | flag << 34, packed)
+                (packed.len() as u64 | length << 17 | flag, packed)
             }
         };
         let header = &header.to_le_bytes()[..self.header()];
@@ -77,11 +97,12 @@ impl Packing {
     pub fn open(self, bytes: &[u8]) -> Result<Option<Segment<'_>>, Malformed> {
         let start = self.header() + HEADER_CHECKSUM;
         let Some((header, rest)) = bytes.split_at_checked(start) else { return Ok(None) };
-        let (header, checksum) = header.split_at(self.header());
-        if crc24(header).to_le_bytes()[..HEADER_CHECKSUM] != *checksum {
+        let header = &header[..self.header()];
+        if !self.begins(bytes) {
             return Err(Malformed("the checksum of a segment's header is wrong"));
         }
         let bits = header.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
+        let is_self_contained = bits >> self.flag() & 1 == 1;
         let packed_length = (bits & LARGEST_PAYLOAD as u64) as usize;
         let size = start + packed_length + CHECKSUM;
         let Some((packed, checksum)) = rest.get(..packed_length + CHECKSUM).map(|rest| rest.split_at(packed_length))
@@ -95,7 +116,7 @@ impl Packing {
             (Packing::Plain, _) | (Packing::Lz4, 0) => Cow::Borrowed(packed),
             (Packing::Lz4, length) => Cow::Owned(decompress_lz4(packed, length)?),
         };
-        Ok(Some(Segment { payload, size }))
+        Ok(Some(Segment { payload, size, is_self_contained }))
     }
 }
 
@@ -171,7 +192,7 @@ mod tests {
 
     fn open_all(packing: Packing, mut bytes: &[u8]) -> Result<(Vec<u8>, usize), Malformed> {
         let (mut payloads, mut segments) = (Vec::new(), 0);
-        while let Some(Segment { payload, size }) = packing.open(bytes)? {
+        while let Some(Segment { payload, size, .. }) = packing.open(bytes)? {
             payloads.extend_from_slice(&payload);
             bytes = &bytes[size..];
             segments += 1;

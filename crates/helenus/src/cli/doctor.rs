@@ -35,7 +35,7 @@ enum State {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let checks = [java_for_nodes(), maven(), attach(), schedstat(), sched(), syscalls(), cpus(), descriptors()];
+    let checks = [java_for_nodes(), maven(), attach(), schedstat(), sched(), syscalls(), wire(), cpus(), descriptors()];
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&checks)?);
         return Ok(ExitCode::SUCCESS);
@@ -142,6 +142,14 @@ fn syscalls() -> Check {
     let what = "system calls";
     match helenus_observe::syscalls_available() {
         Ok(()) => check(what, State::Works, "eBPF: the kernel takes the programs", ""),
+        Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
+    }
+}
+
+fn wire() -> Check {
+    let what = "requests on the wire";
+    match helenus_observe::wire_available() {
+        Ok(()) => check(what, State::Works, "a packet socket; what is in TLS can't be read", ""),
         Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
     }
 }

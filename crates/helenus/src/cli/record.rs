@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Record what running nodes do: CPUs, threads, GC, safepoints, thread pools, tables, system calls
+/// Record what running nodes do: CPUs, threads, GC, safepoints, thread pools, tables, system calls, requests on the wire
 ///
 /// The nodes run on this machine and need no preparation. An agent is loaded into each JVM and taken out again at the
 /// end; it opens no port. Ends after --for, with the command after `--`, at Ctrl-C, or when the last node has ended.
@@ -22,7 +22,8 @@ use std::time::{Duration, Instant};
   helenus record --pid 4711 -o peak.helenus
   helenus record --node 127.0.0.1 -- cassandra-stress write n=1000000
   helenus record --node 127.0.0.1 --no-agent --for 10s
-  helenus record --node 127.0.0.1 --syscalls summary --for 60s")]
+  helenus record --node 127.0.0.1 --syscalls summary --for 60s
+  helenus record --node 127.0.0.1 --wire on --for 60s")]
 pub struct Arguments {
     /// A node, by its CQL address (may be given again)
     #[arg(long = "node", value_name = "ADDRESS[:PORT]", required_unless_present = "pids")]
@@ -54,6 +55,9 @@ pub struct Arguments {
     /// With --syscalls full: calls above this in a second are dropped in the kernel, and counted
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_events_per_s: Option<u32>,
+    /// Record each request on the wire with its answer, from the packets (needs root)
+    #[arg(long, value_name = "on|off", default_value = "off", value_parser = on_or_off, action = clap::ArgAction::Set)]
+    wire: bool,
     /// A command to record around
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -84,6 +88,14 @@ fn stacks(text: &str) -> Result<StackEvents, String> {
         }
     }
     Ok(events)
+}
+
+fn on_or_off(text: &str) -> Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("on or off".to_string()),
+    }
 }
 
 impl Arguments {
@@ -205,6 +217,7 @@ fn record(
             max_events_per_s: arguments.max_events_per_s,
             ..SyscallsOptions::default()
         },
+        wire: arguments.wire,
         ..Options::default()
     };
     let mut steps = terminal::Steps::new();

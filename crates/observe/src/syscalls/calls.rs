@@ -1,6 +1,6 @@
 //! The system calls: their numbers on this architecture, their names, and what they do with descriptors.
 
-use super::wire::CALLS;
+use super::records::CALLS;
 
 /// What a call does with descriptors and paths; what the programs in the kernel know of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What descriptors stand for: each identity that the kernel tells gets a name once.
 
 use super::calls::Calls;
-use super::wire::{CALLS, Descriptor};
+use super::records::{CALLS, Descriptor};
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::MetadataExt;

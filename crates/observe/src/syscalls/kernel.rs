@@ -1,7 +1,7 @@
 //! The programs in the kernel: loaded, attached, told whom to follow, and taken off again.
 
 use super::calls::Calls;
-use super::wire::{self, LOST_REASONS, Sum};
+use super::records::{self, LOST_REASONS, Sum};
 use super::{SyscallsMode, SyscallsOptions};
 use crate::ebpf::{self, Missing, PROCESSES};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object};
@@ -34,7 +34,7 @@ impl Programs {
         let object = ebpf::load(ebpf::object!("syscalls"), |name, map| match name {
             ".rodata.settings" => {
                 let limit = options.max_events_per_s.map_or(0, |limit| limit.max(1));
-                map.set_initial_value(&wire::settings(summary, limit, &calls.kinds))
+                map.set_initial_value(&records::settings(summary, limit, &calls.kinds))
             }
             "records" => map.set_max_entries(ebpf::ring_bytes(options.buffer_bytes)),
             "sums_0" | "sums_1" if !summary => map.set_max_entries(1),
@@ -102,7 +102,7 @@ impl Programs {
         self.added_to.update(&0_u32.to_ne_bytes(), &current.to_ne_bytes(), MapFlags::ANY)?;
         wait_for_programs();
         for (key, value) in self.sums[full].lookup_and_delete_batch(SUMS_AT_ONCE, MapFlags::ANY, MapFlags::ANY)? {
-            if let Some(sum) = wire::sum(&key, &value) {
+            if let Some(sum) = records::sum(&key, &value) {
                 each(sum);
             }
         }

@@ -12,7 +12,7 @@ mod calls;
 mod descriptors;
 mod kernel;
 mod reader;
-mod wire;
+mod records;
 
 use crate::ebpf::{self, Missing};
 use crate::names::ThreadNames;

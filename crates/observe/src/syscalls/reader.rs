@@ -3,7 +3,7 @@
 use super::calls::{Calls, error_name};
 use super::descriptors::{Descriptors, Named};
 use super::kernel::Programs;
-use super::wire::{self, LOST_REASONS, Record, Sum};
+use super::records::{self, LOST_REASONS, Record, Sum};
 use super::{PROVIDER, SOURCE, SyscallsMode};
 use crate::Watched;
 use crate::ebpf::{self, Followed, Missing};
@@ -215,7 +215,7 @@ impl Reader {
         for ((process, group, call, named, bin), total) in &totals {
             let Some(followed) = self.followed.get_mut(usize::from(*process)) else { continue };
             followed.captured += 1;
-            let (low_ns, high_ns) = wire::bounds_ns(*bin);
+            let (low_ns, high_ns) = records::bounds_ns(*bin);
             let number = call.to_string();
             let name = follower.calls.name(*call);
             self.recorder.append(SyscallSummary {
@@ -257,7 +257,7 @@ impl Reader {
 
 impl Follower {
     fn take(&mut self, bytes: &[u8]) {
-        match wire::record(bytes) {
+        match records::record(bytes) {
             None => {}
             Some(Record::Call { process, call, tid, ended, path }) => {
                 let named = match path {
@@ -265,7 +265,7 @@ impl Follower {
                     None => self.descriptors.name(ended.identity),
                 };
                 let group = self.group(tid);
-                let wire::Ended { start_ns, duration_ns, returned, .. } = ended;
+                let records::Ended { start_ns, duration_ns, returned, .. } = ended;
                 self.rows.push(Row { process, tid, start_ns, duration_ns, call, returned, group, named });
             }
             Some(Record::Thread { process, tid, name }) => {

@@ -94,7 +94,7 @@ impl Inbox {
     /// Opens the next segment; false when it is not whole.
     fn open_segment(&mut self) -> Result<bool, Malformed> {
         let packing = self.framing.of_segments().unwrap_or_default();
-        let Some(Segment { payload, size }) = packing.open(self.arrived.unread())? else { return Ok(false) };
+        let Some(Segment { payload, size, .. }) = packing.open(self.arrived.unread())? else { return Ok(false) };
         self.opened.append(&payload);
         self.arrived.start += size;
         Ok(true)

@@ -1,0 +1,190 @@
+//! One direction of a connection, put into the order in which it was sent.
+
+use std::collections::BTreeMap;
+
+/// So much is kept while something before it is missing. It is on its way, or was not captured.
+const WAITING_BYTES: usize = 4 << 20;
+/// And so long.
+const WAITING_NS: i64 = 1_000_000_000;
+
+/// What comes out, in order.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Part<'a> {
+    Bytes {
+        time_ns: i64,
+        bytes: &'a [u8],
+    },
+    /// Something between was not captured.
+    Gap,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Ordered {
+    /// The number of the byte that comes next; none before anything was seen.
+    next: Option<u32>,
+    /// What came too early, by how far it is ahead of the first byte ever seen.
+    waiting: BTreeMap<u64, (i64, Vec<u8>)>,
+    waiting_bytes: usize,
+    /// How far `next` is ahead of the first byte ever seen.
+    position: u64,
+}
+
+impl Ordered {
+    /// A direction whose begin was seen.
+    pub(super) fn begun(first: u32) -> Ordered {
+        Ordered { next: Some(first), ..Ordered::default() }
+    }
+
+    /// Takes in what a packet has, and hands on what is in order now.
+    pub(super) fn take(&mut self, sequence: u32, time_ns: i64, bytes: &[u8], mut each: impl FnMut(Part<'_>)) {
+        if bytes.is_empty() {
+            return;
+        }
+        let next = *self.next.get_or_insert(sequence);
+        // Numbers go round; less than half the way round is ahead, the rest is behind.
+        let ahead = sequence.wrapping_sub(next).cast_signed();
+        if ahead <= 0 {
+            // Sent again, wholly or in part.
+            let known = usize::try_from(-i64::from(ahead)).unwrap_or(usize::MAX);
+            if let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) {
+                self.advance(new.len());
+                each(Part::Bytes { time_ns, bytes: new });
+                self.hand_on(&mut each);
+            }
+            return;
+        }
+        let at = self.position + u64::from(ahead.cast_unsigned());
+        let known = self.waiting.get(&at).map_or(0, |(_, known)| known.len());
+        if bytes.len() > known {
+            self.waiting_bytes += bytes.len() - known;
+            self.waiting.insert(at, (time_ns, bytes.to_vec()));
+        }
+        let oldest_ns = self.waiting.values().next().map_or(time_ns, |(time_ns, _)| *time_ns);
+        if self.waiting_bytes > WAITING_BYTES || time_ns - oldest_ns > WAITING_NS {
+            self.skip(&mut each);
+        }
+    }
+
+    /// The other side says that it has everything up to a number: what is missing before it will not be sent again.
+    pub(super) fn acknowledged(&mut self, up_to: u32, mut each: impl FnMut(Part<'_>)) {
+        let ahead = self.next.map_or(0, |next| up_to.wrapping_sub(next).cast_signed());
+        if ahead > 0 {
+            let until = self.position + u64::from(ahead.cast_unsigned());
+            // Up to what is there already, of what lies before.
+            while self.waiting.first_key_value().is_some_and(|(at, _)| *at < until) && self.position < until {
+                self.skip(&mut each);
+            }
+            if self.position < until {
+                self.advance(usize::try_from(until - self.position).unwrap_or(usize::MAX));
+                each(Part::Gap);
+                self.hand_on(&mut each);
+            }
+        }
+    }
+
+    /// Gives up what is missing, when nothing more is to come.
+    pub(super) fn finish(&mut self, mut each: impl FnMut(Part<'_>)) {
+        while !self.waiting.is_empty() {
+            self.skip(&mut each);
+        }
+    }
+
+    fn skip(&mut self, each: &mut impl FnMut(Part<'_>)) {
+        let Some(at) = self.waiting.keys().next().copied() else { return };
+        self.advance(usize::try_from(at - self.position).unwrap_or(usize::MAX));
+        each(Part::Gap);
+        self.hand_on(each);
+    }
+
+    fn hand_on(&mut self, each: &mut impl FnMut(Part<'_>)) {
+        while let Some(first) = self.waiting.first_entry().filter(|first| *first.key() <= self.position) {
+            let (at, (time_ns, bytes)) = first.remove_entry();
+            self.waiting_bytes -= bytes.len();
+            let known = usize::try_from(self.position - at).unwrap_or(usize::MAX);
+            if let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) {
+                self.advance(new.len());
+                each(Part::Bytes { time_ns, bytes: new });
+            }
+        }
+    }
+
+    fn advance(&mut self, by: usize) {
+        self.position += by as u64;
+        self.next = self.next.map(|next| next.wrapping_add(by as u32));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parts(ordered: &mut Ordered, sequence: u32, bytes: &[u8]) -> (Vec<u8>, usize) {
+        let (mut all, mut gaps) = (Vec::new(), 0);
+        ordered.take(sequence, 0, bytes, |part| match part {
+            Part::Bytes { bytes, .. } => all.extend(bytes),
+            Part::Gap => gaps += 1,
+        });
+        (all, gaps)
+    }
+
+    proptest! {
+        /// Cut anywhere, sent twice and out of order: what comes out is what was sent.
+        #[test]
+        fn order_is_restored(
+            start: u32,
+            cuts in prop::collection::vec(1usize..40, 1..60),
+            keys in prop::collection::vec((any::<u32>(), any::<bool>()), 60),
+        ) {
+            let total: usize = cuts.iter().sum();
+            let sent: Vec<u8> = (0..total).map(|at| (at % 251) as u8).collect();
+            let mut at = 0;
+            let mut packets = Vec::new();
+            for (cut, (key, twice)) in cuts.iter().zip(&keys) {
+                // Within some packets of its place, as networks do it.
+                packets.push((packets.len() as u32 * 10 + key % 50, at, *cut));
+                if *twice {
+                    packets.push((packets.len() as u32 * 10 + key % 70, at, (*cut + 3).min(total - at)));
+                }
+                at += cut;
+            }
+            packets.sort_unstable();
+            let mut ordered = Ordered::begun(start);
+            let mut got = Vec::new();
+            for (_, at, length) in packets {
+                let (bytes, gaps) = parts(&mut ordered, start.wrapping_add(at as u32), &sent[at..at + length]);
+                prop_assert_eq!(gaps, 0);
+                got.extend(bytes);
+            }
+            prop_assert_eq!(got, sent);
+        }
+    }
+
+    #[test]
+    fn what_was_acknowledged_and_never_came_is_a_gap() {
+        let mut ordered = Ordered::begun(0);
+        assert_eq!(parts(&mut ordered, 2, b"cd"), (vec![], 0));
+        let mut seen = Vec::new();
+        ordered.acknowledged(8, |part| seen.push(format!("{part:?}").contains("Gap")));
+        assert_eq!(seen, [true, false, true], "before what was there, and after it");
+        assert_eq!(parts(&mut ordered, 8, b"ij"), (b"ij".to_vec(), 0));
+        ordered.acknowledged(4, |part| panic!("{part:?}"));
+    }
+
+    #[test]
+    fn what_is_missing_for_too_long_is_a_gap() {
+        let mut ordered = Ordered::begun(u32::MAX - 1);
+        assert_eq!(parts(&mut ordered, u32::MAX - 1, b"ab"), (b"ab".to_vec(), 0));
+        assert_eq!(parts(&mut ordered, 10, b"later"), (vec![], 0));
+        let mut seen = Vec::new();
+        ordered.take(20, WAITING_NS + 1, b"more", |part| {
+            seen.push(match part {
+                Part::Bytes { bytes, .. } => String::from_utf8(bytes.to_vec()).unwrap(),
+                Part::Gap => "gap".to_string(),
+            });
+        });
+        assert_eq!(seen, ["gap", "later"]);
+        ordered.finish(|part| seen.push(format!("{part:?}")));
+        assert_eq!(seen.len(), 4);
+    }
+}
