@@ -84,6 +84,7 @@ CREATE TABLE requests (
   `operation` String,
   `outcome` String,
   `connection` Nullable(Int64),
+  `client_port` Nullable(Int64),
   `stream` Nullable(Int64),
   `request_bytes` Nullable(Int64),
   `response_bytes` Nullable(Int64)
@@ -211,6 +212,7 @@ CREATE TABLE wire (
   `sending_ns` Int64,
   `node` String,
   `client` String,
+  `client_port` Int64,
   `stream` Int64,
   `opcode` String,
   `statement` String,

@@ -84,6 +84,7 @@ CREATE TABLE requests (
   `operation` STRING,
   `outcome` STRING,
   `connection` BIGINT,
+  `client_port` BIGINT,
   `stream` BIGINT,
   `request_bytes` BIGINT,
   `response_bytes` BIGINT
@@ -211,6 +212,7 @@ CREATE TABLE wire (
   `sending_ns` BIGINT,
   `node` STRING,
   `client` STRING,
+  `client_port` BIGINT,
   `stream` BIGINT,
   `opcode` STRING,
   `statement` STRING,

@@ -84,6 +84,7 @@ CREATE TABLE requests (
   "operation" VARCHAR,
   "outcome" VARCHAR,
   "connection" BIGINT,
+  "client_port" BIGINT,
   "stream" BIGINT,
   "request_bytes" BIGINT,
   "response_bytes" BIGINT
@@ -211,6 +212,7 @@ CREATE TABLE wire (
   "sending_ns" BIGINT,
   "node" VARCHAR,
   "client" VARCHAR,
+  "client_port" BIGINT,
   "stream" BIGINT,
   "opcode" VARCHAR,
   "statement" VARCHAR,

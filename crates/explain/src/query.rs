@@ -39,6 +39,7 @@ queries! {
     FIRST_SAMPLE = "first_sample",
     SOURCES = "sources",
     ROW_COUNTS = "row_counts",
+    ORIGIN = "origin",
     SLOW_REQUESTS = "slow_requests",
     SLOW_IN_GC = "slow_in_gc",
     SLOW_IN_SAFEPOINTS = "slow_in_safepoints",

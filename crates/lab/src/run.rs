@@ -116,7 +116,7 @@ impl Run<'_> {
             tell(Progress::Step(reason));
         }
         let stacks = Some((self.profiler, StackOptions::default()));
-        let options = Options { agent: Some(self.agent), stacks, ..Options::default() };
+        let options = Options { agent: Some(self.agent), stacks, wire: true, ..Options::default() };
         let observation = match Observation::start(&recorder, &watched, &options, &events) {
             Ok(observation) => observation,
             Err(error) => {

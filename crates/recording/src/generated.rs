@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "baa14a6409a0131e";
+pub const FINGERPRINT: &str = "7dc613464b4da6d7";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -107,6 +107,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "operation", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "The operation of the workload." },
             Column { name: "outcome", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "ok, or the kind of error: timeout, write_timeout, read_timeout, write_failure, read_failure, unavailable, overloaded, connection, invalid, abandoned (in flight when the run was ended), other." },
             Column { name: "connection", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "The connection that carried it, counted from 0 within the load; null where the driver does not say." },
+            Column { name: "client_port", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "The port of that connection on the load driver's side, as the table wire has it; null where the driver does not say." },
             Column { name: "stream", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Its stream on that connection, as in the frame's header; null where the driver does not say." },
             Column { name: "request_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of the request's frame with its header, not compressed; null where the driver does not say." },
             Column { name: "response_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of the answer's frame with its header, not compressed; null where none came or the driver does not say." },
@@ -251,7 +252,8 @@ pub static TABLES: &[Table] = &[
             Column { name: "receiving_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "From the first byte of the request to its last: 0 for one that came in one packet." },
             Column { name: "sending_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "From the first byte of the answer to its last. A client that does not read holds it up." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that was asked, as the recording names it in its manifest." },
-            Column { name: "client", ty: Type::String, unit: "address and port", is_time: false, nullable: false, meaning: "Where the connection comes from." },
+            Column { name: "client", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "Where the connection comes from." },
+            Column { name: "client_port", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its port there. With node, stream and time it finds the same request in the table requests." },
             Column { name: "stream", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its stream on that connection." },
             Column { name: "opcode", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE." },
             Column { name: "statement", ty: Type::String, unit: "CQL", is_time: false, nullable: false, meaning: "What it asks, with ? for values; of a batch the first statement and their number. 'prepared' and the id where the text of a prepared statement is not known. At most 1000 characters." },
@@ -519,6 +521,8 @@ pub mod rows {
         pub outcome: &'a str,
         /// The connection that carried it, counted from 0 within the load; null where the driver does not say. (number)
         pub connection: Option<i64>,
+        /// The port of that connection on the load driver's side, as the table wire has it; null where the driver does not say. (number)
+        pub client_port: Option<i64>,
         /// Its stream on that connection, as in the frame's header; null where the driver does not say. (number)
         pub stream: Option<i64>,
         /// Size of the request's frame with its header, not compressed; null where the driver does not say. (bytes)
@@ -538,9 +542,10 @@ pub mod rows {
             batch.string(4, Some(self.operation));
             batch.string(5, Some(self.outcome));
             batch.int64(6, self.connection);
-            batch.int64(7, self.stream);
-            batch.int64(8, self.request_bytes);
-            batch.int64(9, self.response_bytes);
+            batch.int64(7, self.client_port);
+            batch.int64(8, self.stream);
+            batch.int64(9, self.request_bytes);
+            batch.int64(10, self.response_bytes);
             batch.end_row();
         }
     }
@@ -908,8 +913,10 @@ pub mod rows {
         pub sending_ns: i64,
         /// The node that was asked, as the recording names it in its manifest. (address)
         pub node: &'a str,
-        /// Where the connection comes from. (address and port)
+        /// Where the connection comes from. (address)
         pub client: &'a str,
+        /// Its port there. With node, stream and time it finds the same request in the table requests. (number)
+        pub client_port: i64,
         /// Its stream on that connection. (number)
         pub stream: i64,
         /// What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE. (name)
@@ -936,13 +943,14 @@ pub mod rows {
             batch.int64(3, Some(self.sending_ns));
             batch.string(4, Some(self.node));
             batch.string(5, Some(self.client));
-            batch.int64(6, Some(self.stream));
-            batch.string(7, Some(self.opcode));
-            batch.string(8, Some(self.statement));
-            batch.string(9, Some(self.answer));
-            batch.string(10, self.error);
-            batch.int64(11, Some(self.request_bytes));
-            batch.int64(12, Some(self.response_bytes));
+            batch.int64(6, Some(self.client_port));
+            batch.int64(7, Some(self.stream));
+            batch.string(8, Some(self.opcode));
+            batch.string(9, Some(self.statement));
+            batch.string(10, Some(self.answer));
+            batch.string(11, self.error);
+            batch.int64(12, Some(self.request_bytes));
+            batch.int64(13, Some(self.response_bytes));
             batch.end_row();
         }
     }

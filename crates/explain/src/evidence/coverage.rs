@@ -57,7 +57,8 @@ impl Coverage {
         Ok(coverage)
     }
 
-    fn has(&self, name: &str) -> bool {
+    /// Whether a table has rows.
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.rows.get(name).is_some_and(|rows| *rows > 0)
     }
 

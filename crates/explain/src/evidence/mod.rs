@@ -4,6 +4,7 @@ mod attribution;
 mod cause;
 mod coverage;
 mod machine;
+mod origin;
 mod pools;
 mod stops;
 
@@ -11,6 +12,7 @@ pub(crate) use cause::{Cause, CauseKind, EXCESS_BOUND, StopTotals};
 pub(crate) use coverage::Coverage;
 pub use machine::Usage;
 pub(crate) use machine::{BUSY_IDLE_SHARE, Machine};
+pub(crate) use origin::{Origin, Split};
 pub use pools::FullPool;
 pub(crate) use pools::Pools;
 pub(crate) use stops::{Stop, Stops, times};
@@ -43,6 +45,8 @@ pub(crate) struct Evidence {
     pub(crate) stops: Stops,
     pub(crate) pools: Pools,
     pub(crate) coverage: Coverage,
+    /// None where no request was seen on the wire.
+    pub(crate) origin: Option<Origin>,
     /// In the order of precedence.
     pub(crate) causes: Vec<Cause>,
     /// Share of the slow requests that no cause accounts for.
@@ -71,6 +75,10 @@ impl Evidence {
         let coverage = Coverage::load(engine, machine.gaps())?;
         let (windows, judges_overload) = judged_windows(&phases);
         let judged = judge(&requests, &windows, &options.threshold);
+        let origin = match (coverage.has("wire"), judged.hull()) {
+            (true, Some(hull)) => Origin::load(engine, hull, judged.threshold_ns)?,
+            _ => None,
+        };
         let span = requests.span().unwrap_or_else(|| of_manifests(engine));
         let mut causes = Cause::all(&judged, &stops, &machine, &pools, options);
         let rest = attribution::attribute(&judged, &mut causes);
@@ -86,6 +94,7 @@ impl Evidence {
             stops,
             pools,
             coverage,
+            origin,
             causes,
             unexplained_share: rest.share,
             unexplained_median_ns: rest.median_ns,

@@ -16,6 +16,7 @@ mod cpu_saturation;
 mod errors;
 mod gc_pause;
 mod healthy;
+mod latency_origin;
 mod lost_data;
 mod overload;
 mod pool_queue;
@@ -94,6 +95,7 @@ const CHECKS: &[&dyn Check] = &[
     &background::CompactionOrFlush,
     &cpu_saturation::CpuSaturation,
     &pool_queue::PoolQueue,
+    &latency_origin::LatencyOrigin,
     &errors::Errors,
     &unexplained::Unexplained,
     &lost_data::LostData,

@@ -33,6 +33,26 @@ fn a_stopped_load_driver_is_not_the_servers_fault() {
     insta::assert_snapshot!(explained.explanation.to_string());
 }
 
+/// The wire tells the two apart without any stall being recorded.
+#[test]
+fn the_wire_shows_on_which_side_the_time_went() {
+    let stop = vec![(14 * S, S)];
+    let share = |world: World, part: &str| {
+        let explained = World { has_wire: true, ..world }.explain();
+        let finding = explained.find("latency-origin").unwrap().clone();
+        assert_eq!(finding.severity, Severity::Information);
+        let slow = &finding.evidence["slow"];
+        assert_eq!(slow["on_the_wire"], slow["requests"]);
+        slow[part]["share"].as_f64().unwrap()
+    };
+    let of_client = World { client_stops: stop.clone(), ..World::default() };
+    let of_server = World { server_stops: stop, ..World::default() };
+    assert!(share(of_client.clone(), "before") > 0.6);
+    assert!(share(of_client, "in_node") < 0.4);
+    assert!(share(of_server, "in_node") > 0.99);
+    assert!(World::default().explain().find("latency-origin").is_none());
+}
+
 #[test]
 fn a_stopped_server_is_no_gc() {
     let world = World { gc: healthy_gc(30), server_stops: vec![(14 * S + 300 * MS, S)], ..World::default() };

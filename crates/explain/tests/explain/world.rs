@@ -35,6 +35,8 @@ pub struct World {
     /// The requests due in it fail as timeouts.
     pub failing: Option<(i64, i64)>,
     pub has_agent: bool,
+    /// Whether the requests were seen on the wire as well.
+    pub has_wire: bool,
     /// CPU of the server, in CPUs of two, per request and second of need; the rest is idle.
     pub server_cpus_at_full_load: f64,
     pub load_cpus_at_full_load: f64,
@@ -57,6 +59,7 @@ impl Default for World {
             secret_stops: Vec::new(),
             failing: None,
             has_agent: true,
+            has_wire: false,
             server_cpus_at_full_load: 1.5,
             load_cpus_at_full_load: 0.4,
             lost_rows: 0,
@@ -133,7 +136,7 @@ impl World {
             .copied()
             .collect();
         server_stops.sort_unstable();
-        let (mut start, mut free) = (0, 0);
+        let (mut start, mut free, mut number) = (0, 0, 0);
         for phase in &self.phases {
             let end = start + phase.seconds * S;
             recorder.append(rows::Mark {
@@ -166,8 +169,21 @@ impl World {
                     node: NODE,
                     operation: "write",
                     outcome: if fails { "write_timeout" } else { "ok" },
+                    client_port: Some(40_000 + number % 2),
+                    stream: Some(number / 2 % 1000),
                     ..rows::Request::default()
                 });
+                if self.has_wire {
+                    recorder.append(rows::WireRequest {
+                        start_ns: T0 + sent + 50_000,
+                        duration_ns: free - sent - 50_000,
+                        node: NODE,
+                        client_port: 40_000 + number % 2,
+                        stream: number / 2 % 1000,
+                        ..rows::WireRequest::default()
+                    });
+                }
+                number += 1;
                 due += S / phase.rate_per_s;
             }
             start = end;

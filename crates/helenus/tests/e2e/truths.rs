@@ -17,6 +17,13 @@ fn blamed(explanation: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Where the time of the requests went, by both sides of the wire.
+fn origin(explanation: &Value) -> Value {
+    let findings = explanation["findings"].as_array().unwrap();
+    let origin = findings.iter().find(|finding| finding["finding"] == "latency-origin");
+    origin.unwrap_or_else(|| panic!("no latency-origin in {explanation:#}"))["evidence"].clone()
+}
+
 fn pid_of_node(place: &Place, cluster: &str) -> i32 {
     let clusters = place.json("ps --json");
     let cluster = clusters.as_array().unwrap().iter().find(|status| status["name"] == cluster).unwrap();
@@ -34,7 +41,7 @@ fn agent_threads(pid: i32) -> usize {
 /// Merges both recordings into `name`.
 fn record_under_load(place: &Place, name: &str, address: &str, load: &str, meanwhile: impl FnOnce(&Running)) {
     let (server, client) = (format!("{name}-server"), format!("{name}-client"));
-    let record = place.start(&format!("record --node {address} -o {server}"));
+    let record = place.start(&format!("record --node {address} --wire on -o {server}"));
     wait_for("the sources to record", || size_of(&place.path(&format!("{server}/pools"))) > 0);
     let load = place.start(&format!("load {load} --node {address} -o {client}"));
     wait_for("requests to be recorded", || size_of(&place.path(&format!("{client}/requests"))) > 0);
@@ -77,6 +84,13 @@ fn a_healthy_node_and_what_is_done_to_it() {
     assert!(place.ask("idle", java_names) > 0, "threads have their Java names");
     assert_eq!(agent_threads(node), 0, "the agent has left");
     read_by_another(&place.path("idle"), expected);
+    let on_the_wire = "select count(*) from wire where opcode = 'EXECUTE' and statement like '% helenus.keyvalue %'";
+    assert_eq!(place.ask("idle", on_the_wire), expected, "every request is paired with its answer");
+    assert_eq!(place.ask("idle", "select sum(lost) from sources where source = 'wire'"), 0);
+    for split in ["slow", "others"] {
+        let split = &origin(&idle)[split];
+        assert_eq!(split["on_the_wire"], split["requests"], "each is found on both sides: {split:#}");
+    }
 
     record_under_load(&place, "client-stopped", address, calm, |load| stop_for_a_second(load.pid()));
     let explanation = place.json("explain client-stopped --json");
@@ -87,6 +101,10 @@ fn a_healthy_node_and_what_is_done_to_it() {
         "the server is not blamed: {found:?}"
     );
 
+    let origin_there = origin(&explanation);
+    let longest_ms = origin_there["slow"]["in_node_max_ms"].as_f64().unwrap();
+    assert!(longest_ms < 600.0, "the driver's second is not on the wire: {origin_there:#}");
+
     record_under_load(&place, "server-stopped", address, calm, |_| stop_for_a_second(node));
     let explanation = place.json("explain server-stopped --json");
     let found = blamed(&explanation);
@@ -95,6 +113,9 @@ fn a_healthy_node_and_what_is_done_to_it() {
         !found.iter().any(|(kind, _)| ["gc-pause", "client-stall", "safepoint"].contains(&kind.as_str())),
         "neither GC nor the client is blamed: {found:?}"
     );
+
+    let share = origin(&explanation)["slow"]["in_node"]["share"].as_f64().unwrap();
+    assert!(share > 0.8, "the node's second is on the wire: {share}");
 
     killed_and_salvaged(&place, address);
     wait_for("the agent to leave after its recorder was killed", || agent_threads(node) == 0);

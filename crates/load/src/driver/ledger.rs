@@ -27,10 +27,19 @@ pub(super) struct Ended {
     pub carried: Option<Carried>,
 }
 
+/// A connection, as the rows name it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Line {
+    /// Its number within the load.
+    pub number: i64,
+    /// Its port on this machine, which it has again from each reconnect on.
+    pub port: u16,
+}
+
 /// How it went over the wire.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Carried {
-    pub connection: i64,
+    pub line: Line,
     pub stream: i16,
     pub request_bytes: u32,
     /// None where no answer came.
@@ -240,7 +249,8 @@ impl Ledger {
             node: addresses.get(usize::from(row.node)).map_or("", String::as_str),
             operation: &operations[usize::from(row.operation)],
             outcome: row.outcome.name(),
-            connection: row.carried.map(|carried| carried.connection),
+            connection: row.carried.map(|carried| carried.line.number),
+            client_port: row.carried.map(|carried| i64::from(carried.line.port)),
             stream: row.carried.map(|carried| i64::from(carried.stream)),
             request_bytes: row.carried.map(|carried| i64::from(carried.request_bytes)),
             response_bytes: row.carried.and_then(|carried| carried.response_bytes).map(i64::from),

@@ -30,6 +30,7 @@ const TOO_MANY: usize = 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Exchange {
     pub(super) client: Rc<str>,
+    pub(super) client_port: u16,
     pub(super) stream: i16,
     pub(super) request: Request,
     pub(super) first_answer_ns: i64,
@@ -133,7 +134,7 @@ struct Counts {
 /// One connection of a client.
 #[derive(Debug)]
 struct Conversation {
-    client: Rc<str>,
+    client: (Rc<str>, u16),
     order: [Ordered; 2],
     messages: [Messages; 2],
     speech: Speech,
@@ -163,7 +164,7 @@ struct Pending {
 impl Conversation {
     fn new(client: SocketAddr) -> Conversation {
         Conversation {
-            client: client.to_string().into(),
+            client: (client.ip().to_string().into(), client.port()),
             order: [Ordered::default(), Ordered::default()],
             messages: [Messages::under_way(Side::Client), Messages::under_way(Side::Node)],
             speech: Speech::default(),
@@ -269,7 +270,7 @@ impl Speech {
         &mut self,
         side: Side,
         message: Option<&Message<'_>>,
-        client: &Rc<str>,
+        client: &(Rc<str>, u16),
         statements: &mut Statements,
         each: &mut impl FnMut(Exchange),
     ) -> Agreed {
@@ -328,7 +329,7 @@ impl Speech {
     fn answer(
         &mut self,
         message: &Message<'_>,
-        client: &Rc<str>,
+        (client, client_port): &(Rc<str>, u16),
         statements: &mut Statements,
         each: &mut impl FnMut(Exchange),
     ) -> Agreed {
@@ -347,6 +348,7 @@ impl Speech {
                 }
                 each(Exchange {
                     client: Rc::clone(client),
+                    client_port: *client_port,
                     stream: message.stream,
                     request,
                     first_answer_ns: message.first_ns,
@@ -419,17 +421,9 @@ mod tests {
     }
 
     /// What an exchange is about, apart from times.
-    fn told(exchange: &Exchange) -> (String, i16, u8, String, &'static str, u64, u64) {
-        let Exchange { client, stream, request, kind, answer_bytes, .. } = exchange;
-        (
-            client.to_string(),
-            *stream,
-            request.opcode,
-            request.statement.to_string(),
-            *kind,
-            request.bytes,
-            *answer_bytes,
-        )
+    fn told(exchange: &Exchange) -> (u16, i16, u8, String, &'static str, u64, u64) {
+        let Exchange { client_port, stream, request, kind, answer_bytes, .. } = exchange;
+        (*client_port, *stream, request.opcode, request.statement.to_string(), *kind, request.bytes, *answer_bytes)
     }
 
     fn exchanges(packets: &[(i64, Packet<'_>)]) -> (Vec<Exchange>, [u64; LOST_REASONS.len()]) {

@@ -194,8 +194,17 @@ impl Listener {
         let clock = self.recorder.clock();
         self.captured += self.waiting.len() as u64;
         self.recorder.append_all(self.waiting.iter().map(|exchange| {
-            let Exchange { client, stream, request, first_answer_ns, last_answer_ns, kind, error, answer_bytes } =
-                exchange;
+            let Exchange {
+                client,
+                client_port,
+                stream,
+                request,
+                first_answer_ns,
+                last_answer_ns,
+                kind,
+                error,
+                answer_bytes,
+            } = exchange;
             WireRequest {
                 start_ns: clock.from_monotonic_ns(request.last_ns),
                 // The kernel's stamps of two packets at once on two CPUs can be some nanoseconds the wrong way round.
@@ -204,6 +213,7 @@ impl Listener {
                 sending_ns: (last_answer_ns - first_answer_ns).max(0),
                 node: &self.node,
                 client,
+                client_port: i64::from(*client_port),
                 stream: i64::from(*stream),
                 opcode: statements::opcode_name(request.opcode),
                 statement: &request.statement,

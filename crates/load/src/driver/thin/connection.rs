@@ -6,6 +6,7 @@ use super::outbox::Outbox;
 use super::scout::Statement;
 use super::socket::Socket;
 use super::streams::Streams;
+use crate::driver::ledger::Line;
 use crate::{Access, Login};
 use helenus_cassandra::cql::frame::{Malformed, opcode};
 use mio::net::TcpStream;
@@ -66,8 +67,7 @@ enum State {
 
 pub(super) struct Connection {
     pub node: u16,
-    /// Its number within the load, as in the table requests.
-    pub number: i64,
+    pub line: Line,
     pub streams: Streams,
     pub inbox: Inbox,
     pub outbox: Outbox,
@@ -87,7 +87,7 @@ impl Connection {
     pub fn new(node: u16, number: i64, address: SocketAddr, token: Token, framing: Framing) -> Connection {
         Connection {
             node,
-            number,
+            line: Line { number, port: 0 },
             streams: Streams::default(),
             inbox: Inbox::new(framing),
             outbox: Outbox::new(framing),
@@ -116,6 +116,7 @@ impl Connection {
             State::Down { retry_ns } if now_ns >= retry_ns => {
                 let mut socket = TcpStream::connect(self.address)?;
                 socket.set_nodelay(true)?;
+                self.line.port = socket.local_addr()?.port();
                 registry.register(&mut socket, self.token, Interest::READABLE | Interest::WRITABLE)?;
                 let encrypted = access.tls.as_ref().map(|tls| tls.connect(self.address.ip())).transpose();
                 self.socket = Some(Socket::new(socket, encrypted.map_err(io::Error::other)?));

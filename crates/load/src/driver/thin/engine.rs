@@ -9,7 +9,7 @@ use super::streams::{Flight, Purpose};
 use super::supply::Supply;
 use crate::driver::alarm::Timer;
 use crate::driver::feed::{Job, Next};
-use crate::driver::ledger::{Carried, Ended, Ledger};
+use crate::driver::ledger::{Carried, Ended, Ledger, Line};
 use crate::driver::request;
 use crate::driver::route::NO_NODE;
 use crate::workload::{Pool, Workload};
@@ -183,11 +183,11 @@ impl Engine {
         let end_ns = self.clock.now_ns();
         let mut given_up = Vec::new();
         for connection in &mut self.connections {
-            let (node, number) = (connection.node, connection.number);
-            connection.streams.abandon(before_ns, |stream, flight| given_up.push((node, number, stream, flight)));
+            let (node, line) = (connection.node, connection.line);
+            connection.streams.abandon(before_ns, |stream, flight| given_up.push((node, line, stream, flight)));
         }
-        for (node, number, stream, flight) in given_up {
-            self.supply.ended(&ended(&flight, end_ns, node, number, stream, outcome), said);
+        for (node, line, stream, flight) in given_up {
+            self.supply.ended(&ended(&flight, end_ns, node, line, stream, outcome), said);
         }
     }
 
@@ -366,9 +366,9 @@ impl Engine {
                     continue;
                 }
             };
-            let (node, number) = (connection.node, connection.number);
+            let (node, line) = (connection.node, connection.line);
             let Some(flight) = connection.streams.end(header.stream) else { continue };
-            let mut ended = ended(&flight, end_ns, node, number, header.stream, outcome);
+            let mut ended = ended(&flight, end_ns, node, line, header.stream, outcome);
             ended.answer.rows = rows;
             if let Some(carried) = &mut ended.carried {
                 carried.response_bytes = Some((HEADER_BYTES + header.body_bytes) as u32);
@@ -428,8 +428,8 @@ impl Engine {
             }
             Err(said) => {
                 connection.streams.end(stream);
-                let (node, number, end_ns) = (connection.node, connection.number, self.clock.now_ns());
-                self.supply.ended(&ended(&flight, end_ns, node, number, stream, Outcome::Invalid), &said);
+                let (node, line, end_ns) = (connection.node, connection.line, self.clock.now_ns());
+                self.supply.ended(&ended(&flight, end_ns, node, line, stream, Outcome::Invalid), &said);
             }
         }
     }
@@ -439,10 +439,10 @@ impl Engine {
         let end_ns = self.clock.now_ns();
         let connection = &mut self.connections[index];
         self.last_failure = format!("{}: {why}", self.ring.nodes[usize::from(connection.node)]);
-        let (node, number) = (connection.node, connection.number);
+        let (node, line) = (connection.node, connection.line);
         for (stream, flight) in connection.streams.clear() {
             if flight.purpose == Purpose::Request {
-                let ended = ended(&flight, end_ns, node, number, stream, Outcome::Connection);
+                let ended = ended(&flight, end_ns, node, line, stream, Outcome::Connection);
                 self.supply.ended(&ended, &self.last_failure);
             }
         }
@@ -476,7 +476,7 @@ impl Engine {
     }
 }
 
-fn ended(flight: &Flight, end_ns: i64, node: u16, connection: i64, stream: i16, outcome: Outcome) -> Ended {
+fn ended(flight: &Flight, end_ns: i64, node: u16, line: Line, stream: i16, outcome: Outcome) -> Ended {
     // One that was never handed over ends where it began.
     let start_ns = if flight.start_ns == i64::MAX { end_ns } else { flight.start_ns };
     Ended {
@@ -487,7 +487,7 @@ fn ended(flight: &Flight, end_ns: i64, node: u16, connection: i64, stream: i16, 
         operation: flight.operation,
         outcome,
         answer: request::Answer::default(),
-        carried: Some(Carried { connection, stream, request_bytes: flight.request_bytes, response_bytes: None }),
+        carried: Some(Carried { line, stream, request_bytes: flight.request_bytes, response_bytes: None }),
     }
 }
 

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "baa14a6409a0131e";
+  public static final String FINGERPRINT = "7dc613464b4da6d7";
 
   /** What each CPU of the machine did in an interval, from /proc/stat. */
   public static final int CPUS = 0;
@@ -194,6 +194,7 @@ public final class Tables {
       String operation,
       String outcome,
       Long connection,
+      Long clientPort,
       Long stream,
       Long requestBytes,
       Long responseBytes) {
@@ -205,6 +206,7 @@ public final class Tables {
     rows.string(operation);
     rows.string(outcome);
     rows.nullableInt64(connection);
+    rows.nullableInt64(clientPort);
     rows.nullableInt64(stream);
     rows.nullableInt64(requestBytes);
     rows.nullableInt64(responseBytes);
@@ -422,6 +424,7 @@ public final class Tables {
       long sendingNs,
       String node,
       String client,
+      long clientPort,
       long stream,
       String opcode,
       String statement,
@@ -436,6 +439,7 @@ public final class Tables {
     rows.int64(sendingNs);
     rows.string(node);
     rows.string(client);
+    rows.int64(clientPort);
     rows.int64(stream);
     rows.string(opcode);
     rows.string(statement);

@@ -1,0 +1,76 @@
+//! Where the time of requests went, as both ends of the wire saw them: before the driver sent them, in the node, or
+//! between the two.
+
+use crate::Error;
+use crate::engine::Engine;
+use crate::query::{self, Value};
+use crate::timeline::Interval;
+use serde::Serialize;
+
+/// The slow requests and the others.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Origin {
+    pub(crate) slow: Split,
+    pub(crate) others: Split,
+}
+
+/// Where the time of some requests went.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(crate) struct Split {
+    pub(crate) requests: i64,
+    /// Those of them that were seen on the wire; all that follows is about these.
+    pub(crate) on_the_wire: i64,
+    /// From when they were due until the driver sent them.
+    pub(crate) before: Part,
+    /// From the node's network to the node's network.
+    pub(crate) in_node: Part,
+    /// The rest: the driver's own time, its pauses, and the network.
+    pub(crate) between: Part,
+    pub(crate) in_node_max_ms: f64,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(crate) struct Part {
+    pub(crate) median_ms: f64,
+    /// Share of the time of all of them together.
+    pub(crate) share: f64,
+}
+
+impl Origin {
+    /// None where no request was seen on both sides.
+    pub(crate) fn load(engine: &Engine, window: Interval, threshold_ns: i64) -> Result<Option<Origin>, Error> {
+        let values = [
+            ("start_ns", Value::Integer(window.start)),
+            ("end_ns", Value::Integer(window.end)),
+            ("threshold_ns", Value::Integer(threshold_ns)),
+        ];
+        let rows = engine.sql(&query::ORIGIN.fill(&values))?;
+        let mut origin = Origin { slow: Split::default(), others: Split::default() };
+        let numbers = |column| rows.numbers(column);
+        let medians = [numbers("before_p50_ms")?, numbers("in_node_p50_ms")?, numbers("between_p50_ms")?];
+        let sums = [numbers("before_ms")?, numbers("in_node_ms")?, numbers("between_ms")?];
+        let (requests, on_the_wire) = (rows.integers("requests")?, rows.integers("on_the_wire")?);
+        let longest = numbers("in_node_max_ms")?;
+        for (row, is_slow) in rows.booleans("is_slow")?.into_iter().enumerate() {
+            let total: f64 = sums.iter().map(|sum| sum[row]).sum();
+            let part = |which: usize| Part {
+                median_ms: medians[which][row],
+                share: if total > 0.0 { sums[which][row] / total } else { 0.0 },
+            };
+            let split = Split {
+                requests: requests[row],
+                on_the_wire: on_the_wire[row],
+                before: part(0),
+                in_node: part(1),
+                between: part(2),
+                in_node_max_ms: longest[row],
+            };
+            if is_slow {
+                origin.slow = split;
+            } else {
+                origin.others = split;
+            }
+        }
+        Ok((origin.slow.on_the_wire + origin.others.on_the_wire > 0).then_some(origin))
+    }
+}

@@ -1,0 +1,59 @@
+//! On which side of the wire did the time of the slow requests go?
+
+use super::{Check, Finding, Severity};
+use crate::evidence::{Evidence, Split};
+use crate::{query, text};
+use serde_json::json;
+
+pub(super) struct LatencyOrigin;
+
+impl Check for LatencyOrigin {
+    fn name(&self) -> &'static str {
+        "latency-origin"
+    }
+
+    /// A measurement and no cause: it says where to look for one.
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let Some(origin) = &evidence.origin else { return Vec::new() };
+        let (slow, others) = (&origin.slow, &origin.others);
+        if slow.on_the_wire == 0 {
+            return Vec::new();
+        }
+        let parts = [
+            (slow.in_node.share, "in the node"),
+            (slow.before.share, "waiting in the driver to be sent"),
+            (slow.between.share, "between driver and node"),
+        ];
+        let mut ordered = parts;
+        ordered.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let [first, second, third] = ordered.map(|(share, place)| format!("{} {place}", text::percent(share)));
+        let title = format!("The slow requests spent {first}, {second} and {third}, as the wire shows");
+        let detail = format!(
+            "{} of the {} were seen on the node's wire: {} there at the median, {} at most, {} to be sent, {} on the \
+             way and in the driver. The others: {}, {} and {}.{}",
+            slow.on_the_wire,
+            text::counted(usize::try_from(slow.requests).unwrap_or(0), "slow request", "slow requests"),
+            text::time_ms(slow.in_node.median_ms),
+            text::time_ms(slow.in_node_max_ms),
+            text::time_ms(slow.before.median_ms),
+            text::time_ms(slow.between.median_ms),
+            text::time_ms(others.in_node.median_ms),
+            text::time_ms(others.before.median_ms),
+            text::time_ms(others.between.median_ms),
+            advice(slow),
+        );
+        let window = evidence.judged_hull();
+        let mut finding = Finding::new(self.name(), Severity::Information, title, detail, window);
+        finding.query = evidence.ask(&query::ORIGIN);
+        finding.evidence = json!(origin);
+        vec![finding]
+    }
+}
+
+fn advice(slow: &Split) -> &'static str {
+    if slow.in_node.share >= 0.5 {
+        ""
+    } else {
+        " Most of it passed outside the node: look at the driver's stalls, at its CPU and at --max-in-flight before the node."
+    }
+}
