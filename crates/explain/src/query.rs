@@ -40,6 +40,8 @@ queries! {
     SOURCES = "sources",
     ROW_COUNTS = "row_counts",
     ORIGIN = "origin",
+    FILE_IO = "file_io",
+    STATEMENT_IO = "statement_io",
     SLOW_REQUESTS = "slow_requests",
     SLOW_IN_GC = "slow_in_gc",
     SLOW_IN_SAFEPOINTS = "slow_in_safepoints",

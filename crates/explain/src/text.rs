@@ -29,6 +29,18 @@ pub(crate) fn time_ns(ns: i64) -> String {
     time_ms(ns as f64 / 1e6)
 }
 
+/// `950 B`, `12 kB`, `1.0 GB`.
+pub fn bytes(bytes: i64) -> String {
+    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    if unit > 0 && value < 9.95 { format!("{value:.1} {}", UNITS[unit]) } else { format!("{value:.0} {}", UNITS[unit]) }
+}
+
 /// `12,400`.
 pub(crate) fn count(number: usize) -> String {
     let digits = number.to_string();

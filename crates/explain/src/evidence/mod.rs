@@ -21,6 +21,7 @@ use crate::Error;
 use crate::anatomy::{Knee, Limit, Phase};
 use crate::association::Judged;
 use crate::engine::Engine;
+use crate::io::Io;
 use crate::options::{Options, SlowThreshold};
 use crate::percentiles::quantile_of_sorted;
 use crate::query::{Query, Value};
@@ -45,6 +46,8 @@ pub(crate) struct Evidence {
     pub(crate) stops: Stops,
     pub(crate) pools: Pools,
     pub(crate) coverage: Coverage,
+    /// Empty where no system calls were recorded.
+    pub(crate) io: Io,
     /// None where no request was seen on the wire.
     pub(crate) origin: Option<Origin>,
     /// In the order of precedence.
@@ -75,6 +78,7 @@ impl Evidence {
         let coverage = Coverage::load(engine, machine.gaps())?;
         let (windows, judges_overload) = judged_windows(&phases);
         let judged = judge(&requests, &windows, &options.threshold);
+        let io = if coverage.has("system calls") { Io::load(engine)? } else { Io::default() };
         let origin = match (coverage.has("wire"), judged.hull()) {
             (true, Some(hull)) => Origin::load(engine, hull, judged.threshold_ns)?,
             _ => None,
@@ -94,6 +98,7 @@ impl Evidence {
             stops,
             pools,
             coverage,
+            io,
             origin,
             causes,
             unexplained_share: rest.share,

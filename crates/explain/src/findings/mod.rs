@@ -20,6 +20,7 @@ mod latency_origin;
 mod lost_data;
 mod overload;
 mod pool_queue;
+mod read_amplification;
 mod safepoint;
 mod server_stall;
 mod unexplained;
@@ -96,6 +97,7 @@ const CHECKS: &[&dyn Check] = &[
     &cpu_saturation::CpuSaturation,
     &pool_queue::PoolQueue,
     &latency_origin::LatencyOrigin,
+    &read_amplification::ReadAmplification,
     &errors::Errors,
     &unexplained::Unexplained,
     &lost_data::LostData,

@@ -1,0 +1,61 @@
+//! Was far more read than was asked for?
+
+use super::{Check, Finding, Severity};
+use crate::evidence::Evidence;
+use crate::io::TableIo;
+use crate::{query, text};
+use serde_json::json;
+
+pub(super) struct ReadAmplification;
+
+/// From so many times as much on it is worth a word, where it is this much in all.
+const TIMES: f64 = 10.0;
+const BYTES: i64 = 10_000_000;
+/// A request that reads as much of its table's files can't be fast from a disk: from here on it is a warning.
+const HEAVY_BYTES: i64 = 1 << 20;
+
+impl Check for ReadAmplification {
+    fn name(&self) -> &'static str {
+        "read-amplification"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let is_much = |table: &&TableIo| {
+            table.amplification.is_some_and(|times| times >= TIMES) && table.reads.bytes >= BYTES && table.requests > 0
+        };
+        evidence.io.tables.iter().filter(is_much).map(|table| self.finding(table, evidence)).collect()
+    }
+}
+
+impl ReadAmplification {
+    fn finding(&self, table: &TableIo, evidence: &Evidence) -> Finding {
+        let per_request = table.reads.bytes / table.requests;
+        let is_heavy = per_request >= HEAVY_BYTES;
+        let severity = if is_heavy { Severity::Warning } else { Severity::Information };
+        let times = table.amplification.unwrap_or_default();
+        let title = format!(
+            "Requests read {} of the files of {} to return {}: {times:.0} times as much, {} for each",
+            text::bytes(table.reads.bytes),
+            table.table,
+            text::bytes(table.returned_bytes),
+            text::bytes(per_request),
+        );
+        let detail = if is_heavy {
+            "Either a row or a partition holds far more than is asked for, or a read has to look into many SSTables. \
+             Columns of one row lie together, and asking for one of them reads over the others: where a row holds many \
+             large columns, make them rows of the partition, with a clustering column for what is now the column's name. \
+             If it is SSTables, see how many a read takes (nodetool tablehistograms) and compact."
+        } else {
+            "Small rows out of large chunks: a whole chunk is read and decompressed for each. A smaller \
+             chunk_length_in_kb of the table's compression reads less, where the page cache does not hold the data."
+        };
+        let mut finding = Finding::new(self.name(), severity, title, detail.into(), evidence.span);
+        finding.query = query::FILE_IO.fill(&[]);
+        let of_table = |name: &Option<String>| name.as_deref() == Some(table.table.as_str());
+        let files: Vec<_> = evidence.io.files.iter().filter(|file| of_table(&file.table)).take(5).collect();
+        let statements: Vec<_> =
+            evidence.io.statements.iter().filter(|statement| of_table(&statement.table)).take(5).collect();
+        finding.evidence = json!({ "table": table, "most_read_files": files, "statements": statements });
+        finding
+    }
+}

@@ -1,0 +1,249 @@
+//! I/O accounting: what was read and written of which files and tables, and what clients got of it.
+
+use crate::engine::Engine;
+use crate::{Error, query};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// All that can be said of files, tables and statements.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Io {
+    /// By bytes, most first.
+    pub files: Vec<FileIo>,
+    pub tables: Vec<TableIo>,
+    pub statements: Vec<StatementIo>,
+}
+
+/// One file, or what stands for it where it is no SSTable.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct FileIo {
+    pub node: String,
+    pub file: String,
+    /// `keyspace.table` of an SSTable.
+    pub table: Option<String>,
+    /// Its component, such as Data.db.
+    pub component: Option<String>,
+    /// By the threads that serve requests.
+    pub reads: Traffic,
+    /// By all others: compaction, flushes, streams.
+    pub background_reads: Traffic,
+    pub writes: Traffic,
+}
+
+/// Calls, and what they moved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Traffic {
+    pub calls: i64,
+    pub bytes: i64,
+    pub total_ms: f64,
+}
+
+/// A table, on all nodes that were recorded.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct TableIo {
+    /// `keyspace.table`.
+    pub table: String,
+    pub reads: Traffic,
+    pub background_reads: Traffic,
+    pub writes: Traffic,
+    /// Requests that were answered with rows of it, on the wire.
+    pub requests: i64,
+    /// What those answers had in bytes.
+    pub returned_bytes: i64,
+    /// Bytes read for requests, for each byte that was returned. None where nothing was returned.
+    pub amplification: Option<f64>,
+}
+
+/// A statement, as the wire showed it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct StatementIo {
+    pub node: String,
+    pub statement: String,
+    /// As the statement names it, with a keyspace where it names one.
+    pub table: Option<String>,
+    pub requests: i64,
+    pub request_bytes: i64,
+    pub response_bytes: i64,
+    pub p50_ms: f64,
+    pub max_ms: f64,
+    /// Bytes of the table's files that were read, for each byte that its statements returned: of all of them together,
+    /// as a read does not say for whom it is.
+    pub amplification: Option<f64>,
+}
+
+impl Io {
+    pub fn load(engine: &Engine) -> Result<Io, Error> {
+        let mut io = Io { files: files(engine)?, ..Io::default() };
+        let mut tables: BTreeMap<String, TableIo> = BTreeMap::new();
+        for file in &io.files {
+            let Some(name) = &file.table else { continue };
+            let table =
+                tables.entry(name.clone()).or_insert_with(|| TableIo { table: name.clone(), ..TableIo::default() });
+            table.reads.add(file.reads);
+            table.background_reads.add(file.background_reads);
+            table.writes.add(file.writes);
+        }
+        let rows = engine.sql(&query::STATEMENT_IO.fill(&[]))?;
+        let integers = |column| rows.integers(column);
+        let (node, p50_ms, max_ms) = (rows.texts("node")?, rows.numbers("p50_ms")?, rows.numbers("max_ms")?);
+        let (requests, with_rows) = (integers("requests")?, integers("answered_with_rows")?);
+        let (request_bytes, response_bytes) = (integers("request_bytes")?, integers("response_bytes")?);
+        for (row, statement) in rows.texts("statement")?.into_iter().enumerate() {
+            let table = table_of_statement(&statement).map(|named| whole_name(&named, &tables));
+            if let (Some(name), 1..) = (&table, with_rows[row]) {
+                let table =
+                    tables.entry(name.clone()).or_insert_with(|| TableIo { table: name.clone(), ..TableIo::default() });
+                table.requests += with_rows[row];
+                table.returned_bytes += response_bytes[row];
+            }
+            io.statements.push(StatementIo {
+                node: node[row].clone(),
+                statement,
+                table,
+                requests: requests[row],
+                request_bytes: request_bytes[row],
+                response_bytes: response_bytes[row],
+                p50_ms: p50_ms[row],
+                max_ms: max_ms[row],
+                amplification: None,
+            });
+        }
+        for table in tables.values_mut() {
+            table.amplification =
+                (table.returned_bytes > 0).then(|| table.reads.bytes as f64 / table.returned_bytes as f64);
+        }
+        for statement in &mut io.statements {
+            let table = statement.table.as_ref().and_then(|name| tables.get(name));
+            statement.amplification = table.and_then(|table| table.amplification);
+        }
+        io.tables = tables.into_values().collect();
+        io.tables.sort_by_key(|table| std::cmp::Reverse((table.reads.bytes, table.returned_bytes)));
+        Ok(io)
+    }
+}
+
+impl Traffic {
+    fn add(&mut self, more: Traffic) {
+        self.calls += more.calls;
+        self.bytes += more.bytes;
+        self.total_ms += more.total_ms;
+    }
+}
+
+fn files(engine: &Engine) -> Result<Vec<FileIo>, Error> {
+    let rows = engine.sql(&query::FILE_IO.fill(&[]))?;
+    let (node, calls, bytes) = (rows.texts("node")?, rows.integers("calls")?, rows.integers("bytes")?);
+    let (is_read, is_request) = (rows.booleans("is_read")?, rows.booleans("is_request")?);
+    let total_ms = rows.numbers("total_ms")?;
+    let mut files: BTreeMap<(String, String), FileIo> = BTreeMap::new();
+    for (row, path) in rows.texts("file")?.into_iter().enumerate() {
+        let file = files.entry((node[row].clone(), path.clone())).or_insert_with(|| {
+            let sstable = sstable(&path);
+            FileIo {
+                node: node[row].clone(),
+                table: sstable.as_ref().map(|(table, _)| table.clone()),
+                component: sstable.map(|(_, component)| component),
+                file: path,
+                ..FileIo::default()
+            }
+        });
+        let traffic = match (is_read[row], is_request[row]) {
+            (true, true) => &mut file.reads,
+            (true, false) => &mut file.background_reads,
+            (false, _) => &mut file.writes,
+        };
+        traffic.add(Traffic { calls: calls[row], bytes: bytes[row], total_ms: total_ms[row] });
+    }
+    let mut files: Vec<FileIo> = files.into_values().collect();
+    files.sort_by_key(|file| std::cmp::Reverse(file.reads.bytes + file.background_reads.bytes + file.writes.bytes));
+    Ok(files)
+}
+
+/// Table and component of an SSTable's path: `…/KEYSPACE/TABLE-ID/[folders/]VERSION-NUMBER-FORMAT-COMPONENT`.
+fn sstable(path: &str) -> Option<(String, String)> {
+    const ID: usize = 32;
+    let (folders, name) = path.rsplit_once('/')?;
+    let mut parts = name.splitn(4, '-');
+    let (version, _, _, component) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    if version.len() != 2 {
+        return None;
+    }
+    let mut folders = folders.rsplit('/');
+    let is_id = |id: &str| id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let table = folders.find_map(|folder| folder.rsplit_once('-').filter(|(_, id)| is_id(id)).map(|(name, _)| name))?;
+    Some((format!("{}.{table}", folders.next()?), component.to_string()))
+}
+
+/// The table that a statement is about, as it names it.
+fn table_of_statement(statement: &str) -> Option<String> {
+    // A batch begins with their number.
+    let statement = match statement.strip_prefix("batch of ") {
+        Some(batch) => batch.split_once(": ")?.1,
+        None => statement,
+    };
+    let mut words = statement.split_ascii_whitespace();
+    let first = words.next()?.to_ascii_uppercase();
+    let before = match first.as_str() {
+        "SELECT" | "DELETE" => "FROM",
+        "INSERT" => "INTO",
+        "UPDATE" => return words.next().map(plain_name),
+        _ => return None,
+    };
+    words.find(|word| word.eq_ignore_ascii_case(before))?;
+    words.next().map(plain_name)
+}
+
+/// Without quotes, and without what follows at once.
+fn plain_name(word: &str) -> String {
+    let name: String =
+        word.chars().take_while(|letter| letter.is_alphanumeric() || ['_', '.', '"'].contains(letter)).collect();
+    if name.contains('"') { name.replace('"', "") } else { name.to_lowercase() }
+}
+
+/// With its keyspace, where the files know one such table alone.
+fn whole_name(named: &str, tables: &BTreeMap<String, TableIo>) -> String {
+    if named.contains('.') {
+        return named.to_string();
+    }
+    let mut same = tables.keys().filter(|known| known.rsplit_once('.').is_some_and(|(_, table)| table == named));
+    match (same.next(), same.next()) {
+        (Some(only), None) => only.clone(),
+        _ => named.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sstables_are_told_from_other_files() {
+        let id = "5a1c395e1b6911eebe560242ac120002";
+        let some = |table: &str, component: &str| Some((table.to_string(), component.to_string()));
+        assert_eq!(sstable(&format!("/d/data/ks/t-{id}/nb-1-big-Data.db")), some("ks.t", "Data.db"));
+        assert_eq!(sstable(&format!("/d/ks/my_t-{id}/.i_idx/da-3gx-bti-Rows.db")), some("ks.my_t", "Rows.db"));
+        assert_eq!(sstable(&format!("/d/ks/t-{id}/manifest.json")), None);
+        assert_eq!(sstable("/d/commitlog/CommitLog-7-1.log"), None);
+        assert_eq!(sstable("/d/a-b/nb-1-big-Data.db"), None);
+    }
+
+    #[test]
+    fn statements_say_their_table() {
+        for (statement, table) in [
+            ("SELECT a, b FROM ks.t WHERE k = ?", Some("ks.t")),
+            ("select * from T;", Some("t")),
+            ("INSERT INTO ks.t(k) VALUES (?)", Some("ks.t")),
+            ("UPDATE \"Ks\".\"T\" SET a = ?", Some("Ks.T")),
+            ("DELETE a FROM ks.t WHERE k = ?", Some("ks.t")),
+            ("batch of 3: INSERT INTO ks.t (k) VALUES (?)", Some("ks.t")),
+            ("prepared 00ff", None),
+            ("", None),
+        ] {
+            assert_eq!(table_of_statement(statement).as_deref(), table, "{statement}");
+        }
+        let tables = ["a.t", "a.u", "b.u"].map(|name| (name.to_string(), TableIo::default())).into();
+        assert_eq!(whole_name("t", &tables), "a.t");
+        assert_eq!(whole_name("u", &tables), "u", "there are two");
+        assert_eq!(whole_name("x.t", &tables), "x.t");
+    }
+}

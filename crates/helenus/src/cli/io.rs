@@ -1,0 +1,93 @@
+use crate::terminal;
+use anyhow::Result;
+use clap::Args;
+use helenus_explain::{Engine, Io, bytes_text};
+use helenus_recording::Recording;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Account for I/O: what was read and written of which tables and files, and what clients got of it
+///
+/// Files come from system calls (`helenus record --syscalls summary|full`), what clients got from the wire (`--wire on`).
+/// Bytes are those that calls moved, out of the page cache or from the disk.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus record --node 127.0.0.1 --syscalls summary --wire on --for 60s -o node.helenus
+  helenus io node.helenus
+  helenus io node.helenus --json | jq '.tables[] | select(.amplification > 10)'")]
+pub struct Arguments {
+    /// One recording or more
+    #[arg(required = true, value_name = "RECORDING")]
+    recordings: Vec<PathBuf>,
+    /// Files and statements to show at most
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    limit: usize,
+    /// Everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let recordings = arguments.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let io = Io::load(&Engine::open(&recordings)?)?;
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&io)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if io.files.is_empty() {
+        terminal::warn(
+            "no system call on a file is recorded: record with --syscalls summary to see what was read and written",
+        );
+    }
+    if io.statements.is_empty() {
+        terminal::warn("no request on the wire is recorded: record with --wire on to see what clients got");
+    }
+    let shown = |bytes: i64| if bytes == 0 { "–".to_string() } else { bytes_text(bytes) };
+    let times = |times: Option<f64>| times.map_or("–".to_string(), |times| format!("{times:.1}"));
+    let tables = io.tables.iter().map(|table| {
+        vec![
+            table.table.clone(),
+            shown(table.reads.bytes),
+            shown(table.returned_bytes),
+            times(table.amplification),
+            table.requests.to_string(),
+            shown(table.background_reads.bytes),
+            shown(table.writes.bytes),
+        ]
+    });
+    print(&["table", "read for requests", "returned", "times", "requests", "read by others", "written"], tables, 1);
+    let files = io.files.iter().take(arguments.limit).map(|file| {
+        let mean_us = if file.reads.calls > 0 { file.reads.total_ms * 1e3 / file.reads.calls as f64 } else { f64::NAN };
+        vec![
+            file.file.clone(),
+            shown(file.reads.bytes),
+            file.reads.calls.to_string(),
+            if mean_us.is_nan() { "–".into() } else { format!("{mean_us:.1}") },
+            shown(file.background_reads.bytes),
+            shown(file.writes.bytes),
+        ]
+    });
+    print(&["file", "read for requests", "calls", "mean µs", "read by others", "written"], files, 1);
+    let statements = io.statements.iter().take(arguments.limit).map(|statement| {
+        vec![
+            statement.statement.clone(),
+            statement.requests.to_string(),
+            shown(statement.request_bytes),
+            shown(statement.response_bytes),
+            times(statement.amplification),
+            format!("{:.2}", statement.p50_ms),
+            format!("{:.2}", statement.max_ms),
+        ]
+    });
+    print(&["statement", "requests", "sent", "returned", "times", "p50 ms", "max ms"], statements, 1);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A table, if it has rows; figures from a column on.
+fn print(head: &[&str], rows: impl Iterator<Item = Vec<String>>, figures_from: usize) {
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() {
+        return;
+    }
+    anstream::println!("{}", terminal::table(head, rows, figures_from));
+}
