@@ -3,6 +3,7 @@
 use crate::jvm::{AgentLink, Wanted};
 use crate::names::ThreadNames;
 use crate::sampler::Sampler;
+use crate::sched::{Sched, SchedOptions};
 use crate::stacks::{StackOptions, Stacks};
 use crate::syscalls::{Syscalls, SyscallsOptions};
 use crate::{Event, Events, ProcessKind, Watched};
@@ -30,6 +31,8 @@ pub struct Options {
     pub stacks: Option<(&'static [u8], StackOptions)>,
     /// The system calls of the processes, by eBPF. Off by default.
     pub syscalls: SyscallsOptions,
+    /// How their threads are scheduled, by eBPF. Off by default.
+    pub sched: SchedOptions,
 }
 
 impl Default for Options {
@@ -41,6 +44,7 @@ impl Default for Options {
             agent: None,
             stacks: None,
             syscalls: SyscallsOptions::default(),
+            sched: SchedOptions::default(),
         }
     }
 }
@@ -78,6 +82,7 @@ pub struct Observation {
     stacks: Vec<Stacks>,
     sampler: Option<Sampler>,
     syscalls: Option<Syscalls>,
+    sched: Option<Sched>,
 }
 
 impl Observation {
@@ -100,7 +105,8 @@ impl Observation {
                 }
             }
         })?;
-        let mut observation = Observation { agents: Vec::new(), stacks: Vec::new(), sampler: None, syscalls: None };
+        let mut observation =
+            Observation { agents: Vec::new(), stacks: Vec::new(), sampler: None, syscalls: None, sched: None };
         match observation.attach(recorder, watched, options, events) {
             Ok(()) => Ok(observation),
             Err(error) => {
@@ -157,6 +163,7 @@ impl Observation {
         let pid = watched.first().map_or(0, |watched| watched.pid);
         self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
         self.syscalls = Syscalls::start(recorder, watched, &names, options.syscalls, events);
+        self.sched = Sched::start(recorder, watched, &names, options.sched, events);
         Ok(())
     }
 
@@ -165,6 +172,9 @@ impl Observation {
         // First, so that the detaching of the others is not in it.
         if let Some(syscalls) = self.syscalls {
             syscalls.stop();
+        }
+        if let Some(sched) = self.sched {
+            sched.stop();
         }
         self.stacks.into_iter().for_each(Stacks::stop);
         if let Some(sampler) = self.sampler {

@@ -35,7 +35,8 @@ enum State {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let checks = [java_for_nodes(), maven(), attach(), schedstat(), sched(), syscalls(), cpus(), descriptors()];
+    let checks =
+        [java_for_nodes(), maven(), attach(), schedstat(), sched(), syscalls(), scheduling(), cpus(), descriptors()];
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&checks)?);
         return Ok(ExitCode::SUCCESS);
@@ -141,6 +142,14 @@ fn sched() -> Check {
 fn syscalls() -> Check {
     let what = "system calls";
     match helenus_observe::syscalls_available() {
+        Ok(()) => check(what, State::Works, "eBPF: the kernel takes the programs", ""),
+        Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
+    }
+}
+
+fn scheduling() -> Check {
+    let what = "times off the CPU, run-queue delays and moves by CPU";
+    match helenus_observe::sched_available() {
         Ok(()) => check(what, State::Works, "eBPF: the kernel takes the programs", ""),
         Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
     }

@@ -5,14 +5,16 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use helenus_cassandra::Cancel;
 use helenus_cassandra::target::{self, Target, Vm, Which};
-use helenus_observe::{Event, Observation, Options, ProcessKind, StackOptions, SyscallsMode, SyscallsOptions, Watched};
+use helenus_observe::{
+    Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
+};
 use helenus_recording::{Manifest, Recorder};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Record what running nodes do: CPUs, threads, GC, safepoints, thread pools, tables, system calls
+/// Record what running nodes do: CPUs, threads, GC, safepoints, thread pools, tables, system calls, scheduling
 ///
 /// The nodes run on this machine and need no preparation. An agent is loaded into each JVM and taken out again at the
 /// end; it opens no port. Ends after --for, with the command after `--`, at Ctrl-C, or when the last node has ended.
@@ -22,7 +24,8 @@ use std::time::{Duration, Instant};
   helenus record --pid 4711 -o peak.helenus
   helenus record --node 127.0.0.1 -- cassandra-stress write n=1000000
   helenus record --node 127.0.0.1 --no-agent --for 10s
-  helenus record --node 127.0.0.1 --syscalls summary --for 60s")]
+  helenus record --node 127.0.0.1 --syscalls summary --for 60s
+  helenus record --node 127.0.0.1 --sched on --off-cpu-above 5ms --for 60s")]
 pub struct Arguments {
     /// A node, by its CQL address (may be given again)
     #[arg(long = "node", value_name = "ADDRESS[:PORT]", required_unless_present = "pids")]
@@ -54,6 +57,15 @@ pub struct Arguments {
     /// With --syscalls full: calls above this in a second are dropped in the kernel, and counted
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_events_per_s: Option<u32>,
+    /// Record by eBPF how threads come onto CPUs and off them: times off the CPU, run-queue delays, moves (needs root)
+    #[arg(long, value_name = "MODE", default_value = "off")]
+    sched: Sched,
+    /// With --sched on: times off the CPU have a row from this duration on; 1ns for all [default: 1ms]
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    off_cpu_above: Option<Duration>,
+    /// With --sched on: also record where in the kernel the thread was
+    #[arg(long)]
+    off_cpu_stacks: bool,
     /// A command to record around
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -99,6 +111,18 @@ impl Arguments {
     }
 }
 
+impl Arguments {
+    fn sched_options(&self) -> SchedOptions {
+        let defaults = SchedOptions::default();
+        SchedOptions {
+            on: self.sched == Sched::On,
+            off_cpu_above: self.off_cpu_above.unwrap_or(defaults.off_cpu_above),
+            stacks: self.off_cpu_stacks,
+            ..defaults
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Syscalls {
     Off,
@@ -118,6 +142,12 @@ impl Syscalls {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sched {
+    Off,
+    On,
+}
+
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if arguments.stack_interval < Duration::from_millis(1) {
         bail!(
@@ -133,6 +163,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     if arguments.max_events_per_s.is_some() && arguments.syscalls != Syscalls::Full {
         bail!("--max-events-per-s limits the rows of --syscalls full; a summary has none to limit");
+    }
+    if arguments.sched == Sched::Off && (arguments.off_cpu_above.is_some() || arguments.off_cpu_stacks) {
+        bail!("--off-cpu-above and --off-cpu-stacks say what --sched on records; give that too");
     }
     let cancel = interrupt::cancel_on_signals()?;
     let targets = targets(&arguments)?;
@@ -205,6 +238,7 @@ fn record(
             max_events_per_s: arguments.max_events_per_s,
             ..SyscallsOptions::default()
         },
+        sched: arguments.sched_options(),
         ..Options::default()
     };
     let mut steps = terminal::Steps::new();
