@@ -46,7 +46,15 @@ struct thread {
 	__u8 reason;
 	/* Whether the reader knows its name. */
 	__u8 named;
-	__u16 filler;
+	__u8 seen;
+	__u8 filler;
+};
+
+/* How a thread was seen last. */
+enum seen {
+	SEEN_NEVER,
+	SEEN_ON,
+	SEEN_OFF,
 };
 
 struct {
@@ -218,6 +226,9 @@ static __always_inline void leave(void *ctx, struct task_struct *task, bool pree
 	thread = thread_of(process, task);
 	if (!thread)
 		return;
+	if (thread->seen == SEEN_OFF)
+		lose(process, LOST_SWITCH);
+	thread->seen = SEEN_OFF;
 	thread->reason = reason_of(task, preempted, state);
 	thread->cpu = bpf_get_smp_processor_id();
 	if (settings.stacks)
@@ -285,6 +296,9 @@ static __always_inline void come(struct task_struct *task)
 	thread = bpf_map_lookup_elem(&threads, &tid);
 	if (!thread)
 		return;
+	if (thread->seen == SEEN_ON)
+		lose(process, LOST_SWITCH);
+	thread->seen = SEEN_ON;
 	now_ns = bpf_ktime_get_ns();
 	if (thread->off_ns && !thread->ready_ns) {
 		/* Nobody woke it: it wanted to sleep, but a signal was there, so that it stayed ready. */

@@ -20,6 +20,8 @@ enum lost {
 	LOST_RING,
 	LOST_THREADS,
 	LOST_SUMS,
+	/* A thread came onto a CPU or off it, and no program was run for that. */
+	LOST_SWITCH,
 	LOST_REASONS,
 };
 

