@@ -87,8 +87,25 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct thread_info {
+	__u32 cpu;
+};
+
 struct task_struct {
 	struct files_struct *files;
+	__s32 pid;
+	__s32 tgid;
+	char comm[16];
+	unsigned int __state;
+	unsigned in_iowait : 1;
+	/* In one of the two, by the kernel's version. */
+	unsigned int cpu;
+	struct thread_info thread_info;
+};
+
+/* As it was before Linux 5.14. */
+struct task_struct___before_5_14 {
+	long state;
 };
 
 #pragma clang attribute pop

@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
+#include "bins.h"
 #include "syscalls.h"
 
 #define ONE_SECOND_NS 1000000000ULL
@@ -375,37 +376,6 @@ static __always_inline void add_up(struct sum_key *key, __u64 duration_ns, struc
 		sum->errors += 1;
 	else if (kind->result == RESULT_BYTES)
 		sum->bytes += returned;
-}
-
-static __always_inline __u8 bits_of(__u64 value)
-{
-	__u8 bits = 0;
-
-	if (value >> 32) {
-		bits += 32;
-		value >>= 32;
-	}
-	if (value >> 16) {
-		bits += 16;
-		value >>= 16;
-	}
-	if (value >> 8) {
-		bits += 8;
-		value >>= 8;
-	}
-	if (value >> 4) {
-		bits += 4;
-		value >>= 4;
-	}
-	if (value >> 2) {
-		bits += 2;
-		value >>= 2;
-	}
-	if (value >> 1) {
-		bits += 1;
-		value >>= 1;
-	}
-	return bits + (value ? 1 : 0);
 }
 
 static __always_inline void fill(struct call_record *record, __u8 kind, struct process *process,

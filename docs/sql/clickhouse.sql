@@ -33,6 +33,18 @@ CREATE TABLE findings (
   `evidence` String
 ) ENGINE = File(Parquet, '{recording}/findings/*.parquet');
 
+-- Interrupts that each CPU of the machine served in an interval, from /proc/interrupts and /proc/softirqs. An interrupt that did not come in the interval has no row.
+CREATE TABLE interrupts (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `cpu` Int64,
+  `kind` String,
+  `interrupt` String,
+  `device` String,
+  `count` Int64
+) ENGINE = File(Parquet, '{recording}/interrupts/*.parquet');
+
 -- Named stretches of time on the clock of the recording, such as the phases of a load.
 CREATE TABLE marks (
   `start_ns` Int64,
@@ -44,6 +56,32 @@ CREATE TABLE marks (
   `in_flight` Nullable(Int64),
   `measured` Bool
 ) ENGINE = File(Parquet, '{recording}/marks/*.parquet');
+
+-- Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs.
+CREATE TABLE migrations (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `thread_group` String,
+  `from_cpu` Int64,
+  `to_cpu` Int64,
+  `count` Int64
+) ENGINE = File(Parquet, '{recording}/migrations/*.parquet');
+
+-- One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end.
+CREATE TABLE off_cpu (
+  `start_ns` Int64,
+  `duration_ns` Int64,
+  `run_queue_ns` Int64,
+  `node` String,
+  `tid` Int64,
+  `thread` String,
+  `thread_group` String,
+  `reason` String,
+  `from_cpu` Int64,
+  `to_cpu` Int64,
+  `stack` Nullable(Int64)
+) ENGINE = File(Parquet, '{recording}/off_cpu/*.parquet');
 
 -- Times in which the JVM of a node stopped its threads.
 CREATE TABLE pauses (
@@ -90,6 +128,19 @@ CREATE TABLE requests (
   `response_bytes` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/requests/*.parquet');
 
+-- Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these.
+CREATE TABLE run_queue (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `thread_group` String,
+  `after` String,
+  `low_ns` Int64,
+  `high_ns` Int64,
+  `count` Int64,
+  `total_ns` Int64
+) ENGINE = File(Parquet, '{recording}/run_queue/*.parquet');
+
 -- What a thread was doing at a moment: its stack, from the profiler. One row per sample.
 CREATE TABLE samples (
   `time_ns` Int64,
@@ -115,7 +166,7 @@ CREATE TABLE sources (
   `cpu_ns` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/sources/*.parquet');
 
--- The stacks of the table samples, each once per node and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
+-- The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
 CREATE TABLE stacks (
   `time_ns` Int64,
   `stack` Int64,

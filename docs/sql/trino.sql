@@ -33,6 +33,18 @@ CREATE TABLE findings (
   "evidence" VARCHAR
 ) WITH (format = 'PARQUET', external_location = '{recording}/findings');
 
+-- Interrupts that each CPU of the machine served in an interval, from /proc/interrupts and /proc/softirqs. An interrupt that did not come in the interval has no row.
+CREATE TABLE interrupts (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "cpu" BIGINT,
+  "kind" VARCHAR,
+  "interrupt" VARCHAR,
+  "device" VARCHAR,
+  "count" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/interrupts');
+
 -- Named stretches of time on the clock of the recording, such as the phases of a load.
 CREATE TABLE marks (
   "start_ns" BIGINT,
@@ -44,6 +56,32 @@ CREATE TABLE marks (
   "in_flight" BIGINT,
   "measured" BOOLEAN
 ) WITH (format = 'PARQUET', external_location = '{recording}/marks');
+
+-- Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs.
+CREATE TABLE migrations (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "thread_group" VARCHAR,
+  "from_cpu" BIGINT,
+  "to_cpu" BIGINT,
+  "count" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/migrations');
+
+-- One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end.
+CREATE TABLE off_cpu (
+  "start_ns" BIGINT,
+  "duration_ns" BIGINT,
+  "run_queue_ns" BIGINT,
+  "node" VARCHAR,
+  "tid" BIGINT,
+  "thread" VARCHAR,
+  "thread_group" VARCHAR,
+  "reason" VARCHAR,
+  "from_cpu" BIGINT,
+  "to_cpu" BIGINT,
+  "stack" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/off_cpu');
 
 -- Times in which the JVM of a node stopped its threads.
 CREATE TABLE pauses (
@@ -90,6 +128,19 @@ CREATE TABLE requests (
   "response_bytes" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/requests');
 
+-- Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these.
+CREATE TABLE run_queue (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "thread_group" VARCHAR,
+  "after" VARCHAR,
+  "low_ns" BIGINT,
+  "high_ns" BIGINT,
+  "count" BIGINT,
+  "total_ns" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/run_queue');
+
 -- What a thread was doing at a moment: its stack, from the profiler. One row per sample.
 CREATE TABLE samples (
   "time_ns" BIGINT,
@@ -115,7 +166,7 @@ CREATE TABLE sources (
   "cpu_ns" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/sources');
 
--- The stacks of the table samples, each once per node and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
+-- The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
 CREATE TABLE stacks (
   "time_ns" BIGINT,
   "stack" BIGINT,

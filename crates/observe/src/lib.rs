@@ -6,11 +6,13 @@
 
 mod cpus;
 mod ebpf;
+mod interrupts;
 mod jvm;
 mod names;
 mod observation;
 mod protocol;
 mod sampler;
+mod sched;
 mod stacks;
 mod syscalls;
 mod threads;
@@ -21,6 +23,7 @@ pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
 pub use names::{ThreadNames, thread_group};
 pub use observation::{Error, Observation, Options};
 pub use protocol::Hello;
+pub use sched::{SchedOptions, sched_available};
 pub use stacks::{StackOptions, jfr};
 pub use syscalls::{SyscallsMode, SyscallsOptions, syscalls_available};
 pub use wire::wire_available;

@@ -3,6 +3,7 @@
 use crate::jvm::{AgentLink, Wanted};
 use crate::names::ThreadNames;
 use crate::sampler::Sampler;
+use crate::sched::{Sched, SchedOptions};
 use crate::stacks::{StackOptions, Stacks};
 use crate::syscalls::{Syscalls, SyscallsOptions};
 use crate::wire::Wire;
@@ -33,6 +34,8 @@ pub struct Options {
     pub syscalls: SyscallsOptions,
     /// The requests of the nodes, from their packets. Off by default.
     pub wire: bool,
+    /// How their threads are scheduled, by eBPF. Off by default.
+    pub sched: SchedOptions,
 }
 
 impl Default for Options {
@@ -45,6 +48,7 @@ impl Default for Options {
             stacks: None,
             syscalls: SyscallsOptions::default(),
             wire: false,
+            sched: SchedOptions::default(),
         }
     }
 }
@@ -83,6 +87,7 @@ pub struct Observation {
     sampler: Option<Sampler>,
     syscalls: Option<Syscalls>,
     wire: Vec<Wire>,
+    sched: Option<Sched>,
 }
 
 impl Observation {
@@ -165,6 +170,7 @@ impl Observation {
         if options.wire {
             self.wire = Wire::start(recorder, watched, events);
         }
+        self.sched = Sched::start(recorder, watched, &names, options.sched, events);
         Ok(())
     }
 
@@ -175,6 +181,9 @@ impl Observation {
             syscalls.stop();
         }
         self.wire.into_iter().for_each(Wire::stop);
+        if let Some(sched) = self.sched {
+            sched.stop();
+        }
         self.stacks.into_iter().for_each(Stacks::stop);
         if let Some(sampler) = self.sampler {
             sampler.stop();

@@ -1,6 +1,7 @@
 //! The thread that reads /proc at a fixed rate: CPUs, the threads of the watched processes, and whether one is stopped.
 
 use crate::cpus::Cpus;
+use crate::interrupts::{self, Interrupts};
 use crate::names::ThreadNames;
 use crate::threads::Threads;
 use crate::{Event, Events, Watched};
@@ -35,6 +36,7 @@ impl Sampler {
         let clock = recorder.clock();
         let node = watched.first().map_or("", |watched| &watched.node);
         let cpus = Cpus::new(node, clock.now_ns())?;
+        let interrupts = Interrupts::new(node, clock.now_ns());
         let processes = watched
             .iter()
             .zip(names)
@@ -47,10 +49,11 @@ impl Sampler {
             note: String::new(),
         };
         let mut facts = vec![note("cpus", node, "proc-stat")];
+        facts.push(note(interrupts::SOURCE, node, interrupts::PROVIDER));
         facts.extend(processes.iter().map(|process| note("threads", &process.node, process.threads.provider())));
         recorder.update_manifest(|manifest| manifest.sources.extend(facts)).map_err(io::Error::other)?;
         let (stop, stopped) = channel();
-        let run = Run { recorder: recorder.clone(), cpus, processes, interval, stall_bound, events };
+        let run = Run { recorder: recorder.clone(), cpus, interrupts, processes, interval, stall_bound, events };
         let thread = std::thread::Builder::new().name("sampler".into()).spawn(move || run.run(&stopped))?;
         Ok(Sampler { stop, thread })
     }
@@ -84,6 +87,8 @@ struct Report {
 struct Run {
     recorder: Recorder,
     cpus: Cpus,
+    /// Looked at once a second: some machines have thousands of them.
+    interrupts: Interrupts,
     processes: Vec<Process>,
     interval: Duration,
     stall_bound: Duration,
@@ -175,6 +180,7 @@ impl Run {
             self.sample_processes();
             if !going_on || reported.elapsed() >= REPORT_EVERY {
                 self.report(&mut cpus, reported.elapsed());
+                self.report_interrupts(reported.elapsed());
                 reported = Instant::now();
             }
             if !going_on {
@@ -236,6 +242,26 @@ impl Run {
         for process in &mut self.processes {
             append("threads", &process.node, process.threads.provider(), &mut process.report);
         }
+    }
+
+    fn report_interrupts(&mut self, interval: Duration) {
+        let before_ns = cpu_time_of_this_thread_ns();
+        let sampled = self.interrupts.sample(&self.recorder);
+        let (captured, lost, lost_reason) = match sampled {
+            Ok(rows) => (rows, 0, String::new()),
+            Err(error) => (0, 1, format!("/proc/interrupts and /proc/softirqs could not be read: {error}")),
+        };
+        self.recorder.append(SourceReport {
+            time_ns: self.recorder.clock().now_ns(),
+            interval_ns: nanos(interval),
+            source: interrupts::SOURCE,
+            node: self.processes.first().map_or("", |process| &process.node),
+            provider: interrupts::PROVIDER,
+            captured: i64::try_from(captured).unwrap_or(i64::MAX),
+            lost,
+            lost_reason: &lost_reason,
+            cpu_ns: Some(cpu_time_of_this_thread_ns() - before_ns),
+        });
     }
 }
 

@@ -4,37 +4,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use arrow::array::{Array, AsArray};
-use arrow::datatypes::Int64Type;
-use helenus_observe::{
-    Event, Observation, Options, ProcessKind, SyscallsMode, SyscallsOptions, Watched, syscalls_available,
-};
-use helenus_recording::{Manifest, Recorder, Recording};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+mod following;
 
-/// Waits for a byte, with the wait apart from the reading, does its work between two calls that nothing else makes,
-/// says so and waits again.
-const FRAME: &str = "
-import os, sys, socket, select, threading, time
-def wait():
-    select.select([0], [], [])
-    os.read(0, 1)
-folder = sys.argv[1]
-AHEAD
-os.write(1, b'ready\\n')
-wait()
-os.getpriority(os.PRIO_PROCESS, 0)
-WORK
-os.getpriority(os.PRIO_PROCESS, 0)
-os.write(1, b'done\\n')
-wait()
-";
+use following::{Ended, Program, Row, Watch, script, without_capabilities};
+use helenus_observe::{Options, SyscallsMode, SyscallsOptions, syscalls_available};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Something of everything, the same in every run.
 const MIXED: &str = "
@@ -91,166 +68,26 @@ fn need_what_these_tests_need() {
     }
 }
 
-fn script(ahead: &str, work: &str) -> String {
-    FRAME.replace("AHEAD", ahead).replace("WORK", work)
+fn watch(pid: u32, syscalls: SyscallsOptions) -> Watch {
+    Watch::start(&[("n", pid)], &Options { syscalls, ..Options::default() }, "syscalls")
 }
 
-struct Program {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
-    folder: tempfile::TempDir,
+fn full(pid: u32) -> Watch {
+    watch(pid, SyscallsOptions { mode: SyscallsMode::Full, ..SyscallsOptions::default() })
 }
 
-impl Program {
-    fn start(work: &str) -> Program {
-        Program::start_with("", work)
-    }
-
-    fn start_with(ahead: &str, work: &str) -> Program {
-        let folder = tempfile::tempdir().unwrap();
-        let mut child = Command::new("python3")
-            .args(["-c", &script(ahead, work)])
-            .arg(folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("these tests need python3");
-        let stdin = child.stdin.take();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut program = Program { child, stdin, stdout, folder };
-        program.hear("ready");
-        program
-    }
-
-    fn hear(&mut self, wanted: &str) {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
-        assert_eq!(line.trim(), wanted);
-    }
-
-    /// Has it do its work, and returns when that is done.
-    fn work(&mut self) {
-        self.stdin.as_mut().unwrap().write_all(b"1").unwrap();
-        self.hear("done");
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).to_str().unwrap().to_string()
-    }
+fn all_calls(ended: &Ended) -> Vec<Row> {
+    let mut calls = ended.rows("syscalls");
+    calls.sort_by_key(|call| call.number("start_ns"));
+    calls
 }
 
-impl Drop for Program {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A recording of one process while it lasts.
-struct Watch {
-    recorder: Recorder,
-    observation: Observation,
-    folder: tempfile::TempDir,
-}
-
-impl Watch {
-    fn start(pid: u32, syscalls: SyscallsOptions) -> Watch {
-        let folder = tempfile::tempdir().unwrap();
-        let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("test", "test")).unwrap();
-        let (events, heard) = channel();
-        let watched = [Watched { process: ProcessKind::Server, node: "n".into(), pid }];
-        let options = Options { syscalls, ..Options::default() };
-        let observation = Observation::start(&recorder, &watched, &options, &events).unwrap();
-        for event in heard.try_iter() {
-            assert!(!matches!(&event, Event::Degraded { source: "syscalls", .. }), "{event:?}");
-        }
-        Watch { recorder, observation, folder }
-    }
-
-    fn full(pid: u32) -> Watch {
-        Watch::start(pid, SyscallsOptions { mode: SyscallsMode::Full, ..SyscallsOptions::default() })
-    }
-
-    fn end(self) -> Ended {
-        self.observation.stop();
-        let summary = self.recorder.close().unwrap();
-        let recording = Recording::open(&summary.folder).unwrap();
-        Ended { recording, _folder: self.folder }
-    }
-}
-
-/// A closed recording.
-struct Ended {
-    recording: Recording,
-    _folder: tempfile::TempDir,
-}
-
-/// One row: its numbers and its texts.
-#[derive(Debug, Clone, Default)]
-struct Row {
-    numbers: BTreeMap<String, i64>,
-    texts: BTreeMap<String, String>,
-}
-
-impl Row {
-    fn text(&self, column: &str) -> &str {
-        self.texts.get(column).map_or("", String::as_str)
-    }
-
-    fn number(&self, column: &str) -> i64 {
-        self.numbers.get(column).copied().unwrap_or(0)
-    }
-}
-
-impl Ended {
-    fn rows(&self, table: &str) -> Vec<Row> {
-        let mut rows = Vec::new();
-        for file in self.recording.files(table).unwrap() {
-            let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(file).unwrap()).unwrap().build().unwrap();
-            for batch in reader.map(Result::unwrap) {
-                let first = rows.len();
-                rows.resize(first + batch.num_rows(), Row::default());
-                for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-                    for (index, row) in
-                        rows[first..].iter_mut().enumerate().filter(|(index, _)| column.is_valid(*index))
-                    {
-                        let name = field.name().clone();
-                        if let Some(numbers) = column.as_primitive_opt::<Int64Type>() {
-                            row.numbers.insert(name, numbers.value(index));
-                        } else if let Some(texts) = column.as_string_opt::<i32>() {
-                            row.texts.insert(name, texts.value(index).to_string());
-                        }
-                    }
-                }
-            }
-        }
-        rows
-    }
-
-    fn calls(&self) -> Vec<Row> {
-        let mut calls = self.rows("syscalls");
-        calls.sort_by_key(|call| call.number("start_ns"));
-        calls
-    }
-
-    /// The calls of the work itself.
-    fn work(&self) -> Vec<Row> {
-        let calls = self.calls();
-        let bounds: Vec<usize> = (0..calls.len()).filter(|index| calls[*index].text("call") == "getpriority").collect();
-        assert_eq!(bounds.len(), 2, "the work has two bounds");
-        calls[bounds[0] + 1..bounds[1]].to_vec()
-    }
-
-    fn source(&self) -> (i64, i64, Vec<String>) {
-        let reports: Vec<Row> =
-            self.rows("sources").into_iter().filter(|row| row.text("source") == "syscalls").collect();
-        assert!(reports.iter().all(|row| row.text("provider") == "ebpf" && row.numbers.contains_key("cpu_ns")));
-        let sum = |column: &str| reports.iter().map(|row| row.number(column)).sum();
-        let reasons = reports.iter().map(|row| row.text("lost_reason").to_string()).filter(|text| !text.is_empty());
-        (sum("captured"), sum("lost"), reasons.collect())
-    }
+/// The calls of the work itself.
+fn work(ended: &Ended) -> Vec<Row> {
+    let calls = all_calls(ended);
+    let bounds: Vec<usize> = (0..calls.len()).filter(|index| calls[*index].text("call") == "getpriority").collect();
+    assert_eq!(bounds.len(), 2, "the work has two bounds");
+    calls[bounds[0] + 1..bounds[1]].to_vec()
 }
 
 fn counted<'a>(calls: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, usize> {
@@ -293,18 +130,18 @@ fn counts_are_those_of_strace() {
     need_what_these_tests_need();
     let truth = strace(MIXED);
     let mut program = Program::start(MIXED);
-    let watch = Watch::full(program.child.id());
+    let watch = full(program.child.id());
     program.work();
     let ended = watch.end();
-    let calls = ended.work();
+    let calls = work(&ended);
     assert_eq!(counted(calls.iter().map(|call| call.text("call"))), truth);
     assert!(truth["read"] >= 50 + 25 + 30 && truth["openat"] >= 58, "{truth:?}");
     let failed = |name: &str, error: &str| {
         calls.iter().filter(|call| call.text("call") == name && call.text("error") == error).count()
     };
     assert_eq!((failed("openat", "ENOENT"), failed("read", "EAGAIN")), (7, 5));
-    let (captured, lost, reasons) = ended.source();
-    assert_eq!(captured, ended.calls().len() as i64);
+    let (captured, lost, reasons) = ended.source("syscalls");
+    assert_eq!(captured, all_calls(&ended).len() as i64);
     assert_eq!((lost, reasons), (0, vec![]));
 }
 
@@ -319,12 +156,12 @@ fn bytes_are_those_of_proc_io() {
         (read, written)
     };
     let before = io(program.child.id());
-    let watch = Watch::full(program.child.id());
+    let watch = full(program.child.id());
     program.work();
     // The last write has ended when its text is heard, or a moment later.
     std::thread::sleep(Duration::from_millis(50));
     let after = io(program.child.id());
-    let calls = watch.end().calls();
+    let calls = all_calls(&watch.end());
     let sum = |names: &[&str]| -> i64 {
         calls.iter().filter(|call| names.contains(&call.text("call"))).map(|call| call.number("bytes")).sum()
     };
@@ -337,9 +174,9 @@ fn bytes_are_those_of_proc_io() {
 fn a_sleep_takes_as_long_as_it_was_asked_to() {
     need_what_these_tests_need();
     let mut program = Program::start("for i in range(21): time.sleep(0.05)");
-    let watch = Watch::full(program.child.id());
+    let watch = full(program.child.id());
     program.work();
-    let calls = watch.end().work();
+    let calls = work(&watch.end());
     let mut sleeps: Vec<i64> = calls
         .iter()
         .filter(|call| call.text("call") == "clock_nanosleep")
@@ -397,9 +234,9 @@ with open(folder + '/ports', 'w') as file:
 fn descriptors_have_the_names_of_what_they_stand_for() {
     need_what_these_tests_need();
     let mut program = Program::start_with(AHEAD, NAMED);
-    let watch = Watch::full(program.child.id());
+    let watch = full(program.child.id());
     program.work();
-    let calls = watch.end().work();
+    let calls = work(&watch.end());
     let ports = std::fs::read_to_string(program.path("ports")).unwrap();
     let ports: Vec<&str> = ports.split_whitespace().collect();
     let [server, early, client] = ports[..] else { panic!("{ports:?}") };
@@ -437,9 +274,9 @@ fn descriptors_have_the_names_of_what_they_stand_for() {
 fn the_summary_adds_up_to_the_calls() {
     need_what_these_tests_need();
     let mut program = Program::start(&format!("{MIXED}\ntime.sleep(1.5)\n{}", MIXED.trim_start()));
-    let full = Watch::full(program.child.id());
+    let full = full(program.child.id());
     let summary =
-        Watch::start(program.child.id(), SyscallsOptions { mode: SyscallsMode::Summary, ..SyscallsOptions::default() });
+        watch(program.child.id(), SyscallsOptions { mode: SyscallsMode::Summary, ..SyscallsOptions::default() });
     program.work();
     std::thread::sleep(Duration::from_millis(50));
     let (full, summary) = (full.end(), summary.end());
@@ -451,7 +288,7 @@ fn the_summary_adds_up_to_the_calls() {
         (row.text("call").to_string(), file.to_string(), row.text("thread_group").to_string())
     };
     let mut truth = Sums::new();
-    for call in full.calls() {
+    for call in all_calls(&full) {
         let sums = truth.entry(key(&call)).or_default();
         let failed = i64::from(call.texts.contains_key("error"));
         *sums = [sums[0] + 1, sums[1] + call.number("bytes"), sums[2] + failed];
@@ -466,7 +303,7 @@ fn the_summary_adds_up_to_the_calls() {
     }
     assert_eq!(found, truth);
     assert!(full.rows("syscall_summary").is_empty() && summary.rows("syscalls").is_empty());
-    assert_eq!(summary.source().1, 0);
+    assert_eq!(summary.source("syscalls").1, 0);
 }
 
 #[test]
@@ -474,19 +311,19 @@ fn what_finds_no_room_is_counted() {
     need_what_these_tests_need();
     let mut program = Program::start("for i in range(20000): os.getppid()");
     let tiny = SyscallsOptions { mode: SyscallsMode::Full, buffer_bytes: 4096, ..SyscallsOptions::default() };
-    let tiny = Watch::start(program.child.id(), tiny);
+    let tiny = watch(program.child.id(), tiny);
     let limited =
         SyscallsOptions { mode: SyscallsMode::Full, max_events_per_s: Some(100), ..SyscallsOptions::default() };
-    let limited = Watch::start(program.child.id(), limited);
-    let full = Watch::full(program.child.id());
+    let limited = watch(program.child.id(), limited);
+    let full = full(program.child.id());
     program.work();
     std::thread::sleep(Duration::from_millis(50));
     let (full, tiny, limited) = (full.end(), tiny.end(), limited.end());
-    let truth = full.calls().len() as i64;
+    let truth = all_calls(&full).len() as i64;
     assert!(truth >= 20_000);
     for (ended, reason) in [(tiny, "ring buffer"), (limited, "--max-events-per-s")] {
-        let (captured, lost, reasons) = ended.source();
-        assert_eq!(captured, ended.calls().len() as i64);
+        let (captured, lost, reasons) = ended.source("syscalls");
+        assert_eq!(captured, all_calls(&ended).len() as i64);
         assert!(lost > 1000, "{lost} lost of {truth}");
         assert_eq!(captured + lost, truth);
         assert!(reasons.iter().any(|text| text.contains(reason)), "{reasons:?}");
@@ -510,7 +347,7 @@ for i in range(20):
 ",
     );
     let starting = Instant::now();
-    let watch = Watch::full(program.child.id());
+    let watch = full(program.child.id());
     assert!(starting.elapsed() < Duration::from_secs(1), "{:?}", starting.elapsed());
     program.work();
     program.child.kill().unwrap();
@@ -518,48 +355,20 @@ for i in range(20):
     let ending = Instant::now();
     let ended = watch.end();
     assert!(ending.elapsed() < Duration::from_secs(1), "{:?}", ending.elapsed());
-    let calls = ended.work();
+    let calls = work(&ended);
     let named: Vec<&Row> = calls.iter().filter(|call| call.text("call") == "getppid").collect();
     assert_eq!(named.len(), 20);
     assert!(named.iter().all(|call| call.text("thread_group") == "brief"), "{named:?}");
-}
-
-/// Takes every capability from the calling thread, as if root had never had them.
-fn drop_capabilities() {
-    #[repr(C)]
-    struct Header {
-        version: u32,
-        pid: i32,
-    }
-    let header = Header { version: 0x2008_0522, pid: 0 };
-    let none = [0_u32; 6];
-    // SAFETY: both pointers are to what version 3 of the call reads.
-    let dropped = unsafe { libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) };
-    assert_eq!(dropped, 0);
 }
 
 #[test]
 fn without_the_right_to_the_recording_goes_on_and_says_how_to_get_it() {
     need_what_these_tests_need();
     let program = Program::start("pass");
-    let pid = program.child.id();
-    let without = std::thread::spawn(move || {
-        drop_capabilities();
-        let folder = tempfile::tempdir().unwrap();
-        let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("test", "test")).unwrap();
-        let (events, heard) = channel();
-        let watched = [Watched { process: ProcessKind::Server, node: "n".into(), pid }];
-        let syscalls = SyscallsOptions { mode: SyscallsMode::Full, ..SyscallsOptions::default() };
-        let options = Options { syscalls, ..Options::default() };
-        let observation = Observation::start(&recorder, &watched, &options, &events).unwrap();
-        observation.stop();
-        let summary = recorder.close().unwrap();
-        assert!(summary.tables.contains_key("cpus") && !summary.tables.contains_key("syscalls"));
-        heard.try_iter().find_map(|event| match event {
-            Event::Degraded { source: "syscalls", reason, .. } => Some(reason),
-            _ => None,
-        })
-    });
-    let reason = without.join().unwrap().expect("it is said");
+    let syscalls = SyscallsOptions { mode: SyscallsMode::Full, ..SyscallsOptions::default() };
+    let options = Options { syscalls, ..Options::default() };
+    let (reason, tables) = without_capabilities(program.child.id(), options, "syscalls");
+    assert!(tables.contains(&"cpus".to_string()) && !tables.contains(&"syscalls".to_string()), "{tables:?}");
+    let reason = reason.expect("it is said");
     assert!(reason.contains("needs root") && reason.contains("sudo"), "{reason}");
 }

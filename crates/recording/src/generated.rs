@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "7dc613464b4da6d7";
+pub const FINGERPRINT: &str = "0adfd4db13aefd74";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -49,6 +49,20 @@ pub static TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "interrupts", since: 1, time: "time_ns",
+        meaning: "Interrupts that each CPU of the machine served in an interval, from /proc/interrupts and /proc/softirqs. An interrupt that did not come in the interval has no row.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU number." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "hard: from a device, a timer or another CPU. soft: what the kernel puts off in the first and does right after." },
+            Column { name: "interrupt", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Its number or name in the kernel, such as 36, LOC or NET_RX." },
+            Column { name: "device", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Where it comes from, such as nvme0q1 or Local timer interrupts; empty for soft ones." },
+            Column { name: "count", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How often it came." },
+        ],
+    },
+    Table {
         name: "marks", since: 1, time: "start_ns",
         meaning: "Named stretches of time on the clock of the recording, such as the phases of a load.",
         columns: &[
@@ -60,6 +74,36 @@ pub static TABLES: &[Table] = &[
             Column { name: "end_rate_per_s", ty: Type::Double, unit: "requests/s", is_time: false, nullable: true, meaning: "Intended rate at the end of a phase, where it differs (ramp)." },
             Column { name: "in_flight", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Requests in flight of a phase in closed loop." },
             Column { name: "measured", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "False for a phase that only warms up: it is recorded and shown, and not judged." },
+        ],
+    },
+    Table {
+        name: "migrations", since: 1, time: "time_ns",
+        meaning: "Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the threads without their numbers." },
+            Column { name: "from_cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU that threads were moved from." },
+            Column { name: "to_cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU that they were moved to." },
+            Column { name: "count", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Moves. A thread that sleeps may be moved several times before it runs again." },
+        ],
+    },
+    Table {
+        name: "off_cpu", since: 1, time: "start_ns",
+        meaning: "One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end.",
+        columns: &[
+            Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the thread lost or left its CPU." },
+            Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "From there until it was on a CPU again." },
+            Column { name: "run_queue_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "How much of that it was ready to run and waited for a CPU: all of it if it was preempted, what came after the wake-up otherwise." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "tid", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Thread id in the kernel." },
+            Column { name: "thread", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the thread: the full Java name where the agent told it, otherwise the 15 characters that the kernel keeps." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the thread without its number." },
+            Column { name: "reason", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "blocked: it waited for something, as a lock, a socket or a time. disk: for a disk, by what the kernel counts as iowait. uninterruptible: for something else that no signal ends, as a page or a lock in the kernel. stopped: by a signal or a debugger. preempted: it was ready to run, and others had the CPU." },
+            Column { name: "from_cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU that it left." },
+            Column { name: "to_cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU that it came back to." },
+            Column { name: "stack", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Where in the kernel it was, as a number in the table stacks. Null where that was not asked for." },
         ],
     },
     Table {
@@ -114,6 +158,21 @@ pub static TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "run_queue", since: 1, time: "time_ns",
+        meaning: "Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval. A delay counts in the interval in which the thread came onto a CPU." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the threads without their numbers." },
+            Column { name: "after", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "What the delay began with. wakeup: the thread became ready, or was made. preemption: it lost its CPU to another." },
+            Column { name: "low_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Lower bound of the delays in this row, itself included." },
+            Column { name: "high_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Upper bound of the delays in this row, itself not included: twice low_ns, or 1 where that is 0." },
+            Column { name: "count", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Times that a thread came onto a CPU." },
+            Column { name: "total_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Sum of their delays." },
+        ],
+    },
+    Table {
         name: "samples", since: 1, time: "time_ns",
         meaning: "What a thread was doing at a moment: its stack, from the profiler. One row per sample.",
         columns: &[
@@ -144,7 +203,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "stacks", since: 1, time: "time_ns",
-        meaning: "The stacks of the table samples, each once per node and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.",
+        meaning: "The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.",
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was first seen." },
             Column { name: "stack", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its number: the same for the same frames." },
@@ -375,6 +434,43 @@ pub mod rows {
         }
     }
 
+    /// Interrupts that each CPU of the machine served in an interval, from /proc/interrupts and /proc/softirqs. An interrupt that did not come in the interval has no row.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct Interrupts<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// CPU number. (number)
+        pub cpu: i64,
+        /// hard: from a device, a timer or another CPU. soft: what the kernel puts off in the first and does right after. (name)
+        pub kind: &'a str,
+        /// Its number or name in the kernel, such as 36, LOC or NET_RX. (name)
+        pub interrupt: &'a str,
+        /// Where it comes from, such as nvme0q1 or Local timer interrupts; empty for soft ones. (name)
+        pub device: &'a str,
+        /// How often it came. (count)
+        pub count: i64,
+    }
+
+    impl Row for Interrupts<'_> {
+        const TABLE: usize = 2;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.int64(3, Some(self.cpu));
+            batch.string(4, Some(self.kind));
+            batch.string(5, Some(self.interrupt));
+            batch.string(6, Some(self.device));
+            batch.int64(7, Some(self.count));
+            batch.end_row();
+        }
+    }
+
     /// Named stretches of time on the clock of the recording, such as the phases of a load.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Mark<'a> {
@@ -397,7 +493,7 @@ pub mod rows {
     }
 
     impl Row for Mark<'_> {
-        const TABLE: usize = 2;
+        const TABLE: usize = 3;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -408,6 +504,86 @@ pub mod rows {
             batch.double(5, self.end_rate_per_s);
             batch.int64(6, self.in_flight);
             batch.bool(7, Some(self.measured));
+            batch.end_row();
+        }
+    }
+
+    /// Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct Migrations<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Name of the threads without their numbers. (name)
+        pub thread_group: &'a str,
+        /// CPU that threads were moved from. (number)
+        pub from_cpu: i64,
+        /// CPU that they were moved to. (number)
+        pub to_cpu: i64,
+        /// Moves. A thread that sleeps may be moved several times before it runs again. (count)
+        pub count: i64,
+    }
+
+    impl Row for Migrations<'_> {
+        const TABLE: usize = 4;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.thread_group));
+            batch.int64(4, Some(self.from_cpu));
+            batch.int64(5, Some(self.to_cpu));
+            batch.int64(6, Some(self.count));
+            batch.end_row();
+        }
+    }
+
+    /// One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct OffCpu<'a> {
+        /// When the thread lost or left its CPU. (ns since the Unix epoch)
+        pub start_ns: i64,
+        /// From there until it was on a CPU again. (ns)
+        pub duration_ns: i64,
+        /// How much of that it was ready to run and waited for a CPU: all of it if it was preempted, what came after the wake-up otherwise. (ns)
+        pub run_queue_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Thread id in the kernel. (number)
+        pub tid: i64,
+        /// Name of the thread: the full Java name where the agent told it, otherwise the 15 characters that the kernel keeps. (name)
+        pub thread: &'a str,
+        /// Name of the thread without its number. (name)
+        pub thread_group: &'a str,
+        /// blocked: it waited for something, as a lock, a socket or a time. disk: for a disk, by what the kernel counts as iowait. uninterruptible: for something else that no signal ends, as a page or a lock in the kernel. stopped: by a signal or a debugger. preempted: it was ready to run, and others had the CPU. (name)
+        pub reason: &'a str,
+        /// CPU that it left. (number)
+        pub from_cpu: i64,
+        /// CPU that it came back to. (number)
+        pub to_cpu: i64,
+        /// Where in the kernel it was, as a number in the table stacks. Null where that was not asked for. (number)
+        pub stack: Option<i64>,
+    }
+
+    impl Row for OffCpu<'_> {
+        const TABLE: usize = 5;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.start_ns));
+            batch.int64(1, Some(self.duration_ns));
+            batch.int64(2, Some(self.run_queue_ns));
+            batch.string(3, Some(self.node));
+            batch.int64(4, Some(self.tid));
+            batch.string(5, Some(self.thread));
+            batch.string(6, Some(self.thread_group));
+            batch.string(7, Some(self.reason));
+            batch.int64(8, Some(self.from_cpu));
+            batch.int64(9, Some(self.to_cpu));
+            batch.int64(10, self.stack);
             batch.end_row();
         }
     }
@@ -442,7 +618,7 @@ pub mod rows {
     }
 
     impl Row for Pause<'_> {
-        const TABLE: usize = 3;
+        const TABLE: usize = 6;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -487,7 +663,7 @@ pub mod rows {
     }
 
     impl Row for PoolSample<'_> {
-        const TABLE: usize = 4;
+        const TABLE: usize = 7;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -532,7 +708,7 @@ pub mod rows {
     }
 
     impl Row for Request<'_> {
-        const TABLE: usize = 5;
+        const TABLE: usize = 8;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.intended_start_ns));
@@ -546,6 +722,46 @@ pub mod rows {
             batch.int64(8, self.stream);
             batch.int64(9, self.request_bytes);
             batch.int64(10, self.response_bytes);
+            batch.end_row();
+        }
+    }
+
+    /// Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct RunQueueDelay<'a> {
+        /// End of the interval. A delay counts in the interval in which the thread came onto a CPU. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Name of the threads without their numbers. (name)
+        pub thread_group: &'a str,
+        /// What the delay began with. wakeup: the thread became ready, or was made. preemption: it lost its CPU to another. (name)
+        pub after: &'a str,
+        /// Lower bound of the delays in this row, itself included. (ns)
+        pub low_ns: i64,
+        /// Upper bound of the delays in this row, itself not included: twice low_ns, or 1 where that is 0. (ns)
+        pub high_ns: i64,
+        /// Times that a thread came onto a CPU. (count)
+        pub count: i64,
+        /// Sum of their delays. (ns)
+        pub total_ns: i64,
+    }
+
+    impl Row for RunQueueDelay<'_> {
+        const TABLE: usize = 9;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.thread_group));
+            batch.string(4, Some(self.after));
+            batch.int64(5, Some(self.low_ns));
+            batch.int64(6, Some(self.high_ns));
+            batch.int64(7, Some(self.count));
+            batch.int64(8, Some(self.total_ns));
             batch.end_row();
         }
     }
@@ -572,7 +788,7 @@ pub mod rows {
     }
 
     impl Row for StackSample<'_> {
-        const TABLE: usize = 6;
+        const TABLE: usize = 10;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -611,7 +827,7 @@ pub mod rows {
     }
 
     impl Row for SourceReport<'_> {
-        const TABLE: usize = 7;
+        const TABLE: usize = 11;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -627,7 +843,7 @@ pub mod rows {
         }
     }
 
-    /// The stacks of the table samples, each once per node and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
+    /// The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Stack<'a> {
         /// When it was first seen. (ns since the Unix epoch)
@@ -641,7 +857,7 @@ pub mod rows {
     }
 
     impl Row for Stack<'_> {
-        const TABLE: usize = 8;
+        const TABLE: usize = 12;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -668,7 +884,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 9;
+        const TABLE: usize = 13;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -712,7 +928,7 @@ pub mod rows {
     }
 
     impl Row for SyscallSummary<'_> {
-        const TABLE: usize = 10;
+        const TABLE: usize = 14;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -758,7 +974,7 @@ pub mod rows {
     }
 
     impl Row for Syscall<'_> {
-        const TABLE: usize = 11;
+        const TABLE: usize = 15;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -823,7 +1039,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 12;
+        const TABLE: usize = 16;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -881,7 +1097,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 13;
+        const TABLE: usize = 17;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -934,7 +1150,7 @@ pub mod rows {
     }
 
     impl Row for WireRequest<'_> {
-        const TABLE: usize = 14;
+        const TABLE: usize = 18;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));

@@ -35,7 +35,18 @@ enum State {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let checks = [java_for_nodes(), maven(), attach(), schedstat(), sched(), syscalls(), wire(), cpus(), descriptors()];
+    let checks = [
+        java_for_nodes(),
+        maven(),
+        attach(),
+        schedstat(),
+        sched(),
+        syscalls(),
+        wire(),
+        scheduling(),
+        cpus(),
+        descriptors(),
+    ];
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&checks)?);
         return Ok(ExitCode::SUCCESS);
@@ -150,6 +161,14 @@ fn wire() -> Check {
     let what = "requests on the wire";
     match helenus_observe::wire_available() {
         Ok(()) => check(what, State::Works, "a packet socket; what is in TLS can't be read", ""),
+        Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
+    }
+}
+
+fn scheduling() -> Check {
+    let what = "times off the CPU, run-queue delays and moves by CPU";
+    match helenus_observe::sched_available() {
+        Ok(()) => check(what, State::Works, "eBPF: the kernel takes the programs", ""),
         Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
     }
 }

@@ -5,14 +5,16 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use helenus_cassandra::Cancel;
 use helenus_cassandra::target::{self, Target, Vm, Which};
-use helenus_observe::{Event, Observation, Options, ProcessKind, StackOptions, SyscallsMode, SyscallsOptions, Watched};
+use helenus_observe::{
+    Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
+};
 use helenus_recording::{Manifest, Recorder};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Record what running nodes do: CPUs, threads, GC, safepoints, thread pools, tables, system calls, requests on the wire
+/// Record what running nodes do: CPUs, threads, GC, thread pools, tables, system calls, scheduling, requests on the wire
 ///
 /// The nodes run on this machine and need no preparation. An agent is loaded into each JVM and taken out again at the
 /// end; it opens no port. Ends after --for, with the command after `--`, at Ctrl-C, or when the last node has ended.
@@ -23,7 +25,8 @@ use std::time::{Duration, Instant};
   helenus record --node 127.0.0.1 -- cassandra-stress write n=1000000
   helenus record --node 127.0.0.1 --no-agent --for 10s
   helenus record --node 127.0.0.1 --syscalls summary --for 60s
-  helenus record --node 127.0.0.1 --wire on --for 60s")]
+  helenus record --node 127.0.0.1 --wire on --for 60s
+  helenus record --node 127.0.0.1 --sched on --off-cpu-above 5ms --for 60s")]
 pub struct Arguments {
     /// A node, by its CQL address (may be given again)
     #[arg(long = "node", value_name = "ADDRESS[:PORT]", required_unless_present = "pids")]
@@ -56,8 +59,17 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_events_per_s: Option<u32>,
     /// Record each request on the wire with its answer, from the packets (needs root)
-    #[arg(long, value_name = "on|off", default_value = "off", value_parser = on_or_off, action = clap::ArgAction::Set)]
-    wire: bool,
+    #[arg(long, value_name = "MODE", default_value = "off")]
+    wire: Switch,
+    /// Record by eBPF how threads come onto CPUs and off them: times off the CPU, run-queue delays, moves (needs root)
+    #[arg(long, value_name = "MODE", default_value = "off")]
+    sched: Switch,
+    /// With --sched on: times off the CPU have a row from this duration on; 1ns for all [default: 1ms]
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    off_cpu_above: Option<Duration>,
+    /// With --sched on: also record where in the kernel the thread was
+    #[arg(long)]
+    off_cpu_stacks: bool,
     /// A command to record around
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -90,14 +102,6 @@ fn stacks(text: &str) -> Result<StackEvents, String> {
     Ok(events)
 }
 
-fn on_or_off(text: &str) -> Result<bool, String> {
-    match text {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err("on or off".to_string()),
-    }
-}
-
 impl Arguments {
     fn stack_options(&self) -> Option<StackOptions> {
         let StackEvents { cpu, wall, alloc, lock } = self.stacks;
@@ -108,6 +112,18 @@ impl Arguments {
             alloc_bytes: alloc.then_some(ALLOC_BYTES),
             lock: lock.then_some(LOCK),
         })
+    }
+}
+
+impl Arguments {
+    fn sched_options(&self) -> SchedOptions {
+        let defaults = SchedOptions::default();
+        SchedOptions {
+            on: self.sched == Switch::On,
+            off_cpu_above: self.off_cpu_above.unwrap_or(defaults.off_cpu_above),
+            stacks: self.off_cpu_stacks,
+            ..defaults
+        }
     }
 }
 
@@ -130,6 +146,12 @@ impl Syscalls {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    Off,
+    On,
+}
+
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if arguments.stack_interval < Duration::from_millis(1) {
         bail!(
@@ -145,6 +167,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     if arguments.max_events_per_s.is_some() && arguments.syscalls != Syscalls::Full {
         bail!("--max-events-per-s limits the rows of --syscalls full; a summary has none to limit");
+    }
+    if arguments.sched == Switch::Off && (arguments.off_cpu_above.is_some() || arguments.off_cpu_stacks) {
+        bail!("--off-cpu-above and --off-cpu-stacks say what --sched on records; give that too");
     }
     let cancel = interrupt::cancel_on_signals()?;
     let targets = targets(&arguments)?;
@@ -217,7 +242,8 @@ fn record(
             max_events_per_s: arguments.max_events_per_s,
             ..SyscallsOptions::default()
         },
-        wire: arguments.wire,
+        wire: arguments.wire == Switch::On,
+        sched: arguments.sched_options(),
         ..Options::default()
     };
     let mut steps = terminal::Steps::new();

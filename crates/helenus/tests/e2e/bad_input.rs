@@ -26,6 +26,8 @@ fn addresses_and_processes_that_are_none() {
     refused(&place, &format!("record --pid {} --for 1s", sleep.id()), &["no Java virtual machine", "--no-agent"]);
     let limited = format!("record --pid {} --no-agent --max-events-per-s 5 --for 1s", sleep.id());
     refused(&place, &limited, &["--syscalls full"]);
+    let without = format!("record --pid {} --no-agent --off-cpu-above 5ms --for 1s", sleep.id());
+    refused(&place, &without, &["--sched on"]);
     // Its CPU and threads can still be recorded.
     place.well(&format!("record --pid {} --for 1s --no-agent -o sleeping", sleep.id()));
     assert!(place.ask("sleeping", "select count(*) from cpus") > 0);

@@ -1,12 +1,18 @@
 //! What all sources have in common that run programs in the kernel: whether that can be had, loading, and the processes
 //! that are followed.
 
+mod bytes;
 mod missing;
 mod process;
+mod sums;
+mod threads;
 
+pub(crate) use bytes::{Bytes, text};
 pub use missing::Missing;
 pub(crate) use missing::look;
 pub(crate) use process::{Followed, follow, pids, report};
+pub(crate) use sums::{Losses, Sums, bounds_ns};
+pub(crate) use threads::{Named, NamedThreads};
 
 use libbpf_rs::{MapCore, MapHandle, Object, ObjectBuilder, OpenMapMut, PrintLevel, RingBuffer, RingBufferBuilder};
 use std::sync::{Mutex, PoisonError};

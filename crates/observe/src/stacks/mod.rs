@@ -322,7 +322,7 @@ impl Reader {
 }
 
 /// The same for the same frames, in every recording: FNV-1a, without the sign.
-fn number_of(frames: &jfr::Frames) -> i64 {
+pub(crate) fn number_of(frames: &jfr::Frames) -> i64 {
     let bytes = frames.names.bytes().chain([0]).chain(frames.kinds.bytes());
     let hash =
         bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));

@@ -6,14 +6,13 @@ use super::kernel::Programs;
 use super::records::{self, LOST_REASONS, Record, Sum};
 use super::{PROVIDER, SOURCE, SyscallsMode};
 use crate::Watched;
-use crate::ebpf::{self, Followed, Missing};
-use crate::names::{ThreadNames, thread_group};
+use crate::ebpf::{self, Followed, Missing, NamedThreads};
+use crate::names::ThreadNames;
 use helenus_recording::rows::{Syscall, SyscallSummary};
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use libbpf_rs::RingBuffer;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -25,8 +24,6 @@ const APPEND_EVERY: Duration = Duration::from_millis(200);
 const APPEND_AT_ROWS: usize = 1 << 17;
 /// How often the reader says what it captured, lost and cost; and how often sums are taken.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// Above so many threads, those that have ended are forgotten.
-const THREADS_KEPT: usize = 4096;
 /// Records that are taken at once, so that the end of the recording is noticed even when they come faster.
 const RECORDS_AT_ONCE: usize = 1 << 16;
 
@@ -42,22 +39,12 @@ struct Row {
     named: Named,
 }
 
-/// A thread as the kernel names it, and its group as the agent's names make it.
-struct Thread {
-    process: u8,
-    short: String,
-    group: Rc<str>,
-}
-
 /// What is known of threads and descriptors, and the rows that wait.
 struct Follower {
     calls: Calls,
-    pids: Vec<u32>,
-    names: Vec<ThreadNames>,
-    threads: HashMap<u32, Thread>,
+    threads: NamedThreads,
     descriptors: Descriptors,
     rows: Vec<Row>,
-    no_group: Rc<str>,
 }
 
 /// Sums of one row of `syscall_summary`.
@@ -91,12 +78,9 @@ impl Reader {
         let pids: Vec<u32> = followed.iter().map(|(watched, _)| watched.pid).collect();
         let follower = Follower {
             calls,
-            names: followed.iter().map(|(_, names)| names.clone()).collect(),
-            threads: HashMap::new(),
             descriptors: Descriptors::new(&pids),
-            pids,
+            threads: NamedThreads::new(pids, followed.iter().map(|(_, names)| names.clone()).collect()),
             rows: Vec::new(),
-            no_group: "".into(),
         };
         let followed = followed.into_iter().map(|(watched, _)| Followed::new(watched));
         Reader {
@@ -192,7 +176,7 @@ impl Reader {
         self.report(interval);
         let mut follower = self.follower.borrow_mut();
         follower.descriptors.tidy();
-        follower.regroup();
+        follower.threads.tidy();
     }
 
     fn append_sums(&mut self, interval: Duration, ring: &RingBuffer<'_>) {
@@ -205,7 +189,8 @@ impl Reader {
         let mut totals: HashMap<(u8, Rc<str>, u16, Named, u8), Total> = HashMap::new();
         for sum in &sums {
             let named = follower.descriptors.name(sum.identity);
-            let total = totals.entry((sum.process, follower.group(sum.tid), sum.call, named, sum.bin)).or_default();
+            let total =
+                totals.entry((sum.process, follower.threads.group(sum.tid), sum.call, named, sum.bin)).or_default();
             total.count += sum.count;
             total.total_ns += sum.total_ns;
             total.bytes += sum.bytes;
@@ -215,7 +200,7 @@ impl Reader {
         for ((process, group, call, named, bin), total) in &totals {
             let Some(followed) = self.followed.get_mut(usize::from(*process)) else { continue };
             followed.captured += 1;
-            let (low_ns, high_ns) = records::bounds_ns(*bin);
+            let (low_ns, high_ns) = ebpf::bounds_ns(*bin);
             let number = call.to_string();
             let name = follower.calls.name(*call);
             self.recorder.append(SyscallSummary {
@@ -264,49 +249,16 @@ impl Follower {
                     Some(path) => self.descriptors.path(process, ended.identity, path),
                     None => self.descriptors.name(ended.identity),
                 };
-                let group = self.group(tid);
+                let group = self.threads.group(tid);
                 let records::Ended { start_ns, duration_ns, returned, .. } = ended;
                 self.rows.push(Row { process, tid, start_ns, duration_ns, call, returned, group, named });
             }
-            Some(Record::Thread { process, tid, name }) => {
-                let short = String::from_utf8_lossy(name).into_owned();
-                let group = self.names.get(usize::from(process)).map_or("".into(), |names| group(names, tid, &short));
-                self.threads.insert(tid, Thread { process, short, group });
-            }
+            Some(Record::Thread { process, tid, name }) => self.threads.told(process, tid, name),
             Some(Record::Descriptor { process, call, descriptor }) => {
                 self.descriptors.made(process, call, &descriptor, &self.calls);
             }
             Some(Record::Closed { identity }) => self.descriptors.closed(identity),
         }
-    }
-
-    fn group(&self, tid: u32) -> Rc<str> {
-        self.threads.get(&tid).map_or_else(|| Rc::clone(&self.no_group), |thread| Rc::clone(&thread.group))
-    }
-
-    /// The agent tells full names later than the kernel tells short ones.
-    fn regroup(&mut self) {
-        if self.threads.len() > THREADS_KEPT {
-            let pids = &self.pids;
-            self.threads.retain(|tid, thread| {
-                let pid = pids.get(usize::from(thread.process)).copied().unwrap_or_default();
-                Path::new(&format!("/proc/{pid}/task/{tid}")).exists()
-            });
-        }
-        for (tid, thread) in &mut self.threads {
-            let Some(names) = self.names.get(usize::from(thread.process)) else { continue };
-            let now = group(names, *tid, &thread.short);
-            if now != thread.group {
-                thread.group = now;
-            }
-        }
-    }
-}
-
-fn group(names: &ThreadNames, tid: u32, short: &str) -> Rc<str> {
-    match names.full(i64::from(tid), short) {
-        Some(full) => thread_group(&full).into(),
-        None => names.group(short).into(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the programs in the kernel and their reader tell each other: `bpf/syscalls.h`, seen from this side.
 
 use super::calls::CallKind;
+use crate::ebpf::{Bytes, text};
 
 pub(super) const CALLS: usize = 512;
 
@@ -117,54 +118,10 @@ pub(super) fn sum(key: &[u8], value: &[u8]) -> Option<Sum> {
     Some(Sum { tid, identity, call, process, bin, count, total_ns, bytes, errors })
 }
 
-/// The bounds of a bin of durations.
-pub(super) fn bounds_ns(bin: u8) -> (i64, i64) {
-    match bin {
-        0 => (0, 1),
-        bin => {
-            let low = 1_i64 << (u32::from(bin) - 1).min(62);
-            (low, low.saturating_mul(2))
-        }
-    }
-}
-
-/// Up to the first zero.
-fn text(bytes: &[u8]) -> &[u8] {
-    bytes.split(|byte| *byte == 0).next().unwrap_or_default()
-}
-
-struct Bytes<'a>(&'a [u8]);
-
-impl Bytes<'_> {
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*taken)
-    }
-
-    fn u32(&mut self) -> Option<u32> {
-        self.array().map(u32::from_ne_bytes)
-    }
-
-    fn i64(&mut self) -> Option<i64> {
-        self.array().map(i64::from_ne_bytes)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn bins_touch_and_each_holds_its_durations() {
-        assert_eq!(bounds_ns(0), (0, 1));
-        assert_eq!(bounds_ns(1), (1, 2));
-        assert_eq!(bounds_ns(11), (1024, 2048));
-        for bin in 0..62 {
-            assert_eq!(bounds_ns(bin).1, bounds_ns(bin + 1).0);
-        }
-    }
 
     proptest! {
         #[test]

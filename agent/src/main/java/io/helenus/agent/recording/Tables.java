@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "7dc613464b4da6d7";
+  public static final String FINGERPRINT = "0adfd4db13aefd74";
 
   /** What each CPU of the machine did in an interval, from /proc/stat. */
   public static final int CPUS = 0;
@@ -11,44 +11,56 @@ public final class Tables {
   /** What explain found, most important first. */
   public static final int FINDINGS = 1;
 
+  /** Interrupts that each CPU of the machine served in an interval, from /proc/interrupts and /proc/softirqs. An interrupt that did not come in the interval has no row. */
+  public static final int INTERRUPTS = 2;
+
   /** Named stretches of time on the clock of the recording, such as the phases of a load. */
-  public static final int MARKS = 2;
+  public static final int MARKS = 3;
+
+  /** Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs. */
+  public static final int MIGRATIONS = 4;
+
+  /** One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end. */
+  public static final int OFF_CPU = 5;
 
   /** Times in which the JVM of a node stopped its threads. */
-  public static final int PAUSES = 3;
+  public static final int PAUSES = 6;
 
   /** Thread pools of a node, as its own metrics give them. */
-  public static final int POOLS = 4;
+  public static final int POOLS = 7;
 
   /** One row per request that the load driver sent, as the client saw it. */
-  public static final int REQUESTS = 5;
+  public static final int REQUESTS = 8;
+
+  /** Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these. */
+  public static final int RUN_QUEUE = 9;
 
   /** What a thread was doing at a moment: its stack, from the profiler. One row per sample. */
-  public static final int SAMPLES = 6;
+  public static final int SAMPLES = 10;
 
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
-  public static final int SOURCES = 7;
+  public static final int SOURCES = 11;
 
-  /** The stacks of the table samples, each once per node and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
-  public static final int STACKS = 8;
+  /** The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
+  public static final int STACKS = 12;
 
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
-  public static final int STALLS = 9;
+  public static final int STALLS = 13;
 
   /** System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these. */
-  public static final int SYSCALL_SUMMARY = 10;
+  public static final int SYSCALL_SUMMARY = 14;
 
   /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
-  public static final int SYSCALLS = 11;
+  public static final int SYSCALLS = 15;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 12;
+  public static final int TABLE_STATS = 16;
 
   /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 13;
+  public static final int THREADS = 17;
 
   /** One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second. */
-  public static final int WIRE = 14;
+  public static final int WIRE = 18;
 
   private Tables() {}
 
@@ -110,6 +122,27 @@ public final class Tables {
     rows.string(evidence);
   }
 
+  public static void interrupts(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      long cpu,
+      String kind,
+      String interrupt,
+      String device,
+      long count) {
+    rows.row(INTERRUPTS);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.int64(cpu);
+    rows.string(kind);
+    rows.string(interrupt);
+    rows.string(device);
+    rows.int64(count);
+  }
+
   public static void mark(
       RowBuffer rows,
       long startNs,
@@ -129,6 +162,52 @@ public final class Tables {
     rows.nullableFloat64(endRatePerS);
     rows.nullableInt64(inFlight);
     rows.bool(measured);
+  }
+
+  public static void migrations(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String threadGroup,
+      long fromCpu,
+      long toCpu,
+      long count) {
+    rows.row(MIGRATIONS);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(threadGroup);
+    rows.int64(fromCpu);
+    rows.int64(toCpu);
+    rows.int64(count);
+  }
+
+  public static void offCpu(
+      RowBuffer rows,
+      long startNs,
+      long durationNs,
+      long runQueueNs,
+      String node,
+      long tid,
+      String thread,
+      String threadGroup,
+      String reason,
+      long fromCpu,
+      long toCpu,
+      Long stack) {
+    rows.row(OFF_CPU);
+    rows.int64(startNs);
+    rows.int64(durationNs);
+    rows.int64(runQueueNs);
+    rows.string(node);
+    rows.int64(tid);
+    rows.string(thread);
+    rows.string(threadGroup);
+    rows.string(reason);
+    rows.int64(fromCpu);
+    rows.int64(toCpu);
+    rows.nullableInt64(stack);
   }
 
   public static void pause(
@@ -210,6 +289,29 @@ public final class Tables {
     rows.nullableInt64(stream);
     rows.nullableInt64(requestBytes);
     rows.nullableInt64(responseBytes);
+  }
+
+  public static void runQueueDelay(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String threadGroup,
+      String after,
+      long lowNs,
+      long highNs,
+      long count,
+      long totalNs) {
+    rows.row(RUN_QUEUE);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(threadGroup);
+    rows.string(after);
+    rows.int64(lowNs);
+    rows.int64(highNs);
+    rows.int64(count);
+    rows.int64(totalNs);
   }
 
   public static void stackSample(

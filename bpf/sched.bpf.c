@@ -1,0 +1,403 @@
+/*
+ * Follows how the threads of some processes come onto CPUs and off them: times off the CPU as records in a ring buffer,
+ * delays before running and moves between CPUs added up in a table.
+ *
+ * All of this runs while the kernel switches threads, with the lock of a CPU's queue held. So nothing here asks the
+ * kernel for memory: every table has all of its own from the start.
+ */
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+#include "bins.h"
+#include "sched.h"
+
+/* States of a thread, as the kernel has them: the same numbers since Linux 4.14. */
+#define TASK_INTERRUPTIBLE 0x1
+#define TASK_UNINTERRUPTIBLE 0x2
+#define TASK_STOPPED 0x4
+#define TASK_TRACED 0x8
+#define TASK_DEAD 0x80
+
+#define THREADS 16384
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile struct settings settings SEC(".rodata.settings") = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 23);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, PROCESSES * LOST_REASONS);
+	__type(key, __u32);
+	__type(value, __u64);
+} losses SEC(".maps");
+
+struct thread {
+	/* When it left its CPU, and where and why; 0: it is on one, or left it before it was followed. */
+	__u64 off_ns;
+	/* Since when it has been ready to run; 0: it is not, or runs. */
+	__u64 ready_ns;
+	__u32 cpu;
+	__u8 reason;
+	/* Whether the reader knows its name. */
+	__u8 named;
+	__u8 seen;
+	__u8 filler;
+};
+
+/* How a thread was seen last. */
+enum seen {
+	SEEN_NEVER,
+	SEEN_ON,
+	SEEN_OFF,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, THREADS);
+	__type(key, __u32);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+/* Where threads left their CPUs, if that was asked for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, THREADS);
+	__type(key, __u32);
+	__type(value, struct stack);
+} stacks SEC(".maps");
+
+/* Two tables of sums: one is added to while the other is read and emptied, so that nothing is lost between. */
+struct sums {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 16);
+	__type(key, struct sum_key);
+	__type(value, struct sum);
+};
+
+struct sums sums_0 SEC(".maps");
+struct sums sums_1 SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} added_to SEC(".maps");
+
+static __always_inline struct process *process_of(struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+
+	/* The idle threads: every second switch is to one of them. */
+	if (!tgid)
+		return 0;
+	return bpf_map_lookup_elem(&processes, &tgid);
+}
+
+static __always_inline void lose(struct process *process, enum lost reason)
+{
+	__u32 key = process->index * LOST_REASONS + reason;
+	__u64 *lost = bpf_map_lookup_elem(&losses, &key);
+
+	if (lost)
+		*lost += 1;
+}
+
+/* Whatever is added up belongs to one thread, which the kernel's lock lets happen to it one after another. */
+static __always_inline void add_up(struct process *process, struct sum_key *key, __u64 total_ns)
+{
+	__u32 zero = 0;
+	__u32 *second = bpf_map_lookup_elem(&added_to, &zero);
+	struct sum *sum, none = {};
+	void *sums;
+
+	if (!second)
+		return;
+	sums = *second ? &sums_1 : &sums_0;
+	sum = bpf_map_lookup_elem(sums, key);
+	if (!sum) {
+		bpf_map_update_elem(sums, key, &none, BPF_NOEXIST);
+		sum = bpf_map_lookup_elem(sums, key);
+		if (!sum) {
+			lose(process, LOST_SUMS);
+			return;
+		}
+	}
+	sum->count += 1;
+	sum->total_ns += total_ns;
+}
+
+static __always_inline bool tell_name(struct process *process, __u32 tid, const char *name)
+{
+	struct thread_record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+
+	if (!record)
+		return 0;
+	record->head.record = RECORD_THREAD;
+	record->head.process = process->index;
+	record->head.reason = 0;
+	record->head.filler = 0;
+	record->head.tid = tid;
+	__builtin_memset(record->name, 0, sizeof(record->name));
+	bpf_probe_read_kernel_str(record->name, sizeof(record->name), name);
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	return 1;
+}
+
+/* What is known of a thread, which from here on has a name that the reader knows. */
+static __always_inline struct thread *thread_of(struct process *process, struct task_struct *task)
+{
+	struct thread *thread, none = {};
+	__u32 tid = task->pid;
+
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread) {
+		bpf_map_update_elem(&threads, &tid, &none, BPF_NOEXIST);
+		thread = bpf_map_lookup_elem(&threads, &tid);
+		if (!thread) {
+			lose(process, LOST_THREADS);
+			return 0;
+		}
+	}
+	if (!thread->named)
+		thread->named = tell_name(process, tid, task->comm);
+	return thread;
+}
+
+static __always_inline unsigned int state_of(struct task_struct *task)
+{
+	struct task_struct___before_5_14 *old = (void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return BPF_CORE_READ(old, state);
+}
+
+static __always_inline enum reason reason_of(struct task_struct *task, bool preempted, unsigned int state)
+{
+	/* One that yields stays ready as well, and is not told apart. */
+	if (preempted || !(state & 0xff))
+		return REASON_PREEMPTED;
+	if (state & (TASK_STOPPED | TASK_TRACED))
+		return REASON_STOPPED;
+	if (state & TASK_UNINTERRUPTIBLE)
+		return BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait) ? REASON_DISK : REASON_UNINTERRUPTIBLE;
+	return REASON_BLOCKED;
+}
+
+static __always_inline void keep_stack(void *ctx, __u32 tid)
+{
+	struct stack *stack = bpf_map_lookup_elem(&stacks, &tid);
+	long bytes;
+
+	if (!stack) {
+		struct stack none = {};
+
+		bpf_map_update_elem(&stacks, &tid, &none, BPF_NOEXIST);
+		stack = bpf_map_lookup_elem(&stacks, &tid);
+		if (!stack)
+			return;
+	}
+	bytes = bpf_get_stack(ctx, stack->frames, sizeof(stack->frames), 0);
+	stack->bytes = bytes > 0 ? bytes : 0;
+}
+
+/* A thread leaves its CPU. */
+static __always_inline void leave(void *ctx, struct task_struct *task, bool preempted, unsigned int state)
+{
+	struct process *process = process_of(task);
+	struct thread *thread;
+	__u32 tid = task->pid;
+
+	if (!process)
+		return;
+	if (!preempted && state & TASK_DEAD) {
+		bpf_map_delete_elem(&threads, &tid);
+		if (settings.stacks)
+			bpf_map_delete_elem(&stacks, &tid);
+		return;
+	}
+	thread = thread_of(process, task);
+	if (!thread)
+		return;
+	if (thread->seen == SEEN_OFF)
+		lose(process, LOST_SWITCH);
+	thread->seen = SEEN_OFF;
+	thread->reason = reason_of(task, preempted, state);
+	thread->cpu = bpf_get_smp_processor_id();
+	if (settings.stacks)
+		keep_stack(ctx, tid);
+	thread->off_ns = bpf_ktime_get_ns();
+	thread->ready_ns = thread->reason == REASON_PREEMPTED ? thread->off_ns : 0;
+}
+
+static __always_inline void fill(struct off_cpu_record *record, __u8 kind, struct process *process, __u32 tid,
+				 struct thread *thread, __u64 now_ns)
+{
+	record->head.record = kind;
+	record->head.process = process->index;
+	record->head.reason = thread->reason;
+	record->head.filler = 0;
+	record->head.tid = tid;
+	record->start_ns = thread->off_ns;
+	record->duration_ns = now_ns - thread->off_ns;
+	record->run_queue_ns = now_ns - thread->ready_ns;
+	record->from_cpu = thread->cpu;
+	record->to_cpu = bpf_get_smp_processor_id();
+}
+
+static __always_inline void tell_off_cpu(struct process *process, __u32 tid, struct thread *thread, __u64 now_ns)
+{
+	struct off_cpu_record *record;
+
+	if (settings.stacks) {
+		struct stack *stack = bpf_map_lookup_elem(&stacks, &tid);
+
+		if (stack && stack->bytes) {
+			struct off_cpu_with_stack_record *with = bpf_ringbuf_reserve(&records, sizeof(*with), 0);
+
+			if (!with) {
+				lose(process, LOST_RING);
+				return;
+			}
+			fill(&with->off_cpu, RECORD_OFF_CPU_WITH_STACK, process, tid, thread, now_ns);
+			__builtin_memcpy(&with->stack, stack, sizeof(*stack));
+			bpf_ringbuf_submit(with, BPF_RB_NO_WAKEUP);
+			return;
+		}
+	}
+	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	if (!record) {
+		lose(process, LOST_RING);
+		return;
+	}
+	fill(record, RECORD_OFF_CPU, process, tid, thread, now_ns);
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+}
+
+/* A thread comes onto a CPU. */
+static __always_inline void come(struct task_struct *task)
+{
+	struct process *process = process_of(task);
+	struct thread *thread;
+	struct sum_key key = {};
+	__u32 tid = task->pid;
+	__u64 now_ns;
+
+	if (!process)
+		return;
+	/* Without one it has been off the CPU since before it was followed, and nobody knows for how long. */
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread)
+		return;
+	if (thread->seen == SEEN_ON)
+		lose(process, LOST_SWITCH);
+	thread->seen = SEEN_ON;
+	now_ns = bpf_ktime_get_ns();
+	if (thread->off_ns && !thread->ready_ns) {
+		/* Nobody woke it: it wanted to sleep, but a signal was there, so that it stayed ready. */
+		thread->reason = REASON_PREEMPTED;
+		thread->ready_ns = thread->off_ns;
+	}
+	if (thread->ready_ns) {
+		__u64 delay_ns = now_ns - thread->ready_ns;
+
+		key.tid = tid;
+		key.process = process->index;
+		key.kind = SUM_DELAY;
+		key.first = thread->off_ns && thread->reason == REASON_PREEMPTED ? AFTER_PREEMPTION : AFTER_WAKEUP;
+		key.second = bits_of(delay_ns);
+		add_up(process, &key, delay_ns);
+	}
+	if (thread->off_ns && now_ns - thread->off_ns >= settings.off_cpu_above_ns)
+		tell_off_cpu(process, tid, thread, now_ns);
+	thread->off_ns = 0;
+	thread->ready_ns = 0;
+}
+
+SEC("tp_btf/sched_switch")
+int switched(__u64 *ctx)
+{
+	bool preempted = ctx[0];
+	struct task_struct *from = (void *)ctx[1];
+	struct task_struct *to = (void *)ctx[2];
+	unsigned int state;
+
+	/* With the switch, where the kernel tells it so: once the thread is off, others may change it. */
+	if (settings.tells_state)
+		state = ctx[3];
+	else
+		state = state_of(from);
+	leave(ctx, from, preempted, state);
+	come(to);
+	return 0;
+}
+
+static __always_inline void ready(struct task_struct *task)
+{
+	struct process *process = process_of(task);
+	struct thread *thread;
+
+	if (!process)
+		return;
+	thread = thread_of(process, task);
+	/* One that was preempted on its way to sleep is ready already when it is woken. */
+	if (thread && !thread->ready_ns)
+		thread->ready_ns = bpf_ktime_get_ns();
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(woken, struct task_struct *task)
+{
+	ready(task);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(made, struct task_struct *task)
+{
+	ready(task);
+	return 0;
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(moved, struct task_struct *task, int to)
+{
+	struct process *process = process_of(task);
+	struct sum_key key = {};
+
+	if (!process || !thread_of(process, task))
+		return 0;
+	key.tid = task->pid;
+	key.process = process->index;
+	key.kind = SUM_MIGRATION;
+	if (bpf_core_field_exists(task->thread_info.cpu))
+		key.first = BPF_CORE_READ(task, thread_info.cpu);
+	else
+		key.first = BPF_CORE_READ(task, cpu);
+	key.second = to;
+	add_up(process, &key, 0);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(renamed, struct task_struct *task, const char *name)
+{
+	struct process *process = process_of(task);
+	struct thread *thread;
+	__u32 tid = task->pid;
+
+	if (!process)
+		return 0;
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	/* One that is not known yet tells its new name when it is. */
+	if (thread)
+		thread->named = tell_name(process, tid, name);
+	return 0;
+}

@@ -1,0 +1,158 @@
+//! What it costs to follow scheduling: CPU per switch in the process that is followed, in the reader and in the writer,
+//! what is lost, and bytes per row on disk. Two threads of a process of its own, on one CPU, hand a byte to and fro;
+//! rounds of nothing, a bound, every time off the CPU, and those with stacks follow each other, so that what the machine
+//! does meanwhile meets all of them.
+//!
+//! `cargo run --release --workspace --example sched_cost -- [ROUNDS]`, as root.
+
+use helenus_observe::{Observation, Options, ProcessKind, SchedOptions, Watched};
+use helenus_recording::{Manifest, Recorder};
+use std::fs::File;
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+type Failure = Box<dyn std::error::Error>;
+
+const LASTS: Duration = Duration::from_secs(5);
+/// The byte is handed over so often at once, and then everybody sleeps to the next tick.
+const HANDS: u32 = 20;
+const TICK: Duration = Duration::from_millis(1);
+
+fn main() -> Result<(), Failure> {
+    let mut arguments = std::env::args().skip(1);
+    let first = arguments.next();
+    if first.as_deref() == Some("generate") {
+        return generate();
+    }
+    let rounds: u32 = first.map_or(Ok(3), |rounds| rounds.parse())?;
+    println!("mode    switches/s  ns/switch     rows   lost  reader ns/switch  writer ns/switch  bytes/row");
+    let on = SchedOptions { on: true, ..SchedOptions::default() };
+    let all = SchedOptions { off_cpu_above: Duration::from_nanos(1), ..on };
+    for _ in 0..rounds {
+        round("off", SchedOptions::default())?;
+        round("1 ms", on)?;
+        round("all", all)?;
+        round("stacks", SchedOptions { stacks: true, ..all })?;
+    }
+    Ok(())
+}
+
+fn round(name: &str, sched: SchedOptions) -> Result<(), Failure> {
+    let mut child =
+        Command::new(std::env::current_exe()?).arg("generate").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let outcome = follow(name, sched, &mut child);
+    // It ends by itself, unless something went wrong.
+    let _ = child.kill();
+    child.wait()?;
+    outcome
+}
+
+fn follow(name: &str, sched: SchedOptions, child: &mut Child) -> Result<(), Failure> {
+    let folder = tempfile::tempdir()?;
+    let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("cost", "sched_cost"))?;
+    let (events, heard) = std::sync::mpsc::channel();
+    let watched = [Watched { process: ProcessKind::Server, node: "n".into(), pid: child.id() }];
+    let observation = Observation::start(&recorder, &watched, &Options { sched, ..Options::default() }, &events)?;
+    child.stdin.take().ok_or("no stdin")?.write_all(b"1")?;
+    let mut said = String::new();
+    BufReader::new(child.stdout.take().ok_or("no stdout")?).read_line(&mut said)?;
+    observation.stop();
+    for event in heard.try_iter() {
+        if let helenus_observe::Event::Degraded { source: "sched", reason, .. } = event {
+            return Err(reason.into());
+        }
+    }
+    let mut numbers = said.split_whitespace().map(str::parse::<u64>);
+    let mut number = || numbers.next().ok_or("too few numbers");
+    let (switches, cpu_ns) = (number()??, number()??);
+    let summary = recorder.close()?;
+    let facts = summary.tables.get("off_cpu").copied();
+    let (lost, reader_ns, writer_ns) = sources(&summary.folder)?;
+    let each = |whole: u64| whole as f64 / switches as f64;
+    println!(
+        "{name:<8} {:>9.0} {:>10.0} {:>8} {lost:>6} {:>17.0} {:>17.0} {:>10.2}",
+        switches as f64 / LASTS.as_secs_f64(),
+        each(cpu_ns),
+        facts.map_or(0, |facts| facts.rows),
+        each(reader_ns),
+        each(writer_ns),
+        facts.map_or(0.0, |facts| facts.bytes as f64 / facts.rows.max(1) as f64),
+    );
+    Ok(())
+}
+
+/// Switches lost, CPU time of the reader, and of the thread that writes the recording.
+fn sources(folder: &std::path::Path) -> Result<(u64, u64, u64), Failure> {
+    use arrow::array::AsArray;
+    use arrow::datatypes::Int64Type;
+    let (mut lost, mut reader_ns, mut writer_ns) = (0, 0, 0);
+    let file = File::open(folder.join("sources").join("part-0.parquet"))?;
+    for batch in parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file)?.build()? {
+        let batch = batch?;
+        let column = |name: &str| batch.column_by_name(name).ok_or("a column is missing");
+        let (names, losses, cpu) = (column("source")?, column("lost")?, column("cpu_ns")?);
+        for row in 0..batch.num_rows() {
+            let cpu_ns = cpu.as_primitive::<Int64Type>().value(row).unsigned_abs();
+            match names.as_string::<i32>().value(row) {
+                "sched" => {
+                    lost += losses.as_primitive::<Int64Type>().value(row).unsigned_abs();
+                    reader_ns += cpu_ns;
+                }
+                "recorder" => writer_ns += cpu_ns,
+                _ => {}
+            }
+        }
+    }
+    Ok((lost, reader_ns, writer_ns))
+}
+
+/// Has two threads on one CPU wake each other, and says how often they were switched and what CPU time they took.
+fn generate() -> Result<(), Failure> {
+    stay_on_last_cpu()?;
+    std::io::stdin().read_exact(&mut [0])?;
+    let ((here, to_there), (there, to_here)) = (std::io::pipe()?, std::io::pipe()?);
+    let other = std::thread::spawn(move || answer(here, to_here));
+    ask(there, to_there)?;
+    other.join().map_err(|_| "the other thread failed")??;
+    let mut used = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to an rusage of ours, of which every pattern of bits is a value.
+    let used = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, used.as_mut_ptr());
+        used.assume_init()
+    };
+    let time_ns = |time: libc::timeval| (time.tv_sec * 1_000_000 + time.tv_usec) * 1000;
+    println!("{} {}", used.ru_nvcsw + used.ru_nivcsw, time_ns(used.ru_utime) + time_ns(used.ru_stime));
+    Ok(())
+}
+
+fn ask(mut from: PipeReader, mut to: PipeWriter) -> std::io::Result<()> {
+    let started = Instant::now();
+    while started.elapsed() < LASTS {
+        for _ in 0..HANDS {
+            to.write_all(&[1])?;
+            from.read_exact(&mut [0])?;
+        }
+        std::thread::sleep(TICK);
+    }
+    Ok(())
+}
+
+fn answer(mut from: PipeReader, mut to: PipeWriter) -> std::io::Result<()> {
+    let mut byte = [0];
+    while from.read(&mut byte)? > 0 {
+        to.write_all(&byte)?;
+    }
+    Ok(())
+}
+
+fn stay_on_last_cpu() -> std::io::Result<()> {
+    let last = std::thread::available_parallelism()?.get() - 1;
+    // SAFETY: a set of CPUs is plain bits, and the pointer is to one of ours.
+    let outcome = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(last, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)
+    };
+    if outcome == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}

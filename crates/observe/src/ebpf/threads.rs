@@ -1,0 +1,79 @@
+//! The threads that programs in the kernel have told the names of.
+
+use crate::names::{ThreadNames, thread_group};
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+
+/// Above so many threads, those that have ended are forgotten.
+const THREADS_KEPT: usize = 4096;
+
+/// A thread's name and group: the full ones where the agent has told them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) name: Rc<str>,
+    pub(crate) group: Rc<str>,
+}
+
+struct Thread {
+    process: u8,
+    /// As the kernel names it.
+    short: String,
+    named: Named,
+}
+
+/// Threads by their number in the kernel.
+pub(crate) struct NamedThreads {
+    pids: Vec<u32>,
+    names: Vec<ThreadNames>,
+    threads: HashMap<u32, Thread>,
+    nameless: Named,
+}
+
+impl NamedThreads {
+    /// For processes by their index.
+    pub(crate) fn new(pids: Vec<u32>, names: Vec<ThreadNames>) -> NamedThreads {
+        NamedThreads { pids, names, threads: HashMap::new(), nameless: Named { name: "".into(), group: "".into() } }
+    }
+
+    /// The kernel has told a name.
+    pub(crate) fn told(&mut self, process: u8, tid: u32, name: &[u8]) {
+        let short = String::from_utf8_lossy(name).into_owned();
+        let names = self.names.get(usize::from(process));
+        let named = names.map_or_else(|| self.nameless.clone(), |names| named(names, tid, &short));
+        self.threads.insert(tid, Thread { process, short, named });
+    }
+
+    pub(crate) fn named(&self, tid: u32) -> Named {
+        self.threads.get(&tid).map_or(&self.nameless, |thread| &thread.named).clone()
+    }
+
+    pub(crate) fn group(&self, tid: u32) -> Rc<str> {
+        Rc::clone(&self.threads.get(&tid).map_or(&self.nameless, |thread| &thread.named).group)
+    }
+
+    /// The agent tells full names later than the kernel tells short ones; and threads end.
+    pub(crate) fn tidy(&mut self) {
+        if self.threads.len() > THREADS_KEPT {
+            let pids = &self.pids;
+            self.threads.retain(|tid, thread| {
+                let pid = pids.get(usize::from(thread.process)).copied().unwrap_or_default();
+                Path::new(&format!("/proc/{pid}/task/{tid}")).exists()
+            });
+        }
+        for (tid, thread) in &mut self.threads {
+            let Some(names) = self.names.get(usize::from(thread.process)) else { continue };
+            let now = named(names, *tid, &thread.short);
+            if now != thread.named {
+                thread.named = now;
+            }
+        }
+    }
+}
+
+fn named(names: &ThreadNames, tid: u32, short: &str) -> Named {
+    match names.full(i64::from(tid), short) {
+        Some(full) => Named { group: thread_group(&full).into(), name: full.into() },
+        None => Named { name: short.into(), group: names.group(short).into() },
+    }
+}

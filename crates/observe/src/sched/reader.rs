@@ -1,0 +1,275 @@
+//! The thread that takes what the programs in the kernel tell, and makes rows of it.
+
+use super::kernel::Programs;
+use super::records::{self, LOST_REASONS, OffCpuTime, Record, Summed};
+use super::symbols::Symbols;
+use super::{PROVIDER, SOURCE};
+use crate::Watched;
+use crate::ebpf::{self, Followed, Missing, Named, NamedThreads};
+use crate::names::ThreadNames;
+use crate::stacks::{jfr::Frames, number_of};
+use helenus_recording::rows::{Migrations, OffCpu, RunQueueDelay, Stack};
+use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
+use libbpf_rs::RingBuffer;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// Between two looks at the ring buffer: at 8 MiB it holds 175,000 times off the CPU, or 27,000 with their stacks.
+const READ_EVERY: Duration = Duration::from_millis(20);
+/// Rows go to the recording in sorted batches, which take less room in it the longer they are.
+const APPEND_EVERY: Duration = Duration::from_millis(200);
+const APPEND_AT_ROWS: usize = 1 << 16;
+/// How often the reader says what it captured, lost and cost; and how often sums are taken.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// Records that are taken at once, so that the end of the recording is noticed even when they come faster.
+const RECORDS_AT_ONCE: usize = 1 << 15;
+
+/// A row that waits for its batch.
+struct Row {
+    process: u8,
+    tid: u32,
+    off_cpu: OffCpuTime,
+    named: Named,
+    stack: Option<i64>,
+}
+
+/// The stacks of the kernel that have been seen, each named once.
+struct KernelStacks {
+    symbols: Symbols,
+    numbers: HashMap<Vec<u64>, i64>,
+    /// Those that have a row. Different addresses may have the same names.
+    told: HashSet<i64>,
+    /// Rows that wait: number, frames, and when the stack was first seen.
+    rows: Vec<(i64, Frames, i64)>,
+}
+
+/// What is known of threads, and the rows that wait.
+struct Follower {
+    threads: NamedThreads,
+    stacks: Option<KernelStacks>,
+    rows: Vec<Row>,
+}
+
+pub(super) struct Reader {
+    recorder: Recorder,
+    followed: Vec<Followed>,
+    programs: Programs,
+    follower: Rc<RefCell<Follower>>,
+    reported: Instant,
+    cpu_ns: i64,
+}
+
+impl Reader {
+    /// Takes over programs that are attached.
+    pub(super) fn new(
+        recorder: Recorder,
+        followed: Vec<(Watched, ThreadNames)>,
+        programs: Programs,
+        symbols: Option<Symbols>,
+    ) -> Reader {
+        let pids = followed.iter().map(|(watched, _)| watched.pid).collect();
+        let names = followed.iter().map(|(_, names)| names.clone()).collect();
+        let stacks = symbols.map(|symbols| KernelStacks {
+            symbols,
+            numbers: HashMap::new(),
+            told: HashSet::new(),
+            rows: Vec::new(),
+        });
+        let follower = Follower { threads: NamedThreads::new(pids, names), stacks, rows: Vec::new() };
+        Reader {
+            recorder,
+            followed: followed.into_iter().map(|(watched, _)| Followed::new(watched)).collect(),
+            programs,
+            follower: Rc::new(RefCell::new(follower)),
+            reported: Instant::now(),
+            cpu_ns: cpu_time_of_this_thread_ns(),
+        }
+    }
+
+    /// The way on which the programs tell what they see.
+    pub(super) fn ring(&self) -> Result<RingBuffer<'static>, Missing> {
+        let follower = Rc::clone(&self.follower);
+        ebpf::ring(&self.programs.records, move |bytes| follower.borrow_mut().take(bytes))
+    }
+
+    pub(super) fn run(mut self, ring: &RingBuffer<'_>, stopped: &Receiver<()>) {
+        let mut appended = Instant::now();
+        loop {
+            let going_on = stopped.recv_timeout(READ_EVERY) == Err(RecvTimeoutError::Timeout);
+            if !going_on {
+                self.programs.detach();
+            }
+            while ring.consume_raw_n(RECORDS_AT_ONCE) > 0 {
+                self.append(APPEND_AT_ROWS);
+                if going_on && appended.elapsed() >= REPORT_EVERY {
+                    break;
+                }
+            }
+            if !going_on || appended.elapsed() >= APPEND_EVERY {
+                appended = Instant::now();
+                self.append(0);
+            }
+            if !going_on || self.reported.elapsed() >= REPORT_EVERY {
+                self.each_second(ring);
+            }
+            if !going_on {
+                return;
+            }
+        }
+    }
+
+    /// Writes the rows that wait, if there are as many.
+    fn append(&mut self, at_least: usize) {
+        let mut follower = self.follower.borrow_mut();
+        if follower.rows.len() <= at_least {
+            return;
+        }
+        let clock = self.recorder.clock();
+        if let Some(stacks) = &mut follower.stacks {
+            for (stack, frames, time_ns) in stacks.rows.drain(..) {
+                let time_ns = clock.from_monotonic_ns(time_ns);
+                self.recorder.append(Stack { time_ns, stack, frames: &frames.names, kinds: &frames.kinds });
+            }
+        }
+        // A thread's times in a row: its name repeats, and they follow each other.
+        follower.rows.sort_unstable_by_key(|row| (row.tid, row.off_cpu.start_ns));
+        for row in &follower.rows {
+            if let Some(followed) = self.followed.get_mut(usize::from(row.process)) {
+                followed.captured += 1;
+            }
+        }
+        let followed = &self.followed;
+        self.recorder.append_all(follower.rows.iter().map(|row| OffCpu {
+            start_ns: clock.from_monotonic_ns(row.off_cpu.start_ns),
+            duration_ns: row.off_cpu.duration_ns,
+            run_queue_ns: row.off_cpu.run_queue_ns,
+            node: followed.get(usize::from(row.process)).map_or("", |followed| &followed.watched.node),
+            tid: i64::from(row.tid),
+            thread: &row.named.name,
+            thread_group: &row.named.group,
+            reason: row.off_cpu.reason,
+            from_cpu: i64::from(row.off_cpu.from_cpu),
+            to_cpu: i64::from(row.off_cpu.to_cpu),
+            stack: row.stack,
+        }));
+        follower.rows.clear();
+    }
+
+    fn each_second(&mut self, ring: &RingBuffer<'_>) {
+        let interval = self.reported.elapsed();
+        self.reported = Instant::now();
+        for followed in &mut self.followed {
+            if followed.has_just_ended() {
+                self.programs.forget(followed.watched.pid);
+            }
+        }
+        self.append_sums(interval, ring);
+        // What came with them: at the end nobody looks again.
+        self.append(0);
+        self.report(interval);
+        self.follower.borrow_mut().threads.tidy();
+    }
+
+    fn append_sums(&mut self, interval: Duration, ring: &RingBuffer<'_>) {
+        let mut sums = Vec::new();
+        // What can't be read stays in the table, and comes with the next.
+        let _ = self.programs.take_sums(|sum| sums.push(sum));
+        // The names of their threads were told before anything was added up.
+        ring.consume_raw_n(RECORDS_AT_ONCE);
+        let follower = self.follower.borrow();
+        let mut totals: HashMap<(u8, Rc<str>, Summed), (i64, i64)> = HashMap::new();
+        for sum in &sums {
+            let (count, total_ns) = totals.entry((sum.process, follower.threads.group(sum.tid), sum.of)).or_default();
+            *count += sum.count;
+            *total_ns += sum.total_ns;
+        }
+        let time_ns = self.recorder.clock().now_ns();
+        let interval_ns = i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX);
+        for ((process, thread_group, of), (count, total_ns)) in &totals {
+            let Some(followed) = self.followed.get_mut(usize::from(*process)) else { continue };
+            followed.captured += 1;
+            let (node, count, total_ns) = (followed.watched.node.as_str(), *count, *total_ns);
+            match *of {
+                Summed::Delay { after, bin } => {
+                    let (low_ns, high_ns) = ebpf::bounds_ns(bin);
+                    self.recorder.append(RunQueueDelay {
+                        time_ns,
+                        interval_ns,
+                        node,
+                        thread_group,
+                        after,
+                        low_ns,
+                        high_ns,
+                        count,
+                        total_ns,
+                    });
+                }
+                Summed::Migration { from, to } => {
+                    let (from_cpu, to_cpu) = (i64::from(from), i64::from(to));
+                    self.recorder.append(Migrations {
+                        time_ns,
+                        interval_ns,
+                        node,
+                        thread_group,
+                        from_cpu,
+                        to_cpu,
+                        count,
+                    });
+                }
+            }
+        }
+    }
+
+    fn report(&mut self, interval: Duration) {
+        let now_ns = cpu_time_of_this_thread_ns();
+        let cpu_ns = now_ns - std::mem::replace(&mut self.cpu_ns, now_ns);
+        let programs = &mut self.programs;
+        let lost = |process| {
+            let lost = programs.lost(process);
+            std::array::from_fn(|reason| (LOST_REASONS[reason], lost[reason]))
+        };
+        ebpf::report::<{ LOST_REASONS.len() }>(
+            &self.recorder,
+            (SOURCE, PROVIDER),
+            interval,
+            &mut self.followed,
+            lost,
+            cpu_ns,
+        );
+    }
+}
+
+impl Follower {
+    fn take(&mut self, bytes: &[u8]) {
+        match records::record(bytes) {
+            None => {}
+            Some(Record::OffCpu { process, tid, off_cpu, frames }) => {
+                let stack = match &mut self.stacks {
+                    Some(stacks) if !frames.is_empty() => Some(stacks.number(frames, off_cpu.start_ns)),
+                    _ => None,
+                };
+                self.rows.push(Row { process, tid, off_cpu, named: self.threads.named(tid), stack });
+            }
+            Some(Record::Thread { process, tid, name }) => self.threads.told(process, tid, name),
+        }
+    }
+}
+
+impl KernelStacks {
+    fn number(&mut self, addresses: Vec<u64>, time_ns: i64) -> i64 {
+        if let Some(number) = self.numbers.get(&addresses) {
+            return *number;
+        }
+        let (names, depth) = self.symbols.frames(&addresses);
+        let frames = Frames { names, kinds: "k".repeat(depth) };
+        let number = number_of(&frames);
+        if self.told.insert(number) {
+            self.rows.push((number, frames, time_ns));
+        }
+        self.numbers.insert(addresses, number);
+        number
+    }
+}
