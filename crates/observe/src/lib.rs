@@ -6,6 +6,7 @@
 
 mod cpus;
 mod ebpf;
+mod import;
 mod jvm;
 mod names;
 mod observation;
@@ -16,11 +17,12 @@ mod syscalls;
 mod threads;
 
 pub use ebpf::Missing;
+pub use import::{Error as ImportError, ImportFormat, ImportOptions, Imported, Place, import};
 pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
 pub use names::{ThreadNames, thread_group};
 pub use observation::{Error, Observation, Options};
 pub use protocol::Hello;
-pub use stacks::{StackOptions, jfr};
+pub use stacks::{Frames, StackOptions, jfr};
 pub use syscalls::{SyscallsMode, SyscallsOptions, syscalls_available};
 
 use std::sync::mpsc::Sender;

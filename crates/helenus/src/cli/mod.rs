@@ -7,6 +7,7 @@ mod down;
 mod explain;
 mod findings;
 mod flame;
+mod import;
 mod lab;
 mod load;
 mod nodes;
@@ -53,6 +54,7 @@ enum Command {
     Explain(explain::Arguments),
     Report(report::Arguments),
     Flame(flame::Arguments),
+    Import(import::Arguments),
     Sql(sql::Arguments),
     Recording(recording::Arguments),
     Lab(lab::Arguments),
@@ -73,6 +75,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Explain(arguments) => explain::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Flame(arguments) => flame::run(arguments),
+        Command::Import(arguments) => import::run(arguments),
         Command::Sql(arguments) => sql::run(arguments),
         Command::Recording(arguments) => recording::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),
