@@ -104,7 +104,10 @@ fn import_one(recorder: &Recorder, name: &str, file: Box<dyn BufRead>, options: 
     for (event, (samples, weight)) in &imported.events {
         let samples = terminal::count(*samples);
         let weight = terminal::count(weight.unsigned_abs());
-        terminal::talk(format_args!("{name}: {samples} samples of {event}, weight {weight} ({})", imported.format.name()));
+        terminal::talk(format_args!(
+            "{name}: {samples} samples of {event}, weight {weight} ({})",
+            imported.format.name()
+        ));
     }
     for note in &imported.notes {
         terminal::talk(terminal::dim(format_args!("{name}: {note}")));

@@ -5,6 +5,7 @@ mod completions;
 mod doctor;
 mod down;
 mod explain;
+mod export;
 mod findings;
 mod flame;
 mod import;
@@ -54,6 +55,7 @@ enum Command {
     Explain(explain::Arguments),
     Report(report::Arguments),
     Flame(flame::Arguments),
+    Export(export::Arguments),
     Import(import::Arguments),
     Sql(sql::Arguments),
     Recording(recording::Arguments),
@@ -75,6 +77,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Explain(arguments) => explain::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Flame(arguments) => flame::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
         Command::Import(arguments) => import::run(arguments),
         Command::Sql(arguments) => sql::run(arguments),
         Command::Recording(arguments) => recording::run(arguments),

@@ -61,7 +61,8 @@ pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<
     }
     if taken > 0 && taken == compared {
         return Err(Error::Other(
-            "each stack has two weights: it is a comparison, not a profile; import the profiles that it was made of".into(),
+            "each stack has two weights: it is a comparison, not a profile; import the profiles that it was made of"
+                .into(),
         ));
     }
     if event != "alloc" && options.interval.is_none() {

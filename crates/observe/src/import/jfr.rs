@@ -74,7 +74,9 @@ fn take(read: &Samples, known: &mut Known, options: &ImportOptions, sink: &mut S
         sink.lose(read.without_stack, "samples without a stack");
     }
     if read.superseded > 0 {
-        sink.note("jdk.ExecutionSample is left out where there is jdk.CPUTimeSample, which counts the same CPU time exactly");
+        sink.note(
+            "jdk.ExecutionSample is left out where there is jdk.CPUTimeSample, which counts the same CPU time exactly",
+        );
     }
     if options.place == Place::ThisBoot && !read.ticks_are_ns {
         return Err(Error::Other(

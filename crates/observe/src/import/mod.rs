@@ -106,7 +106,8 @@ pub fn import(recorder: &Recorder, mut from: impl BufRead, options: &ImportOptio
         Some(format) => format,
         None => looks_like(&head)?,
     };
-    let only = |option: &str, of: &str| Err(Error::Other(format!("{option} is for {of}, and this is {}", format.name())));
+    let only =
+        |option: &str, of: &str| Err(Error::Other(format!("{option} is for {of}, and this is {}", format.name())));
     if options.event.is_some() && format != ImportFormat::Folded {
         return only("--event", "folded stacks");
     }
@@ -135,7 +136,9 @@ fn looks_like(head: &[u8]) -> Result<ImportFormat, Error> {
         return other("it is compressed; unpack it with gunzip first");
     }
     if head.starts_with(b"PERFILE2") {
-        return other("it is perf's own file, which only perf reads: run `perf script -i FILE > FILE.txt` and import that");
+        return other(
+            "it is perf's own file, which only perf reads: run `perf script -i FILE > FILE.txt` and import that",
+        );
     }
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
@@ -171,14 +174,8 @@ struct Sink<'a> {
 
 impl<'a> Sink<'a> {
     fn new(recorder: &'a Recorder, node: &'a str, format: ImportFormat) -> Sink<'a> {
-        let imported = Imported {
-            format,
-            samples: 0,
-            events: BTreeMap::new(),
-            lost: 0,
-            losses: Vec::new(),
-            notes: Vec::new(),
-        };
+        let imported =
+            Imported { format, samples: 0, events: BTreeMap::new(), lost: 0, losses: Vec::new(), notes: Vec::new() };
         let (known, uncounted) = (HashSet::new(), Vec::new());
         Sink { recorder, node, known, total: 0, first_ns: None, last_ns: None, imported, uncounted }
     }
@@ -250,7 +247,8 @@ impl<'a> Sink<'a> {
     fn end(self, begun_ns: i64) -> Result<Imported, Error> {
         let (node, imported) = (self.node.to_string(), self.imported);
         let (Some(first_ns), Some(last_ns)) = (self.first_ns, self.last_ns) else {
-            let why = if imported.losses.is_empty() { String::new() } else { format!(": {}", imported.losses.join("; ")) };
+            let why =
+                if imported.losses.is_empty() { String::new() } else { format!(": {}", imported.losses.join("; ")) };
             return Err(Error::Other(format!("there is no sample in it{why}")));
         };
         self.recorder.append(SourceReport {

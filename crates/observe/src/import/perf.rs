@@ -39,9 +39,9 @@ pub(super) fn is_header(line: &str) -> bool {
 
 pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<'_>) -> Result<(), Error> {
     let Parsed { samples, epoch_offset_ns } = parse(from, options, sink)?;
-    let (first, last) = samples.iter().fold((i64::MAX, i64::MIN), |(first, last), sample| {
-        (first.min(sample.time_ns), last.max(sample.time_ns))
-    });
+    let (first, last) = samples
+        .iter()
+        .fold((i64::MAX, i64::MIN), |(first, last), sample| (first.min(sample.time_ns), last.max(sample.time_ns)));
     let shift_ns = match options.place {
         Place::ThisBoot => sink.recorder.clock().epoch_offset_ns(),
         Place::BeginsAt(ns) => ns.saturating_sub(first),
@@ -177,7 +177,8 @@ fn header(line: &str) -> Option<Header<'_>> {
         let is_cpu = |word: &str| word.starts_with('[') && word.ends_with(']');
         let time_at = at + 1 + usize::from(words.get(at + 1).is_some_and(|(_, word)| is_cpu(word)));
         let Some(time_ns) = words.get(time_at).and_then(|(_, word)| seconds(word.strip_suffix(':')?)) else { continue };
-        let period = words.get(time_at + 1).and_then(|(_, word)| word.parse::<i64>().ok()).filter(|period| *period >= 0);
+        let period =
+            words.get(time_at + 1).and_then(|(_, word)| word.parse::<i64>().ok()).filter(|period| *period >= 0);
         let &(event_at, word) = words.get(time_at + 1 + usize::from(period.is_some()))?;
         let event = match word.strip_suffix(':') {
             Some(event) => event,
@@ -244,7 +245,8 @@ fn frame(line: &str) -> Option<(String, char)> {
 fn kind_of(symbol: &str, file: &str) -> char {
     let base = file.rsplit('/').next().unwrap_or_default();
     let is_map = base.starts_with("perf-") && base.ends_with(".map");
-    let is_module = file.starts_with('[') && !matches!(file, "[vdso]" | "[vsyscall]" | "[heap]" | "[stack]" | "[unknown]");
+    let is_module =
+        file.starts_with('[') && !matches!(file, "[vdso]" | "[vsyscall]" | "[heap]" | "[stack]" | "[unknown]");
     match base {
         _ if is_map && symbol == "Interpreter" => 'i',
         _ if is_map || base.starts_with("jitted-") => 'j',
@@ -265,13 +267,17 @@ mod tests {
         assert_eq!((read.comm, read.tid, read.time_ns), ("GC Thread#0", 345, 35_602_912_518_000));
         assert_eq!((read.period, without_modifiers(read.event)), (Some(10_101_010), "cpu-clock"));
         let switch = header("java 7 [000] 1.000001002: sched:sched_switch: prev_comm=java prev_pid=7").unwrap();
-        assert_eq!((switch.time_ns, switch.period, without_modifiers(switch.event)), (1_000_001_002, None, "sched:sched_switch"));
+        assert_eq!(
+            (switch.time_ns, switch.period, without_modifiers(switch.event)),
+            (1_000_001_002, None, "sched:sched_switch")
+        );
         assert_eq!(frame(switch.rest), None);
         let short = header("   perf 9 3.5: 1 cycles: ffffffff81 native_write_msr+0xa ([kernel.kallsyms])").unwrap();
         assert_eq!((short.comm, frame(short.rest)), ("perf", Some(("native_write_msr".to_string(), 'k'))));
         let lost = header("java 7 [000] 1.5: PERF_RECORD_LOST lost 12").unwrap();
         assert_eq!((lost.event, lost.rest.trim()), ("PERF_RECORD_LOST", "lost 12"));
-        for no in ["", "java", "java 7 [000] 1.5", "java 7 [000] cycles:", "a;b;c 12", "\t 7f12 read+0x4c (/libc.so.6)"] {
+        for no in ["", "java", "java 7 [000] 1.5", "java 7 [000] cycles:", "a;b;c 12", "\t 7f12 read+0x4c (/libc.so.6)"]
+        {
             assert_eq!(header(no), None, "{no}");
         }
     }
@@ -297,7 +303,12 @@ mod tests {
             }
             assert_eq!(frame(line), Some((name.to_string(), kind)), "{line}");
         }
-        assert_eq!(reference("# reference time: 2026-11-21 23:06:33.37 = 1795302393.370398 (TOD) = 35602.849059067 (monotonic)"), Some(1_795_266_790_521_338_933));
+        assert_eq!(
+            reference(
+                "# reference time: 2026-11-21 23:06:33.37 = 1795302393.370398 (TOD) = 35602.849059067 (monotonic)"
+            ),
+            Some(1_795_266_790_521_338_933)
+        );
     }
 
     proptest! {

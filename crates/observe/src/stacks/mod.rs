@@ -305,7 +305,9 @@ impl Reader {
                 node: &self.node,
                 event: sample.event.name(),
                 weight: match sample.event {
-                    SampleEvent::Cpu | SampleEvent::Wall | SampleEvent::Native => sample.count.saturating_mul(self.interval_ns),
+                    SampleEvent::Cpu | SampleEvent::Wall | SampleEvent::Native => {
+                        sample.count.saturating_mul(self.interval_ns)
+                    }
                     SampleEvent::Alloc | SampleEvent::Lock => sample.weight.unwrap_or_default(),
                 },
                 tid: sample.tid,

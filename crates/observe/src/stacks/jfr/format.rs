@@ -138,7 +138,10 @@ impl<'a> Chunk<'a> {
     }
 
     /// Calls `take` with each event whose class is known.
-    pub(super) fn each_event(&self, mut take: impl FnMut(&Class, Reader<'a>) -> Result<(), Malformed>) -> Result<(), Malformed> {
+    pub(super) fn each_event(
+        &self,
+        mut take: impl FnMut(&Class, Reader<'a>) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
         let mut offset = HEADER;
         while offset < self.bytes.len() {
             let mut reader = self.at(offset as i64)?;
