@@ -195,8 +195,8 @@ export const tables: readonly Table[] = [
     columns: [
       { name: "time_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "When the sample was taken." },
       { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
-      { name: "event", type: "STRING", unit: "name", nullable: false, meaning: "Why it was taken. cpu: so much CPU time was used. wall: so much time went by. alloc: so many bytes were allocated. lock: a lock was waited for." },
-      { name: "weight", type: "INT64", unit: "ns, or bytes for alloc", nullable: false, meaning: "How much of it the sample stands for." },
+      { name: "event", type: "STRING", unit: "name", nullable: false, meaning: "Why it was taken. cpu: so much CPU time was used. wall: so much time went by. alloc: so many bytes were allocated. lock: a lock was waited for. Imported ones may have others, such as native (in native code, running or waiting), cycles, page-faults." },
+      { name: "weight", type: "INT64", unit: "ns, or bytes for alloc, or counts for events that are counted", nullable: false, meaning: "How much of it the sample stands for." },
       { name: "tid", type: "INT64", unit: "number", nullable: false, meaning: "Thread id in the kernel." },
       { name: "thread", type: "STRING", unit: "name", nullable: false, meaning: "Name of the thread." },
       { name: "thread_group", type: "STRING", unit: "name", nullable: false, meaning: "Name of the thread without its number." },

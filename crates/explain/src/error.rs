@@ -27,6 +27,17 @@ pub enum Error {
     #[error("the bound for slow requests must be p50 to p99.99 or a time above 0 ms, not {0}")]
     Threshold(String),
 
+    /// There is nothing of what is asked for; the text says what there is, and what to record.
+    #[error("{0}")]
+    Nothing(String),
+
+    /// More than a file of the format can hold or its reader can show.
+    #[error("{0}")]
+    TooMuch(String),
+
+    #[error("cannot write: {0}")]
+    Write(#[source] std::io::Error),
+
     #[error("the evidence cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }

@@ -6,6 +6,7 @@
 
 mod cpus;
 mod ebpf;
+mod import;
 mod interrupts;
 mod jvm;
 mod names;
@@ -19,12 +20,13 @@ mod threads;
 mod wire;
 
 pub use ebpf::Missing;
+pub use import::{Error as ImportError, ImportFormat, ImportOptions, Imported, Place, import};
 pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
 pub use names::{ThreadNames, thread_group};
 pub use observation::{Error, Observation, Options};
 pub use protocol::Hello;
 pub use sched::{SchedOptions, sched_available};
-pub use stacks::{StackOptions, jfr};
+pub use stacks::{Frames, StackOptions, jfr};
 pub use syscalls::{SyscallsMode, SyscallsOptions, syscalls_available};
 pub use wire::wire_available;
 

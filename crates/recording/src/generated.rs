@@ -178,8 +178,8 @@ pub static TABLES: &[Table] = &[
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the sample was taken." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
-            Column { name: "event", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Why it was taken. cpu: so much CPU time was used. wall: so much time went by. alloc: so many bytes were allocated. lock: a lock was waited for." },
-            Column { name: "weight", ty: Type::Int64, unit: "ns, or bytes for alloc", is_time: false, nullable: false, meaning: "How much of it the sample stands for." },
+            Column { name: "event", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Why it was taken. cpu: so much CPU time was used. wall: so much time went by. alloc: so many bytes were allocated. lock: a lock was waited for. Imported ones may have others, such as native (in native code, running or waiting), cycles, page-faults." },
+            Column { name: "weight", ty: Type::Int64, unit: "ns, or bytes for alloc, or counts for events that are counted", is_time: false, nullable: false, meaning: "How much of it the sample stands for." },
             Column { name: "tid", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Thread id in the kernel." },
             Column { name: "thread", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the thread." },
             Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the thread without its number." },
@@ -773,9 +773,9 @@ pub mod rows {
         pub time_ns: i64,
         /// The node that the row is about, as the recording names it in its manifest. (address)
         pub node: &'a str,
-        /// Why it was taken. cpu: so much CPU time was used. wall: so much time went by. alloc: so many bytes were allocated. lock: a lock was waited for. (name)
+        /// Why it was taken. cpu: so much CPU time was used. wall: so much time went by. alloc: so many bytes were allocated. lock: a lock was waited for. Imported ones may have others, such as native (in native code, running or waiting), cycles, page-faults. (name)
         pub event: &'a str,
-        /// How much of it the sample stands for. (ns, or bytes for alloc)
+        /// How much of it the sample stands for. (ns, or bytes for alloc, or counts for events that are counted)
         pub weight: i64,
         /// Thread id in the kernel. (number)
         pub tid: i64,

@@ -78,7 +78,8 @@ pub fn merge(
 
 fn shift_ns(first: &Recording, recording: &Recording) -> i64 {
     let (to, from) = (&first.manifest().clock, &recording.manifest().clock);
-    if to.boot_id == from.boot_id {
+    // What was imported may be of no boot that is known.
+    if to.boot_id == from.boot_id && !to.boot_id.is_empty() {
         Clock::from_facts(to).epoch_offset_ns() - Clock::from_facts(from).epoch_offset_ns()
     } else {
         0

@@ -6,7 +6,7 @@ mod tree;
 pub use tree::{FlameNode, FlameTree};
 
 use crate::engine::{integers, texts};
-use crate::query::{FIRST_SAMPLE, SAMPLES, STACKS, Value};
+use crate::query::{FIRST_SAMPLE, SAMPLE_EVENTS, SAMPLES, STACKS, Value};
 use crate::timeline::{Interval, merge};
 use crate::{Engine, Error, Explanation};
 use arrow::array::AsArray;
@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 /// What a flame graph is to show.
 #[derive(Debug, Clone)]
 pub struct FlameOptions {
-    /// cpu, wall, alloc or lock.
+    /// cpu, wall, alloc or lock; of an imported recording whatever was sampled.
     pub event: String,
     /// Thread by thread, and not by group.
     pub by_thread: bool,
@@ -73,23 +73,14 @@ impl Flame {
     /// Of the samples while requests were slow, against those of the rest of the judged time: what is on a CPU when
     /// requests are slow, and is not otherwise.
     pub fn of_slow(engine: &Engine, options: &FlameOptions, explanation: &Explanation) -> Result<Flame, Error> {
-        let threshold_ns = (explanation.slow_threshold_ms * 1e6) as i64;
-        let requests = engine.requests()?;
-        let judged = explanation.judged.iter().map(|window| Interval { start: window.start_ns, end: window.end_ns });
-        let judged = merge(judged.collect());
-        let is_judged = |time_ns: i64| within(&judged, time_ns);
-        let slow = requests.rows.iter().filter(|request| {
-            requests.is_timed(request) && request.response_ns() > threshold_ns && is_judged(request.intended_ns)
-        });
-        let slow = merge(slow.map(|request| Interval { start: request.intended_ns, end: request.end_ns }).collect());
-        let hull = judged.first().zip(judged.last()).map(|(first, last)| (first.start, last.end));
-        let (start_ns, end_ns) = hull.unwrap_or((options.start_ns, options.end_ns));
+        let times = SlowTimes::of(engine, explanation)?;
+        let (start_ns, end_ns) = times.judged.unwrap_or((options.start_ns, options.end_ns));
         let options = FlameOptions {
             start_ns: options.start_ns.max(start_ns),
             end_ns: options.end_ns.min(end_ns),
             ..options.clone()
         };
-        let mut flame = Flame::split(engine, &options, |time_ns| within(&slow, time_ns))?;
+        let mut flame = Flame::split(engine, &options, |time_ns| times.contains(time_ns))?;
         flame.title = format!("while a request was slow (over {:.3} ms)", explanation.slow_threshold_ms);
         flame.against = "the rest of the judged time".to_string();
         Ok(flame)
@@ -145,18 +136,8 @@ impl Flame {
             }
             Ok::<(), Error>(())
         })?;
-        let mut frames: HashMap<i64, (String, String)> = HashMap::new();
-        engine.each(&STACKS.fill(&[]), |batch| {
-            let (number, names, kinds) =
-                (integers(&batch, "stack")?, texts(&batch, "frames")?, texts(&batch, "kinds")?);
-            let (number, names, kinds) =
-                (number.as_primitive::<Int64Type>(), names.as_string::<i32>(), kinds.as_string::<i32>());
-            for row in 0..batch.num_rows() {
-                frames.insert(number.value(row), (names.value(row).to_string(), kinds.value(row).to_string()));
-            }
-            Ok::<(), Error>(())
-        })?;
-        let unknown = || ("(a stack that was not recorded)".to_string(), "n".to_string());
+        let frames = stacks_by_number(engine)?;
+        let unknown = || (UNKNOWN_STACK.to_string(), "n".to_string());
         let mut stacks = Vec::new();
         for (group, of_group) in weights {
             for (stack, (weight, other)) in of_group {
@@ -182,6 +163,27 @@ impl Flame {
         Ok(first.into_iter().next().flatten())
     }
 
+    /// What stacks were sampled of, by name, with the number of samples.
+    pub fn events(engine: &Engine) -> Result<Vec<(String, i64)>, Error> {
+        let events = engine.sql(&SAMPLE_EVENTS.fill(&[]))?;
+        Ok(events.texts("event")?.into_iter().zip(events.integers("samples")?).collect())
+    }
+
+    /// The event to show where none is asked for: cpu, or the only one that there is.
+    pub fn usual_event(engine: &Engine) -> Result<String, Error> {
+        let mut events = Flame::events(engine)?;
+        let only = if events.len() == 1 { events.pop() } else { None };
+        Ok(only.map_or_else(|| "cpu".to_string(), |(event, _)| event))
+    }
+
+    /// Without what it is compared with.
+    pub fn alone(mut self) -> Flame {
+        self.against.clear();
+        self.stacks.retain(|stack| stack.weight > 0);
+        self.stacks.iter_mut().for_each(|stack| stack.other = 0);
+        self
+    }
+
     /// Whether there is anything to see: of a comparison, on both sides.
     pub(crate) fn weighs(&self) -> bool {
         let side = |weight: fn(&FlameStack) -> i64| self.stacks.iter().any(|stack| weight(stack) > 0);
@@ -195,9 +197,13 @@ impl Flame {
     /// A line for each stack: its frames from the outermost, with `;` between them, and its weight; in a comparison the
     /// weight of the other before it. Brendan Gregg's collapsed format.
     pub fn folded(&self) -> impl Iterator<Item = String> + '_ {
-        self.stacks.iter().map(|stack| match self.against.is_empty() {
-            true => format!("{};{} {}", stack.group, stack.frames, stack.weight),
-            false => format!("{};{} {} {}", stack.group, stack.frames, stack.other, stack.weight),
+        self.stacks.iter().map(|stack| {
+            // A stack without frames is a thread of which no more is known.
+            let joint = if stack.frames.is_empty() { "" } else { ";" };
+            match self.against.is_empty() {
+                true => format!("{}{joint}{} {}", stack.group, stack.frames, stack.weight),
+                false => format!("{}{joint}{} {} {}", stack.group, stack.frames, stack.other, stack.weight),
+            }
         })
     }
 
@@ -209,6 +215,51 @@ impl Flame {
     /// The graph as a picture that needs nothing but a browser.
     pub fn svg(&self) -> String {
         svg::draw(self, &self.tree())
+    }
+}
+
+/// What stands for a stack whose row is missing.
+pub(crate) const UNKNOWN_STACK: &str = "(a stack that was not recorded)";
+
+/// Names and kinds of the frames of each stack.
+pub(crate) fn stacks_by_number(engine: &Engine) -> Result<HashMap<i64, (String, String)>, Error> {
+    let mut frames: HashMap<i64, (String, String)> = HashMap::new();
+    engine.each(&STACKS.fill(&[]), |batch| {
+        let (number, names, kinds) = (integers(&batch, "stack")?, texts(&batch, "frames")?, texts(&batch, "kinds")?);
+        let (number, names, kinds) =
+            (number.as_primitive::<Int64Type>(), names.as_string::<i32>(), kinds.as_string::<i32>());
+        for row in 0..batch.num_rows() {
+            frames.insert(number.value(row), (names.value(row).to_string(), kinds.value(row).to_string()));
+        }
+        Ok::<(), Error>(())
+    })?;
+    Ok(frames)
+}
+
+/// When requests were slow.
+#[derive(Debug, Clone)]
+pub(crate) struct SlowTimes {
+    slow: Vec<Interval>,
+    /// From the beginning of the judged time to its end; None where nothing was judged.
+    pub(crate) judged: Option<(i64, i64)>,
+}
+
+impl SlowTimes {
+    pub(crate) fn of(engine: &Engine, explanation: &Explanation) -> Result<SlowTimes, Error> {
+        let threshold_ns = (explanation.slow_threshold_ms * 1e6) as i64;
+        let requests = engine.requests()?;
+        let judged = explanation.judged.iter().map(|window| Interval { start: window.start_ns, end: window.end_ns });
+        let judged = merge(judged.collect());
+        let slow = requests.rows.iter().filter(|request| {
+            requests.is_timed(request) && request.response_ns() > threshold_ns && within(&judged, request.intended_ns)
+        });
+        let slow = merge(slow.map(|request| Interval { start: request.intended_ns, end: request.end_ns }).collect());
+        Ok(SlowTimes { slow, judged: judged.first().zip(judged.last()).map(|(first, last)| (first.start, last.end)) })
+    }
+
+    pub(crate) fn contains(&self, time_ns: i64) -> bool {
+        within(&self.slow, time_ns)
+            && self.judged.is_none_or(|(start_ns, end_ns)| start_ns <= time_ns && time_ns < end_ns)
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod engine;
+mod export;
 mod figures;
 mod flame;
 mod truths;

@@ -1,6 +1,6 @@
 use crate::{report, terminal};
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use helenus_explain::{Engine, Flame, FlameOptions, Options, SlowThreshold, explain};
 use helenus_recording::Recording;
 use std::io::Write;
@@ -20,9 +20,9 @@ use std::process::ExitCode;
   helenus flame run.helenus --from 20s --to 30s --folded | sort -k2 -n | tail")]
 pub struct Arguments {
     recording: PathBuf,
-    /// What the stacks were sampled of
-    #[arg(long, value_enum, default_value = "cpu")]
-    event: Event,
+    /// What the stacks were sampled of: cpu, wall, alloc, lock; cpu, or the only one there is, otherwise
+    #[arg(long, value_name = "NAME")]
+    event: Option<String>,
     /// One thread group alone, such as Native-Transport-Requests
     #[arg(long, value_name = "NAME")]
     group: Option<String>,
@@ -53,14 +53,6 @@ pub struct Arguments {
     /// The picture: .html, to search and zoom in, or .svg; beside the recording otherwise
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Event {
-    Cpu,
-    Wall,
-    Alloc,
-    Lock,
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
@@ -123,14 +115,12 @@ fn open(recording: &Path) -> Result<Engine> {
 
 /// Times count from the first sample.
 fn options(arguments: &Arguments, engine: &Engine) -> Result<FlameOptions> {
-    let event = match arguments.event {
-        Event::Cpu => "cpu",
-        Event::Wall => "wall",
-        Event::Alloc => "alloc",
-        Event::Lock => "lock",
+    let event = match &arguments.event {
+        Some(event) => event.clone(),
+        None => Flame::usual_event(engine)?,
     };
     let mut options = FlameOptions {
-        event: event.to_string(),
+        event,
         by_thread: arguments.threads,
         group: arguments.group.clone(),
         reversed: arguments.reversed,

@@ -5,8 +5,10 @@ mod completions;
 mod doctor;
 mod down;
 mod explain;
+mod export;
 mod findings;
 mod flame;
+mod import;
 mod io;
 mod lab;
 mod load;
@@ -55,6 +57,8 @@ enum Command {
     Report(report::Arguments),
     Flame(flame::Arguments),
     Io(io::Arguments),
+    Export(export::Arguments),
+    Import(import::Arguments),
     Sql(sql::Arguments),
     Recording(recording::Arguments),
     Lab(lab::Arguments),
@@ -76,6 +80,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Report(arguments) => report::run(arguments),
         Command::Flame(arguments) => flame::run(arguments),
         Command::Io(arguments) => io::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
+        Command::Import(arguments) => import::run(arguments),
         Command::Sql(arguments) => sql::run(arguments),
         Command::Recording(arguments) => recording::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),

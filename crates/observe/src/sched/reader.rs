@@ -7,7 +7,7 @@ use super::{PROVIDER, SOURCE};
 use crate::Watched;
 use crate::ebpf::{self, Followed, Missing, Named, NamedThreads};
 use crate::names::ThreadNames;
-use crate::stacks::{jfr::Frames, number_of};
+use crate::stacks::Frames;
 use helenus_recording::rows::{Migrations, OffCpu, RunQueueDelay, Stack};
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use libbpf_rs::RingBuffer;
@@ -265,7 +265,7 @@ impl KernelStacks {
         }
         let (names, depth) = self.symbols.frames(&addresses);
         let frames = Frames { names, kinds: "k".repeat(depth) };
-        let number = number_of(&frames);
+        let number = frames.number();
         if self.told.insert(number) {
             self.rows.push((number, frames, time_ns));
         }

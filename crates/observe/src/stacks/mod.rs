@@ -5,7 +5,10 @@
 //! whole, and its place on the disk given back. The profiler is started for some minutes at a time: when its recorder was
 //! killed, it ends by itself.
 
+mod frames;
 pub mod jfr;
+
+pub use frames::Frames;
 
 use crate::names::ThreadNames;
 use crate::{Event, Events, thread_group};
@@ -285,7 +288,7 @@ impl Reader {
     }
 
     fn append(&mut self, read: &jfr::Samples) {
-        let numbers: Vec<i64> = read.stacks.iter().map(number_of).collect();
+        let numbers: Vec<i64> = read.stacks.iter().map(Frames::number).collect();
         let clock = self.recorder.clock();
         for sample in &read.samples {
             let (frames, stack) = (&read.stacks[sample.stack], numbers[sample.stack]);
@@ -302,7 +305,9 @@ impl Reader {
                 node: &self.node,
                 event: sample.event.name(),
                 weight: match sample.event {
-                    SampleEvent::Cpu | SampleEvent::Wall => sample.count.saturating_mul(self.interval_ns),
+                    SampleEvent::Cpu | SampleEvent::Wall | SampleEvent::Native => {
+                        sample.count.saturating_mul(self.interval_ns)
+                    }
                     SampleEvent::Alloc | SampleEvent::Lock => sample.weight.unwrap_or_default(),
                 },
                 tid: sample.tid,
@@ -319,14 +324,6 @@ impl Reader {
         // The one who listened may have had enough.
         let _ = self.events.send(Event::Degraded { node: self.node.clone(), source: "stacks", reason });
     }
-}
-
-/// The same for the same frames, in every recording: FNV-1a, without the sign.
-pub(crate) fn number_of(frames: &jfr::Frames) -> i64 {
-    let bytes = frames.names.bytes().chain([0]).chain(frames.kinds.bytes());
-    let hash =
-        bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    (hash >> 1).cast_signed()
 }
 
 /// A number that nobody can have put a file under before.

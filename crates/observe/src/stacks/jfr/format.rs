@@ -1,12 +1,6 @@
-//! Reads the samples in JFR files: those of the profiler, and what others recorded.
-//!
-//! A file is one chunk after the other, each whole in itself: a header, events, constant pools that the events refer to,
-//! and metadata that says what the fields of each are. Nothing is taken for granted but what the metadata says, and the
-//! bytes are not trusted.
-//!
-//! Source: OpenJDK, jdk.jfr.internal.consumer.
+//! The format itself: chunks, their metadata and constant pools, and the values of events.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// The bytes are not what the format has them be.
@@ -14,75 +8,20 @@ use std::rc::Rc;
 #[error("not a JFR recording, or a broken one: {0}")]
 pub struct Malformed(pub &'static str);
 
-/// What a file says of a moment of a thread.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
-    /// On the clock that the file was recorded with.
-    pub time_ns: i64,
-    pub event: SampleEvent,
-    /// Nanoseconds of a lock, bytes of an allocation; None where a sample stands for one interval.
-    pub weight: Option<i64>,
-    /// Intervals that it stands for.
-    pub count: i64,
-    pub tid: i64,
-    pub thread: String,
-    /// Position among the stacks of its chunk.
-    pub stack: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SampleEvent {
-    Cpu,
-    Wall,
-    Alloc,
-    Lock,
-}
-
-impl SampleEvent {
-    /// As in the column `event` of the table `samples`.
-    pub fn name(self) -> &'static str {
-        match self {
-            SampleEvent::Cpu => "cpu",
-            SampleEvent::Wall => "wall",
-            SampleEvent::Alloc => "alloc",
-            SampleEvent::Lock => "lock",
-        }
-    }
-
-    fn of(class: &str) -> Option<SampleEvent> {
-        Some(match class {
-            "jdk.ExecutionSample" | "jdk.NativeMethodSample" => SampleEvent::Cpu,
-            "profiler.WallClockSample" => SampleEvent::Wall,
-            "jdk.ObjectAllocationInNewTLAB" | "jdk.ObjectAllocationOutsideTLAB" | "jdk.ObjectAllocationSample" => {
-                SampleEvent::Alloc
-            }
-            "jdk.JavaMonitorEnter" | "jdk.ThreadPark" => SampleEvent::Lock,
-            _ => return None,
-        })
-    }
-}
-
-/// A stack: its frames from the outermost to the innermost with `;` between them, and a letter for each.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Frames {
-    pub names: String,
-    pub kinds: String,
-}
-
-/// What one chunk holds.
-#[derive(Debug, Default)]
-pub struct Samples {
-    pub samples: Vec<Sample>,
-    pub stacks: Vec<Frames>,
-}
-
 const MAGIC: &[u8; 4] = b"FLR\0";
-const HEADER: usize = 68;
+/// Bytes of a chunk before its events.
+pub const HEADER: usize = 68;
 /// How deep values lie in each other: a stack holds frames, and frames nothing more.
 const DEEPEST: usize = 8;
 
 /// The size of the chunk at the start of the bytes; None while it is not whole.
 pub fn chunk_size(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
+    Ok(announced_size(bytes)?.filter(|size| *size <= bytes.len()))
+}
+
+/// The size that a chunk's header announces, however much of the chunk is there; None while the header is not whole, or
+/// its writer has not come to the chunk's end.
+pub fn announced_size(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     if bytes.len() < HEADER {
         return Ok(None);
     }
@@ -93,77 +32,23 @@ pub fn chunk_size(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     match usize::try_from(long_at(bytes, 8)?) {
         Ok(0) => Ok(None),
         Ok(size) if size < HEADER => Err(Malformed("a chunk is smaller than its header")),
-        Ok(size) => Ok((size <= bytes.len()).then_some(size)),
+        Ok(size) => Ok(Some(size)),
         Err(_) => Err(Malformed("a chunk of negative size")),
-    }
-}
-
-/// Reads a whole chunk.
-pub fn read_chunk(bytes: &[u8]) -> Result<Samples, Malformed> {
-    let chunk = Chunk::read(bytes)?;
-    let mut reading = Reading { chunk: &chunk, samples: Samples::default(), positions: HashMap::new() };
-    chunk.each_event(|class, mut reader| {
-        let Some(event) = SampleEvent::of(&class.name) else { return Ok(()) };
-        let value = chunk.object(class, &mut reader, 0)?;
-        reading.add(event, &value);
-        Ok(())
-    })?;
-    Ok(reading.samples)
-}
-
-struct Reading<'a> {
-    chunk: &'a Chunk<'a>,
-    samples: Samples,
-    /// Of stacks that were made already, by their number in the file.
-    positions: HashMap<i64, usize>,
-}
-
-impl Reading<'_> {
-    /// What has no stack says nothing.
-    fn add(&mut self, event: SampleEvent, value: &Value) {
-        let chunk = self.chunk;
-        let Some(&Value::Reference(_, number)) = value.field("stackTrace") else { return };
-        let stack = match self.positions.get(&number) {
-            Some(position) => *position,
-            None => {
-                let Some(frames) = chunk.frames(value.field("stackTrace")) else { return };
-                self.samples.stacks.push(frames);
-                self.positions.insert(number, self.samples.stacks.len() - 1);
-                self.samples.stacks.len() - 1
-            }
-        };
-        let thread = value.field("sampledThread").or(value.field("eventThread"));
-        let thread = thread.and_then(|thread| chunk.resolve(thread));
-        let text = |name| thread.and_then(|thread| chunk.text(thread.field(name)?)).unwrap_or_default();
-        let number = |name: &str| value.field(name).and_then(Value::number);
-        let (java_name, own_name) = (text("javaName"), text("osName"));
-        self.samples.samples.push(Sample {
-            time_ns: chunk.time_ns(number("startTime").unwrap_or_default()),
-            event,
-            weight: match event {
-                SampleEvent::Cpu | SampleEvent::Wall => None,
-                SampleEvent::Alloc => number("tlabSize").or(number("allocationSize")).or(number("weight")),
-                SampleEvent::Lock => number("duration").map(|ticks| chunk.ticks_ns(ticks)),
-            },
-            count: number("samples").unwrap_or(1),
-            tid: thread.and_then(|thread| thread.field("osThreadId")?.number()).unwrap_or_default(),
-            thread: if java_name.is_empty() { own_name } else { java_name }.to_string(),
-            stack,
-        });
     }
 }
 
 /// A class of the metadata: what its values are made of.
 #[derive(Debug, Default)]
-struct Class {
-    name: String,
+pub(super) struct Class {
+    pub(super) id: i64,
+    pub(super) name: String,
     fields: Vec<Field>,
     /// Names of the fields, which all its values share.
     names: Rc<Vec<String>>,
 }
 
 #[derive(Debug)]
-struct Field {
+pub(super) struct Field {
     class: i64,
     /// The value is in a constant pool.
     is_reference: bool,
@@ -171,7 +56,7 @@ struct Field {
 }
 
 #[derive(Debug, Clone)]
-enum Value {
+pub(super) enum Value {
     Null,
     Number(i64),
     Text(String),
@@ -183,12 +68,12 @@ enum Value {
 }
 
 impl Value {
-    fn field(&self, name: &str) -> Option<&Value> {
+    pub(super) fn field(&self, name: &str) -> Option<&Value> {
         let Value::Object(names, fields) = self else { return None };
         names.iter().position(|known| known == name).and_then(|position| fields.get(position))
     }
 
-    fn number(&self) -> Option<i64> {
+    pub(super) fn number(&self) -> Option<i64> {
         match self {
             Value::Number(number) => Some(*number),
             _ => None,
@@ -196,7 +81,7 @@ impl Value {
     }
 }
 
-struct Chunk<'a> {
+pub(super) struct Chunk<'a> {
     bytes: &'a [u8],
     start_ns: i64,
     start_ticks: i64,
@@ -206,7 +91,7 @@ struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    fn read(bytes: &'a [u8]) -> Result<Chunk<'a>, Malformed> {
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Chunk<'a>, Malformed> {
         let size = chunk_size(bytes)?.ok_or(Malformed("a chunk is cut off"))?;
         let bytes = &bytes[..size];
         let mut chunk = Chunk {
@@ -222,16 +107,27 @@ impl<'a> Chunk<'a> {
         Ok(chunk)
     }
 
-    /// In a file of the profiler a tick is a nanosecond of its clock, and the time is on that clock.
-    fn time_ns(&self, ticks: i64) -> i64 {
-        if self.ticks_per_second == 1_000_000_000 {
-            ticks
-        } else {
-            self.start_ns.saturating_add(self.ticks_ns(ticks.saturating_sub(self.start_ticks)))
-        }
+    /// What is to be added to a time on the file's clock for nanoseconds since the Unix epoch: the header has the start
+    /// of the chunk on both.
+    pub(super) fn epoch_offset_ns(&self) -> i64 {
+        self.start_ns.saturating_sub(self.ticks_ns(self.start_ticks))
     }
 
-    fn ticks_ns(&self, ticks: i64) -> i64 {
+    /// Whether a tick of the file's clock is a nanosecond, as on CLOCK_MONOTONIC.
+    pub(super) fn ticks_are_ns(&self) -> bool {
+        self.ticks_per_second == 1_000_000_000
+    }
+
+    pub(super) fn class_name(&self, id: i64) -> Option<&str> {
+        self.classes.get(&id).map(|class| class.name.as_str())
+    }
+
+    /// Ids of the classes that `wanted` takes by their names.
+    pub(super) fn ids(&self, wanted: impl Fn(&str) -> bool) -> HashSet<i64> {
+        self.classes.values().filter(|class| wanted(&class.name)).map(|class| class.id).collect()
+    }
+
+    pub(super) fn ticks_ns(&self, ticks: i64) -> i64 {
         let ns = i128::from(ticks) * 1_000_000_000 / i128::from(self.ticks_per_second);
         i64::try_from(ns).unwrap_or(i64::MAX)
     }
@@ -242,7 +138,10 @@ impl<'a> Chunk<'a> {
     }
 
     /// Calls `take` with each event whose class is known.
-    fn each_event(&self, mut take: impl FnMut(&Class, Reader<'a>) -> Result<(), Malformed>) -> Result<(), Malformed> {
+    pub(super) fn each_event(
+        &self,
+        mut take: impl FnMut(&Class, Reader<'a>) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
         let mut offset = HEADER;
         while offset < self.bytes.len() {
             let mut reader = self.at(offset as i64)?;
@@ -283,7 +182,7 @@ impl<'a> Chunk<'a> {
             let names = declared().map(|field| field.attribute("name").unwrap_or_default().to_string());
             let id = class.number("id").ok_or(Malformed("a class without a number"))?;
             let name = class.attribute("name").unwrap_or_default().to_string();
-            self.classes.insert(id, Class { name, fields: fields.collect(), names: Rc::new(names.collect()) });
+            self.classes.insert(id, Class { id, name, fields: fields.collect(), names: Rc::new(names.collect()) });
         }
         Ok(())
     }
@@ -339,7 +238,7 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    fn object(&self, class: &Class, reader: &mut Reader<'_>, depth: usize) -> Result<Value, Malformed> {
+    pub(super) fn object(&self, class: &Class, reader: &mut Reader<'_>, depth: usize) -> Result<Value, Malformed> {
         if depth > DEEPEST {
             return Err(Malformed("values that hold each other without end"));
         }
@@ -364,7 +263,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// What a reference stands for; anything else stands for itself.
-    fn resolve<'v>(&'v self, value: &'v Value) -> Option<&'v Value> {
+    pub(super) fn resolve<'v>(&'v self, value: &'v Value) -> Option<&'v Value> {
         match value {
             Value::Reference(class, number) => self.constants.get(&(*class, *number)),
             value => Some(value),
@@ -372,7 +271,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// A text, or the symbol that holds one.
-    fn text<'v>(&'v self, value: &'v Value) -> Option<&'v str> {
+    pub(super) fn text<'v>(&'v self, value: &'v Value) -> Option<&'v str> {
         match self.resolve(value)? {
             Value::Text(text) => Some(text),
             symbol => match self.resolve(symbol.field("string").or(symbol.field("name"))?)? {
@@ -381,50 +280,20 @@ impl<'a> Chunk<'a> {
             },
         }
     }
-
-    /// The frames of a stack, which the file has from the innermost to the outermost.
-    fn frames(&self, stack: Option<&Value>) -> Option<Frames> {
-        let Some(Value::List(listed)) = self.resolve(stack?)?.field("frames") else { return None };
-        let mut frames = Frames::default();
-        for frame in listed.iter().rev() {
-            let method = frame.field("method").and_then(|method| self.resolve(method));
-            let class =
-                method.and_then(|method| self.resolve(method.field("type")?)).and_then(|class| class.field("name"));
-            let class = class.and_then(|name| self.text(name)).unwrap_or_default();
-            let name = method.and_then(|method| self.text(method.field("name")?)).unwrap_or("unknown");
-            let kind =
-                frame.field("type").and_then(|kind| self.resolve(kind)).and_then(|kind| kind.field("description"));
-            let kind = kind_of(kind.and_then(|kind| self.text(kind)).unwrap_or_default());
-            if !frames.names.is_empty() {
-                frames.names.push(';');
-            }
-            // What separates frames is in no name.
-            for (place, part) in [class, name].into_iter().filter(|part| !part.is_empty()).enumerate() {
-                if place > 0 {
-                    frames.names.push('.');
-                }
-                let is_class = place == 0 && !class.is_empty() && matches!(kind, 'j' | 'l' | '1' | 'i');
-                frames.names.extend(part.chars().map(|c| match c {
-                    ';' | '\n' => ':',
-                    '/' if is_class => '.',
-                    c => c,
-                }));
-            }
-            frames.kinds.push(kind);
-        }
-        Some(frames)
-    }
 }
 
-fn kind_of(description: &str) -> char {
-    match description {
-        "JIT compiled" => 'j',
-        "Inlined" => 'l',
-        "C1 compiled" => '1',
-        "Interpreted" => 'i',
-        "C++" => 'c',
-        "Kernel" => 'k',
-        _ => 'n',
+/// How many events of these classes lie in what is there of a chunk, which may be cut off or broken: events can be
+/// counted where the metadata that tells what is in them is gone.
+pub fn count_events(bytes: &[u8], classes: &HashSet<i64>) -> u64 {
+    let (mut left, mut count) = (bytes.get(HEADER..).unwrap_or_default(), 0);
+    loop {
+        let mut reader = Reader { left };
+        let (Ok(size), Ok(class)) = (reader.varint(), reader.varint()) else { return count };
+        let Some(next) = usize::try_from(size).ok().filter(|size| *size > 0).and_then(|size| left.get(size..)) else {
+            return count;
+        };
+        count += u64::from(classes.contains(&class));
+        left = next;
     }
 }
 
@@ -469,7 +338,7 @@ enum Text {
 }
 
 /// Takes the format's basic types off the front of the bytes.
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     left: &'a [u8],
 }
 
@@ -543,67 +412,4 @@ impl<'a> Reader<'a> {
 fn long_at(bytes: &[u8], at: usize) -> Result<i64, Malformed> {
     let eight = bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(Malformed("it ends early"))?;
     Ok(i64::from_be_bytes(*eight))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// Three seconds of a real node under a small load, recorded by the profiler itself.
-    const RECORDED: &[u8] = include_bytes!("../../../../fixtures/stacks.jfr");
-
-    fn chunks() -> Vec<Samples> {
-        let (mut left, mut chunks) = (RECORDED, Vec::new());
-        while let Some(size) = chunk_size(left).unwrap() {
-            chunks.push(read_chunk(&left[..size]).unwrap());
-            left = &left[size..];
-        }
-        assert!(left.is_empty());
-        chunks
-    }
-
-    #[test]
-    fn a_real_file_is_read_whole() {
-        let chunks = chunks();
-        let samples: Vec<&Sample> = chunks.iter().flat_map(|chunk| &chunk.samples).collect();
-        // As many as `jfr summary` counts.
-        assert_eq!(samples.len(), 64);
-        assert!(samples.iter().all(|sample| sample.event == SampleEvent::Cpu && sample.tid > 0));
-        assert!(samples.iter().any(|sample| sample.thread.starts_with("Native-Transport-Requests-")));
-        let stacks: Vec<&Frames> = chunks.iter().flat_map(|chunk| &chunk.stacks).collect();
-        assert!(stacks.iter().all(|stack| stack.names.split(';').count() == stack.kinds.len()));
-        let outermost = "java.lang.Thread.run;";
-        let executor = "org.apache.cassandra.concurrent.SEPWorker.run";
-        assert!(stacks.iter().any(|stack| stack.names.contains(outermost) && stack.names.contains(executor)));
-        assert!(stacks.iter().any(|stack| stack.kinds.ends_with('k')), "the kernel is seen");
-        // In order of time, within three seconds and some.
-        let times: Vec<i64> = samples.iter().map(|sample| sample.time_ns).collect();
-        let span_ns = times.iter().max().unwrap() - times.iter().min().unwrap();
-        assert!((1_000_000_000..10_000_000_000).contains(&span_ns), "{span_ns}");
-    }
-
-    #[test]
-    fn what_is_cut_off_is_waited_for() {
-        let size = chunk_size(RECORDED).unwrap().unwrap();
-        assert_eq!(chunk_size(&RECORDED[..size - 1]), Ok(None));
-        assert_eq!(chunk_size(&RECORDED[..20]), Ok(None));
-        assert!(chunk_size(&[b'x'; 100]).is_err());
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(256))]
-
-        #[test]
-        fn no_bytes_can_make_it_panic(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20)) {
-            let size = chunk_size(RECORDED).unwrap().unwrap();
-            let mut bytes = RECORDED[..size].to_vec();
-            for (at, value) in flips {
-                bytes[at.index(size)] = value;
-            }
-            if let Ok(Some(size)) = chunk_size(&bytes) {
-                let _ = read_chunk(&bytes[..size]);
-            }
-        }
-    }
 }

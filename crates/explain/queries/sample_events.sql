@@ -1,0 +1,5 @@
+-- What were stacks sampled of?
+SELECT event, count(*) AS samples
+FROM samples
+GROUP BY event
+ORDER BY event

@@ -1,0 +1,410 @@
+//! The Firefox Profiler's processed profile: samples by track, and what happened beside them as markers.
+//!
+//! Source: firefox-devtools/profiler, src/types/profile.ts and docs-developer/CHANGELOG-formats.md, version 60, which all
+//! later versions read.
+
+use super::moments::Moments;
+use super::samples::{Samples, Track};
+use super::{ExportOptions, Exported, MOST_SAMPLES, json_error, unit};
+use crate::flame::SlowTimes;
+use crate::{Engine, Error, Explanation};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io::Write;
+
+const VERSION: u32 = 60;
+/// Tracks that are seen at first; the others can be chosen.
+const VISIBLE: usize = 20;
+
+/// Kinds of code, with their colours and what they are divided into; the first is what nothing else is.
+const CATEGORIES: [(&str, &str, &[&str]); 7] = [
+    ("Other", "grey", &["Other"]),
+    ("Java", "green", &["Other", "Compiled", "Inlined", "Compiled by C1", "Interpreted"]),
+    ("JVM", "yellow", &["Other"]),
+    ("GC", "red", &["Other"]),
+    ("JIT", "purple", &["Other"]),
+    ("Native", "blue", &["Other"]),
+    ("Kernel", "orange", &["Other"]),
+];
+const GC: usize = 3;
+
+/// Category and its part. Code of the JVM in a thread that collects or compiles is there for that.
+fn category(kind: char, group: &str) -> (usize, usize) {
+    let begins = |names: &[&str]| names.iter().any(|name| group.starts_with(name));
+    match kind {
+        'j' => (1, 1),
+        'l' => (1, 2),
+        '1' => (1, 3),
+        'i' => (1, 4),
+        'c' | 'n' if begins(&["GC Thread", "G1 ", "ParGC", "ZWorker", "ZDriver", "Shenandoah", "Concurrent Mark"]) => {
+            (GC, 0)
+        }
+        'c' | 'n' if begins(&["C1 Compiler", "C2 Compiler", "JVMCI"]) => (4, 0),
+        'c' => (2, 0),
+        'n' => (5, 0),
+        'k' => (6, 0),
+        _ => (0, 0),
+    }
+}
+
+#[derive(Serialize)]
+struct Profile {
+    meta: Value,
+    libs: [(); 0],
+    shared: Shared,
+    threads: Vec<Thread>,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shared {
+    stack_table: StackTable,
+    frame_table: FrameTable,
+    func_table: FuncTable,
+    resource_table: Value,
+    native_symbols: Value,
+    sources: Value,
+    string_array: Vec<String>,
+    #[serde(skip)]
+    strings: HashMap<String, usize>,
+    #[serde(skip)]
+    frames: HashMap<(usize, usize, usize), usize>,
+    #[serde(skip)]
+    stacks: HashMap<(Option<usize>, usize), usize>,
+}
+
+#[derive(Default, Serialize)]
+struct StackTable {
+    frame: Vec<usize>,
+    prefix: Vec<Option<usize>>,
+    length: usize,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FrameTable {
+    address: Vec<i64>,
+    inline_depth: Vec<u8>,
+    category: Vec<usize>,
+    subcategory: Vec<usize>,
+    func: Vec<usize>,
+    native_symbol: Vec<Option<usize>>,
+    #[serde(rename = "innerWindowID")]
+    inner_window_id: Vec<Option<usize>>,
+    line: Vec<Option<usize>>,
+    column: Vec<Option<usize>>,
+    length: usize,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FuncTable {
+    name: Vec<usize>,
+    #[serde(rename = "isJS")]
+    is_js: Vec<bool>,
+    #[serde(rename = "relevantForJS")]
+    relevant_for_js: Vec<bool>,
+    resource: Vec<i64>,
+    source: Vec<Option<usize>>,
+    line_number: Vec<Option<usize>>,
+    column_number: Vec<Option<usize>>,
+    length: usize,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Thread {
+    process_type: &'static str,
+    process_name: String,
+    process_startup_time: f64,
+    process_shutdown_time: Option<f64>,
+    register_time: f64,
+    unregister_time: Option<f64>,
+    paused_ranges: [(); 0],
+    show_markers_in_timeline: bool,
+    name: String,
+    is_main_thread: bool,
+    pid: String,
+    tid: String,
+    samples: SampleTable,
+    markers: MarkerTable,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SampleTable {
+    stack: Vec<Option<usize>>,
+    time: Vec<f64>,
+    weight: Vec<f64>,
+    weight_type: &'static str,
+    length: usize,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MarkerTable {
+    data: Vec<Value>,
+    name: Vec<usize>,
+    start_time: Vec<f64>,
+    end_time: Vec<f64>,
+    phase: Vec<u8>,
+    category: Vec<usize>,
+    length: usize,
+}
+
+/// In the table of markers' phases: one with a beginning and an end.
+const INTERVAL: u8 = 1;
+
+impl Shared {
+    fn string(&mut self, text: &str) -> usize {
+        if let Some(number) = self.strings.get(text) {
+            return *number;
+        }
+        self.string_array.push(text.to_string());
+        self.strings.insert(text.to_string(), self.string_array.len() - 1);
+        self.string_array.len() - 1
+    }
+
+    fn frame(&mut self, name: &str, (category, part): (usize, usize)) -> usize {
+        let name = self.string(name);
+        if let Some(frame) = self.frames.get(&(name, category, part)) {
+            return *frame;
+        }
+        let (frames, functions) = (&mut self.frame_table, &mut self.func_table);
+        functions.name.push(name);
+        functions.is_js.push(false);
+        functions.relevant_for_js.push(false);
+        functions.resource.push(-1);
+        functions.source.push(None);
+        functions.line_number.push(None);
+        functions.column_number.push(None);
+        functions.length += 1;
+        frames.address.push(-1);
+        frames.inline_depth.push(0);
+        frames.category.push(category);
+        frames.subcategory.push(part);
+        frames.func.push(functions.length - 1);
+        frames.native_symbol.push(None);
+        frames.inner_window_id.push(None);
+        frames.line.push(None);
+        frames.column.push(None);
+        frames.length += 1;
+        self.frames.insert((name, category, part), frames.length - 1);
+        frames.length - 1
+    }
+
+    /// A frame called by the one that `prefix` ends with.
+    fn stack(&mut self, prefix: Option<usize>, frame: usize) -> usize {
+        let table = &mut self.stack_table;
+        *self.stacks.entry((prefix, frame)).or_insert_with(|| {
+            table.frame.push(frame);
+            table.prefix.push(prefix);
+            table.length += 1;
+            table.length - 1
+        })
+    }
+}
+
+/// Threads as they are put together, with the times since the profile's start in ms.
+struct Building {
+    shared: Shared,
+    threads: Vec<Thread>,
+    begin_ns: i64,
+    weight_type: &'static str,
+}
+
+impl Building {
+    fn ms(&self, time_ns: i64) -> f64 {
+        time_ns.saturating_sub(self.begin_ns) as f64 / 1e6
+    }
+
+    fn add(&mut self, process: &str, name: &str, tid: String, is_main: bool) -> usize {
+        let samples = SampleTable {
+            stack: Vec::new(),
+            time: Vec::new(),
+            weight: Vec::new(),
+            weight_type: self.weight_type,
+            length: 0,
+        };
+        self.threads.push(Thread {
+            process_type: "default",
+            process_name: process.to_string(),
+            process_startup_time: 0.0,
+            process_shutdown_time: None,
+            register_time: 0.0,
+            unregister_time: None,
+            paused_ranges: [],
+            show_markers_in_timeline: is_main,
+            name: name.to_string(),
+            is_main_thread: is_main,
+            pid: process.to_string(),
+            tid,
+            samples,
+            markers: MarkerTable::default(),
+        });
+        self.threads.len() - 1
+    }
+
+    /// The thread that stands for a process and has its markers.
+    fn main(&mut self, process: &str) -> usize {
+        let is_main = |thread: &Thread| thread.is_main_thread && thread.pid == process;
+        match self.threads.iter().position(is_main) {
+            Some(position) => position,
+            None => self.add(process, process, format!("{process} 0"), true),
+        }
+    }
+
+    fn mark(&mut self, process: &str, name: &str, (start_ns, end_ns): (i64, i64), category: usize, about: Value) {
+        let thread = self.main(process);
+        let (name, start, end) = (self.shared.string(name), self.ms(start_ns), self.ms(end_ns));
+        let markers = &mut self.threads[thread].markers;
+        markers.data.push(about);
+        markers.name.push(name);
+        markers.start_time.push(start);
+        markers.end_time.push(end);
+        markers.phase.push(INTERVAL);
+        markers.category.push(category);
+        markers.length += 1;
+    }
+}
+
+pub(super) fn write(
+    engine: &Engine,
+    options: &ExportOptions,
+    slow: Option<&SlowTimes>,
+    explanation: Option<&Explanation>,
+    out: &mut dyn Write,
+) -> Result<Exported, Error> {
+    let samples = Samples::load(engine, options, slow, MOST_SAMPLES)?;
+    let moments = Moments::load(engine, options, explanation)?;
+    let first_ns = samples.rows.first().map_or(i64::MAX, |sample| sample.time_ns);
+    let event = &options.selection.event;
+    let (weight_type, per_unit) = match unit(event) {
+        "nanoseconds" => ("tracing-ms", 1e6),
+        "bytes" => ("bytes", 1.0),
+        _ => ("samples", 1.0),
+    };
+    let begin_ns = moments.first_ns().map_or(first_ns, |first| first.min(first_ns));
+    let mut building = Building { shared: Shared::default(), threads: Vec::new(), begin_ns, weight_type };
+    building.shared.resource_table = json!({"lib": [], "name": [], "host": [], "type": [], "length": 0});
+    building.shared.native_symbols =
+        json!({"libIndex": [], "address": [], "name": [], "functionSize": [], "length": 0});
+    building.shared.sources = json!({"uuid": [], "filename": [], "length": 0});
+    add_moments(&mut building, &moments);
+    let heaviest = add_samples(&mut building, &samples, per_unit);
+    let mains = (0..building.threads.len()).filter(|thread| building.threads[*thread].is_main_thread);
+    let mut visible: Vec<usize> = mains.chain(heaviest.into_iter().take(VISIBLE)).collect();
+    visible.sort_unstable();
+    let smallest = samples.rows.iter().map(|sample| sample.weight).filter(|weight| *weight > 0).min().unwrap_or(1);
+    let title = engine.manifests().iter().map(|manifest| manifest.title.as_str()).collect::<Vec<_>>().join(" + ");
+    let categories =
+        CATEGORIES.map(|(name, color, parts)| json!({"name": name, "color": color, "subcategories": parts}));
+    let meta = json!({
+        "interval": if weight_type == "tracing-ms" { smallest as f64 / 1e6 } else { 1.0 },
+        "startTime": begin_ns as f64 / 1e6,
+        "processType": 0,
+        "product": format!("{title} ({event})"),
+        "stackwalk": 1,
+        "debug": false,
+        "version": 31,
+        "preprocessedProfileVersion": VERSION,
+        "categories": categories,
+        "extensions": {"baseURL": [], "id": [], "name": [], "length": 0},
+        "markerSchema": marker_schema(),
+        "sampleUnits": {"time": "ms", "eventDelay": "ms", "threadCPUDelta": "ns"},
+        "importedFrom": "Helenus",
+        "symbolicated": true,
+        "symbolicationNotSupported": true,
+        "usesOnlyOneStackType": true,
+        "sourceCodeIsNotOnSearchfox": true,
+        "keepProfileThreadOrder": true,
+        "initialVisibleThreads": visible,
+    });
+    let profile = Profile { meta, libs: [], shared: building.shared, threads: building.threads };
+    serde_json::to_writer(out, &profile).map_err(json_error)?;
+    Ok(Exported { samples: samples.rows.len() as u64, moments: moments.count() as u64, notes: moments.notes })
+}
+
+/// Threads of the tracks. Gives them with the heaviest first.
+fn add_samples(building: &mut Building, samples: &Samples, per_unit: f64) -> Vec<usize> {
+    // A track of a node that has no markers still needs the thread that stands for the node.
+    let process = |track: &Track| if track.node.is_empty() { "node".to_string() } else { track.node.clone() };
+    for track in &samples.tracks {
+        building.main(&process(track));
+    }
+    let mut totals = vec![0i64; samples.tracks.len()];
+    for sample in &samples.rows {
+        totals[sample.track as usize] += sample.weight;
+    }
+    let mut order: Vec<usize> = (0..samples.tracks.len()).collect();
+    order.sort_by(|a, b| {
+        totals[*b].cmp(&totals[*a]).then_with(|| samples.tracks[*a].name.cmp(&samples.tracks[*b].name))
+    });
+    let mut thread_of = vec![0; samples.tracks.len()];
+    for (number, position) in order.iter().enumerate() {
+        let track = &samples.tracks[*position];
+        let process = process(track);
+        let tid = if track.tid == 0 { format!("{process} {}", number + 1) } else { track.tid.to_string() };
+        thread_of[*position] = building.add(&process, &track.name, tid, false);
+    }
+    let mut stack_of: HashMap<(u32, u32), Option<usize>> = HashMap::new();
+    for sample in &samples.rows {
+        let stack = *stack_of.entry((sample.track, sample.stack)).or_insert_with(|| {
+            let group = &samples.tracks[sample.track as usize].group;
+            samples.stacks[sample.stack as usize].frames().fold(None, |prefix, (name, kind)| {
+                let frame = building.shared.frame(name, category(kind, group));
+                Some(building.shared.stack(prefix, frame))
+            })
+        });
+        let time = building.ms(sample.time_ns);
+        let table = &mut building.threads[thread_of[sample.track as usize]].samples;
+        table.stack.push(stack);
+        table.time.push(time);
+        table.weight.push(sample.weight as f64 / per_unit);
+        table.length += 1;
+    }
+    order.into_iter().map(|position| thread_of[position]).collect()
+}
+
+fn add_moments(building: &mut Building, moments: &Moments) {
+    for phase in &moments.phases {
+        let about = json!({"type": "Phase", "phase": phase.name});
+        building.mark("load", "phase", (phase.start_ns, phase.end_ns), 0, about);
+    }
+    for request in &moments.requests {
+        let waited = request.start_ns.saturating_sub(request.intended_ns) as f64 / 1e6;
+        let about = json!({"type": "Request", "node": request.node, "outcome": request.outcome, "waited": waited});
+        building.mark("load", "slow request", (request.intended_ns, request.end_ns), 0, about);
+    }
+    for pause in &moments.pauses {
+        let name = if pause.kind == "gc" && !pause.phase.is_empty() { "GC phase" } else { "GC pause" };
+        let name = if pause.kind == "gc" { name } else { "safepoint" };
+        let about = json!({"type": "Pause", "collector": pause.collector, "cause": pause.cause, "phase": pause.phase});
+        let end_ns = pause.start_ns.saturating_add(pause.duration_ns);
+        building.mark(&pause.node, name, (pause.start_ns, end_ns), if pause.kind == "gc" { GC } else { 2 }, about);
+    }
+    for stall in &moments.stalls {
+        let process = if stall.node.is_empty() { &stall.side } else { &stall.node };
+        let about = json!({"type": "Stall", "side": stall.side, "kind": stall.kind});
+        let end_ns = stall.start_ns.saturating_add(stall.duration_ns);
+        building.mark(process, "stall", (stall.start_ns, end_ns), 0, about);
+    }
+}
+
+/// How the profiler is to show the markers.
+fn marker_schema() -> Value {
+    let text = |key: &str, label: &str| json!({"key": key, "label": label, "format": "string"});
+    let shown = json!(["marker-chart", "marker-table", "timeline-overview"]);
+    json!([
+        {"name": "Phase", "display": shown, "chartLabel": "{marker.data.phase}", "tableLabel": "{marker.data.phase}",
+         "fields": [text("phase", "Phase")]},
+        {"name": "Request", "display": shown, "tableLabel": "{marker.data.outcome} from {marker.data.node}",
+         "fields": [text("node", "Coordinator"), text("outcome", "Outcome"),
+                    {"key": "waited", "label": "Waited to be sent", "format": "duration"}]},
+        {"name": "Pause", "display": shown, "tableLabel": "{marker.data.collector} {marker.data.cause} {marker.data.phase}",
+         "fields": [text("collector", "Collector"), text("cause", "Cause"), text("phase", "Phase")]},
+        {"name": "Stall", "display": shown, "tableLabel": "{marker.data.side} ({marker.data.kind})",
+         "fields": [text("side", "Side"), text("kind", "Kind")]},
+    ])
+}

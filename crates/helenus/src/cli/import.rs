@@ -1,0 +1,155 @@
+use crate::terminal;
+use anyhow::{Context, Result, ensure};
+use clap::{Args, ValueEnum};
+use helenus_observe::{ImportFormat, ImportOptions, Place, import};
+use helenus_recording::{Manifest, Recorder};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Make a recording of samples that others took: JFR files, `perf script` output, folded stacks
+///
+/// The recording is like any other: `helenus flame`, `export`, `sql` and `recording merge` take it. What can't be read is
+/// counted and said; what is whole is taken.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus import peak.jfr -o peak.helenus
+  perf script -i perf.data --header | helenus import - --node 127.0.0.1 -o peak.helenus
+  helenus import perf.txt --this-boot -o perf.helenus && helenus recording merge load.helenus perf.helenus -o both.helenus
+  helenus import stacks.folded --interval 10ms -o stacks.helenus")]
+pub struct Arguments {
+    /// Files, of any of the formats; - for stdin
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The new recording's folder
+    #[arg(short, long, value_name = "RECORDING")]
+    output: PathBuf,
+    /// What the files are
+    #[arg(long, value_enum, default_value = "auto")]
+    format: Format,
+    /// The node that the samples are of; the name of each file otherwise
+    #[arg(long, value_name = "ADDRESS")]
+    node: Option<String>,
+    /// Folded stacks: what they were sampled of, such as cpu (the default), wall, alloc or lock
+    #[arg(long, value_name = "NAME", value_parser = event)]
+    event: Option<String>,
+    /// What one sample stands for, where the file does not say it or says it wrong
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    interval: Option<Duration>,
+    /// perf: cycles of a CPU in a nanosecond, so that cycles become CPU time
+    #[arg(long, value_name = "GHZ", value_parser = ghz)]
+    ghz: Option<f64>,
+    /// When the first sample was taken, such as 2026-07-01T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = time_ns, conflicts_with = "this_boot")]
+    begins: Option<i64>,
+    /// The files' times are CLOCK_MONOTONIC of this machine since it was booted: exact beside what was recorded here
+    /// (perf record -k CLOCK_MONOTONIC, async-profiler with clock=monotonic)
+    #[arg(long)]
+    this_boot: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    Auto,
+    Jfr,
+    Perf,
+    Folded,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let title = arguments.output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    // What can't be opened is said before there is a recording.
+    let files = arguments.files.iter().map(|path| open(path)).collect::<Result<Vec<_>>>()?;
+    let mut manifest = Manifest::new(&title, &super::command_line());
+    if !arguments.this_boot {
+        // Wall-clock times: nothing that says how they compare with CLOCK_MONOTONIC.
+        manifest.clock.boot_id.clear();
+    }
+    let recorder = Recorder::create(&arguments.output, manifest)?;
+    let imported = files.into_iter().try_for_each(|(name, changed_ns, file)| {
+        let options = ImportOptions {
+            format: match arguments.format {
+                Format::Auto => None,
+                Format::Jfr => Some(ImportFormat::Jfr),
+                Format::Perf => Some(ImportFormat::Perf),
+                Format::Folded => Some(ImportFormat::Folded),
+            },
+            node: arguments.node.clone().unwrap_or_else(|| name.clone()),
+            event: arguments.event.clone(),
+            interval: arguments.interval,
+            ghz: arguments.ghz,
+            place: match (arguments.begins, arguments.this_boot) {
+                (Some(ns), _) => Place::BeginsAt(ns),
+                (None, true) => Place::ThisBoot,
+                (None, false) => Place::EndsAt(changed_ns),
+            },
+        };
+        import_one(&recorder, &name, file, &options)
+    });
+    if let Err(error) = imported {
+        // Nothing whole came of it, and the same name can be used again.
+        drop(recorder);
+        std::fs::remove_dir_all(&arguments.output)
+            .with_context(|| format!("cannot take {} away again", arguments.output.display()))?;
+        return Err(error);
+    }
+    super::say_closed(&recorder.close()?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn import_one(recorder: &Recorder, name: &str, file: Box<dyn BufRead>, options: &ImportOptions) -> Result<()> {
+    let imported = import(recorder, file, options).with_context(|| format!("cannot import {name}"))?;
+    for (event, (samples, weight)) in &imported.events {
+        let samples = terminal::count(*samples);
+        let weight = terminal::count(weight.unsigned_abs());
+        terminal::talk(format_args!(
+            "{name}: {samples} samples of {event}, weight {weight} ({})",
+            imported.format.name()
+        ));
+    }
+    for note in &imported.notes {
+        terminal::talk(terminal::dim(format_args!("{name}: {note}")));
+    }
+    if !imported.losses.is_empty() {
+        let lost = terminal::count(imported.lost);
+        terminal::warn(format_args!("{name}: {lost} samples are not in it: {}", imported.losses.join("; ")));
+    }
+    Ok(())
+}
+
+/// Name, when it was last changed, and its bytes.
+fn open(path: &Path) -> Result<(String, i64, Box<dyn BufRead>)> {
+    let since_epoch = |time: SystemTime| {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    };
+    if path == Path::new("-") {
+        return Ok(("stdin".into(), since_epoch(SystemTime::now()), Box::new(BufReader::new(std::io::stdin()))));
+    }
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let facts = file.metadata().with_context(|| format!("cannot read {}", path.display()))?;
+    ensure!(!facts.is_dir(), "{} is a folder; name the files in it", path.display());
+    let changed_ns = facts.modified().map_or_else(|_| since_epoch(SystemTime::now()), since_epoch);
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok((name, changed_ns, Box::new(BufReader::with_capacity(1 << 16, file))))
+}
+
+fn event(text: &str) -> Result<String, String> {
+    let is_name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_:./".contains(c));
+    if is_name { Ok(text.to_string()) } else { Err("a name of letters and digits, such as cpu".to_string()) }
+}
+
+fn ghz(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(ghz) if (0.01..=100.0).contains(&ghz) => Ok(ghz),
+        _ => Err("cycles in a nanosecond, such as 2.6".to_string()),
+    }
+}
+
+fn time_ns(text: &str) -> Result<i64, String> {
+    let time = chrono::DateTime::parse_from_rfc3339(text)
+        .map_err(|error| format!("{error}; a time with its zone, such as 2026-07-01T12:00:00Z"))?;
+    time.timestamp_nanos_opt().ok_or_else(|| "that is centuries away".to_string())
+}

@@ -1,0 +1,103 @@
+//! Files of other tools in, files for other tools out.
+
+use crate::harness::Place;
+use std::path::PathBuf;
+
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures")).join(name)
+}
+
+fn folded(place: &Place, recording: &str, more: &str) -> Vec<String> {
+    let out = place.well(&format!("export {recording} --format folded {more}"));
+    let mut lines: Vec<String> = out.lines().map(String::from).collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn folded_stacks_come_back_as_they_went() {
+    let place = Place::new();
+    let mut lines = vec![
+        "GC Thread#0;GangWorker::run 70",
+        "MutationStage-1;java/lang/Thread.run;a.b.C$D.<init>_[j];write 1200",
+        "MutationStage-2;java/lang/Thread.run;a.b.C$D.<init>_[j];write 34",
+        "main 5",
+    ];
+    lines.sort_unstable();
+    std::fs::write(place.path("in.folded"), lines.join("\n") + "\n").unwrap();
+    place.well("import in.folded -o r");
+    assert_eq!(folded(&place, "r", "--threads"), lines);
+    assert_eq!(place.ask("r", "select sum(weight) from samples"), 1309);
+    // By group the two stages are one, in the flame graph as in the export.
+    let groups = folded(&place, "r", "");
+    assert!(
+        groups.contains(&"MutationStage;java/lang/Thread.run;a.b.C$D.<init>_[j];write 1234".to_string()),
+        "{groups:?}"
+    );
+    let mut flame: Vec<String> = place.well("flame r --folded").lines().map(String::from).collect();
+    flame.sort();
+    assert_eq!(flame, groups);
+    // Once more around is the same.
+    std::fs::write(place.path("again.folded"), folded(&place, "r", "--threads").join("\n") + "\n").unwrap();
+    place.well("import again.folded -o again");
+    assert_eq!(folded(&place, "again", "--threads"), lines);
+}
+
+#[test]
+fn what_others_sampled_is_a_recording_like_any_other() {
+    let place = Place::new();
+    for (file, samples) in [("jdk.jfr", 37), ("stacks.jfr", 64), ("perf-script.txt", 37)] {
+        place.well(&format!("import {} --node 127.0.0.1 -o {file}", fixture(file).display()));
+        assert_eq!(place.ask(file, "select count(*) from samples"), samples);
+        assert_eq!(place.ask(file, "select captured from sources where source = 'stacks'"), samples);
+        place.well(&format!("flame {file} -o {file}.svg"));
+        let weight = place.ask(file, "select sum(weight) from samples");
+        let speedscope = place.json(&format!("export {file} --format speedscope"));
+        let total: i64 = speedscope["profiles"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|profile| profile["endValue"].as_i64().unwrap())
+            .sum();
+        assert_eq!(total, weight);
+        place.well(&format!("export {file} --format pprof -o {file}.pb.gz"));
+        place.well(&format!("export {file} --format firefox -o {file}.json.gz"));
+        for packed in ["pb.gz", "json.gz"] {
+            let bytes = std::fs::read(place.path(&format!("{file}.{packed}"))).unwrap();
+            assert!(bytes.starts_with(&[0x1f, 0x8b]));
+        }
+    }
+    // Of no boot that is known, their wall-clock times stay as they are.
+    let before = place.ask("jdk.jfr", "select min(time_ns) from samples");
+    place.well("recording merge stacks.jfr jdk.jfr -o both");
+    let query = "select min(time_ns) from samples where thread_group in ('Sorter', 'Summer', 'main')";
+    assert!(place.ask("both", query) <= before.max(place.ask("jdk.jfr", query)));
+    assert_eq!(place.ask("both", "select count(*) from samples"), 101);
+    let said = place.run("export jdk.jfr --format chrome");
+    assert_eq!(said.status.code(), Some(2));
+    assert!(said.err.contains("stacks alone can be exported as firefox"), "{}", said.err);
+}
+
+#[test]
+fn what_is_no_file_of_theirs_leaves_nothing_behind() {
+    let place = Place::new();
+    std::fs::write(place.path("text"), "nothing of the kind\n").unwrap();
+    let cut = std::fs::read(fixture("jdk.jfr")).unwrap();
+    std::fs::write(place.path("cut.jfr"), &cut[..cut.len() / 2]).unwrap();
+    for (arguments, says) in [
+        ("import text -o r", "cannot import text"),
+        ("import nowhere -o r", "cannot read nowhere"),
+        ("import cut.jfr -o r", "cut off"),
+        ("import cut.jfr --event cpu -o r", "--event"),
+        ("import cut.jfr --begins yesterday -o r", "2026-07-01T12:00:00Z"),
+    ] {
+        let said = place.run(arguments);
+        assert_eq!(said.status.code(), Some(2), "{arguments}: {}", said.err);
+        assert!(said.err.contains(says), "{arguments}: {}", said.err);
+        assert!(!place.path("r").exists(), "{arguments}");
+    }
+    place.well(&format!("import {} -o r", fixture("perf-script.txt").display()));
+    let said = place.run("export r --format pprof --event alloc -o r.pb.gz");
+    assert!(said.status.code() == Some(2) && said.err.contains("the recording has cpu"), "{}", said.err);
+    assert!(!place.path("r.pb.gz").exists() && !place.path("r.pb.gz.partial").exists());
+}

@@ -1,0 +1,100 @@
+//! Folded stacks: a line for each, its frames from the outermost with `;` between them, a space, and its weight.
+//!
+//! Source: Brendan Gregg, FlameGraph, the stackcollapse programs.
+
+use super::lines::{Line, Lines};
+use super::{Error, ImportOptions, Place, Sink, kind_of};
+use crate::stacks::Frames;
+use std::io::BufRead;
+
+/// What a line says.
+struct Folded<'a> {
+    tid: i64,
+    thread: &'a str,
+    frames: Frames,
+    weight: i64,
+}
+
+pub(super) fn is_line(line: &str) -> bool {
+    parse(line).is_some()
+}
+
+pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<'_>) -> Result<(), Error> {
+    let at_ns = match options.place {
+        Place::BeginsAt(ns) | Place::EndsAt(ns) => ns,
+        Place::ThisBoot => {
+            return Err(Error::Other("folded stacks have no times; leave --this-boot away".to_string()));
+        }
+    };
+    let event = options.event.as_deref().unwrap_or("cpu");
+    let interval_ns = options.interval.map_or(1, |interval| i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX));
+    let mut lines = Lines::new(from);
+    let (mut taken, mut compared) = (0u64, 0u64);
+    while let Some(line) = lines.next()? {
+        let line = match line {
+            Line::Whole(line) => line,
+            Line::Last(line) => {
+                sink.note("the last line has no end: if the file was cut off, its weight may be, too");
+                line
+            }
+            Line::TooLong => {
+                sink.lose_line("lines too long for a stack", lines.number);
+                continue;
+            }
+        };
+        if line.trim().is_empty() {
+            continue;
+        }
+        let Some(folded) = parse(&line) else {
+            if !line.starts_with('#') {
+                sink.lose_line("lines without a weight", lines.number);
+            }
+            continue;
+        };
+        taken += 1;
+        compared += u64::from(is_compared(&line));
+        let Some(weight) = folded.weight.checked_mul(interval_ns) else {
+            sink.lose(1, "weights that can't be added up in 64 bits");
+            continue;
+        };
+        sink.add(at_ns, event, weight, (folded.tid, folded.thread), &folded.frames);
+    }
+    if taken > 0 && taken == compared {
+        return Err(Error::Other(
+            "each stack has two weights: it is a comparison, not a profile; import the profiles that it was made of"
+                .into(),
+        ));
+    }
+    if event != "alloc" && options.interval.is_none() {
+        sink.note("weights are taken for nanoseconds; where they are counts of samples, say with --interval what a sample stands for");
+    }
+    sink.note("folded stacks have no times: all are at one moment");
+    Ok(())
+}
+
+fn parse(line: &str) -> Option<Folded<'_>> {
+    let (stack, weight) = line.trim_end().rsplit_once([' ', '\t'])?;
+    let weight = weight.parse::<u64>().ok().and_then(|weight| i64::try_from(weight).ok())?;
+    let (root, rest) = stack.split_once(';').map_or((stack, None), |(root, rest)| (root, Some(rest)));
+    if root.trim().is_empty() {
+        return None;
+    }
+    let mut frames = Frames::default();
+    for name in rest.into_iter().flat_map(|rest| rest.split(';')) {
+        frames.push(name, kind_of(name));
+    }
+    let (thread, tid) = named(root).unwrap_or((root, 0));
+    Some(Folded { tid, thread, frames, weight })
+}
+
+/// `[name tid=12]`, as async-profiler writes threads.
+fn named(root: &str) -> Option<(&str, i64)> {
+    let (name, tid) = root.strip_prefix('[')?.strip_suffix(']')?.rsplit_once(" tid=")?;
+    Some((name, tid.parse().ok()?))
+}
+
+/// Whether there is a number before the last one.
+fn is_compared(line: &str) -> bool {
+    let mut words = line.rsplit([' ', '\t']).skip(1);
+    words.next().is_some_and(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
+}

@@ -1,0 +1,303 @@
+//! Samples that others took, written into a recording: JFR files, what `perf script` prints, folded stacks.
+//!
+//! Nothing of a file is taken on trust. What is whole is taken, and what is not is counted in the table `sources`, or
+//! named in the manifest where it can't be counted.
+
+mod folded;
+mod jfr;
+mod lines;
+mod perf;
+
+use crate::stacks::{Frames, jfr::Malformed};
+use crate::thread_group;
+use helenus_recording::rows::{SourceReport, Stack, StackSample};
+use helenus_recording::{Loss, NodeFacts, Recorder, SourceFacts, cpu_time_of_this_thread_ns};
+use std::collections::{BTreeMap, HashSet};
+use std::io::{BufRead, Read};
+use std::time::Duration;
+
+/// As much of a file as is looked at to see what it is.
+const LOOKED_AT: u64 = 1 << 16;
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportFormat {
+    /// JDK Flight Recorder: of the JDK itself, of async-profiler.
+    Jfr,
+    /// The text that `perf script` prints.
+    Perf,
+    /// A stack a line, with its weight behind it.
+    Folded,
+}
+
+impl ImportFormat {
+    /// As in the column `provider` of the table `sources`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ImportFormat::Jfr => "jfr",
+            ImportFormat::Perf => "perf-script",
+            ImportFormat::Folded => "folded",
+        }
+    }
+}
+
+/// Where samples are put on the clock of the recording, in ns since the Unix epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The first sample is then.
+    BeginsAt(i64),
+    /// By the file's own wall-clock times; where it has none, the last sample is then.
+    EndsAt(i64),
+    /// The file's times are CLOCK_MONOTONIC of this boot of this machine.
+    ThisBoot,
+}
+
+#[derive(Debug, Clone)]
+pub struct ImportOptions {
+    /// None to look.
+    pub format: Option<ImportFormat>,
+    /// The node that the samples are of.
+    pub node: String,
+    /// What folded stacks are of; cpu unless it is said.
+    pub event: Option<String>,
+    /// What one sample stands for.
+    pub interval: Option<Duration>,
+    /// Cycles in a nanosecond, so that cycles can be told as CPU time.
+    pub ghz: Option<f64>,
+    pub place: Place,
+}
+
+/// What was taken of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    pub format: ImportFormat,
+    pub samples: u64,
+    /// Samples and sum of weights, by event.
+    pub events: BTreeMap<String, (u64, i64)>,
+    /// Samples that are known not to be taken, and why.
+    pub lost: u64,
+    pub losses: Vec<String>,
+    /// What was assumed, and what one should know of the figures.
+    pub notes: Vec<String>,
+}
+
+/// Why a file is not imported, with the way out in the text.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("it cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+
+    #[error("{0}")]
+    Other(String),
+
+    #[error("the recording cannot be written: {0}")]
+    Recording(#[from] helenus_recording::Error),
+}
+
+/// Imports one file into a recording.
+pub fn import(recorder: &Recorder, mut from: impl BufRead, options: &ImportOptions) -> Result<Imported, Error> {
+    let begun_ns = cpu_time_of_this_thread_ns();
+    let mut head = Vec::new();
+    from.by_ref().take(LOOKED_AT).read_to_end(&mut head)?;
+    let format = match options.format {
+        Some(format) => format,
+        None => looks_like(&head)?,
+    };
+    let only =
+        |option: &str, of: &str| Err(Error::Other(format!("{option} is for {of}, and this is {}", format.name())));
+    if options.event.is_some() && format != ImportFormat::Folded {
+        return only("--event", "folded stacks");
+    }
+    if options.ghz.is_some() && format != ImportFormat::Perf {
+        return only("--ghz", "what perf script prints");
+    }
+    let whole = std::io::Cursor::new(head).chain(from);
+    let mut sink = Sink::new(recorder, &options.node, format);
+    match format {
+        ImportFormat::Jfr => jfr::read(whole, options, &mut sink)?,
+        ImportFormat::Perf => perf::read(whole, options, &mut sink)?,
+        ImportFormat::Folded => folded::read(whole, options, &mut sink)?,
+    }
+    sink.end(begun_ns)
+}
+
+fn looks_like(head: &[u8]) -> Result<ImportFormat, Error> {
+    let other = |text: &str| Err(Error::Other(text.to_string()));
+    if head.is_empty() {
+        return other("it is empty");
+    }
+    if head.starts_with(b"FLR\0") {
+        return Ok(ImportFormat::Jfr);
+    }
+    if head.starts_with(&[0x1f, 0x8b]) {
+        return other("it is compressed; unpack it with gunzip first");
+    }
+    if head.starts_with(b"PERFILE2") {
+        return other(
+            "it is perf's own file, which only perf reads: run `perf script -i FILE > FILE.txt` and import that",
+        );
+    }
+    let text = String::from_utf8_lossy(head);
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    let Some(first) = lines.next() else {
+        return other("it has comments alone, and no sample");
+    };
+    if perf::is_header(first) {
+        return Ok(ImportFormat::Perf);
+    }
+    if folded::is_line(first) {
+        return Ok(ImportFormat::Folded);
+    }
+    other(
+        "it is neither a JFR file, nor what `perf script` prints, nor folded stacks (frames with ; between them, and a \
+         weight); where it is one of them after all, say which with --format",
+    )
+}
+
+/// Takes samples on their way into a recording.
+struct Sink<'a> {
+    recorder: &'a Recorder,
+    node: &'a str,
+    /// Stacks that have a row.
+    known: HashSet<i64>,
+    /// Of all weights: beyond 64 bits nobody could add them up.
+    total: i64,
+    first_ns: Option<i64>,
+    last_ns: Option<i64>,
+    imported: Imported,
+    /// What is missing and can't be counted.
+    uncounted: Vec<String>,
+}
+
+impl<'a> Sink<'a> {
+    fn new(recorder: &'a Recorder, node: &'a str, format: ImportFormat) -> Sink<'a> {
+        let imported =
+            Imported { format, samples: 0, events: BTreeMap::new(), lost: 0, losses: Vec::new(), notes: Vec::new() };
+        let (known, uncounted) = (HashSet::new(), Vec::new());
+        Sink { recorder, node, known, total: 0, first_ns: None, last_ns: None, imported, uncounted }
+    }
+
+    fn add(&mut self, time_ns: i64, event: &str, weight: i64, (tid, thread): (i64, &str), frames: &Frames) {
+        let weight = weight.max(0);
+        let Some(total) = self.total.checked_add(weight) else {
+            self.lose(1, "weights that can't be added up in 64 bits");
+            return;
+        };
+        self.total = total;
+        let stack = frames.number();
+        if self.known.insert(stack) {
+            self.recorder.append(Stack { time_ns, stack, frames: &frames.names, kinds: &frames.kinds });
+        }
+        self.recorder.append(StackSample {
+            time_ns,
+            node: self.node,
+            event,
+            weight,
+            tid,
+            thread,
+            thread_group: thread_group(thread),
+            stack,
+        });
+        self.first_ns = Some(self.first_ns.map_or(time_ns, |first| first.min(time_ns)));
+        self.last_ns = Some(self.last_ns.map_or(time_ns, |last| last.max(time_ns)));
+        self.imported.samples += 1;
+        match self.imported.events.get_mut(event) {
+            Some((samples, sum)) => {
+                *samples += 1;
+                *sum += weight;
+            }
+            None => {
+                self.imported.events.insert(event.to_string(), (1, weight));
+            }
+        }
+    }
+
+    /// Samples that are not taken.
+    fn lose(&mut self, samples: u64, reason: &str) {
+        self.imported.lost = self.imported.lost.saturating_add(samples);
+        if !self.imported.losses.iter().any(|known| known == reason) {
+            self.imported.losses.push(reason.to_string());
+        }
+    }
+
+    /// A line that is not taken; the first of a kind is named.
+    fn lose_line(&mut self, reason: &str, number: u64) {
+        self.imported.lost = self.imported.lost.saturating_add(1);
+        if !self.imported.losses.iter().any(|known| known.starts_with(reason)) {
+            self.imported.losses.push(format!("{reason}, such as line {number}"));
+        }
+    }
+
+    /// Something is missing, and nobody can say how many samples that are.
+    fn lose_uncounted(&mut self, reason: &str) {
+        self.uncounted.push(reason.to_string());
+        self.imported.losses.push(reason.to_string());
+    }
+
+    fn note(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        if !self.imported.notes.contains(&text) {
+            self.imported.notes.push(text);
+        }
+    }
+
+    fn end(self, begun_ns: i64) -> Result<Imported, Error> {
+        let (node, imported) = (self.node.to_string(), self.imported);
+        let (Some(first_ns), Some(last_ns)) = (self.first_ns, self.last_ns) else {
+            let why =
+                if imported.losses.is_empty() { String::new() } else { format!(": {}", imported.losses.join("; ")) };
+            return Err(Error::Other(format!("there is no sample in it{why}")));
+        };
+        self.recorder.append(SourceReport {
+            time_ns: last_ns,
+            interval_ns: last_ns.saturating_sub(first_ns),
+            source: "stacks",
+            node: &node,
+            provider: imported.format.name(),
+            captured: i64::try_from(imported.samples).unwrap_or(i64::MAX),
+            lost: i64::try_from(imported.lost).unwrap_or(i64::MAX),
+            lost_reason: &imported.losses.join("; "),
+            cpu_ns: Some(cpu_time_of_this_thread_ns() - begun_ns),
+        });
+        let facts = SourceFacts {
+            name: "stacks".into(),
+            node: node.clone(),
+            provider: imported.format.name().into(),
+            note: imported.notes.join("; "),
+        };
+        let losses = self.uncounted.into_iter().map(|reason| Loss { table: "samples".into(), rows: None, reason });
+        self.recorder.update_manifest(|manifest| {
+            manifest.sources.push(facts);
+            manifest.losses.extend(losses);
+            if !manifest.nodes.iter().any(|known| known.address == node) {
+                manifest.nodes.push(NodeFacts { address: node, ..NodeFacts::default() });
+            }
+        })?;
+        Ok(imported)
+    }
+}
+
+/// What a frame is, by what folded stacks say of it: the letter in brackets that some put behind a name, or else its shape.
+fn kind_of(name: &str) -> char {
+    if let Some((_, letter)) = name.strip_suffix(']').and_then(|name| name.rsplit_once("_[")) {
+        match letter {
+            "j" => return 'j',
+            "i" => return 'l',
+            "k" => return 'k',
+            "0" => return 'i',
+            "1" => return '1',
+            _ => {}
+        }
+    }
+    // package.Class.method, with a / in place of the dots of the package in some.
+    let is_word = |part: &str| {
+        part.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '<' | '$'))
+            && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '<' | '>' | '-'))
+    };
+    let parts: Vec<&str> = name.split(['.', '/']).collect();
+    let is_java = parts.len() >= 3 && name.starts_with(char::is_lowercase) && parts.iter().all(|part| is_word(part));
+    if is_java { 'j' } else { 'n' }
+}
