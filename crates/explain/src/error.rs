@@ -27,6 +27,10 @@ pub enum Error {
     #[error("the bound for slow requests must be p50 to p99.99 or a time above 0 ms, not {0}")]
     Threshold(String),
 
+    /// A spectrogram was asked for that there can't be; the text is for the one who asked.
+    #[error("{0}")]
+    Spectrogram(String),
+
     #[error("the evidence cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }

@@ -21,6 +21,7 @@ mod query;
 mod random;
 mod report;
 mod requests;
+mod spectrogram;
 mod text;
 mod timeline;
 
@@ -35,3 +36,6 @@ pub use flame::{Flame, FlameNode, FlameOptions, FlameTree};
 pub use options::{Options, SlowThreshold};
 pub use percentiles::Percentiles;
 pub use report::Report;
+pub use spectrogram::{
+    Area, Event, Of, Selection, SourceLoss, Spectrogram, SpectrogramFilter, Total, TotalsBy, Traces, highest_ns,
+};

@@ -16,6 +16,7 @@ mod record;
 mod recording;
 mod report;
 mod responder;
+mod spectrogram;
 mod sql;
 mod stress;
 mod up;
@@ -53,6 +54,7 @@ enum Command {
     Explain(explain::Arguments),
     Report(report::Arguments),
     Flame(flame::Arguments),
+    Spectrogram(spectrogram::Arguments),
     Sql(sql::Arguments),
     Recording(recording::Arguments),
     Lab(lab::Arguments),
@@ -73,6 +75,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Explain(arguments) => explain::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Flame(arguments) => flame::run(arguments),
+        Command::Spectrogram(arguments) => spectrogram::run(&arguments),
         Command::Sql(arguments) => sql::run(arguments),
         Command::Recording(arguments) => recording::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),
