@@ -37,8 +37,7 @@ fn main() {
         }
         let area = Area { from_ns: T0, to_ns: T0 + 100 * S, low_ns: 10_000_000, high_ns: i64::MAX };
         measured(&format!("run {run}: selection"), || {
-            let selection =
-                Selection::build(&engine, Of::Syscalls, &SpectrogramFilter::default(), area, 20).unwrap();
+            let selection = Selection::build(&engine, Of::Syscalls, &SpectrogramFilter::default(), area, 20).unwrap();
             selection.all.events as u64
         });
     }
@@ -78,7 +77,8 @@ fn record(path: &Path, calls: i64) {
         ["futex", "epoll_wait", "read", "write", "pread64", "recvfrom", "sendto", "clock_nanosleep"];
     const GROUPS: [&str; 6] =
         ["epollEventLoopGroup", "ReadStage", "MutationStage", "CompactionExecutor", "GC Thread", "COMMIT-LOG-WRITER"];
-    let files: Vec<String> = (0..40).map(|file| format!("/var/lib/cassandra/data/ks/t/nb-{file}-big-Data.db")).collect();
+    let files: Vec<String> =
+        (0..40).map(|file| format!("/var/lib/cassandra/data/ks/t/nb-{file}-big-Data.db")).collect();
     let recorder = Recorder::create(path, Manifest::new("many calls", "bench")).unwrap();
     let mut seed = 1u64;
     for index in 0..calls {

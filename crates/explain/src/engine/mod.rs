@@ -112,16 +112,25 @@ impl Engine {
         })
     }
 
-    /// Runs reading statements side by side, a thread each: one statement runs on one CPU. Their rows are kept, in the
-    /// order of the statements.
-    pub(crate) fn sql_on_all_cpus(&self, statements: &[String]) -> Result<Vec<Batches>, Error> {
+    /// Runs reading statements side by side, a thread each, since one statement runs on one CPU. What each makes of its
+    /// rows, in the order of the statements.
+    pub(crate) fn fold_on_all_cpus<T: Send>(
+        &self,
+        statements: &[String],
+        begin: impl Fn() -> T + Sync,
+        take: impl Fn(&mut T, RecordBatch) -> Result<(), Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
         let context = &self.context;
-        let run = |sql: &str| -> Result<Batches, Error> {
+        let run = |sql: &str| -> Result<T, Error> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
                 let frame = context.sql_with_options(sql, only_reading()).await.map_err(message::of)?;
-                let schema = Arc::new(frame.schema().as_arrow().clone());
-                Ok(Batches::new(schema, frame.collect().await.map_err(message::of)?))
+                let mut stream = frame.execute_stream().await.map_err(message::of)?;
+                let mut made = begin();
+                while let Some(batch) = stream.try_next().await.map_err(message::of)? {
+                    take(&mut made, batch)?;
+                }
+                Ok(made)
             })
         };
         std::thread::scope(|scope| {

@@ -3,9 +3,9 @@
 
 use super::bins::Bins;
 use crate::engine::{integers, texts};
-use crate::query::{EVERY_SUMMARY, EVERY_SYSCALL, SUMMARY_TOTALS, SYSCALL_TOTALS, Value};
+use crate::query::{EVERY_SUMMARY, EVERY_SYSCALL, Value};
 use crate::spectrogram::selection::totals_of;
-use crate::spectrogram::{Of, SourceLoss, TotalsBy, Traces, axis, losses};
+use crate::spectrogram::{Area, Of, SourceLoss, TotalsBy, Traces, axis, losses, parts};
 use crate::timeline::Interval;
 use crate::{Engine, Error};
 use arrow::array::{Array, ArrayRef, AsArray};
@@ -13,6 +13,7 @@ use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Rows of the picture at most, and columns of it.
 const MOST_ROWS: i64 = 200;
@@ -62,7 +63,7 @@ pub struct ReportCells {
     pub group: Vec<usize>,
     pub file: Vec<usize>,
     pub events: Vec<i64>,
-    pub total_us: Vec<i64>,
+    pub total_ns: Vec<i64>,
     pub bytes: Vec<i64>,
     pub errors: Vec<i64>,
 }
@@ -114,42 +115,35 @@ pub(super) fn build(engine: &Engine, span: Interval) -> Result<Option<ReportSpec
         Traces { summary: true, .. } => Of::Summary,
         _ => return Ok(None),
     };
-    let everything = [
-        ("from_ns", Value::Integer(i64::MIN)),
-        ("to_ns", Value::Integer(i64::MAX)),
-        ("low_ns", Value::Integer(i64::MIN)),
-        ("high_ns", Value::Integer(i64::MAX)),
-        ("filter", Value::Condition("true")),
-    ];
-    let totals = if of == Of::Syscalls { SYSCALL_TOTALS } else { SUMMARY_TOTALS };
-    let (all, by) = totals_of(engine, of, &totals.fill(&everything))?;
+    let everything = Area { from_ns: i64::MIN, to_ns: i64::MAX, low_ns: i64::MIN, high_ns: i64::MAX };
+    let (all, by) = totals_of(engine, of, "true", everything, traces)?;
     let [calls, files, groups] = [&by[0], &by[1], &by[2]];
-    let names = [
-        Names::of(calls, MOST_CALLS),
-        Names::of(groups, MOST_GROUPS),
-        Names::of(files, MOST_FILES),
-    ];
+    let names = [Names::of(calls, MOST_CALLS), Names::of(groups, MOST_GROUPS), Names::of(files, MOST_FILES)];
     let shortest_ns = if of == Of::Summary { 1_000_000_000 } else { 10_000_000 };
-    let mut reading = Reading {
+    let begin = || Reading {
         of,
         bins: Bins::over(span, MOST_ROWS, shortest_ns),
         event_bins: Bins::over(span, EVENT_ROWS, shortest_ns),
         edges_ns: if of == Of::Summary { axis::doubling() } else { axis::even(COLUMNS) },
-        names,
-        cells: HashMap::new(),
+        names: names.clone(),
+        cells: HashMap::default(),
         every: Some(Vec::new()),
         longest: HashMap::new(),
     };
     let query = if of == Of::Syscalls { EVERY_SYSCALL } else { EVERY_SUMMARY };
-    engine.each(&query.fill(&[]), |batch| reading.take(&batch))?;
-    Ok(Some(reading.finish(all.events, losses(engine, of)?)))
+    let whole = Interval { start: traces.start_ns, end: traces.end_ns.saturating_add(1) };
+    let statement =
+        |part: Interval| query.fill(&[("from_ns", Value::Integer(part.start)), ("to_ns", Value::Integer(part.end))]);
+    let statements: Vec<String> = parts(whole).map(statement).collect();
+    let read = engine.fold_on_all_cpus(&statements, begin, |reading, batch| reading.take(&batch))?;
+    let read = read.into_iter().reduce(Reading::with).unwrap_or_else(begin);
+    Ok(Some(read.finish(all.events, losses(engine, of)?)))
 }
 
 /// The most frequent names, and how many more there are.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Names {
     shown: Vec<String>,
-    numbers: HashMap<String, usize>,
     others: usize,
 }
 
@@ -158,12 +152,12 @@ impl Names {
         let mut totals: Vec<_> = totals.totals.iter().collect();
         totals.sort_by(|a, b| (b.events, &a.name).cmp(&(a.events, &b.name)));
         let shown: Vec<String> = totals.iter().take(most).map(|total| total.name.clone()).collect();
-        let numbers = shown.iter().enumerate().map(|(number, name)| (name.clone(), number)).collect();
-        Names { others: totals.len() - shown.len(), shown, numbers }
+        Names { others: totals.len() - shown.len(), shown }
     }
 
     fn number(&self, name: &str) -> usize {
-        self.numbers.get(name).copied().unwrap_or(self.shown.len())
+        // They are few, and the most frequent come first: faster than a map.
+        self.shown.iter().position(|shown| shown == name).unwrap_or(self.shown.len())
     }
 
     /// Counts the rarer half among the others.
@@ -174,6 +168,26 @@ impl Names {
     }
 }
 
+/// A place is five small numbers of ours: they need no defence, and there is one for every call.
+#[derive(Default)]
+struct PlaceHasher(u64);
+
+impl Hasher for PlaceHasher {
+    fn finish(&self) -> u64 {
+        // The upper half is the better mixed one.
+        self.0 ^ (self.0 >> 32)
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        // The multiplier of Knuth's multiplicative hashing, 2^64 / φ.
+        self.0 = (self.0.rotate_left(5) ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
 struct Reading {
     of: Of,
     bins: Bins,
@@ -181,7 +195,7 @@ struct Reading {
     edges_ns: Vec<i64>,
     /// Calls, thread groups, files.
     names: [Names; 3],
-    cells: HashMap<Place, Sums>,
+    cells: HashMap<Place, Sums, BuildHasherDefault<PlaceHasher>>,
     /// As long as they are few.
     every: Option<Vec<ReportEvent>>,
     longest: HashMap<(usize, usize), ReportEvent>,
@@ -265,6 +279,27 @@ impl Reading {
         Ok(())
     }
 
+    /// Adds what was read elsewhere.
+    fn with(mut self, other: Reading) -> Reading {
+        for (place, sums) in other.cells {
+            self.cells.entry(place).or_default().add(sums);
+        }
+        for (place, event) in other.longest {
+            match self.longest.get(&place) {
+                Some(known) if known.duration_ns >= event.duration_ns => {}
+                _ => {
+                    self.longest.insert(place, event);
+                }
+            }
+        }
+        self.every = self.every.zip(other.every).map(|(mut every, other)| {
+            every.extend(other);
+            every
+        });
+        self.every = self.every.filter(|every| every.len() <= MOST_EVENTS);
+        self
+    }
+
     /// Adds up until the cells are few enough.
     fn finish(mut self, events: i64, lost: Vec<SourceLoss>) -> ReportSpectrogram {
         let mut bins = self.bins;
@@ -305,7 +340,7 @@ impl Reading {
             cells.group.push(place.group);
             cells.file.push(place.file);
             cells.events.push(sums.events);
-            cells.total_us.push(sums.total_ns / 1000);
+            cells.total_ns.push(sums.total_ns);
             cells.bytes.push(sums.bytes);
             cells.errors.push(sums.errors);
         }

@@ -109,8 +109,10 @@ mod tests {
         runner
             .run(&("[=a-c%_'\\\\/é*?.\\-]{1,6}", name), |(pattern, text)| {
                 let condition = condition("file", &[pattern.clone(), format!("!={text}x")]).join(" AND ");
-                let sql =
-                    format!("SELECT count(*) AS n FROM (SELECT '{}' AS file) WHERE {condition}", text.replace('\'', "''"));
+                let sql = format!(
+                    "SELECT count(*) AS n FROM (SELECT '{}' AS file) WHERE {condition}",
+                    text.replace('\'', "''")
+                );
                 let found = engine.sql(&sql).unwrap().integers("n").unwrap()[0] == 1;
                 prop_assert_eq!(found, expected(&pattern, &text), "{} on {}: {}", pattern, text, sql);
                 Ok(())

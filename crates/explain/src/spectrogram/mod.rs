@@ -9,14 +9,12 @@ pub use filter::SpectrogramFilter;
 pub use selection::{Area, Event, Selection, Total, TotalsBy};
 
 use crate::engine::{integers, texts};
-use crate::query::{
-    REQUEST_CELLS, SOURCE_TOTALS, SUMMARY_CELLS, SYSCALL_CELLS, SYSCALL_ROWS, Value,
-};
+use crate::query::{REQUEST_CELLS, SOURCE_TOTALS, SUMMARY_CELLS, SYSCALL_CELLS, SYSCALL_ROWS, Value};
 use crate::report::bins::Bins;
 use crate::report::span;
 use crate::timeline::Interval;
 use crate::{Engine, Error};
-use arrow::array::AsArray;
+use arrow::array::{ArrayRef, AsArray};
 use arrow::datatypes::Int64Type;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -133,7 +131,6 @@ impl Spectrogram {
             Of::Requests => (REQUEST_CELLS, "place"),
         };
         let parts: Vec<String> = parts(window)
-            .iter()
             .map(|part| {
                 query.fill(&[
                     ("start_ns", Value::Integer(window.start)),
@@ -145,18 +142,25 @@ impl Spectrogram {
                 ])
             })
             .collect();
-        let mut counts: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-        for batches in engine.sql_on_all_cpus(&parts)? {
-            let (bin, place, events) = (batches.integers("bin")?, batches.integers(place)?, batches.integers("events")?);
-            for row in 0..bin.len() {
+        let of_parts = engine.fold_on_all_cpus(&parts, BTreeMap::new, |counts: &mut BTreeMap<_, u64>, batch| {
+            let (bin, place, events) =
+                (integers(&batch, "bin")?, integers(&batch, place)?, integers(&batch, "events")?);
+            let value = |array: &ArrayRef, row| array.as_primitive::<Int64Type>().value(row);
+            for row in 0..batch.num_rows() {
+                let place = value(&place, row);
                 let column = match of {
-                    Of::Summary => edges_ns.partition_point(|edge| *edge <= place[row]).saturating_sub(1),
-                    Of::Syscalls | Of::Requests => usize::try_from(place[row]).unwrap_or(0),
+                    Of::Summary => edges_ns.partition_point(|edge| *edge <= place).saturating_sub(1),
+                    Of::Syscalls | Of::Requests => usize::try_from(place).unwrap_or(0),
                 };
-                let row_of = usize::try_from(bin[row]).unwrap_or(0);
-                let events = u64::try_from(events[row]).unwrap_or(0);
-                *counts.entry((row_of, column.min(columns - 1))).or_default() += events;
+                let bin = usize::try_from(value(&bin, row)).unwrap_or(0);
+                let events = u64::try_from(value(&events, row)).unwrap_or(0);
+                *counts.entry((bin, column.min(columns - 1))).or_default() += events;
             }
+            Ok(())
+        })?;
+        let mut counts: BTreeMap<(usize, usize), u64> = BTreeMap::new();
+        for (cell, events) in of_parts.into_iter().flatten() {
+            *counts.entry(cell).or_default() += events;
         }
         Ok(Spectrogram {
             of,
@@ -173,12 +177,12 @@ impl Spectrogram {
 }
 
 /// Parts of a window, one for each CPU.
-fn parts(window: Interval) -> Vec<Interval> {
+pub(crate) fn parts(window: Interval) -> impl Iterator<Item = Interval> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_PARTS);
     let cpus = i64::try_from(cpus).unwrap_or(1);
-    let edge = |part: i64| window.start + (i128::from(window.length()) * i128::from(part) / i128::from(cpus)) as i64;
-    let parts = (0..cpus).map(|part| Interval { start: edge(part), end: edge(part + 1) });
-    parts.filter(|part| part.length() > 0).collect()
+    let length = i128::from(window.end) - i128::from(window.start);
+    let edge = move |part: i64| (i128::from(window.start) + length * i128::from(part) / i128::from(cpus)) as i64;
+    (0..cpus).map(move |part| Interval { start: edge(part), end: edge(part + 1) }).filter(|part| part.start < part.end)
 }
 
 /// What the source of the events lost, on the way to the recording or before.

@@ -1,14 +1,14 @@
 //! A rectangle of a spectrogram: exactly the events in it.
 
-use super::{Of, SpectrogramFilter, Traces, losses};
+use super::{Of, SpectrogramFilter, Traces, losses, parts};
 use crate::engine::{integers, texts};
-use crate::query::{
-    REQUEST_EVENTS, REQUEST_TOTALS, SUMMARY_TOTALS, SYSCALL_EVENTS, SYSCALL_TOTALS, Value,
-};
+use crate::query::{REQUEST_EVENTS, REQUEST_TOTALS, SUMMARY_TOTALS, SYSCALL_EVENTS, SYSCALL_TOTALS, Value};
 use crate::spectrogram::SourceLoss;
+use crate::timeline::Interval;
 use crate::{Engine, Error};
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::Int64Type;
+use arrow::record_batch::RecordBatch;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -81,6 +81,7 @@ impl Selection {
         limit: usize,
     ) -> Result<Selection, Error> {
         let condition = filter.condition(of)?;
+        let traces = Traces::find(engine)?;
         let values = [
             ("from_ns", Value::Integer(area.from_ns)),
             ("to_ns", Value::Integer(area.to_ns)),
@@ -89,14 +90,14 @@ impl Selection {
             ("limit", Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX))),
             ("filter", Value::Condition(&condition)),
         ];
-        let (totals, events) = match of {
-            Of::Syscalls => (SYSCALL_TOTALS, Some(SYSCALL_EVENTS)),
-            Of::Summary => (SUMMARY_TOTALS, None),
-            Of::Requests => (REQUEST_TOTALS, Some(REQUEST_EVENTS)),
+        let events = match of {
+            Of::Syscalls => Some(SYSCALL_EVENTS),
+            Of::Summary => None,
+            Of::Requests => Some(REQUEST_EVENTS),
         };
-        let (all, totals) = totals_of(engine, of, &totals.fill(&values))?;
+        let (all, totals) = totals_of(engine, of, &condition, area, traces)?;
         let events = match events {
-            Some(events) if limit > 0 => events_of(engine, &events.fill(&values), Traces::find(engine)?.start_ns)?,
+            Some(events) if limit > 0 => events_of(engine, &events.fill(&values), traces.start_ns)?,
             _ => Vec::new(),
         };
         Ok(Selection { of, area, all, totals, events, lost: losses(engine, of)? })
@@ -104,22 +105,65 @@ impl Selection {
 }
 
 /// Adds up by each of the three names that the query groups by.
-pub(crate) fn totals_of(engine: &Engine, of: Of, sql: &str) -> Result<(Total, Vec<TotalsBy>), Error> {
-    const COLUMNS: [&str; 3] = ["call", "file", "thread_group"];
+pub(crate) fn totals_of(
+    engine: &Engine,
+    of: Of,
+    condition: &str,
+    area: Area,
+    traces: Traces,
+) -> Result<(Total, Vec<TotalsBy>), Error> {
+    let query = match of {
+        Of::Syscalls => SYSCALL_TOTALS,
+        Of::Summary => SUMMARY_TOTALS,
+        Of::Requests => REQUEST_TOTALS,
+    };
+    let window =
+        Interval { start: area.from_ns.max(traces.start_ns), end: area.to_ns.min(traces.end_ns.saturating_add(1)) };
+    let statement = |part: Interval| {
+        query.fill(&[
+            ("from_ns", Value::Integer(part.start)),
+            ("to_ns", Value::Integer(part.end)),
+            ("low_ns", Value::Integer(area.low_ns)),
+            ("high_ns", Value::Integer(area.high_ns)),
+            ("filter", Value::Condition(condition)),
+        ])
+    };
+    let statements: Vec<String> = parts(window).map(statement).collect();
+    let of_parts = engine.fold_on_all_cpus(&statements, Found::default, Found::take)?;
+    let mut found = of_parts.into_iter().reduce(Found::with).unwrap_or_default();
     let names = match of {
         Of::Syscalls | Of::Summary => ["call", "file", "thread group"],
         Of::Requests => ["operation", "node", "outcome"],
     };
-    let mut all = Total::default();
-    let mut found: [HashMap<String, Total>; 3] = Default::default();
-    engine.each(sql, |batch| {
+    let totals = names
+        .into_iter()
+        .zip(std::mem::take(&mut found.by))
+        .map(|(by, found)| {
+            let mut totals: Vec<Total> = found.into_values().collect();
+            totals.sort_unstable_by(|a, b| (b.total_ns, &a.name).cmp(&(a.total_ns, &b.name)));
+            TotalsBy { by, totals }
+        })
+        .collect();
+    Ok((found.all, totals))
+}
+
+/// Totals by call, file and thread group.
+#[derive(Debug, Default)]
+struct Found {
+    all: Total,
+    by: [HashMap<String, Total>; 3],
+}
+
+impl Found {
+    fn take(&mut self, batch: RecordBatch) -> Result<(), Error> {
+        const COLUMNS: [&str; 3] = ["call", "file", "thread_group"];
         let texts: Vec<_> = COLUMNS.iter().map(|name| texts(&batch, name)).collect::<Result<_, _>>()?;
         let column = |name| integers(&batch, name);
         let (events, total, longest) = (column("events")?, column("total_ns")?, column("longest_ns")?);
         let (bytes, errors) = (column("bytes")?, column("errors")?);
         for row in 0..batch.num_rows() {
             // A sum of nothing but NULLs is NULL.
-            let value = |array: &arrow::array::ArrayRef| {
+            let value = |array: &ArrayRef| {
                 let array = array.as_primitive::<Int64Type>();
                 if array.is_null(row) { 0 } else { array.value(row) }
             };
@@ -131,29 +175,30 @@ pub(crate) fn totals_of(engine: &Engine, of: Of, sql: &str) -> Result<(Total, Ve
                 bytes: value(&bytes),
                 errors: value(&errors),
             };
-            all.add(&one);
-            for (texts, found) in texts.iter().zip(&mut found) {
-                let name = texts.as_string::<i32>().value(row);
-                match found.get_mut(name) {
-                    Some(total) => total.add(&one),
-                    None => {
-                        found.insert(name.to_string(), Total { name: name.to_string(), ..one.clone() });
-                    }
-                }
+            self.all.add(&one);
+            for (texts, by) in texts.iter().zip(&mut self.by) {
+                add_to(by, texts.as_string::<i32>().value(row), &one);
             }
         }
-        Ok::<(), Error>(())
-    })?;
-    let totals = names
-        .into_iter()
-        .zip(found)
-        .map(|(by, found)| {
-            let mut totals: Vec<Total> = found.into_values().collect();
-            totals.sort_unstable_by(|a, b| (b.total_ns, &a.name).cmp(&(a.total_ns, &b.name)));
-            TotalsBy { by, totals }
-        })
-        .collect();
-    Ok((all, totals))
+        Ok(())
+    }
+
+    fn with(mut self, other: Found) -> Found {
+        self.all.add(&other.all);
+        for (by, other) in self.by.iter_mut().zip(other.by) {
+            other.iter().for_each(|(name, total)| add_to(by, name, total));
+        }
+        self
+    }
+}
+
+fn add_to(totals: &mut HashMap<String, Total>, name: &str, one: &Total) {
+    match totals.get_mut(name) {
+        Some(total) => total.add(one),
+        None => {
+            totals.insert(name.to_string(), Total { name: name.to_string(), ..one.clone() });
+        }
+    }
 }
 
 impl Total {

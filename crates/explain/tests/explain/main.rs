@@ -5,5 +5,6 @@
 mod engine;
 mod figures;
 mod flame;
+mod spectrogram;
 mod truths;
 mod world;

@@ -116,7 +116,9 @@ fn chosen(arguments: &Arguments, traces: Traces) -> Result<Of> {
         None if traces.syscalls => Of::Syscalls,
         None if traces.summary => Of::Summary,
         Some(What::Requests) => {
-            bail!("{recording} has no requests: only helenus load and helenus lab run write them; merge their recording in")
+            bail!(
+                "{recording} has no requests: only helenus load and helenus lab run write them; merge their recording in"
+            )
         }
         Some(What::Syscalls) if traces.summary => {
             bail!("{recording} has only the summary of system calls: use --of summary, or record with --syscalls full")
@@ -241,9 +243,9 @@ fn after(text: &str) -> Result<i64, String> {
 
 /// `10ms..1s`; either side may be left out.
 fn durations(text: &str) -> Result<(i64, i64), String> {
-    let (low, high) = text.split_once("..").ok_or_else(|| {
-        format!("`{text}` is not a range of durations; write it like 10ms..1s, 1s.. or ..")
-    })?;
+    let (low, high) = text
+        .split_once("..")
+        .ok_or_else(|| format!("`{text}` is not a range of durations; write it like 10ms..1s, 1s.. or .."))?;
     let bound = |text: &str, otherwise| if text.trim().is_empty() { Ok(otherwise) } else { after(text) };
     let (low, high) = (bound(low, 0)?, bound(high, i64::MAX)?);
     if low >= high { Err(format!("`{text}` begins where it ends, or after that")) } else { Ok((low, high)) }

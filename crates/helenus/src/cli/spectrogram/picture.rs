@@ -252,7 +252,8 @@ mod tests {
     #[test]
     fn inks_are_even_in_the_logarithm() {
         assert_eq!(level(0, 100_000, Ink::Shades), None);
-        let levels: Vec<_> = [1, 9, 11, 101, 1001, 10_001, 100_000].map(|count| level(count, 100_000, Ink::Shades)).into();
+        let levels: Vec<_> =
+            [1, 9, 11, 101, 1001, 10_001, 100_000].map(|count| level(count, 100_000, Ink::Shades)).into();
         assert_eq!(levels, [0, 0, 1, 2, 3, 4, 4].map(Some));
         assert_eq!((level(1, 1, Ink::Colours), level(2, 2, Ink::Shades)), (Some(0), Some(4)));
         assert_eq!(Size::of(Some(3), Some(80)), Size { rows: 3, width: 80 });
