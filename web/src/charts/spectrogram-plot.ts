@@ -165,6 +165,7 @@ export class SpectrogramPlot {
     const [start, end] = [from * bin_s, to * bin_s];
     const { step, ticks } = timeTicks(start, end, HEIGHT / 40);
     context.textAlign = "right";
+    context.fillText("s ↓", LEFT - 6, TOP / 2);
     for (const tick of ticks) {
       const y = TOP + ((tick - start) / (end - start)) * HEIGHT;
       context.fillStyle = theme.colour("grid");

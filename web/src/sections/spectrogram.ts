@@ -21,6 +21,8 @@ import { dataTable } from "./data-table";
 const TITLES: Record<Name, string> = { call: "Call", group: "Thread group", file: "File or socket" };
 const PLURALS: Record<Name, string> = { call: "calls", group: "thread groups", file: "files and sockets" };
 
+const CHOSEN = "of what is chosen";
+
 /** How long system calls took, over time; a rectangle of the picture is a list of calls with totals. */
 export function spectrogram(report: Report, store: Store, theme: Theme): HTMLElement {
   const section = h(
@@ -66,6 +68,8 @@ function filled(report: Report, data: Spectrogram, store: Store, theme: Theme): 
   const list = h("div", { class: "selected" });
   const behind = h("details", {}, h("summary", {}, "Cells as a table"));
 
+  let listed = "";
+  let frame = 0;
   let counted: { key: string; counts: Float64Array; most: number } | null = null;
   const redraw = (): void => {
     const { selection } = store;
@@ -87,6 +91,10 @@ function filled(report: Report, data: Spectrogram, store: Store, theme: Theme): 
     });
     clear.disabled = cells === null;
     fillBehind(shown);
+    // The list follows what is chosen, and not every movement of the window.
+    const chosenKey = `${key} ${JSON.stringify(selection.area)}`;
+    if (chosenKey === listed) return;
+    listed = chosenKey;
     if (cells === null) {
       const calls = counts.reduce((sum, one) => sum + one, 0);
       setText(
@@ -117,7 +125,11 @@ function filled(report: Report, data: Spectrogram, store: Store, theme: Theme): 
         "div",
         {},
         h("h3", {}, `By ${TITLES[name].toLowerCase()}`),
-        dataTable(totalRows(TITLES[name].toLowerCase(), totals), `Totals by ${TITLES[name].toLowerCase()}`),
+        dataTable(
+          totalRows(TITLES[name].toLowerCase(), totals),
+          `Totals by ${TITLES[name].toLowerCase()}`,
+          CHOSEN,
+        ),
       );
     });
     list.replaceChildren(h("div", { class: "totals" }, ...tables));
@@ -141,7 +153,7 @@ function filled(report: Report, data: Spectrogram, store: Store, theme: Theme): 
         copyButton("Copy", "Copy this command", () => copyText(command)),
       ),
     );
-    if (events.length > 0) list.append(dataTable(eventRows(events), "Longest calls"));
+    if (events.length > 0) list.append(dataTable(eventRows(events), "Longest calls", CHOSEN));
   };
   const fillBehind = (shown: Shown): void => {
     if (!behind.open) return;
@@ -150,9 +162,16 @@ function filled(report: Report, data: Spectrogram, store: Store, theme: Theme): 
       dataTable(cellRows(grid, shown), "Cells of the spectrogram"),
     );
   };
+  const schedule = (): void => {
+    if (frame !== 0) return;
+    frame = requestAnimationFrame(() => {
+      frame = 0;
+      redraw();
+    });
+  };
   behind.addEventListener("toggle", redraw);
-  store.subscribe(redraw);
-  theme.subscribe(redraw);
+  store.subscribe(schedule);
+  theme.subscribe(schedule);
   redraw();
   return [
     h("p", { class: "note" }, noteOf(data)),
@@ -204,7 +223,7 @@ function nameSelect(grid: SpectrogramGrid, name: Name, store: Store): { root: HT
   const values: (string | null)[] = [null, ...names, ...(others > 0 ? [OTHERS] : [])];
   const select = h(
     "select",
-    {},
+    { "aria-label": TITLES[name] },
     ...values.map((value, place) => {
       if (value === null) return option(String(place), `all ${PLURALS[name]}`);
       if (place > names.length) return option(String(place), `${count(others)} others`);
