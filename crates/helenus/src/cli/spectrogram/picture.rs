@@ -147,9 +147,9 @@ fn legend(most: u64, ink: Ink) -> String {
         text.push_str(&number);
     }
     if before < most {
-        let _ = write!(text, "… {} ", terminal::count(most));
+        let _ = write!(text, " at most {}", terminal::count(most));
     }
-    format!("{text}in a cell, from")
+    format!("at least in a cell: {text}").trim_end().to_string()
 }
 
 fn line(corner: char, tick: char, columns: usize) -> String {
