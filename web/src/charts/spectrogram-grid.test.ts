@@ -109,14 +109,16 @@ test("events of an area are those in its bounds, the longest first", () => {
 
 test("the command asks for exactly that", () => {
   const cells = { rowFrom: 1, rowTo: 2, columnFrom: 6, columnTo: 10 };
-  expect(grid.command({ ...ALL, call: "it's" }, grid.areaOf(cells))).toBe(
-    "helenus spectrogram RECORDING --from 0.5s --to 1s --select 1000000ns.. --call '=it'\\''s'",
+  expect(grid.command({ ...ALL, call: "it's" }, grid.areaOf(cells), 3)).toBe(
+    "helenus spectrogram RECORDING --from 0.5s --to 1s --select 1000000ns.. --limit 3 --call '=it'\\''s'",
   );
-  expect(grid.command({ ...ALL, file: OTHERS }, grid.areaOf({ ...cells, columnFrom: 0, columnTo: 3 }))).toBe(
-    "helenus spectrogram RECORDING --from 0.5s --to 1s --select ..1000ns --file '!=' --file '!=/data/a'",
+  expect(
+    grid.command({ ...ALL, file: OTHERS }, grid.areaOf({ ...cells, columnFrom: 0, columnTo: 3 }), 5),
+  ).toBe(
+    "helenus spectrogram RECORDING --from 0.5s --to 1s --select ..1000ns --limit 5 --file '!=' --file '!=/data/a'",
   );
   const summary = new SpectrogramGrid({ ...data, of: "summary" });
-  expect(summary.command(ALL, summary.areaOf(WHOLE))).toContain("--select .. --of summary");
+  expect(summary.command(ALL, summary.areaOf(WHOLE), 9)).toContain("--select .. --of summary");
 });
 
 test("a window shows the rows that it touches, and columns lie evenly", () => {

@@ -178,8 +178,8 @@ export class SpectrogramGrid {
     };
   }
 
-  /** The command that lists exactly the calls of an area, from the recording itself. */
-  command(filter: Filter, area: Area): string {
+  /** The command that lists exactly the calls of an area, however many they are, from the recording itself. */
+  command(filter: Filter, area: Area, calls: number): string {
     const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
     const names = NAMES.flatMap((name) => {
       const wanted = filter[name];
@@ -189,7 +189,7 @@ export class SpectrogramGrid {
     });
     const low = area.low_ns === 0 ? "" : `${area.low_ns}ns`;
     const high = area.high_ns === null ? "" : `${area.high_ns}ns`;
-    const of = this.data.of === "summary" ? ["--of summary"] : [];
+    const of = this.data.of === "summary" ? ["--of summary"] : [`--limit ${calls}`];
     return [
       `helenus spectrogram RECORDING --from ${area.from_s}s --to ${area.to_s}s --select ${low}..${high}`,
       ...of,

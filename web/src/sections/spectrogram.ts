@@ -134,7 +134,7 @@ function filled(report: Report, data: Spectrogram, store: Store, theme: Theme): 
     });
     list.replaceChildren(h("div", { class: "totals" }, ...tables));
     if (calls === 0) return;
-    const command = grid.command(filter, area);
+    const command = grid.command(filter, area, calls);
     const events = grid.events(filter, area);
     const said =
       data.of === "summary"

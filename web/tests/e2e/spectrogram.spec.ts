@@ -47,7 +47,7 @@ test("a rectangle gives its calls, with totals by file and call and the command 
   await expect(section(page)).toContainText(/The page holds \d+ of these 180/);
   const command = await section(page).locator(".command code").textContent();
   expect(command).toMatch(
-    /^helenus spectrogram RECORDING --from [\d.]+s --to [\d.]+s --select \d+ns\.\.\d+ns --call '=pread64'$/,
+    /^helenus spectrogram RECORDING --from [\d.]+s --to [\d.]+s --select \d+ns\.\.\d+ns --limit 180 --call '=pread64'$/,
   );
 
   await expect(page).toHaveURL(/area=[\d.]+-[\d.]+,\d+-\d+&call=pread64/);
