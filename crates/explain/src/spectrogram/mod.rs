@@ -116,7 +116,9 @@ impl Spectrogram {
         let traces = Traces::find(engine)?;
         let condition = filter.condition(of)?;
         let from_ns = from_ns.max(traces.start_ns);
-        let window = Interval { start: from_ns, end: to_ns.min(traces.end_ns.saturating_add(1)).max(from_ns) };
+        // An event may begin at the very end; the interval of a summary ends there.
+        let end_ns = traces.end_ns.saturating_add(i64::from(of != Of::Summary));
+        let window = Interval { start: from_ns, end: to_ns.min(end_ns).max(from_ns) };
         let shortest_ns = if of == Of::Summary { SUMMARY_NS } else { SHORTEST_NS };
         let bins = Bins::over(
             Interval { end: (window.end - 1).max(window.start), ..window },

@@ -231,7 +231,7 @@ fn the_report_holds_few_calls_whole_and_of_many_the_longest() {
             took_ns: 1 + (number * 7919) % 100_000 * US,
             call: ["read", "write", "futex"][number as usize % 3],
             group: ["a", "b"][number as usize / 3 % 2],
-            // The first 30 are as frequent as one another, and more so than the others.
+            // 27 of the first 30, each of them more frequent than the last 10: 37 in all.
             file: files[if number % 10 == 0 { 30 + number as usize / 10 % 10 } else { number as usize % 30 }],
             bytes: Some(1),
             error: None,
@@ -239,7 +239,7 @@ fn the_report_holds_few_calls_whole_and_of_many_the_longest() {
         .collect();
     let spectrogram = report(&engine(&other, &many));
     assert!(!spectrogram.complete);
-    assert_eq!((spectrogram.files.len() + spectrogram.other_files, spectrogram.events), (40, 100_000));
+    assert_eq!((spectrogram.files.len() + spectrogram.other_files, spectrogram.events), (37, 100_000));
     assert!(spectrogram.cells.row.len() <= 40_000 && spectrogram.longest.len() <= 3000);
     assert_eq!(spectrogram.cells.events.iter().sum::<i64>(), 100_000);
     assert_eq!(spectrogram.cells.bytes.iter().sum::<i64>(), 100_000);

@@ -178,7 +178,7 @@ fn list(arguments: &Arguments, selection: &Selection) -> Result<ExitCode> {
     }
     for TotalsBy { by, totals } in &selection.totals {
         let header = [*by, name, "together", "mean", longest_name(*of), "bytes", "errors"];
-        let rows = totals.iter().take(MOST_NAMES).map(|total| row_of(total));
+        let rows = totals.iter().take(MOST_NAMES).map(row_of);
         writeln!(out, "\n{}", terminal::table(&header, rows, 1))?;
         if totals.len() > MOST_NAMES {
             let more = terminal::count((totals.len() - MOST_NAMES) as u64);
