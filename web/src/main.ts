@@ -14,6 +14,7 @@ import { header } from "./sections/header";
 import { helpDialog } from "./sections/help";
 import { phaseTable } from "./sections/phases";
 import { sourceTable } from "./sections/sources";
+import { spectrogram } from "./sections/spectrogram";
 import { strip } from "./sections/strip";
 import { Store } from "./state";
 import { Theme } from "./theme";
@@ -47,6 +48,7 @@ function show(report: Report): HTMLElement[] {
         strip(report, store, stack, actions),
         stack.root,
       ),
+      spectrogram(report, store, theme),
       flames(report, theme),
       sourceTable(report),
     ),

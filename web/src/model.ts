@@ -36,6 +36,8 @@ export interface Report {
   throughput: Throughput;
   latency: Latency;
   heatmap: Heatmap;
+  /** Null where no system call was recorded. */
+  spectrogram: Spectrogram | null;
   /** Where the CPU time went; and while requests were slow, against the rest. */
   flames: FlameData[];
   cpu: Cpu[];
@@ -140,6 +142,54 @@ export interface Heatmap {
   low_ms: number[];
   high_ms: number[];
   cells: [column: number, row: number, count: number][];
+}
+
+/** How long system calls took, over time. Row `r` begins at `r * bin_s`. */
+export interface Spectrogram {
+  /** Each call, or the summary of each second. */
+  of: "syscalls" | "summary";
+  bin_s: number;
+  rows: number;
+  /** Column `c` holds edges_ns[c] <= duration < edges_ns[c + 1]; the first also what is shorter, the last what is longer. */
+  edges_ns: number[];
+  /** The most frequent names. */
+  calls: string[];
+  groups: string[];
+  files: string[];
+  /** How many more there were; in the cells they are one, numbered after the last name. */
+  other_calls: number;
+  other_groups: number;
+  other_files: number;
+  /** A cell is what stands at one place in all lists. */
+  cells: {
+    row: number[];
+    column: number[];
+    call: number[];
+    group: number[];
+    file: number[];
+    events: number[];
+    total_ns: number[];
+    bytes: number[];
+    errors: number[];
+  };
+  /** Single calls by time: every one, or the longest of each place. */
+  longest: Syscall[];
+  /** Whether it is every one. */
+  complete: boolean;
+  events: number;
+  /** What is known to be missing; a number that nobody knows is null. */
+  lost: { node: string; lost: number | null; reason: string }[];
+}
+
+export interface Syscall {
+  start_s: number;
+  duration_ns: number;
+  group: string;
+  tid: number;
+  call: string;
+  file: string;
+  bytes: number | null;
+  error: string | null;
 }
 
 /** Shares (0 to 1) of all CPUs of the machine of a node. */

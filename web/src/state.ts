@@ -9,13 +9,41 @@ export interface Selection {
   readonly chart: string | null;
   /** Rank of the finding that is shown. */
   readonly finding: number | null;
+  /** Rectangle of the spectrogram. */
+  readonly area: Area | null;
+  /** Names that the spectrogram is filtered by; null for all, empty for those that have no number of their own. */
+  readonly call: string | null;
+  readonly group: string | null;
+  readonly file: string | null;
 }
+
+/** Bounds in seconds of the run and in nanoseconds of duration; the upper ones are not included, null is none. */
+export interface Area {
+  readonly from_s: number;
+  readonly to_s: number;
+  readonly low_ns: number;
+  readonly high_ns: number | null;
+}
+
+const NAMES = ["call", "group", "file"] as const;
 
 export function wholeSelection(whole: Window): Selection {
-  return { window: whole, latency: "response", chart: null, finding: null };
+  return {
+    window: whole,
+    latency: "response",
+    chart: null,
+    finding: null,
+    area: null,
+    call: null,
+    group: null,
+    file: null,
+  };
 }
 
-/** Reads `#t=12.5-20&chart=heatmap&latency=service&finding=2`; what is missing or wrong is left at its default. */
+/**
+ * Reads `#t=12.5-20&chart=heatmap&latency=service&finding=2&area=12-13,1000-2000&call=pread64`; what is missing or wrong
+ * is left at its default.
+ */
 export function parseHash(hash: string, whole: Window): Selection {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   const selection: { -readonly [K in keyof Selection]: Selection[K] } = wholeSelection(whole);
@@ -30,6 +58,14 @@ export function parseHash(hash: string, whole: Window): Selection {
   if (chart !== null && /^[a-z0-9-]+$/.test(chart)) selection.chart = chart;
   const finding = fields.get("finding");
   if (finding !== null && /^\d+$/.test(finding)) selection.finding = Number(finding);
+  const area = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?),(\d+)-(\d*)$/.exec(fields.get("area") ?? "");
+  if (area) {
+    const [from_s, to_s, low_ns] = [Number(area[1]), Number(area[2]), Number(area[3])];
+    const high_ns = area[4] === "" ? null : Number(area[4]);
+    if (from_s < to_s && (high_ns === null || low_ns < high_ns))
+      selection.area = { from_s, to_s, low_ns, high_ns };
+  }
+  for (const name of NAMES) selection[name] = fields.get(name);
   return selection;
 }
 
@@ -45,6 +81,15 @@ export function formatHash(selection: Selection, whole: Window): string {
   if (selection.chart !== null) fields.push(`chart=${selection.chart}`);
   if (selection.latency !== "response") fields.push(`latency=${selection.latency}`);
   if (selection.finding !== null) fields.push(`finding=${selection.finding}`);
+  if (selection.area !== null) {
+    const { from_s, to_s, low_ns, high_ns } = selection.area;
+    const write = (time: number): string => String(Number(time.toFixed(6)));
+    fields.push(`area=${write(from_s)}-${write(to_s)},${low_ns}-${high_ns ?? ""}`);
+  }
+  for (const name of NAMES) {
+    const value = selection[name];
+    if (value !== null) fields.push(`${name}=${encodeURIComponent(value)}`);
+  }
   return fields.join("&");
 }
 

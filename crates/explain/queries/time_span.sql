@@ -9,4 +9,6 @@ FROM (
   UNION ALL SELECT min(time_ns), max(time_ns) FROM table_stats
   UNION ALL SELECT min(start_ns), max(start_ns + duration_ns) FROM pauses
   UNION ALL SELECT min(start_ns), max(start_ns + duration_ns) FROM stalls
+  UNION ALL SELECT min(start_ns), max(start_ns) FROM syscalls
+  UNION ALL SELECT min(time_ns - interval_ns), max(time_ns) FROM syscall_summary
 )

@@ -38,6 +38,10 @@ pub enum Error {
     #[error("cannot write: {0}")]
     Write(#[source] std::io::Error),
 
+    /// A spectrogram was asked for that there can't be; the text is for the one who asked.
+    #[error("{0}")]
+    Spectrogram(String),
+
     #[error("the evidence cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }

@@ -23,6 +23,7 @@ mod query;
 mod random;
 mod report;
 mod requests;
+mod spectrogram;
 mod text;
 mod timeline;
 
@@ -39,4 +40,7 @@ pub use io::{FileIo, Io, StatementIo, TableIo, Traffic};
 pub use options::{Options, SlowThreshold};
 pub use percentiles::Percentiles;
 pub use report::Report;
+pub use spectrogram::{
+    Area, Event, Of, Selection, SourceLoss, Spectrogram, SpectrogramFilter, Total, TotalsBy, Traces, highest_ns,
+};
 pub use text::bytes as bytes_text;

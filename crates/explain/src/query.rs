@@ -13,6 +13,8 @@ pub(crate) struct Query {
 pub(crate) enum Value<'a> {
     Integer(i64),
     Text(&'a str),
+    /// A condition that we wrote ourselves, as it is.
+    Condition(&'a str),
 }
 
 macro_rules! queries {
@@ -62,6 +64,17 @@ queries! {
     TABLE_BINS = "table_bins",
     SOURCE_TOTALS = "source_totals",
     TIME_SPAN = "time_span",
+    SYSCALL_ROWS = "syscall_rows",
+    SYSCALL_CELLS = "syscall_cells",
+    SYSCALL_TOTALS = "syscall_totals",
+    SYSCALL_EVENTS = "syscall_events",
+    SUMMARY_CELLS = "summary_cells",
+    SUMMARY_TOTALS = "summary_totals",
+    REQUEST_CELLS = "request_cells",
+    REQUEST_TOTALS = "request_totals",
+    REQUEST_EVENTS = "request_events",
+    EVERY_SYSCALL = "every_syscall",
+    EVERY_SUMMARY = "every_summary",
 }
 
 impl Query {
@@ -86,6 +99,7 @@ impl Query {
                     filled.push_str(&text.replace('\'', "''"));
                     filled.push('\'');
                 }
+                Some((_, Value::Condition(condition))) => filled.push_str(condition),
                 None => {
                     filled.push('$');
                     filled.push_str(name);
@@ -132,6 +146,13 @@ mod tests {
             ("bin_ns", Value::Integer(1000)),
             ("side", Value::Text("load")),
             ("event", Value::Text("cpu")),
+            ("from_ns", Value::Integer(0)),
+            ("to_ns", Value::Integer(1_000_000_000)),
+            ("columns", Value::Integer(100)),
+            ("low_ns", Value::Integer(0)),
+            ("high_ns", Value::Integer(1000)),
+            ("limit", Value::Integer(10)),
+            ("filter", Value::Condition("true")),
         ];
         for query in ALL {
             engine.sql(&query.fill(&values)).unwrap_or_else(|error| panic!("{}: {error}", query.name));

@@ -181,6 +181,22 @@ pub fn millis(ms: Option<f64>) -> String {
     }
 }
 
+/// Nanoseconds in the unit that reads best, to three digits.
+pub fn nanos(ns: i64) -> String {
+    let value = ns as f64;
+    let (value, unit) = match value.abs() {
+        size if size < 999.5 => return format!("{ns} ns"),
+        size if size < 999.5e3 => (value / 1e3, "µs"),
+        size if size < 999.5e6 => (value / 1e6, "ms"),
+        _ => (value / 1e9, "s"),
+    };
+    match value.abs() {
+        size if size < 9.995 => format!("{value:.2} {unit}"),
+        size if size < 99.95 => format!("{value:.1} {unit}"),
+        _ => format!("{value:.0} {unit}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,6 +204,10 @@ mod tests {
     #[test]
     fn figures_are_readable() {
         assert_eq!([count(0), count(999), count(1_000), count(1_234_567)], ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(
+            [nanos(7), nanos(1234), nanos(99_960), nanos(999_499_999), nanos(999_500_000), nanos(61_000_000_000)],
+            ["7 ns", "1.23 µs", "100 µs", "999 ms", "1.00 s", "61.0 s"]
+        );
         assert_eq!([bytes(7), bytes(2048), bytes(3 << 30)], ["7 B", "2.0 KiB", "3.0 GiB"]);
         assert_eq!(
             [millis(None), millis(Some(0.123)), millis(Some(43.21)), millis(Some(1234.5))],

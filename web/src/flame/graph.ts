@@ -13,7 +13,7 @@ const KINDS = [
 
 const percent = (part: number) => `${(part * 100).toFixed(part < 0.0995 ? 2 : 1)} %`;
 
-function quantity(event: string, weight: number): string {
+export function quantity(event: string, weight: number): string {
   if (event === "alloc") return `${(weight / 1048576).toFixed(1)} MiB`;
   return weight >= 1e9 ? `${(weight / 1e9).toFixed(2)} s` : `${(weight / 1e6).toFixed(1)} ms`;
 }
@@ -26,10 +26,18 @@ export function caption(data: FlameData): string {
   return `${of}, against ${data.against} (${other}): red is more, blue is less`;
 }
 
+/** A flame graph in the page. */
+export interface FlameGraph {
+  root: HTMLElement;
+  /** Shows other weights of the same nodes, such as those of a stretch of time. What is zoomed in stays so. */
+  show(data: FlameData): void;
+}
+
 /** A flame graph to search and zoom in, with the table behind it. */
-export function flameGraph(data: FlameData, theme: Theme): HTMLElement {
-  const placed = place(data);
-  const all = placed[0] as Placed;
+export function flameGraph(first: FlameData, theme: Theme): FlameGraph {
+  let data = first;
+  let placed = place(data);
+  let all = placed[0] as Placed;
   const view: View = {
     placed,
     root: all,
@@ -44,8 +52,13 @@ export function flameGraph(data: FlameData, theme: Theme): HTMLElement {
   const canvas = h("canvas", {
     tabindex: 0,
     role: "img",
-    "aria-label": `Flame graph of ${data.samples} samples; its hottest frames are in the table below`,
   });
+  const nameCanvas = () =>
+    canvas.setAttribute(
+      "aria-label",
+      `Flame graph of ${data.samples} samples; its hottest frames are in the table below`,
+    );
+  nameCanvas();
   const said = h("p", { class: "said", role: "status" });
   const search = h("input", { type: "search", placeholder: "Search frames", "aria-label": "Search frames" });
   const matched = h("output", {});
@@ -104,13 +117,14 @@ export function flameGraph(data: FlameData, theme: Theme): HTMLElement {
   back.addEventListener("click", () =>
     zoom(view.root.parent >= 0 ? (placed[view.root.parent] as Placed) : all),
   );
-  search.addEventListener("input", () => {
+  const match = () => {
     view.matches = matcher(search.value);
     matched.textContent = view.matches
       ? `${percent(share(matchedWeight(placed, view.matches), all.weight))} matched`
       : "";
     redraw();
-  });
+  };
+  search.addEventListener("input", match);
   theme.subscribe(() => {
     view.dark = theme.dark;
     redraw();
@@ -123,6 +137,7 @@ export function flameGraph(data: FlameData, theme: Theme): HTMLElement {
     redraw();
   });
   const legend = h("ul", { class: "legend" }, ...legendOf(view, placed, all));
+  const behind = h("details", {}, h("summary", {}, "Hottest frames"), table(data, placed, all, search));
   const root = h(
     "div",
     { class: "flame" },
@@ -130,7 +145,7 @@ export function flameGraph(data: FlameData, theme: Theme): HTMLElement {
     legend,
     h("div", { class: "graph" }, canvas),
     said,
-    h("details", {}, h("summary", {}, "Hottest frames"), table(data, placed, all, search)),
+    behind,
   );
   // Keys of the page around it don't reach in, and those of this one don't reach out.
   root.addEventListener("keydown", (event) => {
@@ -145,7 +160,20 @@ export function flameGraph(data: FlameData, theme: Theme): HTMLElement {
     }
   });
   new ResizeObserver(redraw).observe(root);
-  return root;
+  const show = (other: FlameData) => {
+    data = other;
+    placed = view.placed = place(data);
+    all = placed[0] as Placed;
+    const zoomed = placed[view.root.index];
+    view.root = zoomed && zoomed.weight > 0 ? zoomed : all;
+    view.hovered = null;
+    describe(null);
+    nameCanvas();
+    legend.replaceChildren(...legendOf(view, placed, all));
+    behind.lastElementChild?.replaceWith(table(data, placed, all, search));
+    match();
+  };
+  return { root, show };
 }
 
 function button(text: string, onclick: () => void): HTMLElement {
@@ -165,7 +193,8 @@ function legendOf(view: View, placed: Placed[], all: Placed): HTMLElement[] {
 }
 
 function table(data: FlameData, placed: Placed[], all: Placed, search: HTMLInputElement): HTMLElement {
-  const rows = hottest(placed, HOTTEST).map(({ text, self, total }) =>
+  const hot = hottest(placed, HOTTEST).filter(({ total }) => total > 0);
+  const rows = hot.map(({ text, self, total }) =>
     h(
       "tr",
       {},

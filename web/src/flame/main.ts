@@ -1,14 +1,17 @@
 import "../style/colours.css";
 import "./graph.css";
 import "./page.css";
+import "./scope.css";
 import { h } from "../dom";
 import { Theme } from "../theme";
 import { caption, flameGraph } from "./graph";
+import { scopeView } from "./scope-view";
 import type { FlameData } from "./tree";
 
 function show(data: FlameData): HTMLElement[] {
   const theme = new Theme();
   document.title = `${data.title} – flame graph – Helenus`;
+  const graph = flameGraph(data, theme);
   return [
     h(
       "header",
@@ -17,7 +20,7 @@ function show(data: FlameData): HTMLElement[] {
       h("p", {}, caption(data)),
       h("button", { type: "button", onclick: () => theme.toggle() }, "Light or dark"),
     ),
-    h("main", {}, flameGraph(data, theme)),
+    h("main", {}, data.scope && scopeView(data, data.scope, theme, graph.show), graph.root),
   ];
 }
 

@@ -1,3 +1,5 @@
+import type { ScopeData } from "./scope";
+
 /** What `helenus flame --json` gives: nodes in the order of a walk, a list for each member. */
 export interface FlameData {
   event: string;
@@ -16,6 +18,8 @@ export interface FlameData {
     /** Empty where there is no comparison. */
     other: number[];
   };
+  /** When the samples were taken; not of a comparison. */
+  scope?: ScopeData;
 }
 
 /** A node with its place: from the root's left edge, in weight. */

@@ -6,8 +6,8 @@ import { count, digits3, NOTHING, plural } from "../format";
 /** So many rows are shown at first; the rest on request. */
 const FIRST_ROWS = 200;
 
-/** The figures behind a chart, in the window that it shows. */
-export function dataTable(rows: Rows, title: string): HTMLElement {
+/** The figures behind a chart, in the window that it shows, or elsewhere if so said. */
+export function dataTable(rows: Rows, title: string, where = "in this window"): HTMLElement {
   const body = h("tbody");
   const said = h("span", { class: "said", role: "status" });
   const all = h("button", { type: "button" }, `Show all ${count(rows.total)}`);
@@ -17,8 +17,8 @@ export function dataTable(rows: Rows, title: string): HTMLElement {
     const shown = body.childElementCount;
     said.textContent =
       shown < rows.total
-        ? `First ${count(shown)} of ${count(rows.total)} rows in this window`
-        : `${plural(rows.total, "row")} in this window`;
+        ? `First ${count(shown)} of ${count(rows.total)} rows ${where}`
+        : `${plural(rows.total, "row")} ${where}`;
     all.hidden = shown >= rows.total;
   };
   all.addEventListener("click", () => show(rows.total));
@@ -30,7 +30,7 @@ export function dataTable(rows: Rows, title: string): HTMLElement {
   const table = h(
     "table",
     {},
-    h("caption", { class: "visually-hidden" }, `${title}: figures in the shown window`),
+    h("caption", { class: "visually-hidden" }, `${title}: figures ${where}`),
     h("thead", {}, h("tr", {}, ...rows.columns.map(head))),
     body,
   );

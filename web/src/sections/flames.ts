@@ -15,7 +15,11 @@ export function flames(report: Report, theme: Theme): HTMLElement {
   }
   for (const data of report.flames) {
     const title = data.against === "" ? "The whole recording" : `CPU ${data.title}`;
-    section.append(h("h3", {}, title), h("p", { class: "note" }, caption(data)), flameGraph(data, theme));
+    section.append(
+      h("h3", {}, title),
+      h("p", { class: "note" }, caption(data)),
+      flameGraph(data, theme).root,
+    );
   }
   return section;
 }

@@ -9,6 +9,7 @@ const POINTER: [string, string][] = [
   ["Shift and drag, or drag with the right button", "Move the window"],
   ["Ctrl and wheel", "Zoom at the pointer"],
   ["Click a phase", "Zoom to it"],
+  ["Drag over the system calls", "List the calls of that rectangle; Esc there clears it"],
 ];
 
 const WORDS: [string, string][] = [

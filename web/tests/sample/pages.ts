@@ -1,15 +1,19 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { FlameData } from "../../src/flame/tree";
 import type { Report } from "../../src/model";
+import { flameOfMinute } from "./flame";
 import { denseReport, emptyReport, millionReport, overloadReport, withoutAgent } from "./reports";
 
 export const PLACEHOLDER = "/*HELENUS_REPORT*/";
 
+export const FLAME_PLACEHOLDER = "/*HELENUS_FLAME*/";
+
 const WEB = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const FOLDER = join(WEB, "dist", "samples");
 
-export type Sample = "overload" | "million" | "dense" | "empty" | "without-agent" | "template";
+export type Sample = "overload" | "million" | "dense" | "empty" | "without-agent" | "template" | "flame";
 
 /** Address of a sample's page, as a person would open it from disk. */
 export function pageOf(sample: Sample): string {
@@ -17,12 +21,12 @@ export function pageOf(sample: Sample): string {
 }
 
 /** Puts a report into the template, as the binary does. */
-export function fill(template: string, report: Report): string {
+export function fill(template: string, report: Report | FlameData, placeholder = PLACEHOLDER): string {
   const json = JSON.stringify(report).replaceAll("<", "\\u003c");
-  const at = template.indexOf(PLACEHOLDER);
-  if (at < 0 || template.indexOf(PLACEHOLDER, at + 1) >= 0)
-    throw new Error(`the template must hold ${PLACEHOLDER} once`);
-  return template.slice(0, at) + json + template.slice(at + PLACEHOLDER.length);
+  const at = template.indexOf(placeholder);
+  if (at < 0 || template.indexOf(placeholder, at + 1) >= 0)
+    throw new Error(`the template must hold ${placeholder} once`);
+  return template.slice(0, at) + json + template.slice(at + placeholder.length);
 }
 
 /** Writes all samples from the template that was built last. */
@@ -30,6 +34,8 @@ export default function writePages(): void {
   const template = readFileSync(join(WEB, "dist", "report.html"), "utf8");
   mkdirSync(FOLDER, { recursive: true });
   const write = (sample: Sample, page: string): void => writeFileSync(join(FOLDER, `${sample}.html`), page);
+  const flame = readFileSync(join(WEB, "dist", "flame.html"), "utf8");
+  write("flame", fill(flame, flameOfMinute(), FLAME_PLACEHOLDER));
   const overload = overloadReport();
   write("template", template);
   write("overload", fill(template, overload));

@@ -4,6 +4,7 @@ import { heatmapOf, latencyOf, percentiles, phasesOf, responseTimes, throughputO
 import { Random } from "./random";
 import { type Run, type Step, simulate } from "./run";
 import { cpuOf, groupsOf, poolsOf, strainOf, tablesOf } from "./server";
+import { spectrogramOf } from "./syscalls";
 
 const START = "2026-03-14T03:12:45.250Z";
 
@@ -29,6 +30,7 @@ export function emptyReport(): Report {
     throughput: { bin_s: 0.1, time_s: [], intended_per_s: [], ok_per_s: [], failed_per_s: [] },
     latency: { bin_s: 0.1, time_s: [], response: noLatency(), service: noLatency() },
     heatmap: { bin_s: 0.1, start_s: 0, columns: 0, low_ms: [], high_ms: [], cells: [] },
+    spectrogram: null,
     cpu: [],
     groups: [],
     pauses: [],
@@ -135,6 +137,7 @@ function reportOf(run: Run, capacity_per_s: number, { bin_s, columns, moreGroups
     throughput: throughputOf(run, bin_s),
     latency: latencyOf(run, bin_s),
     heatmap: heatmapOf(run, columns),
+    spectrogram: spectrogramOf(run.duration_s),
     cpu: [cpuOf(run.duration_s, strain, random)],
     groups: groupsOf(run.duration_s, strain, random, moreGroups),
     pauses: run.pauses,

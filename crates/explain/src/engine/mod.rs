@@ -102,15 +102,44 @@ impl Engine {
         mut take: impl FnMut(RecordBatch) -> Result<(), E>,
     ) -> Result<SchemaRef, E> {
         self.runtime.block_on(async {
-            let only_reading =
-                SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-            let frame = self.context.sql_with_options(sql, only_reading).await.map_err(message::of)?;
+            let frame = self.context.sql_with_options(sql, only_reading()).await.map_err(message::of)?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
             let mut stream = frame.execute_stream().await.map_err(message::of)?;
             while let Some(batch) = stream.try_next().await.map_err(message::of)? {
                 take(batch)?;
             }
             Ok(schema)
+        })
+    }
+
+    /// Runs reading statements side by side, a thread each, since one statement runs on one CPU. What each makes of its
+    /// rows, in the order of the statements.
+    pub(crate) fn fold_on_all_cpus<T: Send>(
+        &self,
+        statements: &[String],
+        begin: impl Fn() -> T + Sync,
+        take: impl Fn(&mut T, RecordBatch) -> Result<(), Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let context = &self.context;
+        let run = |sql: &str| -> Result<T, Error> {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async {
+                let frame = context.sql_with_options(sql, only_reading()).await.map_err(message::of)?;
+                let mut stream = frame.execute_stream().await.map_err(message::of)?;
+                let mut made = begin();
+                while let Some(batch) = stream.try_next().await.map_err(message::of)? {
+                    take(&mut made, batch)?;
+                }
+                Ok(made)
+            })
+        };
+        std::thread::scope(|scope| {
+            let run = &run;
+            let threads: Vec<_> = statements.iter().map(|sql| scope.spawn(move || run(sql))).collect();
+            let ended = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|_| Err(Error::Query("a query broke off; please report this".to_string())))
+            };
+            threads.into_iter().map(ended).collect()
         })
     }
 
@@ -122,6 +151,10 @@ impl Engine {
         let requests = Rc::new(Requests::load(self)?);
         Ok(Rc::clone(self.requests.get_or_init(|| requests)))
     }
+}
+
+fn only_reading() -> SQLOptions {
+    SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
 }
 
 /// The declared columns. Any may be NULL, because an older recording may lack it.

@@ -1,8 +1,10 @@
 //! Flame graphs: where the time of the threads went, by thread group and stack.
 
+mod scope;
 mod svg;
 mod tree;
 
+pub use scope::FlameScope;
 pub use tree::{FlameNode, FlameTree};
 
 use crate::engine::{integers, texts};
@@ -27,6 +29,8 @@ pub struct FlameOptions {
     pub end_ns: i64,
     /// Innermost frames first: who calls what is hot, and not what is called.
     pub reversed: bool,
+    /// Keeps when each sample was taken, for a tree of which a stretch of time can be chosen. 16 bytes a sample.
+    pub times: bool,
 }
 
 impl Default for FlameOptions {
@@ -38,6 +42,7 @@ impl Default for FlameOptions {
             start_ns: i64::MIN,
             end_ns: i64::MAX,
             reversed: false,
+            times: false,
         }
     }
 }
@@ -53,6 +58,8 @@ pub struct Flame {
     pub samples: u64,
     stacks: Vec<FlameStack>,
     reversed: bool,
+    /// When the first sample of the recording was taken, of whatever kind.
+    zero_ns: i64,
 }
 
 #[derive(Debug, Clone)]
@@ -62,6 +69,16 @@ struct FlameStack {
     kinds: String,
     weight: i64,
     other: i64,
+    /// Time and weight of each sample, where these are kept.
+    times: Vec<(i64, i64)>,
+}
+
+/// What one stack of a group weighs.
+#[derive(Debug, Default)]
+struct Weighed {
+    weight: i64,
+    other: i64,
+    times: Vec<(i64, i64)>,
 }
 
 impl Flame {
@@ -108,7 +125,7 @@ impl Flame {
             ("start_ns", Value::Integer(options.start_ns)),
             ("end_ns", Value::Integer(options.end_ns)),
         ]);
-        let mut weights: BTreeMap<String, HashMap<i64, (i64, i64)>> = BTreeMap::new();
+        let mut weights: BTreeMap<String, HashMap<i64, Weighed>> = BTreeMap::new();
         let mut samples = 0;
         engine.each(&sql, |batch| {
             let column = |name| integers(&batch, name);
@@ -127,11 +144,14 @@ impl Flame {
                     weights.insert(groups.value(row).to_string(), HashMap::new());
                 }
                 let Some(of_group) = weights.get_mut(groups.value(row)) else { continue };
-                let (mine, other) = of_group.entry(stacks.value(row)).or_default();
+                let weighed = of_group.entry(stacks.value(row)).or_default();
                 samples += 1;
                 match inside(times.value(row)) {
-                    true => *mine += weight.value(row),
-                    false => *other += weight.value(row),
+                    true => weighed.weight += weight.value(row),
+                    false => weighed.other += weight.value(row),
+                }
+                if options.times {
+                    weighed.times.push((times.value(row), weight.value(row)));
                 }
             }
             Ok::<(), Error>(())
@@ -140,12 +160,13 @@ impl Flame {
         let unknown = || (UNKNOWN_STACK.to_string(), "n".to_string());
         let mut stacks = Vec::new();
         for (group, of_group) in weights {
-            for (stack, (weight, other)) in of_group {
+            for (stack, Weighed { weight, other, times }) in of_group {
                 let (frames, kinds) = frames.get(&stack).cloned().unwrap_or_else(unknown);
-                stacks.push(FlameStack { group: group.clone(), frames, kinds, weight, other });
+                stacks.push(FlameStack { group: group.clone(), frames, kinds, weight, other, times });
             }
         }
         stacks.sort_unstable_by(|a, b| (&a.group, &a.frames).cmp(&(&b.group, &b.frames)));
+        let zero_ns = if options.times { Flame::first_sample_ns(engine)?.unwrap_or_default() } else { 0 };
         let title = engine.manifests().iter().map(|manifest| manifest.title.as_str()).collect::<Vec<_>>().join(" + ");
         Ok(Flame {
             event: options.event.clone(),
@@ -154,6 +175,7 @@ impl Flame {
             samples,
             stacks,
             reversed: options.reversed,
+            zero_ns,
         })
     }
 
@@ -207,7 +229,8 @@ impl Flame {
         })
     }
 
-    /// The graph as a tree, for those who draw it.
+    /// The graph as a tree, for those who draw it; with the times of its samples where those were kept and nothing is
+    /// compared.
     pub fn tree(&self) -> FlameTree {
         FlameTree::of(self)
     }

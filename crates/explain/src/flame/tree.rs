@@ -1,6 +1,6 @@
 //! A flame graph as a tree: who called whom, with the weight of each.
 
-use super::Flame;
+use super::{Flame, FlameScope};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -27,6 +27,9 @@ pub struct FlameTree {
     pub names: Vec<String>,
     #[serde(serialize_with = "as_columns")]
     pub nodes: Vec<FlameNode>,
+    /// When the samples were taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<FlameScope>,
 }
 
 /// A list for each member: half of what a list of objects takes.
@@ -56,13 +59,15 @@ struct Building<'a> {
     kind: char,
     weight: i64,
     other: i64,
+    /// Positions of the stacks that end here.
+    ends: Vec<usize>,
     children: HashMap<&'a str, Building<'a>>,
 }
 
 impl FlameTree {
     pub(super) fn of(flame: &Flame) -> FlameTree {
         let mut root = Building { kind: 'a', ..Building::default() };
-        for stack in &flame.stacks {
+        for (place, stack) in flame.stacks.iter().enumerate() {
             let mut node = root.enter(stack.weight, stack.other);
             node = node.child(&stack.group, 'g').enter(stack.weight, stack.other);
             let mut frames: Vec<(&str, char)> = stack.frames.split(';').zip(stack.kinds.chars()).collect();
@@ -72,6 +77,7 @@ impl FlameTree {
             for (name, kind) in frames {
                 node = node.child(name, kind).enter(stack.weight, stack.other);
             }
+            node.ends.push(place);
         }
         let mut tree = FlameTree {
             event: flame.event.clone(),
@@ -80,16 +86,20 @@ impl FlameTree {
             samples: flame.samples,
             names: Vec::new(),
             nodes: Vec::new(),
+            scope: None,
         };
+        let mut ends = vec![0; flame.stacks.len()];
         let mut numbers = HashMap::new();
         root.walk("all", 0, &mut |name, depth, node| {
             let number = *numbers.entry(name.to_string()).or_insert_with(|| {
                 tree.names.push(name.to_string());
                 tree.names.len() - 1
             });
+            node.ends.iter().for_each(|place| ends[*place] = tree.nodes.len());
             let Building { kind, weight, other, .. } = *node;
             tree.nodes.push(FlameNode { depth, name: number, kind, weight, other });
         });
+        tree.scope = FlameScope::of(flame, &ends);
         tree
     }
 }

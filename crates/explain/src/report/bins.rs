@@ -4,15 +4,15 @@ use crate::timeline::Interval;
 
 /// Bins over a span: round lengths, so that their edges are readable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Bins {
-    pub(super) start_ns: i64,
-    pub(super) length_ns: i64,
-    pub(super) count: usize,
+pub(crate) struct Bins {
+    pub(crate) start_ns: i64,
+    pub(crate) length_ns: i64,
+    pub(crate) count: usize,
 }
 
 impl Bins {
     /// At most `most` bins, none shorter than `shortest_ns`.
-    pub(super) fn over(span: Interval, most: i64, shortest_ns: i64) -> Bins {
+    pub(crate) fn over(span: Interval, most: i64, shortest_ns: i64) -> Bins {
         let mut decade_ns = shortest_ns.max(1);
         let length_ns = loop {
             let fits = |step: &i64| span.length().div_euclid(decade_ns.saturating_mul(*step)) < most;
@@ -25,39 +25,39 @@ impl Bins {
         Bins { start_ns: span.start, length_ns, count: usize::try_from(count).unwrap_or(1) }
     }
 
-    pub(super) fn seconds_each(&self) -> f64 {
+    pub(crate) fn seconds_each(&self) -> f64 {
         self.length_ns as f64 / 1e9
     }
 
     /// Seconds since the start.
-    pub(super) fn second(&self, time_ns: i64) -> f64 {
+    pub(crate) fn second(&self, time_ns: i64) -> f64 {
         (time_ns - self.start_ns) as f64 / 1e9
     }
 
     /// The bin of a time; the first or the last for a time beyond the ends.
-    pub(super) fn of(&self, time_ns: i64) -> usize {
+    pub(crate) fn of(&self, time_ns: i64) -> usize {
         let bin = (time_ns - self.start_ns).div_euclid(self.length_ns);
         usize::try_from(bin).unwrap_or(0).min(self.count - 1)
     }
 
     /// Second at which a bin begins.
-    pub(super) fn at(&self, bin: usize) -> f64 {
+    pub(crate) fn at(&self, bin: usize) -> f64 {
         bin as f64 * self.length_ns as f64 / 1e9
     }
 
     /// The middle of a bin, in ns since the Unix epoch.
-    pub(super) fn middle_ns(&self, bin: usize) -> i64 {
+    pub(crate) fn middle_ns(&self, bin: usize) -> i64 {
         self.start_ns + self.length_ns * i64::try_from(bin).unwrap_or(0) + self.length_ns / 2
     }
 
     /// Second at which each bin begins.
-    pub(super) fn seconds(&self) -> Vec<f64> {
+    pub(crate) fn seconds(&self) -> Vec<f64> {
         (0..self.count).map(|bin| self.at(bin)).collect()
     }
 }
 
 /// ISO 8601 in UTC, to the millisecond.
-pub(super) fn iso(time_ns: i64) -> String {
+pub(crate) fn iso(time_ns: i64) -> String {
     let ms = time_ns.div_euclid(1_000_000);
     let (days, ms_of_day) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
     // Days to a date: Howard Hinnant, chrono-compatible low-level date algorithms.

@@ -1,10 +1,11 @@
 //! The figures that the report draws, as JSON: times in seconds since its start, latencies in ms, one array per column.
 //! All of it is binned; what is merged or left out says so.
 
-mod bins;
+pub(crate) mod bins;
 mod machine;
 mod requests;
 mod server;
+mod spectrogram;
 
 use crate::anatomy::Phase;
 use crate::engine::Engine;
@@ -17,6 +18,7 @@ use crate::{Error, query};
 use bins::{Bins, iso};
 use serde::Serialize;
 use serde_json::Value;
+pub use spectrogram::ReportSpectrogram;
 
 /// Bins of a picture at most.
 const MOST_BINS: i64 = 1800;
@@ -47,6 +49,7 @@ pub struct Report {
     pub throughput: Throughput,
     pub latency: Latency,
     pub heatmap: Heatmap,
+    pub spectrogram: Option<ReportSpectrogram>,
     pub cpu: Vec<CpuSeries>,
     pub groups: Vec<GroupSeries>,
     pub pauses: Vec<ReportPause>,
@@ -287,6 +290,7 @@ impl Report {
             throughput: requests::throughput(&loaded, &explanation.phases, &bins),
             latency: requests::latency(&loaded, &bins),
             heatmap: requests::heatmap(&loaded, span),
+            spectrogram: spectrogram::build(engine, span)?,
             cpu: machine::cpu(engine, span)?,
             groups: machine::groups(engine, span)?,
             pauses: server::pauses(engine, &bins)?,
@@ -339,7 +343,7 @@ fn findings(explanation: &Explanation, bins: &Bins) -> Vec<ReportFinding> {
 }
 
 /// From the first thing that was recorded to the last.
-fn span(engine: &Engine) -> Result<Interval, Error> {
+pub(crate) fn span(engine: &Engine) -> Result<Interval, Error> {
     let rows = engine.sql(&query::TIME_SPAN.fill(&[]))?;
     let first = rows.integers_or_null("first_ns")?.into_iter().flatten().next();
     let last = rows.integers_or_null("last_ns")?.into_iter().flatten().next();

@@ -6,5 +6,6 @@ mod engine;
 mod export;
 mod figures;
 mod flame;
+mod spectrogram;
 mod truths;
 mod world;

@@ -9,7 +9,8 @@ use std::process::ExitCode;
 
 /// Draw a flame graph of a recording: where the threads' time went
 ///
-/// By thread group unless --threads. With --slow, what ran while requests were slow against what ran otherwise; with
+/// By thread group unless --threads. In the page a stretch of time can be chosen from a map of the samples: a column for
+/// each second, a row for each piece of it; the graph is then of that stretch alone. With --slow, what ran while requests were slow against what ran otherwise; with
 /// --diff, this recording against another.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -124,6 +125,7 @@ fn options(arguments: &Arguments, engine: &Engine) -> Result<FlameOptions> {
         by_thread: arguments.threads,
         group: arguments.group.clone(),
         reversed: arguments.reversed,
+        times: !arguments.folded && arguments.slow.is_none() && arguments.diff.is_none(),
         ..FlameOptions::default()
     };
     if arguments.from.is_some() || arguments.to.is_some() {

@@ -19,6 +19,7 @@ mod record;
 mod recording;
 mod report;
 mod responder;
+mod spectrogram;
 mod sql;
 mod stress;
 mod up;
@@ -59,6 +60,7 @@ enum Command {
     Io(io::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
+    Spectrogram(spectrogram::Arguments),
     Sql(sql::Arguments),
     Recording(recording::Arguments),
     Lab(lab::Arguments),
@@ -82,6 +84,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Io(arguments) => io::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Import(arguments) => import::run(arguments),
+        Command::Spectrogram(arguments) => spectrogram::run(&arguments),
         Command::Sql(arguments) => sql::run(arguments),
         Command::Recording(arguments) => recording::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),

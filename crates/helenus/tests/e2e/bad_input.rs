@@ -31,6 +31,9 @@ fn addresses_and_processes_that_are_none() {
     // Its CPU and threads can still be recorded.
     place.well(&format!("record --pid {} --for 1s --no-agent -o sleeping", sleep.id()));
     assert!(place.ask("sleeping", "select count(*) from cpus") > 0);
+    refused(&place, "spectrogram sleeping", &["no system calls", "--syscalls full"]);
+    refused(&place, "spectrogram sleeping --of requests", &["no requests", "helenus load"]);
+    refused(&place, "spectrogram sleeping --select 1s..10ms", &["begins where it ends"]);
     sleep.kill().unwrap();
     sleep.wait().unwrap();
     let left: Vec<_> = std::fs::read_dir(place.path(".")).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -1,0 +1,204 @@
+//! When the samples of a flame graph were taken, small enough for a page: of each stack the times of its samples, as
+//! differences in numbers of variable length.
+
+use super::Flame;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::Serialize;
+
+/// The text of the times in a page at most. With more, samples are binned to longer steps.
+const MOST_BYTES: usize = 4 << 20;
+/// Times are kept to this at best.
+const FINEST_NS: i64 = 1_000_000;
+/// And to this at worst: longer, and nothing is left to choose from.
+const COARSEST_NS: i64 = 1_000_000_000_000;
+
+/// Times of samples, for a page that draws the graph of any stretch of time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FlameScope {
+    /// The first step here and the one after the last, counted from the recording's first sample.
+    pub first: i64,
+    pub end: i64,
+    /// How long a step is: times are rounded down to it.
+    pub step_ns: i64,
+    /// Whether steps are longer than a millisecond, for the size of the page.
+    pub binned: bool,
+    /// What all weights are multiples of.
+    pub unit: i64,
+    /// Base64 of numbers of seven bits a byte, the lowest first, with the eighth bit set where more follow. For each stack:
+    /// its node's number less that of the one before, how many entries, and for each entry, by time: its step less that of
+    /// the one before (at first: less `first`), its weight in units, and how many samples that is.
+    pub times: String,
+}
+
+impl FlameScope {
+    /// `ends` says at which node each stack ends. None where times were not kept, or two things are compared.
+    pub(super) fn of(flame: &Flame, ends: &[usize]) -> Option<FlameScope> {
+        FlameScope::within(flame, ends, MOST_BYTES)
+    }
+
+    fn within(flame: &Flame, ends: &[usize], most_bytes: usize) -> Option<FlameScope> {
+        let samples = || flame.stacks.iter().flat_map(|stack| &stack.times);
+        if !flame.against.is_empty() || samples().next().is_none() {
+            return None;
+        }
+        let mut order: Vec<usize> = (0..flame.stacks.len()).collect();
+        order.sort_by_key(|place| ends[*place]);
+        let unit = samples().fold(0, |unit, (_, weight)| common_divisor(unit, *weight)).max(1);
+        let mut decade_ns = FINEST_NS;
+        loop {
+            for factor in [1, 2, 5] {
+                let step_ns = decade_ns * factor;
+                let scope = FlameScope::with_step(flame, ends, &order, unit, step_ns);
+                if scope.times.len() <= most_bytes || step_ns >= COARSEST_NS {
+                    return Some(scope);
+                }
+            }
+            decade_ns *= 10;
+        }
+    }
+
+    fn with_step(flame: &Flame, ends: &[usize], order: &[usize], unit: i64, step_ns: i64) -> FlameScope {
+        let step_of = |time_ns: i64| (time_ns - flame.zero_ns).div_euclid(step_ns);
+        let steps = || flame.stacks.iter().flat_map(|stack| &stack.times).map(|(time, _)| step_of(*time));
+        let (first, last) = (steps().min().unwrap_or(0), steps().max().unwrap_or(0));
+        let mut bytes = Vec::new();
+        let mut node = 0;
+        // Stacks that end at the same node are told apart by nothing that the graph shows.
+        for same in order.chunk_by(|a, b| ends[*a] == ends[*b]) {
+            let mut times: Vec<(i64, i64)> = same
+                .iter()
+                .flat_map(|place| &flame.stacks[*place].times)
+                .map(|(time, weight)| (step_of(*time), *weight))
+                .collect();
+            times.sort_unstable();
+            let entries: Vec<&[(i64, i64)]> = times.chunk_by(|a, b| a.0 == b.0).collect();
+            put(&mut bytes, (ends[same[0]] - node) as u64);
+            node = ends[same[0]];
+            put(&mut bytes, entries.len() as u64);
+            let mut before = first;
+            for entry in entries {
+                put(&mut bytes, entry[0].0.abs_diff(before));
+                before = entry[0].0;
+                put(&mut bytes, (entry.iter().map(|(_, weight)| *weight).sum::<i64>() / unit).unsigned_abs());
+                put(&mut bytes, entry.len() as u64);
+            }
+        }
+        let times = BASE64_STANDARD.encode(bytes);
+        FlameScope { first, end: last + 1, step_ns, binned: step_ns > FINEST_NS, unit, times }
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn common_divisor(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flame::FlameStack;
+    use proptest::prelude::*;
+
+    const MS: i64 = 1_000_000;
+
+    fn flame(stacks: Vec<(&str, Vec<(i64, i64)>)>) -> Flame {
+        let stacks = stacks.into_iter().map(|(frames, times)| FlameStack {
+            group: "g".to_string(),
+            frames: frames.to_string(),
+            kinds: "j".repeat(frames.split(';').count()),
+            weight: times.iter().map(|(_, weight)| weight).sum(),
+            other: 0,
+            times,
+        });
+        Flame { event: "cpu".to_string(), stacks: stacks.collect(), ..Flame::default() }
+    }
+
+    /// As a page reads it: node, step, weight, samples.
+    fn read(scope: &FlameScope) -> Vec<(usize, i64, i64, i64)> {
+        let bytes = BASE64_STANDARD.decode(&scope.times).unwrap();
+        let mut bytes = bytes.into_iter().peekable();
+        let mut entries = Vec::new();
+        let mut node = 0;
+        while bytes.peek().is_some() {
+            let mut number = || {
+                let (mut number, mut shift) = (0i64, 0);
+                loop {
+                    let byte = bytes.next().unwrap();
+                    number |= i64::from(byte & 0x7f) << shift;
+                    shift += 7;
+                    if byte < 0x80 {
+                        return number;
+                    }
+                }
+            };
+            node += number();
+            let mut step = scope.first;
+            for _ in 0..number() {
+                step += number();
+                let weight = number() * scope.unit;
+                entries.push((usize::try_from(node).unwrap(), step, weight, number()));
+            }
+        }
+        entries
+    }
+
+    #[test]
+    fn each_sample_is_where_its_stack_ends() {
+        let flame = flame(vec![
+            ("run", vec![(7 * MS, 20 * MS)]),
+            ("run;read", vec![(3 * MS + 5, 10 * MS), (3 * MS + 6, 10 * MS), (900 * MS, 30 * MS)]),
+        ]);
+        let tree = flame.tree();
+        let scope = tree.scope.unwrap();
+        assert_eq!((scope.first, scope.end, scope.step_ns, scope.unit), (3, 901, MS, 10 * MS));
+        assert!(!scope.binned);
+        let named = |node: usize| tree.names[tree.nodes[node].name].as_str();
+        let entries: Vec<_> = read(&scope).into_iter().map(|(node, step, ..)| (named(node), step)).collect();
+        assert_eq!(entries, [("run", 7), ("read", 3), ("read", 900)]);
+        let (_, _, weight, samples) = read(&scope)[1];
+        assert_eq!((weight, samples), (20 * MS, 2));
+    }
+
+    #[test]
+    fn what_is_compared_has_no_times() {
+        let one = || flame(vec![("run", vec![(0, 1)])]);
+        assert!(one().compare("a", one(), "b").tree().scope.is_none());
+        assert!(flame(vec![("run", vec![])]).tree().scope.is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_however_small_it_must_be(
+            times in proptest::collection::vec((0..100_000 * MS, 1..50i64), 1..200),
+            split in 0..200usize,
+            most_bytes in 40..2000usize,
+        ) {
+            let split = split.min(times.len());
+            let flame = flame(vec![("a", times[..split].to_vec()), ("b;c", times[split..].to_vec())]);
+            let scope = FlameScope::within(&flame, &[2, 4], most_bytes).unwrap();
+            prop_assert!(scope.times.len() <= most_bytes);
+            let mut expected: std::collections::BTreeMap<(usize, i64), (i64, i64)> = Default::default();
+            for (place, (time, weight)) in times.iter().enumerate() {
+                let node = if place < split { 2 } else { 4 };
+                let (sum, count) = expected.entry((node, time / scope.step_ns)).or_default();
+                *sum += weight;
+                *count += 1;
+            }
+            let expected: Vec<_> = expected.into_iter().map(|((node, step), (sum, count))| (node, step, sum, count)).collect();
+            prop_assert_eq!(read(&scope), expected);
+            prop_assert!(read(&scope).iter().all(|(_, step, ..)| (scope.first..scope.end).contains(step)));
+        }
+    }
+}
