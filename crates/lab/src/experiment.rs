@@ -2,6 +2,7 @@
 
 use helenus_load::schedule::{self, Phase};
 use helenus_load::strict::{Count, Document, Section};
+use helenus_observe::SyscallsMode;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -25,7 +26,8 @@ pub struct Experiment {
     /// What the study asks, in a sentence.
     pub question: String,
     pub node: Node,
-    /// A workload's name or path, as `helenus load` takes it.
+    pub observe: Observe,
+    /// A workload's name or path, as `helenus load` takes it; a path may begin where the experiment's file is.
     pub workload: String,
     pub calibrate: Option<Calibrate>,
     file: String,
@@ -41,6 +43,30 @@ pub struct Node {
     pub jvm_options: Vec<String>,
     /// `key=value` for cassandra.yaml.
     pub settings: Vec<String>,
+}
+
+/// What is recorded besides what always is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Observe {
+    pub syscalls: SyscallsMode,
+    pub sched: bool,
+}
+
+/// Phases of one mix of the workload, and what is done before them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// As after the `/` of a workload's name; none for the workload as it is.
+    pub mix: Option<String>,
+    pub rest: Duration,
+    pub before: Vec<Before>,
+    pub phases: Vec<Phase>,
+}
+
+/// What can be done before the phases of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// Reads come from the disk afterwards. It is the page cache of the whole machine.
+    DropPageCache,
 }
 
 /// A closed loop before the phases that finds the peak of this machine, so that rates can be shares of it: the throughput
@@ -68,13 +94,21 @@ impl Experiment {
                 Some(section) => Node::read(section)?,
                 None => Node::default(),
             },
-            workload: root.required("workload")?,
+            observe: match root.section("observe")? {
+                Some(section) => Observe::read(section)?,
+                None => Observe::default(),
+            },
+            workload: beside(file, root.required("workload")?),
             calibrate: root.section("calibrate")?.map(Calibrate::read).transpose()?,
             file: file.to_string(),
             text: text.to_string(),
         };
-        if root.list("phase")?.is_empty() {
-            return Err(root.error("an experiment has at least one [[phase]]").into());
+        match (root.list("phase")?.is_empty(), root.list("part")?.is_empty()) {
+            (true, true) => return Err(root.error("an experiment has at least one [[phase]]").into()),
+            (false, false) => {
+                return Err(root.error("an experiment has either [[phase]] or [[part]] with phases in them").into());
+            }
+            _ => {}
         }
         root.finish()?;
         if experiment.calibrate.is_none()
@@ -83,17 +117,65 @@ impl Experiment {
             let message = "a rate in percent is a share of the peak that [calibrate] finds, and there is none";
             return Err(helenus_load::Error::File { file: file.into(), line: line + 1, message: message.into() }.into());
         }
-        experiment.phases(SOME_PEAK_PER_S)?;
+        experiment.parts(SOME_PEAK_PER_S)?;
         Ok(experiment)
     }
 
-    /// The phases of the load; rates in percent are shares of `peak_per_s`.
-    pub fn phases(&self, peak_per_s: f64) -> Result<Vec<Phase>, Error> {
+    /// The parts of the load in their order; rates in percent are shares of `peak_per_s`.
+    pub fn parts(&self, peak_per_s: f64) -> Result<Vec<Part>, Error> {
         // Line by line, so that errors still point to the right one.
         let lines: Vec<String> = self.text.lines().map(|line| absolute(line, peak_per_s)).collect();
         let text = lines.join("\n");
         let document = Document::parse(&self.file, &text)?;
-        Ok(schedule::from_toml(document.root().list("phase")?)?)
+        let mut root = document.root();
+        let phases = root.list("phase")?;
+        if !phases.is_empty() {
+            let phases = schedule::from_toml(phases)?;
+            return Ok(vec![Part { mix: None, rest: Duration::ZERO, before: Vec::new(), phases }]);
+        }
+        root.list("part")?.into_iter().map(|section| Ok(Part::read(section)?)).collect()
+    }
+}
+
+/// A path that leads to a file from where the experiment is; otherwise as it was given.
+fn beside(file: &str, workload: String) -> String {
+    match Path::new(file).parent().map(|folder| folder.join(&workload)) {
+        Some(path) if path.is_file() => path.display().to_string(),
+        _ => workload,
+    }
+}
+
+impl Observe {
+    fn read(mut section: Section<'_>) -> Result<Observe, helenus_load::Error> {
+        const MODES: [SyscallsMode; 3] = [SyscallsMode::Off, SyscallsMode::Summary, SyscallsMode::Full];
+        let observe = Observe {
+            syscalls: MODES[section.choice("syscalls", &["off", "summary", "full"])?.unwrap_or(0)],
+            sched: section.choice("sched", &["off", "on"])? == Some(1),
+        };
+        section.finish()?;
+        Ok(observe)
+    }
+}
+
+impl Part {
+    fn read(mut section: Section<'_>) -> Result<Part, helenus_load::Error> {
+        let before = section.optional::<Vec<String>>("before")?.unwrap_or_default().into_iter();
+        let before = before.map(|step| match step.as_str() {
+            "drop-page-cache" => Ok(Before::DropPageCache),
+            _ => Err(section.error_at("before", format!("`{step}` is no step; there is drop-page-cache"))),
+        });
+        let before = before.collect::<Result<_, _>>()?;
+        let part = Part {
+            mix: section.optional("mix")?,
+            rest: section.optional("rest")?.unwrap_or_default(),
+            before,
+            phases: schedule::from_toml(section.list("phase")?)?,
+        };
+        if part.phases.is_empty() {
+            return Err(section.error("a part has at least one [[part.phase]]"));
+        }
+        section.finish()?;
+        Ok(part)
     }
 }
 
@@ -185,8 +267,27 @@ mod tests {
         let misspelt = error(&format!("{head}[nod]\nheap = \"1g\"\n[[phase]]\nrate = 5\nfor = \"5s\"\n"));
         assert!(misspelt.starts_with("x.toml:4:") && misspelt.contains("did you mean `node`"), "{misspelt}");
         let calibrated = format!("{head}[calibrate]\nin_flight = 8\nfor = \"1s\"\n{phase}");
-        let phases = Experiment::parse("x.toml", &calibrated).unwrap().phases(400.0).unwrap();
+        let phases = Experiment::parse("x.toml", &calibrated).unwrap().parts(400.0).unwrap().remove(0).phases;
         assert_eq!(phases[0].rates_per_s(), Some((200.0, 200.0)));
+    }
+
+    #[test]
+    fn parts_have_a_mix_and_phases_of_their_own() {
+        let head = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n[observe]\nsyscalls = \"full\"\n";
+        let part = "[[part]]\nmix = \"read\"\nrest = \"2s\"\nbefore = [\"drop-page-cache\"]\n";
+        let phase = "[[part.phase]]\nrate = 5\nfor = \"5s\"\n";
+        let experiment = Experiment::parse("x.toml", &format!("{head}{part}{phase}[[part]]\n{phase}")).unwrap();
+        assert_eq!(experiment.observe, Observe { syscalls: SyscallsMode::Full, sched: false });
+        let parts = experiment.parts(1.0).unwrap();
+        assert_eq!((parts.len(), parts[0].phases.len()), (2, 1));
+        assert_eq!((parts[0].mix.as_deref(), parts[1].mix.as_deref()), (Some("read"), None));
+        assert_eq!((parts[0].rest, parts[0].before.as_slice()), (Duration::from_secs(2), &[Before::DropPageCache][..]));
+        let error = |text: &str| Experiment::parse("x.toml", text).unwrap_err().to_string();
+        assert!(error(&format!("{head}{part}")).contains("at least one [[part.phase]]"));
+        let unknown = error(&format!("{head}[[part]]\nbefore = [\"reboot\"]\n{phase}"));
+        assert!(unknown.contains("there is drop-page-cache"), "{unknown}");
+        let both = error(&format!("{head}{part}{phase}[[phase]]\nrate = 5\nfor = \"5s\"\n"));
+        assert!(both.contains("either [[phase]] or [[part]]"), "{both}");
     }
 
     #[test]
@@ -194,9 +295,13 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
         let mut read = 0;
         for entry in std::fs::read_dir(folder).unwrap() {
-            Experiment::read(&entry.unwrap().path()).unwrap();
-            read += 1;
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                let experiment = Experiment::read(&path).unwrap();
+                helenus_load::Workload::open(&experiment.workload).unwrap();
+                read += 1;
+            }
         }
-        assert!(read > 0);
+        assert!(read > 2);
     }
 }

@@ -5,5 +5,5 @@
 mod experiment;
 mod run;
 
-pub use experiment::{Calibrate, Error as ExperimentError, Experiment, Node};
+pub use experiment::{Before, Calibrate, Error as ExperimentError, Experiment, Node, Observe, Part};
 pub use run::{Error, Outcome, Progress, Run};

@@ -1,14 +1,15 @@
 //! Runs an experiment: node, sources and load together, into one recording.
 
-use crate::{Experiment, ExperimentError};
+use crate::{Before, Experiment, ExperimentError};
 use helenus_cassandra::target::{self, Which};
 use helenus_cassandra::{Cancel, Cluster, ClusterOptions, Lifetime, Places};
 use helenus_load::{Phase, Plan, Until, Workload};
-use helenus_observe::{Event, Observation, Options, ProcessKind, StackOptions, Watched};
+use helenus_observe::{Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsOptions, Watched};
 use helenus_recording::{Manifest, Recorder, Summary};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 /// Why an experiment could not be run to its end. What was recorded until then is kept.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +24,8 @@ pub enum Error {
     Load(#[from] helenus_load::Error),
     #[error(transparent)]
     Recording(#[from] helenus_recording::Error),
+    #[error("cannot drop the page cache: {0}. Run as root, or leave `before` out: reads come from memory then")]
+    PageCache(std::io::Error),
     #[error("the closed loop before the phases completed no request: {0}")]
     NoPeak(String),
 }
@@ -56,7 +59,8 @@ pub struct Run<'a> {
 #[derive(Debug)]
 pub struct Outcome {
     pub recording: Summary,
-    pub load: helenus_load::Summary,
+    /// One for each part of the experiment that was begun.
+    pub loads: Vec<helenus_load::Summary>,
     /// What the closed loop found, when there was one.
     pub peak_per_s: Option<f64>,
     /// Whether it was cut short.
@@ -116,7 +120,15 @@ impl Run<'_> {
             tell(Progress::Step(reason));
         }
         let stacks = Some((self.profiler, StackOptions::default()));
-        let options = Options { agent: Some(self.agent), stacks, wire: true, ..Options::default() };
+        let observe = self.experiment.observe;
+        let options = Options {
+            agent: Some(self.agent),
+            stacks,
+            wire: true,
+            syscalls: SyscallsOptions { mode: observe.syscalls, ..SyscallsOptions::default() },
+            sched: SchedOptions { on: observe.sched, ..SchedOptions::default() },
+            ..Options::default()
+        };
         let observation = match Observation::start(&recorder, &watched, &options, &events) {
             Ok(observation) => observation,
             Err(error) => {
@@ -129,8 +141,8 @@ impl Run<'_> {
         heard.try_iter().for_each(|event| tell(Progress::Observe(event)));
         tell(Progress::Step("closing the recording".into()));
         let recording = recorder.close()?;
-        let (load, peak_per_s) = result?;
-        Ok(Outcome { recording, load, peak_per_s, cancelled: cancel.is_cancelled(), left })
+        let (loads, peak_per_s) = result?;
+        Ok(Outcome { recording, loads, peak_per_s, cancelled: cancel.is_cancelled(), left })
     }
 
     fn drive(
@@ -141,10 +153,10 @@ impl Run<'_> {
         cancel: &Cancel,
         heard: &Receiver<Event>,
         tell: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<(helenus_load::Summary, Option<f64>), Error> {
+    ) -> Result<(Vec<helenus_load::Summary>, Option<f64>), Error> {
         let stop = helenus_load::Cancel::new();
         let nodes: Vec<String> = nodes.iter().map(SocketAddr::to_string).collect();
-        let mut load = |phases: Vec<Phase>| {
+        let load = |workload: &Workload, phases: Vec<Phase>, tell: &mut dyn FnMut(Progress<'_>)| {
             let plan = Plan::new(workload.clone(), phases, nodes.clone());
             let mut relay = |progress: helenus_load::Progress| {
                 if cancel.is_cancelled() && !stop.is_asked() {
@@ -161,8 +173,11 @@ impl Run<'_> {
                 // A JVM that has just started is slow at first; the peak is that of the end.
                 let last = calibrate.lasts / 3;
                 let closed = |lasts| Phase::in_flight(calibrate.in_flight, Until::Elapsed(lasts)).unmeasured();
-                let summary =
-                    load(vec![closed(calibrate.lasts - last).named("heat up"), closed(last).named("calibrate")])?;
+                let summary = load(
+                    &workload,
+                    vec![closed(calibrate.lasts - last).named("heat up"), closed(last).named("calibrate")],
+                    tell,
+                )?;
                 let peak_per_s = summary.phases.last().map_or(0.0, |phase| phase.throughput_per_s);
                 if peak_per_s < 1.0 && !cancel.is_cancelled() {
                     let first = summary.errors.first().map_or("no answer came", |error| &error.first_message);
@@ -174,8 +189,44 @@ impl Run<'_> {
         if cancel.is_cancelled() {
             return Err(helenus_cassandra::Error::Cancelled.into());
         }
-        let summary = load(self.experiment.phases(peak_per_s.unwrap_or(1.0))?)?;
-        Ok((summary, peak_per_s))
+        let mut loads = Vec::new();
+        for part in self.experiment.parts(peak_per_s.unwrap_or(1.0))? {
+            let workload = match &part.mix {
+                Some(mix) => Workload::open(&format!("{}/{mix}", self.experiment.workload))?,
+                None => workload.clone(),
+            };
+            rest(part.rest, cancel);
+            for step in &part.before {
+                match step {
+                    Before::DropPageCache => self.drop_page_cache(tell)?,
+                }
+            }
+            if cancel.is_cancelled() {
+                break;
+            }
+            loads.push(load(&workload, part.phases, tell)?);
+        }
+        Ok((loads, peak_per_s))
+    }
+
+    /// Only for nodes of our own: other people's machines keep their caches.
+    fn drop_page_cache(&self, tell: &mut dyn FnMut(Progress<'_>)) -> Result<(), Error> {
+        if !self.nodes.is_empty() {
+            tell(Progress::Step("the page cache is left as it is: the nodes are not the experiment's own".into()));
+            return Ok(());
+        }
+        tell(Progress::Step("dropping the page cache".into()));
+        // SAFETY: sync takes no pointers. What is not on the disk yet can't be dropped.
+        unsafe { libc::sync() };
+        std::fs::write("/proc/sys/vm/drop_caches", "1").map_err(Error::PageCache)
+    }
+}
+
+/// Waits, unless it is cancelled.
+fn rest(lasts: Duration, cancel: &Cancel) {
+    let until = Instant::now() + lasts;
+    while Instant::now() < until && !cancel.is_cancelled() {
+        std::thread::sleep(Duration::from_millis(50).min(until - Instant::now()));
     }
 }
 

@@ -41,6 +41,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         attach(),
         schedstat(),
         sched(),
+        stacks(),
         syscalls(),
         wire(),
         scheduling(),
@@ -146,6 +147,34 @@ fn sched() -> Check {
             "no /proc/PID/task/TID/sched in this kernel",
             "a kernel with CONFIG_SCHED_DEBUG",
         )
+    }
+}
+
+/// The profiler runs in the node, with the node's rights.
+fn stacks() -> Check {
+    let what = "stacks of a node's threads";
+    if is_noexec(c"/tmp") {
+        let way_out = "mount -o remount,exec /tmp, for as long as it takes to attach";
+        return check(what, State::Missing, "libraries can't be loaded from /tmp, which is mounted noexec", way_out);
+    }
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    match paranoid.trim().parse::<i32>() {
+        Ok(level) if level <= 1 => check(what, State::Works, "async-profiler: Java, native and kernel frames", ""),
+        level => {
+            let level = level.map_or_else(|_| "not readable".to_string(), |level| level.to_string());
+            let found = format!(
+                "async-profiler: without kernel frames where a node is not root's (perf_event_paranoid is {level})"
+            );
+            check(what, State::Degraded, found, "sysctl kernel.perf_event_paranoid=1 kernel.kptr_restrict=0")
+        }
+    }
+}
+
+fn is_noexec(path: &std::ffi::CStr) -> bool {
+    // SAFETY: all zeroes is a statvfs, and both pointers are to what lives during the call.
+    unsafe {
+        let mut facts: libc::statvfs = std::mem::zeroed();
+        libc::statvfs(path.as_ptr(), &raw mut facts) == 0 && facts.f_flag & libc::ST_NOEXEC != 0
     }
 }
 

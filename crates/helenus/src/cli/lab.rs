@@ -105,7 +105,9 @@ fn say(outcome: &Outcome) -> Result<()> {
     for left in &outcome.left {
         terminal::warn(left);
     }
-    super::load::print_summary(&outcome.load)?;
+    for load in &outcome.loads {
+        super::load::print_summary(load)?;
+    }
     super::say_closed(&outcome.recording);
     Ok(())
 }

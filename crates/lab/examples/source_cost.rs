@@ -1,0 +1,227 @@
+//! What watching costs the node: each source alone, all of them together, and the tools that people use instead, each
+//! against nothing attached in the same round, on the same Cassandra.
+//!
+//! `cargo run --release --workspace --example source_cost -- [ROUNDS] [SECONDS]`, as root. In each block a closed loop
+//! finds the peak, and an open loop at 70 % of the peak that was found at first gives p99. The order of blocks is drawn
+//! anew for each round. Intervals hold 95 % of the means of rounds drawn with replacement.
+
+use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
+use helenus_load::{Cancel, Phase, Plan, Until, Workload, run};
+use helenus_observe::{
+    Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
+};
+use helenus_recording::{Manifest, Recorder};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use rand::seq::{IndexedRandom, SliceRandom};
+use std::net::Ipv4Addr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+type Failure = Box<dyn std::error::Error>;
+
+const IN_FLIGHT: u32 = 128;
+const SHARE_OF_PEAK: f64 = 0.7;
+const REDRAWN: usize = 10_000;
+
+/// What is attached in a block.
+struct Variant {
+    name: &'static str,
+    watch: Watch,
+    /// Block by block, in the order of rounds.
+    peaks_per_s: Vec<f64>,
+    p99s_ns: Vec<f64>,
+}
+
+enum Watch {
+    Nothing,
+    Ours(Box<Options>),
+    /// A program and its arguments, with PID for the node's process.
+    Peer(&'static [&'static str]),
+}
+
+struct Node {
+    address: String,
+    ip: String,
+    pid: u32,
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let rounds: usize = arguments.first().map_or(Ok(5), |rounds| rounds.parse())?;
+    let lasts = Duration::from_secs(arguments.get(1).map_or(Ok(6), |seconds| seconds.parse())?);
+    let folder = tempfile::tempdir()?;
+    let mut options =
+        ClusterOptions::new(Places { cache: Places::of_user()?.cache, state: folder.path().join("state") }, "cost");
+    options.first_address = Some(Ipv4Addr::new(127, 0, 20, 62));
+    options.lifetime = Lifetime::Tied;
+    let cluster = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new())?;
+    let started = &cluster.nodes()[0];
+    let node = Node {
+        address: started.address.to_string(),
+        ip: started.address.ip().to_string(),
+        pid: started.pid.unsigned_abs(),
+    };
+
+    let mut variants = variants()?;
+    // The JVM compiles for some tens of seconds, and the first attach of the agent is not what a block is about.
+    let warm_up = Phase::in_flight(IN_FLIGHT, Until::Elapsed(Duration::from_secs(30)));
+    block(&node, folder.path(), &variants[1].watch, vec![warm_up])?;
+    let closed = || Phase::in_flight(IN_FLIGHT, Until::Elapsed(lasts));
+    let peak_per_s = block(&node, folder.path(), &Watch::Nothing, vec![closed()])?.peak_per_s;
+    let rate_per_s = peak_per_s * SHARE_OF_PEAK;
+    eprintln!("peak {peak_per_s:.0}/s, open loop at {rate_per_s:.0}/s");
+
+    let mut random = StdRng::seed_from_u64(1);
+    for round in 0..rounds {
+        let mut order: Vec<usize> = (0..variants.len()).collect();
+        order.shuffle(&mut random);
+        for index in order {
+            let variant = &mut variants[index];
+            let phases = vec![closed(), Phase::rate(rate_per_s, Until::Elapsed(lasts))];
+            let measured = block(&node, folder.path(), &variant.watch, phases)?;
+            eprintln!(
+                "round {}: {}: {:.0}/s, p99 {:.2} ms",
+                round + 1,
+                variant.name,
+                measured.peak_per_s,
+                measured.p99_ns / 1e6
+            );
+            variant.peaks_per_s.push(measured.peak_per_s);
+            variant.p99s_ns.push(measured.p99_ns);
+        }
+    }
+    println!("{:>22} {:>26} {:>26}", "attached", "peak, % of nothing", "p99 at 70 %, % of nothing");
+    let (nothing, others) = variants.split_first().ok_or("no variants")?;
+    for variant in others {
+        println!(
+            "{:>22} {:>26} {:>26}",
+            variant.name,
+            ratio(&variant.peaks_per_s, &nothing.peaks_per_s, &mut random),
+            ratio(&variant.p99s_ns, &nothing.p99s_ns, &mut random),
+        );
+    }
+    drop(cluster);
+    Ok(())
+}
+
+/// Nothing comes first.
+fn variants() -> Result<Vec<Variant>, Failure> {
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agent/target");
+    let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    let read = |path: String| -> Result<&'static [u8], Failure> {
+        let bytes = std::fs::read(built.join(&path)).map_err(|error| format!("{path}: {error}; `make build` first"))?;
+        Ok(Box::leak(bytes.into_boxed_slice()))
+    };
+    let agent = Some(read("helenus-agent.jar".into())?);
+    let profiler = read(format!("profiler/linux-{architecture}/libasyncProfiler.so"))?;
+    let stacks = || Some((profiler, StackOptions::default()));
+    let syscalls = |mode| SyscallsOptions { mode, ..SyscallsOptions::default() };
+    let sched = || SchedOptions { on: true, ..SchedOptions::default() };
+    let none = Options::default;
+    let everything = Options {
+        agent,
+        stacks: stacks(),
+        syscalls: syscalls(SyscallsMode::Summary),
+        sched: sched(),
+        wire: true,
+        ..none()
+    };
+    let ours = |options: Options| Watch::Ours(Box::new(options));
+    let mut variants = vec![
+        ("nothing", Watch::Nothing),
+        ("all, calls summed", ours(everything)),
+        ("/proc alone", ours(none())),
+        ("agent", ours(Options { agent, ..none() })),
+        ("stacks 10 ms", ours(Options { stacks: stacks(), ..none() })),
+        ("calls summed", ours(Options { syscalls: syscalls(SyscallsMode::Summary), ..none() })),
+        ("calls, a row each", ours(Options { syscalls: syscalls(SyscallsMode::Full), ..none() })),
+        ("sched", ours(Options { sched: sched(), ..none() })),
+        ("wire", ours(Options { wire: true, ..none() })),
+    ];
+    let peers: [(&str, &'static [&'static str]); 4] = [
+        ("strace -f -c", &["strace", "-f", "-c", "-o", "/dev/null", "-p", "PID"]),
+        ("perf trace -s", &["perf", "trace", "-s", "-o", "/dev/null", "-p", "PID"]),
+        ("perf record -g 99 Hz", &["perf", "record", "-q", "-F", "99", "-g", "-o", "/dev/null", "-p", "PID"]),
+        ("tcpdump -w", &["tcpdump", "-i", "any", "-w", "/dev/null", "tcp", "port", "9042"]),
+    ];
+    for (name, words) in peers {
+        match Command::new(words[0]).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status() {
+            Ok(_) => variants.push((name, Watch::Peer(words))),
+            Err(_) => eprintln!("{name} is not measured: there is no {} here", words[0]),
+        }
+    }
+    let variant = |(name, watch)| Variant { name, watch, peaks_per_s: Vec::new(), p99s_ns: Vec::new() };
+    Ok(variants.into_iter().map(variant).collect())
+}
+
+struct Measured {
+    peak_per_s: f64,
+    p99_ns: f64,
+}
+
+/// Drives the phases while something watches. The load has a recording of its own.
+fn block(node: &Node, folder: &Path, watch: &Watch, phases: Vec<Phase>) -> Result<Measured, Failure> {
+    let (load_folder, node_folder) = (folder.join("load"), folder.join("node"));
+    let recorder = Recorder::create(&node_folder, Manifest::new("cost", "source_cost"))?;
+    let (events, heard) = std::sync::mpsc::channel();
+    let watched = [Watched { process: ProcessKind::Server, node: node.ip.clone(), pid: node.pid }];
+    let mut peer = None;
+    let observation = match watch {
+        Watch::Nothing => None,
+        Watch::Ours(options) => Some(Observation::start(&recorder, &watched, options, &events)?),
+        Watch::Peer(words) => {
+            let words: Vec<String> = words.iter().map(|word| word.replace("PID", &node.pid.to_string())).collect();
+            let started =
+                Command::new(&words[0]).args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+            peer = Some(started);
+            // Until it has attached to some hundred threads.
+            std::thread::sleep(Duration::from_secs(2));
+            None
+        }
+    };
+    // Without the agent there are no figures of the JVM, which is on purpose.
+    let is_missing = |event: &Event| matches!(event, Event::Degraded { source, .. } if *source != "jvm");
+    if let Some(missing) = heard.try_iter().find(is_missing) {
+        return Err(format!("nothing can be said of a source that is not there: {missing:?}").into());
+    }
+    let load = Recorder::create(&load_folder, Manifest::new("cost", "source_cost"))?;
+    let workload = Workload::open("keyvalue/mixed")?;
+    let summary = run(&Plan::new(workload, phases, vec![node.address.clone()]), &load, &Cancel::new(), &mut |_| {})?;
+    if let Some(observation) = observation {
+        observation.stop();
+    }
+    if let Some(peer) = peer {
+        end(peer)?;
+    }
+    load.close()?;
+    recorder.close()?;
+    std::fs::remove_dir_all(&load_folder)?;
+    std::fs::remove_dir_all(&node_folder)?;
+    let phase = |index: usize| summary.phases.get(index);
+    Ok(Measured {
+        peak_per_s: phase(0).map_or(f64::NAN, |phase| phase.throughput_per_s),
+        p99_ns: phase(1).and_then(|phase| phase.response.p99_ns).map_or(f64::NAN, |ns| ns as f64),
+    })
+}
+
+fn end(mut peer: Child) -> Result<(), Failure> {
+    let pid = i32::try_from(peer.id())?;
+    // SAFETY: kill takes no pointers, and the child has not been waited for, so that the pid is still its own.
+    unsafe { libc::kill(pid, libc::SIGINT) };
+    peer.wait()?;
+    Ok(())
+}
+
+/// The mean of the rounds' ratios and the interval in which it lies.
+fn ratio(of: &[f64], to: &[f64], random: &mut StdRng) -> String {
+    let logs: Vec<f64> = of.iter().zip(to).map(|(of, to)| (of / to).ln()).collect();
+    let mean = |logs: &[f64]| (logs.iter().sum::<f64>() / logs.len() as f64).exp() * 100.0;
+    let mut means: Vec<f64> = (0..REDRAWN)
+        .map(|_| mean(&logs.iter().map(|_| *logs.choose(random).unwrap_or(&0.0)).collect::<Vec<_>>()))
+        .collect();
+    means.sort_by(f64::total_cmp);
+    let at = |share: f64| means[((means.len() - 1) as f64 * share) as usize];
+    format!("{:.1} ({:.1} to {:.1})", mean(&logs), at(0.025), at(0.975))
+}
