@@ -218,6 +218,10 @@ static __always_inline void leave(void *ctx, struct task_struct *task, bool pree
 	if (!process)
 		return;
 	if (!preempted && state & TASK_DEAD) {
+		thread = bpf_map_lookup_elem(&threads, &tid);
+		/* It has come onto the CPU to end, and nobody told. */
+		if (thread && thread->seen == SEEN_OFF)
+			lose(process, LOST_SWITCH);
 		bpf_map_delete_elem(&threads, &tid);
 		if (settings.stacks)
 			bpf_map_delete_elem(&stacks, &tid);
@@ -247,7 +251,7 @@ static __always_inline void fill(struct off_cpu_record *record, __u8 kind, struc
 	record->head.tid = tid;
 	record->start_ns = thread->off_ns;
 	record->duration_ns = now_ns - thread->off_ns;
-	record->run_queue_ns = now_ns - thread->ready_ns;
+	record->run_queue_ns = thread->ready_ns ? now_ns - thread->ready_ns : 0;
 	record->from_cpu = thread->cpu;
 	record->to_cpu = bpf_get_smp_processor_id();
 }
@@ -300,11 +304,9 @@ static __always_inline void come(struct task_struct *task)
 		lose(process, LOST_SWITCH);
 	thread->seen = SEEN_ON;
 	now_ns = bpf_ktime_get_ns();
-	if (thread->off_ns && !thread->ready_ns) {
-		/* Nobody woke it: it wanted to sleep, but a signal was there, so that it stayed ready. */
-		thread->reason = REASON_PREEMPTED;
-		thread->ready_ns = thread->off_ns;
-	}
+	if (thread->off_ns && !thread->ready_ns)
+		/* It slept, and who woke it was not told. Or it only wanted to sleep, and a signal kept it ready. */
+		lose(process, LOST_SWITCH);
 	if (thread->ready_ns) {
 		__u64 delay_ns = now_ns - thread->ready_ns;
 

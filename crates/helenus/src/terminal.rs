@@ -82,7 +82,7 @@ pub fn dim(text: impl Display) -> String {
 /// A table without lines; columns from `numbers_from` on are right-aligned.
 pub fn table(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, numbers_from: usize) -> Table {
     let mut table = Table::new();
-    table.load_preset(NOTHING).set_header(header.iter().map(bold));
+    table.load_preset(NOTHING).set_header(header.iter());
     for row in rows {
         table.add_row(row);
     }

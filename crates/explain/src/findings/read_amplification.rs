@@ -11,8 +11,10 @@ pub(super) struct ReadAmplification;
 /// From so many times as much on it is worth a word, where it is this much in all.
 const TIMES: f64 = 10.0;
 const BYTES: i64 = 10_000_000;
+/// A few chunks of a few SSTables; who reads more for a request reads a lot of what lies beside.
+const BESIDE_BYTES: i64 = 128 << 10;
 /// A request that reads as much of its table's files can't be fast from a disk: from here on it is a warning.
-const HEAVY_BYTES: i64 = 1 << 20;
+const HEAVY_BYTES: i64 = 512 << 10;
 
 impl Check for ReadAmplification {
     fn name(&self) -> &'static str {
@@ -30,8 +32,7 @@ impl Check for ReadAmplification {
 impl ReadAmplification {
     fn finding(&self, table: &TableIo, evidence: &Evidence) -> Finding {
         let per_request = table.reads.bytes / table.requests;
-        let is_heavy = per_request >= HEAVY_BYTES;
-        let severity = if is_heavy { Severity::Warning } else { Severity::Information };
+        let severity = if per_request >= HEAVY_BYTES { Severity::Warning } else { Severity::Information };
         let times = table.amplification.unwrap_or_default();
         let title = format!(
             "Requests read {} of the files of {} to return {}: {times:.0} times as much, {} for each",
@@ -40,7 +41,7 @@ impl ReadAmplification {
             text::bytes(table.returned_bytes),
             text::bytes(per_request),
         );
-        let detail = if is_heavy {
+        let detail = if per_request >= BESIDE_BYTES {
             "Either a row or a partition holds far more than is asked for, or a read has to look into many SSTables. \
              Columns of one row lie together, and asking for one of them reads over the others: where a row holds many \
              large columns, make them rows of the partition, with a clustering column for what is now the column's name. \

@@ -11,7 +11,7 @@ pub(super) const LOST_REASONS: [&str; 4] = [
     "the ring buffer was full",
     "more threads than there is room for",
     "the table of sums was full",
-    "the kernel did not tell of a switch",
+    "the kernel did not tell of a switch or a wake-up",
 ];
 
 /// Why a thread was off the CPU, in the order of the kernel's numbers.
