@@ -52,9 +52,9 @@ mod tests {
             let edges = even(columns);
             assert_eq!((edges.len(), edges[0], edges[columns]), (columns + 1, 1, 10_000_000_000));
             assert!(edges.is_sorted());
-            for column in 1..columns {
-                assert!(place(edges[column], columns) >= column as i64, "{columns} {column}");
-                assert!(place(edges[column] - 1, columns) < column as i64, "{columns} {column}");
+            for (column, edge) in (0..).zip(&edges[..columns]).skip(1) {
+                assert!(place(*edge, columns) >= column, "{columns} {column}");
+                assert!(place(edge - 1, columns) < column, "{columns} {column}");
             }
         }
         assert_eq!(even(10)[..5], [1, 10, 100, 1000, 10_000]);
