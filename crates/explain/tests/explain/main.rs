@@ -6,6 +6,7 @@ mod engine;
 mod export;
 mod figures;
 mod flame;
+mod io;
 mod spectrogram;
 mod truths;
 mod world;

@@ -1,0 +1,105 @@
+//! Accounting for I/O: known calls on known files, and what clients got.
+
+use helenus_explain::{Engine, Io, Options, Severity, Traffic, explain};
+use helenus_recording::{Manifest, Recorder, Recording, rows};
+use tempfile::TempDir;
+
+const FILE: &str = "/d/data/ks/wide-5a1c395e1b6911eebe560242ac120002/nb-1-big-Data.db";
+
+/// A hundred reads of a row of 1 MB for a column of 10 kB, half of them as single calls, half added up; a compaction of the
+/// same file; and a table that is read for nobody.
+fn recorded(folder: &TempDir) -> Engine {
+    let path = folder.path().join("io");
+    let recorder = Recorder::create(&path, Manifest::new("t", "c")).unwrap();
+    let call = |number: i64, thread_group, call, file, bytes| rows::Syscall {
+        start_ns: number * 1000,
+        duration_ns: 500,
+        node: "n",
+        thread_group,
+        call,
+        file,
+        file_kind: "file",
+        bytes: Some(bytes),
+        ..rows::Syscall::default()
+    };
+    for number in 0..50 {
+        recorder.append(call(number, "ReadStage", "pread64", FILE, 1_000_000));
+    }
+    recorder.append(call(50, "CompactionExecutor", "read", FILE, 7_000_000));
+    recorder.append(call(
+        51,
+        "CompactionExecutor",
+        "write",
+        "/d/data/ks/wide-5a1c395e1b6911eebe560242ac120002/nb-2-big-Data.db",
+        3_000_000,
+    ));
+    recorder.append(call(52, "ReadStage", "read", "/etc/hosts", 100));
+    recorder.append(rows::SyscallSummary {
+        time_ns: 1,
+        node: "n",
+        thread_group: "ReadStage",
+        call: "pread64",
+        file: FILE,
+        file_kind: "file",
+        count: 50,
+        total_ns: 25_000,
+        bytes: 50_000_000,
+        ..rows::SyscallSummary::default()
+    });
+    for number in 0..100 {
+        recorder.append(rows::WireRequest {
+            start_ns: number * 1000,
+            duration_ns: 1_000_000,
+            node: "n",
+            opcode: "EXECUTE",
+            statement: "SELECT c0 FROM ks.wide WHERE key = :key",
+            answer: "rows",
+            request_bytes: 40,
+            response_bytes: 10_000,
+            ..rows::WireRequest::default()
+        });
+    }
+    recorder.append(rows::WireRequest {
+        start_ns: 1,
+        node: "n",
+        opcode: "EXECUTE",
+        statement: "INSERT INTO ks.wide (key) VALUES (:key)",
+        answer: "void",
+        request_bytes: 90,
+        response_bytes: 13,
+        ..rows::WireRequest::default()
+    });
+    recorder.close().unwrap();
+    Engine::open(&[Recording::open(&path).unwrap()]).unwrap()
+}
+
+#[test]
+fn files_tables_and_statements_add_up() {
+    let folder = TempDir::new().unwrap();
+    let io = Io::load(&recorded(&folder)).unwrap();
+    let [wide] = io.tables.as_slice() else { panic!("{:#?}", io.tables) };
+    assert_eq!(wide.table, "ks.wide");
+    assert_eq!(wide.reads, Traffic { calls: 100, bytes: 100_000_000, total_ms: 0.05 });
+    assert_eq!((wide.background_reads.bytes, wide.writes.bytes), (7_000_000, 3_000_000));
+    assert_eq!((wide.requests, wide.returned_bytes), (100, 1_000_000), "what was written is not returned");
+    assert_eq!(wide.amplification, Some(100.0));
+    assert_eq!(io.files[0].file, FILE);
+    assert_eq!(io.files[0].component.as_deref(), Some("Data.db"));
+    assert_eq!(io.files.last().unwrap().table, None);
+    let sent: Vec<(i64, Option<&str>)> =
+        io.statements.iter().map(|statement| (statement.requests, statement.table.as_deref())).collect();
+    assert_eq!(sent, [(100, Some("ks.wide")), (1, Some("ks.wide"))]);
+}
+
+#[test]
+fn reading_far_more_than_is_returned_is_found() {
+    let folder = TempDir::new().unwrap();
+    let explanation = explain(&recorded(&folder), &Options::default()).unwrap();
+    let finding = explanation.findings.iter().find(|finding| finding.finding == "read-amplification").unwrap();
+    assert_eq!(finding.severity, Severity::Warning);
+    assert_eq!(
+        finding.title,
+        "Requests read 100 MB of the files of ks.wide to return 1.0 MB: 100 times as much, 1.0 MB for each"
+    );
+    assert!(finding.detail.contains("clustering column"), "{}", finding.detail);
+}
