@@ -31,7 +31,7 @@ impl Check for LatencyOrigin {
         let detail = format!(
             "{} of the {} were seen on the node's wire: {} there at the median, {} at most, {} to be sent, {} on the \
              way and in the driver. The others: {}, {} and {}.{}",
-            slow.on_the_wire,
+            text::count(usize::try_from(slow.on_the_wire).unwrap_or(0)),
             text::counted(usize::try_from(slow.requests).unwrap_or(0), "slow request", "slow requests"),
             text::time_ms(slow.in_node.median_ms),
             text::time_ms(slow.in_node_max_ms),
