@@ -4,6 +4,8 @@
 mod bytes;
 mod missing;
 mod process;
+mod programs;
+mod reader;
 mod sums;
 mod threads;
 
@@ -11,6 +13,8 @@ pub(crate) use bytes::{Bytes, text};
 pub use missing::Missing;
 pub(crate) use missing::look;
 pub(crate) use process::{Followed, follow, pids, report};
+pub(crate) use programs::Programs;
+pub(crate) use reader::{RECORDS_AT_ONCE, Reader, Reading};
 pub(crate) use sums::{Losses, Sums, bounds_ns};
 pub(crate) use threads::{Named, NamedThreads};
 

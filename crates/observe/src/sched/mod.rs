@@ -15,14 +15,11 @@ mod reader;
 mod records;
 mod symbols;
 
-use crate::ebpf::{self, Missing};
+use crate::ebpf::{self, Missing, Reading};
 use crate::names::ThreadNames;
 use crate::{Event, Events, Watched};
 use helenus_recording::{Recorder, SourceFacts};
-use kernel::Programs;
 use reader::Reader;
-use std::sync::mpsc::{Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 use symbols::Symbols;
 
@@ -51,14 +48,13 @@ impl Default for SchedOptions {
 pub fn sched_available() -> Result<(), Missing> {
     ebpf::look()?;
     let options = SchedOptions { on: true, buffer_bytes: 1 << 16, ..SchedOptions::default() };
-    Programs::load(&options).map(drop)
+    kernel::load(&options).map(drop)
 }
 
 /// The running source.
 #[derive(Debug)]
 pub(crate) struct Sched {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
+    reading: Reading,
 }
 
 impl Sched {
@@ -117,34 +113,14 @@ impl Sched {
                 (None, Some(format!("/proc/kallsyms: {error}")))
             }
         };
-        let (stop, stopped) = channel();
-        let (say_ready, ready) = channel();
-        let no_thread = |error: &dyn std::fmt::Display| Missing {
-            reason: format!("the reader could not start: {error}"),
-            way_out: "look for limits on threads and memory (ulimit -a)".to_string(),
-        };
         let (recorder_there, followed_there) = (recorder.clone(), followed.to_vec());
-        // The threads' names are shared without locks, and stay in the thread that makes them.
-        let thread = std::thread::Builder::new().name(SOURCE.into()).spawn(move || {
-            let started = Programs::load(&options).and_then(|mut programs| {
-                let pids: Vec<u32> = followed_there.iter().map(|(watched, _)| watched.pid).collect();
-                programs.attach(&pids)?;
-                let reader = Reader::new(recorder_there, followed_there, programs, symbols);
-                reader.ring().map(|ring| (reader, ring))
-            });
-            match started {
-                Ok((reader, ring)) => {
-                    // Nobody waits any more only if the whole start was given up.
-                    let _ = say_ready.send(Ok(()));
-                    reader.run(&ring, &stopped);
-                }
-                Err(missing) => {
-                    let _ = say_ready.send(Err(missing));
-                }
-            }
-        });
-        let thread = thread.map_err(|error| no_thread(&error))?;
-        ready.recv().map_err(|_| no_thread(&"it ended"))??;
+        let reading = Reading::start(SOURCE, move || {
+            let mut programs = kernel::load(&options)?;
+            let pids: Vec<u32> = followed_there.iter().map(|(watched, _)| watched.pid).collect();
+            programs.attach(&pids)?;
+            let reader = Reader::new(recorder_there, followed_there, programs, symbols);
+            reader.ring().map(|ring| (reader, ring))
+        })?;
         let with = if options.stacks { ", with the kernel's stacks" } else { "" };
         let note = format!("times off the CPU of {:?} and more{with}; the rest added up", options.off_cpu_above);
         let facts = followed.iter().map(|(watched, _)| SourceFacts {
@@ -155,14 +131,12 @@ impl Sched {
         });
         // A manifest that can't be written is what the rows of the recorder itself tell about.
         let _ = recorder.update_manifest(|manifest| manifest.sources.extend(facts));
-        Ok((Sched { stop, thread }, no_symbols))
+        Ok((Sched { reading }, no_symbols))
     }
 
     /// Takes the programs off, after the last of what they saw is in the recording.
     pub(crate) fn stop(self) {
-        drop(self.stop);
-        // A panic in the reader has been printed; what it recorded is there.
-        let _ = self.thread.join();
+        self.reading.stop();
     }
 }
 
@@ -175,6 +149,6 @@ mod tests {
         if let Err(missing) = sched_available() {
             panic!("this test loads programs into a real kernel: {missing}");
         }
-        Programs::load_for(&SchedOptions { on: true, stacks: true, ..SchedOptions::default() }, false).unwrap();
+        kernel::load_for(&SchedOptions { on: true, stacks: true, ..SchedOptions::default() }, false).unwrap();
     }
 }

@@ -14,18 +14,7 @@ use libbpf_rs::RingBuffer;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
-
-/// Between two looks at the ring buffer: at 8 MiB it holds 175,000 times off the CPU, or 27,000 with their stacks.
-const READ_EVERY: Duration = Duration::from_millis(20);
-/// Rows go to the recording in sorted batches, which take less room in it the longer they are.
-const APPEND_EVERY: Duration = Duration::from_millis(200);
-const APPEND_AT_ROWS: usize = 1 << 16;
-/// How often the reader says what it captured, lost and cost; and how often sums are taken.
-const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// Records that are taken at once, so that the end of the recording is noticed even when they come faster.
-const RECORDS_AT_ONCE: usize = 1 << 15;
+use std::time::Duration;
 
 /// A row that waits for its batch.
 struct Row {
@@ -58,7 +47,6 @@ pub(super) struct Reader {
     followed: Vec<Followed>,
     programs: Programs,
     follower: Rc<RefCell<Follower>>,
-    reported: Instant,
     cpu_ns: i64,
 }
 
@@ -84,7 +72,6 @@ impl Reader {
             followed: followed.into_iter().map(|(watched, _)| Followed::new(watched)).collect(),
             programs,
             follower: Rc::new(RefCell::new(follower)),
-            reported: Instant::now(),
             cpu_ns: cpu_time_of_this_thread_ns(),
         }
     }
@@ -94,34 +81,13 @@ impl Reader {
         let follower = Rc::clone(&self.follower);
         ebpf::ring(&self.programs.records, move |bytes| follower.borrow_mut().take(bytes))
     }
+}
 
-    pub(super) fn run(mut self, ring: &RingBuffer<'_>, stopped: &Receiver<()>) {
-        let mut appended = Instant::now();
-        loop {
-            let going_on = stopped.recv_timeout(READ_EVERY) == Err(RecvTimeoutError::Timeout);
-            if !going_on {
-                self.programs.detach();
-            }
-            while ring.consume_raw_n(RECORDS_AT_ONCE) > 0 {
-                self.append(APPEND_AT_ROWS);
-                if going_on && appended.elapsed() >= REPORT_EVERY {
-                    break;
-                }
-            }
-            if !going_on || appended.elapsed() >= APPEND_EVERY {
-                appended = Instant::now();
-                self.append(0);
-            }
-            if !going_on || self.reported.elapsed() >= REPORT_EVERY {
-                self.each_second(ring);
-            }
-            if !going_on {
-                return;
-            }
-        }
+impl ebpf::Reader for Reader {
+    fn detach(&mut self) {
+        self.programs.detach();
     }
 
-    /// Writes the rows that wait, if there are as many.
     fn append(&mut self, at_least: usize) {
         let mut follower = self.follower.borrow_mut();
         if follower.rows.len() <= at_least {
@@ -158,9 +124,7 @@ impl Reader {
         follower.rows.clear();
     }
 
-    fn each_second(&mut self, ring: &RingBuffer<'_>) {
-        let interval = self.reported.elapsed();
-        self.reported = Instant::now();
+    fn each_second(&mut self, interval: Duration, ring: &RingBuffer<'_>) {
         for followed in &mut self.followed {
             if followed.has_just_ended() {
                 self.programs.forget(followed.watched.pid);
@@ -172,13 +136,15 @@ impl Reader {
         self.report(interval);
         self.follower.borrow_mut().threads.tidy();
     }
+}
 
+impl Reader {
     fn append_sums(&mut self, interval: Duration, ring: &RingBuffer<'_>) {
         let mut sums = Vec::new();
         // What can't be read stays in the table, and comes with the next.
-        let _ = self.programs.take_sums(|sum| sums.push(sum));
+        let _ = self.programs.take_sums(|key, value| sums.extend(records::sum(key, value)));
         // The names of their threads were told before anything was added up.
-        ring.consume_raw_n(RECORDS_AT_ONCE);
+        ring.consume_raw_n(ebpf::RECORDS_AT_ONCE);
         let follower = self.follower.borrow();
         let mut totals: HashMap<(u8, Rc<str>, Summed), (i64, i64)> = HashMap::new();
         for sum in &sums {

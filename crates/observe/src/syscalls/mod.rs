@@ -14,15 +14,12 @@ mod kernel;
 mod reader;
 mod records;
 
-use crate::ebpf::{self, Missing};
+use crate::ebpf::{self, Missing, Reading};
 use crate::names::ThreadNames;
 use crate::{Event, Events, Watched};
 use calls::Calls;
 use helenus_recording::{Recorder, SourceFacts};
-use kernel::Programs;
 use reader::Reader;
-use std::sync::mpsc::{Sender, channel};
-use std::thread::JoinHandle;
 
 pub(crate) const SOURCE: &str = "syscalls";
 pub(crate) const PROVIDER: &str = "ebpf";
@@ -57,14 +54,13 @@ impl Default for SyscallsOptions {
 pub fn syscalls_available() -> Result<(), Missing> {
     ebpf::look()?;
     let options = SyscallsOptions { mode: SyscallsMode::Full, buffer_bytes: 1 << 16, ..SyscallsOptions::default() };
-    Programs::load(&options, &Calls::new()).map(drop)
+    kernel::load(&options, &Calls::new()).map(drop)
 }
 
 /// The running source.
 #[derive(Debug)]
 pub(crate) struct Syscalls {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
+    reading: Reading,
 }
 
 impl Syscalls {
@@ -102,35 +98,15 @@ impl Syscalls {
         options: SyscallsOptions,
     ) -> Result<Syscalls, Missing> {
         ebpf::look()?;
-        let (stop, stopped) = channel();
-        let (say_ready, ready) = channel();
-        let no_thread = |error: &dyn std::fmt::Display| Missing {
-            reason: format!("the reader could not start: {error}"),
-            way_out: "look for limits on threads and memory (ulimit -a)".to_string(),
-        };
         let (recorder_there, followed_there) = (recorder.clone(), followed.to_vec());
-        // The descriptors' names are shared without locks, and stay in the thread that makes them.
-        let thread = std::thread::Builder::new().name(SOURCE.into()).spawn(move || {
+        let reading = Reading::start(SOURCE, move || {
             let calls = Calls::new();
-            let started = Programs::load(&options, &calls).and_then(|mut programs| {
-                let pids: Vec<u32> = followed_there.iter().map(|(watched, _)| watched.pid).collect();
-                programs.attach(&pids)?;
-                let reader = Reader::new(recorder_there, followed_there, options.mode, programs, calls);
-                reader.ring().map(|ring| (reader, ring))
-            });
-            match started {
-                Ok((reader, ring)) => {
-                    // Nobody waits any more only if the whole start was given up.
-                    let _ = say_ready.send(Ok(()));
-                    reader.run(&ring, &stopped);
-                }
-                Err(missing) => {
-                    let _ = say_ready.send(Err(missing));
-                }
-            }
-        });
-        let thread = thread.map_err(|error| no_thread(&error))?;
-        ready.recv().map_err(|_| no_thread(&"it ended"))??;
+            let mut programs = kernel::load(&options, &calls)?;
+            let pids: Vec<u32> = followed_there.iter().map(|(watched, _)| watched.pid).collect();
+            programs.attach(&pids)?;
+            let reader = Reader::new(recorder_there, followed_there, options.mode, programs, calls);
+            reader.ring().map(|ring| (reader, ring))
+        })?;
         let note = match options.mode {
             SyscallsMode::Summary => "added up in the kernel, without a row per call",
             _ => "a row per call",
@@ -143,13 +119,11 @@ impl Syscalls {
         });
         // A manifest that can't be written is what the rows of the recorder itself tell about.
         let _ = recorder.update_manifest(|manifest| manifest.sources.extend(facts));
-        Ok(Syscalls { stop, thread })
+        Ok(Syscalls { reading })
     }
 
     /// Takes the programs off, after the last calls are in the recording.
     pub(crate) fn stop(self) {
-        drop(self.stop);
-        // A panic in the reader has been printed; what it recorded is there.
-        let _ = self.thread.join();
+        self.reading.stop();
     }
 }
