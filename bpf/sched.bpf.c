@@ -11,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 #include "bins.h"
 #include "sched.h"
+#include "sums.h"
 
 /* States of a thread, as the kernel has them: the same numbers since Linux 4.14. */
 #define TASK_INTERRUPTIBLE 0x1
@@ -72,24 +73,6 @@ struct {
 	__type(value, struct stack);
 } stacks SEC(".maps");
 
-/* Two tables of sums: one is added to while the other is read and emptied, so that nothing is lost between. */
-struct sums {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1 << 16);
-	__type(key, struct sum_key);
-	__type(value, struct sum);
-};
-
-struct sums sums_0 SEC(".maps");
-struct sums sums_1 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} added_to SEC(".maps");
-
 static __always_inline struct process *process_of(struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
@@ -112,22 +95,11 @@ static __always_inline void lose(struct process *process, enum lost reason)
 /* Whatever is added up belongs to one thread, which the kernel's lock lets happen to it one after another. */
 static __always_inline void add_up(struct process *process, struct sum_key *key, __u64 total_ns)
 {
-	__u32 zero = 0;
-	__u32 *second = bpf_map_lookup_elem(&added_to, &zero);
-	struct sum *sum, none = {};
-	void *sums;
+	struct sum *sum = sum_of(key);
 
-	if (!second)
-		return;
-	sums = *second ? &sums_1 : &sums_0;
-	sum = bpf_map_lookup_elem(sums, key);
 	if (!sum) {
-		bpf_map_update_elem(sums, key, &none, BPF_NOEXIST);
-		sum = bpf_map_lookup_elem(sums, key);
-		if (!sum) {
-			lose(process, LOST_SUMS);
-			return;
-		}
+		lose(process, LOST_SUMS);
+		return;
 	}
 	sum->count += 1;
 	sum->total_ns += total_ns;

@@ -10,6 +10,7 @@
 #include <bpf/bpf_tracing.h>
 #include "bins.h"
 #include "syscalls.h"
+#include "sums.h"
 
 #define ONE_SECOND_NS 1000000000ULL
 #define S_IFMT 0170000
@@ -69,24 +70,6 @@ struct {
 	__type(key, struct descriptor_key);
 	__type(value, __u32);
 } descriptors SEC(".maps");
-
-/* Two tables of sums: one is added to while the other is read and emptied, so that no call is lost between. */
-struct sums {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1 << 16);
-	__type(key, struct sum_key);
-	__type(value, struct sum);
-};
-
-struct sums sums_0 SEC(".maps");
-struct sums sums_1 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} added_to SEC(".maps");
 
 static __always_inline void lose(__u32 process, enum lost reason)
 {
@@ -352,22 +335,11 @@ static __always_inline bool over_limit(__u64 now_ns)
 
 static __always_inline void add_up(struct sum_key *key, __u64 duration_ns, struct call_kind *kind, long returned)
 {
-	__u32 zero = 0;
-	__u32 *second = bpf_map_lookup_elem(&added_to, &zero);
-	struct sum *sum, none = {};
-	void *sums;
+	struct sum *sum = sum_of(key);
 
-	if (!second)
-		return;
-	sums = *second ? &sums_1 : &sums_0;
-	sum = bpf_map_lookup_elem(sums, key);
 	if (!sum) {
-		bpf_map_update_elem(sums, key, &none, BPF_NOEXIST);
-		sum = bpf_map_lookup_elem(sums, key);
-		if (!sum) {
-			lose(key->process, LOST_SUMS);
-			return;
-		}
+		lose(key->process, LOST_SUMS);
+		return;
 	}
 	/* The key has the thread, and a thread ends one call at a time: nobody else adds to this. */
 	sum->count += 1;

@@ -91,7 +91,6 @@ impl Program {
 /// The filter for a node that listens there. A wildcard address is every address.
 pub(super) fn for_node(node: SocketAddr) -> Vec<sock_filter> {
     let mut program = Program::default();
-    let port = u32::from(node.port());
     program.step(LOAD_WORD, PACKET_TYPE);
     program.step(SAVE, 0);
     program.step(LOAD_BYTE, 0);
@@ -104,37 +103,14 @@ pub(super) fn for_node(node: SocketAddr) -> Vec<sock_filter> {
     // The first fragment alone has ports, and the later ones would be missed: no TCP of today is fragmented.
     program.branch(IF_ANY_BIT, 0x3FFF, LEAVE, NEXT);
     program.step(X_HEADER, 0);
-    program.step(LOAD_HALF_AT_X, 0);
-    program.branch(IF_EQUAL, port, "v4 from", NEXT);
-    program.step(LOAD_HALF_AT_X, 2);
-    program.branch(IF_EQUAL, port, NEXT, LEAVE);
-    program.step(LOAD_SAVED, 0);
-    program.branch(IF_EQUAL, OUTGOING, LEAVE, NEXT);
-    address(&mut program, node.ip(), 16, false);
-    program.branch(JUMP, 0, "tcp", NEXT);
-    program.name("v4 from");
-    program.step(LOAD_SAVED, 0);
-    program.branch(IF_EQUAL, OUTGOING, NEXT, LEAVE);
-    address(&mut program, node.ip(), 12, false);
-    program.branch(JUMP, 0, "tcp", NEXT);
+    ends(&mut program, node, "v4 from", (16, 12), false);
 
     program.name("no v4");
     program.branch(IF_EQUAL, 0x60, NEXT, LEAVE);
     program.step(LOAD_BYTE, 6);
     program.branch(IF_EQUAL, TCP, NEXT, LEAVE);
     program.step(X_IS, 40);
-    program.step(LOAD_HALF_AT_X, 0);
-    program.branch(IF_EQUAL, port, "v6 from", NEXT);
-    program.step(LOAD_HALF_AT_X, 2);
-    program.branch(IF_EQUAL, port, NEXT, LEAVE);
-    program.step(LOAD_SAVED, 0);
-    program.branch(IF_EQUAL, OUTGOING, LEAVE, NEXT);
-    address(&mut program, node.ip(), 24, true);
-    program.branch(JUMP, 0, "tcp", NEXT);
-    program.name("v6 from");
-    program.step(LOAD_SAVED, 0);
-    program.branch(IF_EQUAL, OUTGOING, NEXT, LEAVE);
-    address(&mut program, node.ip(), 8, true);
+    ends(&mut program, node, "v6 from", (24, 8), true);
 
     // X is the length of the IP header. An acknowledgement alone says nothing that is wanted.
     program.name("tcp");
@@ -155,6 +131,25 @@ pub(super) fn for_node(node: SocketAddr) -> Vec<sock_filter> {
     program.name(LEAVE);
     program.step(RETURN, 0);
     program.assemble()
+}
+
+/// Goes on with packets to the node that come in and packets from it that go out; X is the length of the IP header, and
+/// its addresses are at these places.
+fn ends(program: &mut Program, node: SocketAddr, from: &'static str, (to_at, from_at): (u32, u32), is_v6: bool) {
+    let port = u32::from(node.port());
+    program.step(LOAD_HALF_AT_X, 0);
+    program.branch(IF_EQUAL, port, from, NEXT);
+    program.step(LOAD_HALF_AT_X, 2);
+    program.branch(IF_EQUAL, port, NEXT, LEAVE);
+    program.step(LOAD_SAVED, 0);
+    program.branch(IF_EQUAL, OUTGOING, LEAVE, NEXT);
+    address(program, node.ip(), to_at, is_v6);
+    program.branch(JUMP, 0, "tcp", NEXT);
+    program.name(from);
+    program.step(LOAD_SAVED, 0);
+    program.branch(IF_EQUAL, OUTGOING, NEXT, LEAVE);
+    address(program, node.ip(), from_at, is_v6);
+    program.branch(JUMP, 0, "tcp", NEXT);
 }
 
 /// Leaves packets whose address at `offset` is another one.
