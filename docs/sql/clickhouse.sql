@@ -125,7 +125,9 @@ CREATE TABLE requests (
   `client_port` Nullable(Int64),
   `stream` Nullable(Int64),
   `request_bytes` Nullable(Int64),
-  `response_bytes` Nullable(Int64)
+  `response_bytes` Nullable(Int64),
+  `number` Nullable(Int64),
+  `stalled` Bool
 ) ENGINE = File(Parquet, '{recording}/requests/*.parquet');
 
 -- Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these.
@@ -180,7 +182,10 @@ CREATE TABLE stalls (
   `duration_ns` Int64,
   `side` String,
   `node` String,
-  `kind` String
+  `kind` String,
+  `run_queue_ns` Nullable(Int64),
+  `major_faults` Nullable(Int64),
+  `steal_ns` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/stalls/*.parquet');
 
 -- System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these.

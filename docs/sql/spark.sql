@@ -125,7 +125,9 @@ CREATE TABLE requests (
   `client_port` BIGINT,
   `stream` BIGINT,
   `request_bytes` BIGINT,
-  `response_bytes` BIGINT
+  `response_bytes` BIGINT,
+  `number` BIGINT,
+  `stalled` BOOLEAN
 ) USING PARQUET LOCATION '{recording}/requests';
 
 -- Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these.
@@ -180,7 +182,10 @@ CREATE TABLE stalls (
   `duration_ns` BIGINT,
   `side` STRING,
   `node` STRING,
-  `kind` STRING
+  `kind` STRING,
+  `run_queue_ns` BIGINT,
+  `major_faults` BIGINT,
+  `steal_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/stalls';
 
 -- System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these.

@@ -170,6 +170,8 @@ export const tables: readonly Table[] = [
       { name: "stream", type: "INT64", unit: "number", nullable: true, meaning: "Its stream on that connection, as in the frame's header; null where the driver does not say." },
       { name: "request_bytes", type: "INT64", unit: "bytes", nullable: true, meaning: "Size of the request's frame with its header, not compressed; null where the driver does not say." },
       { name: "response_bytes", type: "INT64", unit: "bytes", nullable: true, meaning: "Size of the answer's frame with its header, not compressed; null where none came or the driver does not say." },
+      { name: "number", type: "INT64", unit: "number", nullable: true, meaning: "Its number in the load, from which its operation and its values follow; those that populate have numbers of their own, from -1 downwards. Null where the load does not number them." },
+      { name: "stalled", type: "BOOL", unit: "", nullable: false, meaning: "Whether the driver itself stood still between the intended start and the end, or was too late to start it: such a time is the driver's as well as the server's." },
     ],
   },
   {
@@ -240,6 +242,9 @@ export const tables: readonly Table[] = [
       { name: "side", type: "STRING", unit: "name", nullable: false, meaning: "Whose stall it was: load (the driver), server (inside the JVM of a node), recorder." },
       { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node, for side server; empty otherwise." },
       { name: "kind", type: "STRING", unit: "name", nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free to take them. stopped: the kernel held the whole process stopped, as by SIGSTOP; looked at 10 times a second." },
+      { name: "run_queue_ns", type: "INT64", unit: "ns", nullable: true, meaning: "How much of it the watching thread was ready to run and had no CPU; null where that is not measured." },
+      { name: "major_faults", type: "INT64", unit: "count", nullable: true, meaning: "Pages that the process had to wait for the disk for meanwhile; null where that is not measured." },
+      { name: "steal_ns", type: "INT64", unit: "ns", nullable: true, meaning: "CPU time that the hypervisor gave to others in the tenth of a second around it, over all CPUs and in steps of 10 ms; null where that is not measured." },
     ],
   },
   {

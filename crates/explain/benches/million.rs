@@ -121,6 +121,7 @@ fn record(path: &Path, requests: i64) {
                     side: "load",
                     node: "",
                     kind: "watcher",
+                    ..rows::Stall::default()
                 });
             }
             for cpu in 0..2 {

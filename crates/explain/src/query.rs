@@ -136,7 +136,13 @@ mod tests {
         use helenus_recording::{Manifest, Recorder, Recording, rows};
         let folder = tempfile::TempDir::new().unwrap();
         let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("t", "c")).unwrap();
-        recorder.append(rows::Stall { start_ns: 1, duration_ns: 2, side: "load", node: "", kind: "watcher" });
+        recorder.append(rows::Stall {
+            start_ns: 1,
+            duration_ns: 2,
+            side: "load",
+            kind: "watcher",
+            ..rows::Stall::default()
+        });
         recorder.close().unwrap();
         let engine = crate::Engine::open(&[Recording::open(&folder.path().join("r")).unwrap()]).unwrap();
         let values = [

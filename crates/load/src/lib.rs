@@ -45,5 +45,5 @@ pub use run::run;
 pub use schedule::{Arrivals, Load, Phase, Until, Work};
 pub use summary::{ErrorSummary, PhaseSummary, StallSummary, Summary};
 pub use tls::{Tls, TlsFiles, Verify as VerifyTls};
-pub use verify::{Verified, Verify, verify};
+pub use verify::{Acknowledged, Verified, Verify, verify};
 pub use workload::Workload;

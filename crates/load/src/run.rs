@@ -3,7 +3,7 @@
 use crate::driver::{ContactPoints, Counts, Driver, Run, Scout, Tally, reach};
 use crate::progress::{Event, Lag, Percentiles, PhaseProgress, Progress};
 use crate::schedule::{Phase, Segment, Until, segments};
-use crate::stalls::Watcher;
+use crate::stalls::{Standstills, Watcher};
 use crate::summary::{Course, ErrorSummary, PhaseSummary, StallSummary, Summary, errors, lag};
 use crate::workload::Pool;
 use crate::{Cancel, DriverKind, Error, Outcome, Plan};
@@ -51,6 +51,7 @@ pub fn run(
         pool: Arc::new(Pool::new(plan.workload.seed, &plan.workload.parameters)),
         recorder: recorder.clone(),
         cancel: cancel.clone(),
+        standstills: Standstills::new(i64::try_from(plan.late_bound.as_nanos()).unwrap_or(i64::MAX)),
         briefing: scout.as_ref().map(|scout| scout.briefing.clone()),
         plan,
     };
@@ -58,7 +59,7 @@ pub fn run(
         (0..run.plan.threads).map(|number| Driver::start(&run, number)).collect::<Result<_, _>>()?;
     let nodes = run.points.iter().map(|point| point.ip().to_string()).collect();
     events.push(Event::Connected { nodes });
-    let watcher = Watcher::start(recorder, run.plan.late_bound)?;
+    let watcher = Watcher::start(recorder, &run.standstills)?;
     let mut conductor = Conductor::new(run, drivers, watcher, events);
     conductor.show(progress);
     conductor.conduct(progress)?;
@@ -366,7 +367,8 @@ impl Conductor {
         let pauses = self.watcher.pauses();
         let summarize = |(position, window): (&usize, &(i64, i64))| {
             let (tally, course) = (&self.tallies[*position], &self.courses[*position]);
-            PhaseSummary::new(&self.run.phases[*position], *window, tally, course).of_shard(self.run.plan.shard.1)
+            let (plan, phase) = (&self.run.plan, &self.run.phases[*position]);
+            PhaseSummary::new(phase, *window, tally, course, plan.threads).of_shard(plan.shard.1)
         };
         Ok(Summary {
             format: Summary::FORMAT,
@@ -386,8 +388,12 @@ impl Conductor {
                 watcher: pauses.count,
                 watcher_total_ns: pauses.total_ns,
                 watcher_longest_ns: pauses.longest_ns,
+                run_queue_ns: pauses.run_queue_ns,
+                major_faults: pauses.major_faults,
+                steal_ns: pauses.steal_ns,
                 schedule: self.schedule_stalls,
                 schedule_longest_ns: self.longest_schedule_stall_ns,
+                requests: total.stalled,
             },
             stopped,
         })

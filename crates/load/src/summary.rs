@@ -59,7 +59,12 @@ pub struct PhaseSummary {
     pub response_confidence: Confidence,
     /// User and system CPU time of the driver threads per request that ended while the phase was on, in µs.
     pub client_cpu_us_per_request: Option<f64>,
+    /// Share of the phase in which the driver threads were on a CPU, from 0 to 1, over all of them. Near 1 it is the
+    /// driver that was measured, and not the database.
+    pub driver_busy: f64,
     pub lag: Lag,
+    /// Requests that met a pause of the driver, or that it was late to start: `stalled` in the recording.
+    pub stalled: u64,
 }
 
 /// Requests that ended in one way other than well.
@@ -79,9 +84,16 @@ pub struct StallSummary {
     pub watcher: u64,
     pub watcher_total_ns: i64,
     pub watcher_longest_ns: i64,
+    /// What the kernel says of those: how long the watching thread was ready and had no CPU, how many pages the process
+    /// waited for the disk for, and the CPU time that the hypervisor gave to others around them.
+    pub run_queue_ns: i64,
+    pub major_faults: i64,
+    pub steal_ns: i64,
     /// Seen in the schedule.
     pub schedule: u64,
     pub schedule_longest_ns: i64,
+    /// Requests that met a pause of either kind.
+    pub requests: u64,
 }
 
 impl Summary {
@@ -98,8 +110,15 @@ impl Summary {
 }
 
 impl PhaseSummary {
-    pub(crate) fn new(phase: &Phase, (start_ns, end_ns): (i64, i64), tally: &Tally, course: &Course) -> PhaseSummary {
+    pub(crate) fn new(
+        phase: &Phase,
+        (start_ns, end_ns): (i64, i64),
+        tally: &Tally,
+        course: &Course,
+        threads: usize,
+    ) -> PhaseSummary {
         let seconds = (end_ns - start_ns) as f64 / 1e9;
+        let thread_ns = (end_ns - start_ns) as f64 * threads as f64;
         let counts = &tally.counts;
         let ended = counts.ended_ok + counts.ended_failed;
         let (rate, end_rate) = phase.rates_per_s().unzip();
@@ -123,7 +142,9 @@ impl PhaseSummary {
             service_confidence: course.service.confidence(&tally.service),
             response_confidence: course.response.confidence(&tally.response),
             client_cpu_us_per_request: (ended > 0).then(|| counts.cpu_ns as f64 / 1e3 / ended as f64),
+            driver_busy: if thread_ns > 0.0 { (counts.cpu_ns as f64 / thread_ns).min(1.0) } else { 0.0 },
             lag: lag(counts),
+            stalled: counts.stalled,
         }
     }
 }

@@ -30,8 +30,31 @@ fn certificate(folder: &Path, name: &str, address: &str) -> PathBuf {
     folder.join(format!("{name}.pem"))
 }
 
-fn encrypted(authority: &Path, verify: VerifyTls) -> Option<Tls> {
-    let files = TlsFiles { authorities: Some(authority.to_path_buf()), own: None };
+/// Certificate and key of a client, and a keystore with the certificate for a node that is to know it.
+fn client_certificate(folder: &Path) -> (PathBuf, PathBuf) {
+    let (certificate, key) = (folder.join("client.pem"), folder.join("client.key"));
+    let mut openssl = Command::new("openssl");
+    openssl.args([
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+        "-nodes",
+        "-subj",
+        "/CN=client",
+    ]);
+    let output = openssl.arg("-out").arg(&certificate).arg("-keyout").arg(&key).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let store = "-alias client -keystore clients.p12 -storetype PKCS12 -storepass secret1";
+    keytool(folder, &format!("-importcert -noprompt {store} -file client.pem"));
+    (certificate, key)
+}
+
+/// As a client with a certificate of its own.
+fn encrypted(authority: &Path, own: &(PathBuf, PathBuf), verify: VerifyTls) -> Option<Tls> {
+    let files = TlsFiles { authorities: Some(authority.to_path_buf()), own: Some(own.clone()) };
     Some(Tls::read(&files, verify).unwrap())
 }
 
@@ -63,6 +86,7 @@ fn every_way_to_a_node_carries_the_same_load() {
     let folder = tempfile::tempdir().unwrap();
     let trusted = certificate(folder.path(), "node", &NODE.to_string());
     let stranger = certificate(folder.path(), "stranger", "127.0.22.99");
+    let own = client_certificate(folder.path());
     let elsewhere = certificate(folder.path(), "elsewhere", "127.0.22.98");
     let places = Places { cache: Places::of_user().unwrap().cache, state: folder.path().join("state") };
     let mut options = ClusterOptions::new(places, "access");
@@ -77,6 +101,9 @@ fn every_way_to_a_node_carries_the_same_load() {
         format!("client_encryption_options.keystore={}", folder.path().join("node.p12").display()),
         "client_encryption_options.keystore_password=secret1".to_string(),
         "client_encryption_options.store_type=PKCS12".to_string(),
+        "client_encryption_options.require_client_auth=true".to_string(),
+        format!("client_encryption_options.truststore={}", folder.path().join("clients.p12").display()),
+        "client_encryption_options.truststore_password=secret1".to_string(),
     ];
     let cluster = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new()).unwrap();
     let node = cluster.nodes()[0].address.to_string();
@@ -100,7 +127,7 @@ fn every_way_to_a_node_carries_the_same_load() {
         (DriverKind::Scylla, Protocol::V4, Some(Compression::Lz4)),
     ];
     for (driver, protocol, compression) in ways {
-        for tls in [None, encrypted(&trusted, VerifyTls::Address)] {
+        for tls in [None, encrypted(&trusted, &own, VerifyTls::Address)] {
             let way = format!("{driver:?} {protocol:?} {compression:?} {tls:?}");
             let access = Access { protocol, compression, tls, ..open.clone() };
             let plan = Plan { driver, threads: 2, populate: true, ..plan(&node, access) };
@@ -115,11 +142,15 @@ fn every_way_to_a_node_carries_the_same_load() {
     large_frames_go_in_several_segments(&node, &open);
 
     let with = |tls, login| plan(&node, Access { tls, login, ..Access::default() });
-    let said = refusal(&with(encrypted(&stranger, VerifyTls::Address), login("cassandra")));
+    let said = refusal(&with(encrypted(&stranger, &own, VerifyTls::Address), login("cassandra")));
     assert!(said.contains("certificate"), "{said}");
-    let said = refusal(&with(encrypted(&elsewhere, VerifyTls::Chain), login("cassandra")));
+    let said = refusal(&with(encrypted(&elsewhere, &own, VerifyTls::Chain), login("cassandra")));
     assert!(said.contains("certificate"), "{said}");
-    let lenient = Tls::read(&TlsFiles::default(), VerifyTls::Nothing).unwrap();
+    // A node that wants a certificate says no only after TLS is agreed on, in 1.3.
+    let nobody = Tls::read(&TlsFiles { authorities: Some(trusted.clone()), own: None }, VerifyTls::Address).unwrap();
+    let said = refusal(&with(Some(nobody), login("cassandra")));
+    assert!(said.contains("--tls-cert"), "{said}");
+    let lenient = Tls::read(&TlsFiles { authorities: None, own: Some(own) }, VerifyTls::Nothing).unwrap();
     assert_eq!(drive(&with(Some(lenient), login("cassandra"))).unwrap().errors.len(), 0);
     let said = refusal(&with(None, login("wrong")));
     assert!(said.contains("password") || said.contains("credentials"), "{said}");

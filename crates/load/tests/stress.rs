@@ -125,6 +125,29 @@ fn writes_are_printed_recorded_and_logged(bench: &Bench) {
     assert_eq!(times.len(), 4000);
     let max_ns = summary.service.max_ns.unwrap() as f64;
     assert!((times.max() as f64 / max_ns - 1.0).abs() < 2e-3, "{} {max_ns}", times.max());
+    assert_eq!(counted_by_its_own_tool(&hlog, "WRITE-st"), "4000");
+}
+
+/// What HistogramLogProcessor, the tool of the format's authors, counts; Cassandra comes with it.
+fn counted_by_its_own_tool(hlog: &Path, tag: &str) -> String {
+    let cassandra = Places::of_user().unwrap().cache.join("cassandra");
+    let releases = std::fs::read_dir(cassandra).unwrap().map(|release| release.unwrap().path().join("lib"));
+    let mut jars = releases.flat_map(|lib| std::fs::read_dir(lib).into_iter().flatten());
+    let jar = jars.find_map(|jar| {
+        let path = jar.unwrap().path();
+        path.file_name()?.to_str()?.starts_with("HdrHistogram-").then_some(path)
+    });
+    let output = std::process::Command::new("java")
+        .arg("-cp")
+        .arg(jar.expect("Cassandra has the jar"))
+        .args(["org.HdrHistogram.HistogramLogProcessor", "-i"])
+        .arg(hlog)
+        .args(["-tag", tag])
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let count = printed.lines().find_map(|line| line.split("Total count").nth(1));
+    count.expect(&printed).trim_matches(|c: char| !c.is_ascii_digit()).to_string()
 }
 
 fn what_was_written_is_read(bench: &Bench) {
@@ -133,6 +156,7 @@ fn what_was_written_is_read(bench: &Bench) {
          -mode native cql3 compression=lz4 user=cassandra password=cassandra -node whitelist",
     );
     script.assert_well();
+    bench.run("read n=500 no-warmup -pop dist=~EXP(1..4000) -rate threads=8").assert_well();
     assert_eq!(script.result("Total partitions"), 2000.0);
     // Each of them has found its row.
     assert!((script.result("Row rate") - script.result("Op rate")).abs() < 1.0, "{}", script.printed);

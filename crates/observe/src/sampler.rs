@@ -145,6 +145,7 @@ impl Process {
             side: self.name,
             node: &self.node,
             kind: "stopped",
+            ..Stall::default()
         });
     }
 
@@ -214,6 +215,7 @@ impl Run {
                 side: "recorder",
                 node: "",
                 kind: "watcher",
+                ..Stall::default()
             });
         }
     }

@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "0adfd4db13aefd74";
+pub const FINGERPRINT: &str = "5984f3ff9166d718";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -155,6 +155,8 @@ pub static TABLES: &[Table] = &[
             Column { name: "stream", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Its stream on that connection, as in the frame's header; null where the driver does not say." },
             Column { name: "request_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of the request's frame with its header, not compressed; null where the driver does not say." },
             Column { name: "response_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of the answer's frame with its header, not compressed; null where none came or the driver does not say." },
+            Column { name: "number", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Its number in the load, from which its operation and its values follow; those that populate have numbers of their own, from -1 downwards. Null where the load does not number them." },
+            Column { name: "stalled", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "Whether the driver itself stood still between the intended start and the end, or was too late to start it: such a time is the driver's as well as the server's." },
         ],
     },
     Table {
@@ -220,6 +222,9 @@ pub static TABLES: &[Table] = &[
             Column { name: "side", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Whose stall it was: load (the driver), server (inside the JVM of a node), recorder." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node, for side server; empty otherwise." },
             Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free to take them. stopped: the kernel held the whole process stopped, as by SIGSTOP; looked at 10 times a second." },
+            Column { name: "run_queue_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "How much of it the watching thread was ready to run and had no CPU; null where that is not measured." },
+            Column { name: "major_faults", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Pages that the process had to wait for the disk for meanwhile; null where that is not measured." },
+            Column { name: "steal_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "CPU time that the hypervisor gave to others in the tenth of a second around it, over all CPUs and in steps of 10 ms; null where that is not measured." },
         ],
     },
     Table {
@@ -705,6 +710,10 @@ pub mod rows {
         pub request_bytes: Option<i64>,
         /// Size of the answer's frame with its header, not compressed; null where none came or the driver does not say. (bytes)
         pub response_bytes: Option<i64>,
+        /// Its number in the load, from which its operation and its values follow; those that populate have numbers of their own, from -1 downwards. Null where the load does not number them. (number)
+        pub number: Option<i64>,
+        /// Whether the driver itself stood still between the intended start and the end, or was too late to start it: such a time is the driver's as well as the server's.
+        pub stalled: bool,
     }
 
     impl Row for Request<'_> {
@@ -722,6 +731,8 @@ pub mod rows {
             batch.int64(8, self.stream);
             batch.int64(9, self.request_bytes);
             batch.int64(10, self.response_bytes);
+            batch.int64(11, self.number);
+            batch.bool(12, Some(self.stalled));
             batch.end_row();
         }
     }
@@ -881,6 +892,12 @@ pub mod rows {
         pub node: &'a str,
         /// watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free to take them. stopped: the kernel held the whole process stopped, as by SIGSTOP; looked at 10 times a second. (name)
         pub kind: &'a str,
+        /// How much of it the watching thread was ready to run and had no CPU; null where that is not measured. (ns)
+        pub run_queue_ns: Option<i64>,
+        /// Pages that the process had to wait for the disk for meanwhile; null where that is not measured. (count)
+        pub major_faults: Option<i64>,
+        /// CPU time that the hypervisor gave to others in the tenth of a second around it, over all CPUs and in steps of 10 ms; null where that is not measured. (ns)
+        pub steal_ns: Option<i64>,
     }
 
     impl Row for Stall<'_> {
@@ -892,6 +909,9 @@ pub mod rows {
             batch.string(2, Some(self.side));
             batch.string(3, Some(self.node));
             batch.string(4, Some(self.kind));
+            batch.int64(5, self.run_queue_ns);
+            batch.int64(6, self.major_faults);
+            batch.int64(7, self.steal_ns);
             batch.end_row();
         }
     }

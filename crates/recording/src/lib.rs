@@ -30,7 +30,7 @@ pub use clock::{Clock, cpu_time_of_this_thread_ns};
 pub use encoded::decode_rows;
 pub use error::Error;
 pub use generated::{FINGERPRINT, FORMAT, TABLES, rows};
-pub use manifest::{ClockFacts, Host, Loss, Manifest, NodeFacts, SourceFacts, State, TableFacts};
+pub use manifest::{ClockFacts, Host, LoadFacts, Loss, Manifest, NodeFacts, SourceFacts, State, TableFacts};
 pub use merge::merge;
 pub use recorder::{Health, Recorder, Summary};
 pub use recording::Recording;

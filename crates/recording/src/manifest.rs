@@ -27,6 +27,9 @@ pub struct Manifest {
     pub host: Host,
     #[serde(default)]
     pub nodes: Vec<NodeFacts>,
+    /// What `helenus load` sent; none where nothing was sent, or several workloads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadFacts>,
     #[serde(default)]
     pub sources: Vec<SourceFacts>,
     #[serde(default)]
@@ -68,6 +71,19 @@ pub struct NodeFacts {
     /// Release of Cassandra, where it said one.
     pub cassandra: Option<String>,
     pub java: Option<String>,
+}
+
+/// A workload as it was run: with the numbers of the requests, all that is needed to make again what they wrote.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadFacts {
+    /// Its name, without the mix.
+    pub workload: String,
+    /// The text of its file.
+    pub text: String,
+    /// The mix, unless it was that of the file.
+    pub mix: Option<String>,
+    /// The number of keys, unless it was that of the file.
+    pub population: Option<u64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,6 +132,7 @@ impl Manifest {
                 cpus: std::thread::available_parallelism().map_or(1, usize::from),
             },
             nodes: Vec::new(),
+            load: None,
             sources: Vec::new(),
             tables: BTreeMap::new(),
             losses: Vec::new(),

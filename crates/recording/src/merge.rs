@@ -41,6 +41,9 @@ pub fn merge(
     manifest.clock = first.manifest().clock.clone();
     manifest.host = first.manifest().host.clone();
     manifest.created_ns = i64::MAX;
+    // Shards of one load; anything else is none that could be made again.
+    let load = &first.manifest().load;
+    manifest.load = load.clone().filter(|_| recordings.iter().all(|recording| recording.manifest().load == *load));
     for (number, recording) in recordings.iter().enumerate() {
         let part = recording.manifest();
         let shift_ns = shift_ns(number);

@@ -112,7 +112,13 @@ fn rows_can_be_handed_on_without_keeping_them() {
 fn a_recording_without_requests_can_be_explained() {
     let folder = TempDir::new().unwrap();
     let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("t", "c")).unwrap();
-    recorder.append(rows::Stall { start_ns: 1, duration_ns: 2, side: "recorder", node: "", kind: "watcher" });
+    recorder.append(rows::Stall {
+        start_ns: 1,
+        duration_ns: 2,
+        side: "recorder",
+        kind: "watcher",
+        ..rows::Stall::default()
+    });
     recorder.close().unwrap();
     let engine = Engine::open(&[Recording::open(&folder.path().join("r")).unwrap()]).unwrap();
     let explanation = helenus_explain::explain(&engine, &helenus_explain::Options::default()).unwrap();

@@ -301,7 +301,14 @@ impl World {
 
     fn write_stops(&self, recorder: &Recorder) {
         let stall = |(start, length): (i64, i64), side, node, kind| {
-            recorder.append(rows::Stall { start_ns: T0 + start, duration_ns: length, side, node, kind });
+            recorder.append(rows::Stall {
+                start_ns: T0 + start,
+                duration_ns: length,
+                side,
+                node,
+                kind,
+                ..rows::Stall::default()
+            });
         };
         if self.has_agent {
             let pauses = |stops: &[(i64, i64)], kind, collector, cause: Option<&str>| {

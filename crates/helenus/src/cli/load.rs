@@ -5,7 +5,9 @@ use crate::{interrupt, terminal};
 use anyhow::{Context, Result};
 use chrono::{DateTime, Local, NaiveTime, Utc};
 use clap::Args;
-use helenus_load::{Access, Bounds, DriverKind, Event, Intervals, Plan, Progress, Protocol, Summary, Workload, hlog};
+use helenus_load::{
+    Access, Bounds, DriverKind, Event, Intervals, Plan, Progress, Protocol, StallSummary, Summary, Workload, hlog,
+};
 use helenus_observe::{Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Manifest, NodeFacts, Recorder};
 use std::fmt::Write;
@@ -16,6 +18,8 @@ use std::time::{Duration, Instant};
 
 /// On no terminal, the load is shown this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
+/// A driver thread that is on a CPU for this share of the time has no room to be asked for more.
+const DRIVER_IS_THE_LIMIT: f64 = 0.9;
 /// Length of the intervals of --hlog.
 const LOG_EVERY_NS: i64 = 1_000_000_000;
 
@@ -160,6 +164,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut manifest = Manifest::new(&format!("load {}", arguments.workload), &super::command_line());
     manifest.nodes =
         arguments.nodes.iter().map(|node| NodeFacts { address: node.clone(), ..NodeFacts::default() }).collect();
+    manifest.load = Some(plan.workload.origin.clone());
     let recorder = Recorder::create(&folder, manifest)?;
     let plan = Plan { start_at_ns: arguments.start_at.map(begins_at).transpose()?, ..plan };
     let mut log = match (&arguments.hlog, intervals) {
@@ -390,6 +395,15 @@ pub fn print_summary(summary: &Summary) -> Result<()> {
             terminal::talk(format_args!("{} {what}", terminal::count(requests)));
         }
     }
+    for phase in summary.phases.iter().filter(|phase| phase.measured && phase.driver_busy > DRIVER_IS_THE_LIMIT) {
+        terminal::warn(format_args!(
+            "in {} the driver was the limit, and not the database: its threads were on a CPU for {:.0} % of the time; \
+             give it more --threads, or another machine (--shard)",
+            phase.name,
+            phase.driver_busy * 100.0
+        ));
+    }
+    say_stalls(&summary.stalls);
     let lag = summary.lag;
     for (requests, what) in [
         (lag.late_driver, "started late because the driver itself was behind"),
@@ -401,4 +415,30 @@ pub fn print_summary(summary: &Summary) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What the driver's own pauses did to the requests, and why it paused.
+fn say_stalls(stalls: &StallSummary) {
+    if stalls.requests == 0 {
+        return;
+    }
+    let requests = terminal::count(stalls.requests);
+    let count = terminal::count(stalls.watcher.max(stalls.schedule));
+    let longest = terminal::millis(Some(stalls.watcher_longest_ns.max(stalls.schedule_longest_ns) as f64 / 1e6));
+    let mut why = Vec::new();
+    if stalls.watcher_total_ns > 0 {
+        let share = stalls.run_queue_ns as f64 / stalls.watcher_total_ns as f64;
+        why.push(format!("{:.0} % of their time it was ready and had no CPU", (share * 100.0).min(100.0)));
+    }
+    if stalls.major_faults > 0 {
+        why.push(format!("it waited for {} pages from disk", terminal::count(stalls.major_faults as u64)));
+    }
+    if stalls.steal_ns > 0 {
+        why.push(format!("the hypervisor took {:.0} ms of CPU time around them", stalls.steal_ns as f64 / 1e6));
+    }
+    let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
+    terminal::warn(format_args!(
+        "{requests} requests met one of {count} pauses of the driver itself, the longest of {longest} ms{why}; they are \
+         marked in the recording (requests.stalled)"
+    ));
 }

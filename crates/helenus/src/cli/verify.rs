@@ -1,26 +1,35 @@
 use super::access::AccessArguments;
 use crate::{interrupt, terminal};
-use anyhow::Result;
+use anyhow::{Context, Result, bail, ensure};
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
 use clap::Args;
-use helenus_load::{Cancel, Verified, Verify, Workload};
+use helenus_explain::Engine;
+use helenus_load::{Acknowledged, Cancel, Verified, Verify, Workload};
+use helenus_recording::Recording;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 /// Read back what a load wrote, and say what is missing or wrong
 ///
-/// What each row should be follows from the workload, its seed and the number of the request that wrote it, so give the
-/// workload, its mix and its population as the load had them. The workload's [verify] names the operation that reads.
-/// Exit code 1 when a row is missing or wrong, 2 when it could not be read.
+/// What each row should be follows from the workload, its seed and the number of the request that wrote it. The recording
+/// of the load has all of these, and which requests were answered well: what was not need not be there. Without the
+/// recording, give the workload, its mix and its population as the load had them. The workload's [verify] names the
+/// operation that reads. Exit code 1 when a row is missing or wrong, 2 when it could not be read.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  helenus load keyvalue/mixed --populate --rate 5k --for 60s -o run.helenus && helenus verify run.helenus
   helenus load keyvalue --populate --population 100k && helenus verify keyvalue --population 100k
   helenus load keyvalue/mixed --rate 5k --for 60s && helenus verify keyvalue/mixed --requests 300k
   helenus verify mine.toml --count 50k --json")]
 pub struct Arguments {
-    /// A workload as `helenus load` takes it
-    workload: String,
-    /// A node to begin with; the rest of the ring is found through it (may be given again)
-    #[arg(long = "node", value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1")]
+    /// The recording of a load, or a workload as `helenus load` takes it
+    #[arg(value_name = "RECORDING|WORKLOAD")]
+    written: String,
+    /// A node to begin with, instead of those of the recording or 127.0.0.1; the rest of the ring is found through it (may
+    /// be given again)
+    #[arg(long = "node", value_name = "ADDRESS[:PORT]")]
     nodes: Vec<String>,
     #[command(flatten)]
     access: AccessArguments,
@@ -48,18 +57,13 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let mut workload = Workload::open(&arguments.workload)?;
-    if let Some(keys) = arguments.population {
-        workload.set_population(keys);
-    }
+    let access = arguments.access.read()?;
     let order = Verify {
-        populated: arguments.count,
-        requests: arguments.requests.unwrap_or(0),
         in_flight: arguments.in_flight,
         request_timeout: arguments.timeout,
         examples: arguments.examples,
-        access: arguments.access.read()?,
-        ..Verify::new(workload, arguments.nodes)
+        access,
+        ..order(&arguments)?
     };
     let cancel = interrupt::cancel_on_signals()?;
     let stop = Cancel::new();
@@ -84,6 +88,50 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     })
 }
 
+/// What is to be read back, and where.
+fn order(arguments: &Arguments) -> Result<Verify> {
+    let Arguments { written, nodes, population, count, requests, .. } = arguments;
+    let otherwise = |usual: Vec<String>| if nodes.is_empty() { usual } else { nodes.clone() };
+    let path = Path::new(written);
+    if path.is_dir() {
+        ensure!(
+            population.is_none() && count.is_none() && requests.is_none(),
+            "--population, --count and --requests are for a workload: the recording {written} has its own"
+        );
+        let recording = Recording::open(path)?;
+        let nodes = recording.manifest().nodes.iter().map(|node| node.address.clone()).collect();
+        return of_recording(recording, written, otherwise(nodes));
+    }
+    let mut workload = Workload::open(written)?;
+    if let Some(keys) = population {
+        workload.set_population(*keys);
+    }
+    let nodes = otherwise(vec!["127.0.0.1".to_string()]);
+    Ok(Verify { populated: *count, requests: requests.unwrap_or(0), ..Verify::new(workload, nodes) })
+}
+
+fn of_recording(recording: Recording, path: &str, nodes: Vec<String>) -> Result<Verify> {
+    let Some(facts) = recording.manifest().load.clone() else {
+        bail!("{path} does not say which workload was run; give the workload and --requests instead");
+    };
+    let mut acknowledged = Acknowledged::default();
+    let engine = Engine::open(&[recording])?;
+    engine.each("SELECT number FROM requests WHERE outcome = 'ok'", |batch| {
+        let numbers = batch.column(0).as_primitive_opt::<Int64Type>().context("`number` holds no whole numbers")?;
+        for number in numbers {
+            let number = number.with_context(|| format!("the requests of {path} have no numbers"))?;
+            ensure!(acknowledged.add(number), "{path} has a request of number {number}, which no load gives");
+        }
+        Ok::<(), anyhow::Error>(())
+    })?;
+    Ok(Verify {
+        populated: Some(acknowledged.populated()),
+        requests: acknowledged.requests(),
+        acknowledged: Some(acknowledged),
+        ..Verify::new(Workload::recorded(&facts)?, nodes)
+    })
+}
+
 fn line(verified: &Verified) -> String {
     let counts = [(verified.missing, "missing"), (verified.wrong, "wrong"), (verified.unreadable, "unreadable")];
     let found = counts.iter().filter(|(count, _)| *count > 0);
@@ -95,6 +143,7 @@ fn print(verified: &Verified) {
     let rows = [
         ("checked", verified.checked),
         ("right", verified.right),
+        ("never acknowledged", verified.unacknowledged),
         ("missing", verified.missing),
         ("wrong", verified.wrong),
         ("unreadable", verified.unreadable),
@@ -114,7 +163,7 @@ fn print(verified: &Verified) {
         let compared = verified.columns.join(", ");
         terminal::done(format_args!(
             "all {} rows are as they were written ({compared})",
-            terminal::count(verified.checked)
+            terminal::count(verified.right)
         ));
     }
 }

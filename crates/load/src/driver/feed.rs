@@ -54,6 +54,12 @@ pub(super) enum Next {
 }
 
 impl Job {
+    /// Its number in the recording: those that populate count from -1 downwards.
+    pub fn row_number(&self) -> i64 {
+        let number = self.number as i64;
+        if self.populates { -1 - number } else { number }
+    }
+
     /// A request of a closed loop; `place` is its own among those of the phase.
     pub fn closed(phase: usize, first_number: u64, place: u64, populates: bool, now_ns: i64) -> Job {
         Job {

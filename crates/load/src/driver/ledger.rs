@@ -6,7 +6,7 @@ use super::route::{NO_NODE, NodeNumber};
 use super::tally::{Mailbox, Tally};
 use crate::intervals::{Collector, Timed};
 use crate::outcome::Outcome;
-use crate::stalls::{Late, Lateness, Stall};
+use crate::stalls::{Late, Lateness, Stall, Stood};
 use helenus_recording::Recorder;
 use helenus_recording::rows;
 
@@ -54,6 +54,10 @@ struct Row {
     operation: u16,
     outcome: Outcome,
     carried: Option<Carried>,
+    number: i64,
+    phase: usize,
+    /// The driver was late to start it.
+    late: bool,
 }
 
 pub(super) struct Ledger {
@@ -65,6 +69,7 @@ pub(super) struct Ledger {
     /// By position of the phase; a fresh one is made when it is needed.
     tallies: Vec<Option<Box<Tally>>>,
     lateness: Lateness,
+    stood: Stood,
     /// Of measured phases alone, where somebody wants intervals.
     collector: Option<Collector>,
     measured: Vec<bool>,
@@ -82,6 +87,7 @@ impl Ledger {
         operations: Vec<String>,
         phases: usize,
         bound_ns: i64,
+        stood: Stood,
     ) -> Ledger {
         Ledger {
             recorder: recorder.clone(),
@@ -91,6 +97,7 @@ impl Ledger {
             rows: Vec::with_capacity(ROWS_AT_ONCE),
             tallies: (0..phases).map(|_| None).collect(),
             lateness: Lateness::new(bound_ns),
+            stood,
             collector: None,
             measured: Vec::new(),
             windows: Vec::new(),
@@ -135,6 +142,9 @@ impl Ledger {
             operation: ended.operation as u16,
             outcome: ended.outcome,
             carried: ended.carried,
+            number: ended.job.row_number(),
+            phase: ended.job.phase,
+            late: ended.job.intended_ns.is_some() && self.lateness.is_late(ended.job.ready_ns, ended.start_ns),
         });
         let tally = self.tally(ended.job.phase);
         tally.counts.outcomes[ended.outcome as usize] += 1;
@@ -229,8 +239,8 @@ impl Ledger {
             start_ns: stall.start_ns,
             duration_ns,
             side: "load",
-            node: "",
             kind: "schedule",
+            ..rows::Stall::default()
         });
         let mut news = self.mailbox.open();
         news.stalls += 1;
@@ -241,7 +251,13 @@ impl Ledger {
         if self.rows.is_empty() {
             return;
         }
-        let (addresses, operations) = (&self.addresses, &self.operations);
+        self.stood.look(self.recorder.clock().now_ns());
+        let (addresses, operations, stood) = (&self.addresses, &self.operations, &self.stood);
+        let stalled = |row: &Row| row.late || stood.met(row.intended_ns, row.end_ns);
+        for row in self.rows.iter().filter(|row| stalled(row)) {
+            let tally = self.tallies[row.phase].get_or_insert_with(|| Box::new(Tally::new()));
+            tally.counts.stalled += 1;
+        }
         self.recorder.append_all(self.rows.iter().map(|row| rows::Request {
             intended_start_ns: row.intended_ns,
             start_ns: row.start_ns,
@@ -254,6 +270,8 @@ impl Ledger {
             stream: row.carried.map(|carried| i64::from(carried.stream)),
             request_bytes: row.carried.map(|carried| i64::from(carried.request_bytes)),
             response_bytes: row.carried.and_then(|carried| carried.response_bytes).map(i64::from),
+            number: Some(row.number),
+            stalled: stalled(row),
         }));
         self.rows.clear();
     }

@@ -145,10 +145,13 @@ pub(crate) async fn open(plan: &Plan, points: &[SocketAddr]) -> Result<Session, 
 fn with_way_out(reason: String, access: &Access) -> String {
     let lower = reason.to_lowercase();
     let wants_password = lower.contains("authenti") || lower.contains("credentials");
+    // TLS calls it so from 1.3 on; before, the node just closes.
+    let wants_certificate = lower.contains("certificaterequired");
     let closed = lower.contains("broken") || lower.contains("closed") || lower.contains("reset");
     let way_out = match (&access.login, &access.tls) {
         (None, _) if wants_password => "give --user and --password-file",
         (Some(_), _) if wants_password => "is the password right?",
+        (_, Some(_)) if wants_certificate => "give --tls-cert and --tls-key",
         (_, None) if closed => "it may want TLS: give --tls-ca FILE",
         _ => return reason,
     };

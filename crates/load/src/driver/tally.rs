@@ -66,6 +66,8 @@ pub(crate) struct Counts {
     pub empty: u64,
     /// Conditional writes whose condition did not hold.
     pub not_applied: u64,
+    /// The driver itself stood still meanwhile, or was late to start them.
+    pub stalled: u64,
     /// Ended while the phase was on, whichever phase they belong to: for its throughput.
     pub ended_ok: u64,
     pub ended_failed: u64,
@@ -101,6 +103,7 @@ impl Counts {
         self.unsent += other.unsent;
         self.empty += other.empty;
         self.not_applied += other.not_applied;
+        self.stalled += other.stalled;
         self.ended_ok += other.ended_ok;
         self.ended_failed += other.ended_failed;
         self.cpu_ns += other.cpu_ns;

@@ -9,6 +9,7 @@ use super::slots::Cut;
 use super::tally::Mailbox;
 use super::thin;
 use crate::schedule::{Phase, Segment, Until};
+use crate::stalls::Standstills;
 use crate::workload::Pool;
 use crate::{Cancel, Error, Intervals, Load, Plan};
 use helenus_recording::{Clock, Recorder};
@@ -42,6 +43,7 @@ pub(crate) struct Run {
     pub pool: Arc<Pool>,
     pub recorder: Recorder,
     pub cancel: Cancel,
+    pub standstills: Standstills,
     /// What the thin driver has to know; none where the driver crate carries the requests.
     pub briefing: Option<thin::Briefing>,
 }
@@ -217,7 +219,8 @@ impl Thread {
         let plan = &self.run.plan;
         let names = plan.workload.operations.iter().map(|operation| operation.name.clone()).collect();
         let bound_ns = nanoseconds(plan.late_bound);
-        Ledger::new(&self.run.recorder, &self.mailbox, names, self.run.phases.len(), bound_ns).collect(
+        let stood = self.run.standstills.stood();
+        Ledger::new(&self.run.recorder, &self.mailbox, names, self.run.phases.len(), bound_ns, stood).collect(
             plan.intervals.as_ref().map(Intervals::collector),
             self.run.phases.iter().map(|phase| phase.measured).collect(),
         )

@@ -31,7 +31,7 @@ impl Lateness {
     /// Judges a request that was free to start at `ready_ns`: at its intended start, or when the bound on requests in
     /// flight let go of it. Returns why it was late, and a stall that has ended with it.
     pub fn started(&mut self, intended_ns: i64, ready_ns: i64, start_ns: i64) -> (Option<Late>, Option<Stall>) {
-        if start_ns - ready_ns > self.bound_ns {
+        if self.is_late(ready_ns, start_ns) {
             // Requests that were all due in one pause are late together: one stall, up to the last of them.
             match &mut self.open {
                 Some(stall) if ready_ns <= stall.end_ns => stall.end_ns = stall.end_ns.max(start_ns),
@@ -46,6 +46,11 @@ impl Lateness {
         // A request in time ends the stall, but one that was held back says nothing of it.
         let ended = if late.is_none() { self.open.take() } else { None };
         (late, ended)
+    }
+
+    /// Whether the driver, and nothing else, was late to start a request that was free to start at `ready_ns`.
+    pub fn is_late(&self, ready_ns: i64, start_ns: i64) -> bool {
+        start_ns - ready_ns > self.bound_ns
     }
 
     /// The stall that is open when nothing is left to start.

@@ -1,14 +1,17 @@
 //! A thread that sleeps for a millisecond and looks how much later it woke, as jHiccup does (Tene, 2012).
 
+use super::Standstills;
+use super::strain::Strain;
 use crate::Error;
 use helenus_recording::rows::Stall;
 use helenus_recording::{Clock, Recorder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 const SLEEP_NS: i64 = 1_000_000;
+/// So many sleeps are between two looks at what the hypervisor takes: a tenth of a second.
+const SLEEPS_BETWEEN_LOOKS: u32 = 100;
 
 /// Runs until it is dropped.
 #[derive(Debug)]
@@ -23,6 +26,9 @@ struct Shared {
     count: AtomicU64,
     total_ns: AtomicI64,
     longest_ns: AtomicI64,
+    run_queue_ns: AtomicI64,
+    major_faults: AtomicI64,
+    steal_ns: AtomicI64,
 }
 
 /// What the watcher has seen so far.
@@ -31,27 +37,31 @@ pub(crate) struct Pauses {
     pub count: u64,
     pub total_ns: i64,
     pub longest_ns: i64,
+    /// Ready to run and without a CPU.
+    pub run_queue_ns: i64,
+    pub major_faults: i64,
+    /// What the hypervisor took around them.
+    pub steal_ns: i64,
 }
 
 impl Watcher {
-    /// Writes a stall for each time that the process, or the machine, stood still for longer than `bound`.
-    pub fn start(recorder: &Recorder, bound: Duration) -> Result<Watcher, Error> {
+    /// Writes a stall for each time that the process, or the machine, stood still, and tells the driver threads.
+    pub fn start(recorder: &Recorder, standstills: &Standstills) -> Result<Watcher, Error> {
         let shared = Arc::new(Shared::default());
-        let (seen, recorder) = (Arc::clone(&shared), recorder.clone());
-        let bound_ns = i64::try_from(bound.as_nanos()).unwrap_or(i64::MAX);
+        let (seen, recorder, standstills) = (Arc::clone(&shared), recorder.clone(), standstills.clone());
         let thread = std::thread::Builder::new()
             .name("load-watcher".to_string())
-            .spawn(move || watch(&seen, &recorder, bound_ns))
+            .spawn(move || watch(&seen, &recorder, &standstills))
             .map_err(|source| Error::Start { what: "the thread that watches the driver for stalls", source })?;
         Ok(Watcher { shared, thread: Some(thread) })
     }
 
     pub fn pauses(&self) -> Pauses {
-        Pauses {
-            count: self.shared.count.load(Ordering::Relaxed),
-            total_ns: self.shared.total_ns.load(Ordering::Relaxed),
-            longest_ns: self.shared.longest_ns.load(Ordering::Relaxed),
-        }
+        let Shared { count, total_ns, longest_ns, run_queue_ns, major_faults, steal_ns, .. } = &*self.shared;
+        let [total_ns, longest_ns, run_queue_ns, major_faults, steal_ns] =
+            [total_ns, longest_ns, run_queue_ns, major_faults, steal_ns].map(|sum| sum.load(Ordering::Relaxed));
+        let count = count.load(Ordering::Relaxed);
+        Pauses { count, total_ns, longest_ns, run_queue_ns, major_faults, steal_ns }
     }
 }
 
@@ -65,19 +75,42 @@ impl Drop for Watcher {
     }
 }
 
-fn watch(shared: &Shared, recorder: &Recorder, bound_ns: i64) {
+fn watch(shared: &Shared, recorder: &Recorder, standstills: &Standstills) {
     let clock = recorder.clock();
+    let mut strain = Strain::of_this_thread();
+    let mut sleeps = 0;
     while !shared.stop.load(Ordering::Relaxed) {
         let due_ns = clock.now_ns() + SLEEP_NS;
+        standstills.due(due_ns);
         sleep_until(&clock, due_ns);
-        let late_ns = clock.now_ns() - due_ns;
-        if late_ns > bound_ns {
-            recorder.append(Stall { start_ns: due_ns, duration_ns: late_ns, side: "load", node: "", kind: "watcher" });
+        let now_ns = clock.now_ns();
+        let strained = strain.look();
+        sleeps += 1;
+        if standstills.woke(due_ns, now_ns) {
+            let (late_ns, steal_ns) = (now_ns - due_ns, strain.look_at_machine());
+            recorder.append(Stall {
+                start_ns: due_ns,
+                duration_ns: late_ns,
+                side: "load",
+                node: "",
+                kind: "watcher",
+                run_queue_ns: strained.run_queue_ns,
+                major_faults: Some(strained.major_faults),
+                steal_ns,
+            });
             shared.count.fetch_add(1, Ordering::Relaxed);
             shared.total_ns.fetch_add(late_ns, Ordering::Relaxed);
             shared.longest_ns.fetch_max(late_ns, Ordering::Relaxed);
+            shared.run_queue_ns.fetch_add(strained.run_queue_ns.unwrap_or(0), Ordering::Relaxed);
+            shared.major_faults.fetch_add(strained.major_faults, Ordering::Relaxed);
+            shared.steal_ns.fetch_add(steal_ns.unwrap_or(0), Ordering::Relaxed);
+            sleeps = 0;
+        } else if sleeps >= SLEEPS_BETWEEN_LOOKS {
+            strain.look_at_machine();
+            sleeps = 0;
         }
     }
+    standstills.due(i64::MAX);
 }
 
 /// Until a time and not for a time: after SIGCONT the kernel goes on with the rest of a relative sleep.

@@ -1,6 +1,7 @@
 //! Distributions as cassandra-stress writes them: `FIXED(34)`, `uniform(1..1M)`, `~EXP(1..10)`.
 
 use super::words::{number, range};
+use crate::workload::Weibull;
 use std::fmt;
 
 /// A distribution of whole numbers from `min` to `max`, both among them.
@@ -141,16 +142,14 @@ impl Distribution {
     }
 }
 
-/// The mean of a Weibull distribution (shape 1 is the exponential one) that cassandra-stress scales so that a value at
-/// quantile 1 − √(1/range) is the range's end: scale · Γ(1 + 1/shape) with scale = range / (ln √range)^(1/shape). By its
-/// quantiles instead of Γ: the mean of 1000 evenly spaced ones, cut off at the end of the range as draws are.
+/// The mean of a Weibull distribution over a range, with what lies beyond its end counted at the end: of 1000 evenly spaced
+/// quantiles, since the mean that Γ gives is of a distribution that is not cut off.
 fn weibull_mean(shape: f64, range: f64) -> f64 {
     if range <= 1.0 {
         return range / 2.0;
     }
-    let scale = range / (range.sqrt().ln()).powf(1.0 / shape);
-    let quantile = |q: f64| (scale * (-(1.0 - q).ln()).powf(1.0 / shape)).min(range);
-    (0..1000).map(|step| quantile((f64::from(step) + 0.5) / 1000.0)).sum::<f64>() / 1000.0
+    let weibull = Weibull::over(range, shape);
+    (0..1000).map(|step| weibull.quantile((f64::from(step) + 0.5) / 1000.0).min(range)).sum::<f64>() / 1000.0
 }
 
 impl fmt::Display for Distribution {

@@ -1,6 +1,6 @@
 //! A workload while it comes together, and its text.
 
-use super::distribution::Distribution;
+use super::distribution::{Distribution, Shape};
 use std::fmt::{self, Display};
 
 /// What becomes a workload file, and what the driver does not need to know of it.
@@ -43,6 +43,7 @@ pub(super) enum Filler {
     Value {
         min_bytes: u64,
         max_bytes: u64,
+        sizes: KeyDraw,
         text: bool,
     },
     /// When the request was meant to start.
@@ -59,10 +60,33 @@ pub(super) enum KeyDraw {
         mean: f64,
         deviation: f64,
     },
+    /// As the workload's own, from the start of the range or from its end.
+    Weibull {
+        shape: f64,
+        steps: Option<u64>,
+        inverted: bool,
+    },
     Fixed(u64),
 }
 
 impl KeyDraw {
+    /// What a distribution draws, counted from the start of its range.
+    pub fn of(distribution: Distribution) -> KeyDraw {
+        let Distribution { shape, min, max, inverted } = distribution;
+        match shape {
+            Shape::Fixed => KeyDraw::Fixed(0),
+            Shape::Uniform => KeyDraw::Uniform,
+            // Its mirror image is one with the mean on the other side.
+            Shape::Gaussian { mean, deviation } => {
+                let mean = if inverted { (min + max) as f64 - mean } else { mean };
+                KeyDraw::Gaussian { mean: mean - min as f64, deviation }
+            }
+            Shape::Exponential => KeyDraw::Weibull { shape: 1.0, steps: None, inverted },
+            Shape::Extreme { shape } => KeyDraw::Weibull { shape, steps: None, inverted },
+            Shape::Stepped { shape, steps } => KeyDraw::Weibull { shape, steps: Some(steps), inverted },
+        }
+    }
+
     /// Over a population that is so many times as large.
     pub fn scaled(self, times: f64) -> KeyDraw {
         match self {
@@ -75,13 +99,9 @@ impl KeyDraw {
 }
 
 impl Filler {
-    /// Bytes or text whose sizes are drawn; a size that is drawn any other way than evenly becomes its mean.
+    /// Bytes or text whose sizes are drawn.
     pub fn value(size: Distribution, text: bool) -> Filler {
-        let (min_bytes, max_bytes) = match size.name() {
-            "UNIFORM" | "FIXED" => (size.min, size.max),
-            _ => (size.mean().round() as u64, size.mean().round() as u64),
-        };
-        Filler::Value { min_bytes, max_bytes, text }
+        Filler::Value { min_bytes: size.min, max_bytes: size.max, sizes: KeyDraw::of(size), text }
     }
 }
 
@@ -136,27 +156,47 @@ impl Display for Draft {
     }
 }
 
+/// The name of the distribution, and the keys that go with it on lines of their own.
+impl Display for KeyDraw {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyDraw::Sequential => write!(out, "\"sequential\""),
+            KeyDraw::Uniform => write!(out, "\"uniform\""),
+            KeyDraw::Gaussian { mean, deviation } => {
+                write!(out, "\"gaussian\"\nmean = {mean:?}\ndeviation = {deviation:?}")
+            }
+            KeyDraw::Weibull { shape, steps, inverted } => {
+                write!(out, "\"weibull\"\nshape = {shape:?}")?;
+                steps.map_or(Ok(()), |steps| write!(out, "\nsteps = {steps}"))?;
+                if *inverted { write!(out, "\ninverted = true") } else { Ok(()) }
+            }
+            KeyDraw::Fixed(key) => write!(out, "\"fixed\"\nkey = {key}"),
+        }
+    }
+}
+
 impl Display for Filler {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Filler::Key { population, draw, size_bytes } => {
-                write!(out, "kind = \"key\"\npopulation = {population}\ndistribution = ")?;
-                match draw {
-                    KeyDraw::Sequential => write!(out, "\"sequential\"")?,
-                    KeyDraw::Uniform => write!(out, "\"uniform\"")?,
-                    KeyDraw::Gaussian { mean, deviation } => {
-                        write!(out, "\"gaussian\"\nmean = {mean:?}\ndeviation = {deviation:?}")?;
-                    }
-                    KeyDraw::Fixed(key) => write!(out, "\"fixed\"\nkey = {key}")?,
-                }
+                write!(out, "kind = \"key\"\npopulation = {population}\ndistribution = {draw}")?;
                 size_bytes.map_or(Ok(()), |bytes| write!(out, "\nsize_bytes = {bytes}"))
             }
-            Filler::Value { min_bytes, max_bytes, text } => {
+            Filler::Value { min_bytes, max_bytes, sizes, text } => {
                 let content = if *text { "text" } else { "random" };
                 writeln!(out, "kind = \"value\"")?;
                 match min_bytes == max_bytes {
                     true => write!(out, "size_bytes = {min_bytes}")?,
                     false => write!(out, "min_bytes = {min_bytes}\nmax_bytes = {max_bytes}")?,
+                }
+                match *sizes {
+                    KeyDraw::Uniform | KeyDraw::Fixed(_) => {}
+                    // The mean of sizes is in bytes, that of keys is counted from the first.
+                    KeyDraw::Gaussian { mean, deviation } => {
+                        let mean = mean + *min_bytes as f64;
+                        write!(out, "\nsizes = {}", KeyDraw::Gaussian { mean, deviation })?;
+                    }
+                    other => write!(out, "\nsizes = {other}")?,
                 }
                 write!(out, "\ncontent = \"{content}\"")
             }

@@ -1,7 +1,7 @@
 //! Which keys requests take: what `-pop` says, in the driver's terms.
 
 use super::command::{Command, Length};
-use super::distribution::{Distribution, Shape};
+use super::distribution::Distribution;
 use super::draft::KeyDraw;
 use super::options::Keys;
 use crate::Error;
@@ -61,25 +61,17 @@ fn sequence(from: u64, to: u64, wraps: bool, requests: Option<u64>) -> Result<Dr
     })
 }
 
-/// A population and how it is drawn from, for a distribution that begins at 1. What the driver does not draw is refused.
+/// A population and how it is drawn from, for a distribution that begins at 1.
 pub(super) fn drawn(argument: &str, distribution: Distribution) -> Result<(u64, KeyDraw), Error> {
     let refused = |message: String| Err(Error::Argument { argument: argument.to_string(), message });
     if let Some(only) = distribution.only() {
         return Ok((only.max(1), KeyDraw::Fixed(only.max(1) - 1)));
     }
-    match distribution.shape {
-        _ if distribution.min > 1 => {
+    match distribution.min {
+        2.. => {
             let max = distribution.max;
             refused(format!("{distribution}: what is drawn begins at 1 here; write {}(1..{max})", distribution.name()))
         }
-        Shape::Fixed | Shape::Uniform => Ok((distribution.max, KeyDraw::Uniform)),
-        Shape::Gaussian { mean, deviation } if !distribution.inverted => {
-            Ok((distribution.max, KeyDraw::Gaussian { mean: mean - 1.0, deviation }))
-        }
-        _ => refused(format!(
-            "{distribution} is not drawn by the driver, and nothing that it draws is near; write UNIFORM(1..{max}), or \
-             use `helenus load` with a workload whose key has distribution = \"zipf\"",
-            max = distribution.max
-        )),
+        _ => Ok((distribution.max, KeyDraw::of(distribution))),
     }
 }

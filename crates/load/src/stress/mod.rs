@@ -86,7 +86,7 @@ impl Stress {
                     let message = "is for `user`; the writes of the other commands are one row each".to_string();
                     return Err(Error::Argument { argument: word.to_string(), message });
                 }
-                let columns = predefined::Columns::read(&mut columns, &mut notes)?;
+                let columns = predefined::Columns::read(&mut columns)?;
                 let schema = predefined::Schema::read(&mut schema)?;
                 predefined::draft(&command, operations, keys, (&columns, &schema))
             }

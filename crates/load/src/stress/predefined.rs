@@ -26,13 +26,8 @@ pub(super) struct Schema {
 }
 
 impl Columns {
-    pub fn read(words: &mut Words, notes: &mut Vec<String>) -> Result<Columns, Error> {
+    pub fn read(words: &mut Words) -> Result<Columns, Error> {
         let size = words.parsed("size=", Distribution::parse)?.unwrap_or(Distribution::fixed(34));
-        if !matches!(size.name(), "FIXED" | "UNIFORM") {
-            let mean = size.mean().round();
-            notes
-                .push(format!("-col size={size} is {mean} bytes for all, its mean; FIXED and UNIFORM are as they are"));
-        }
         let count = words.parsed("n=", |text| match number(text) {
             Ok(number) => Ok(Distribution::fixed(number)),
             Err(_) => Distribution::parse(text),

@@ -14,7 +14,7 @@ fn meaning(stress: &Stress) -> String {
 }
 
 /// Lines as people have them in their scripts.
-const SCRIPTS: [(&str, &str); 13] = [
+const SCRIPTS: [(&str, &str); 15] = [
     ("write", "write n=1000000 -rate threads=50 -node 10.0.0.1,10.0.0.2"),
     ("defaults", "write n=1M"),
     (
@@ -23,6 +23,8 @@ const SCRIPTS: [(&str, &str); 13] = [
     ),
     ("mixed", "mixed ratio(write=1,read=3) duration=5m -rate threads=32 fixed=2000/s -pop seq=1..10M -errors ignore"),
     ("narrow", "read n=5 -pop dist=gaussian(1..1000,500,10)"),
+    ("skewed", "read n=5 -pop dist=~EXP(1..1000)"),
+    ("stepped", "write n=5 -pop dist=qextr(1..1000,2,10) -col size=gaussian(20..200)"),
     ("mixed_spaced", "mixed ratio (write = 1, read = 3) n=500k -pop dist=gaussian(1..500k) -rate threads<=64 auto"),
     (
         "schema",
@@ -86,9 +88,6 @@ fn what_is_not_taken_is_refused_by_name() {
         "write n=50 -pop seq=11..20",
         "write n=5 -pop seq=1..5 dist=UNIFORM(1..5)",
         "write n=5 -pop seq=1..5 read-lookback=UNIFORM(1..5)",
-        "read n=5 -pop dist=EXP(1..1000)",
-        "read n=5 -pop dist=~gaussian(1..1000)",
-        "read n=5 -pop dist=extreme(1..1000,2)",
         "read n=5 -pop dist=UNIFORM(100..1000)",
         "read n=5 -pop dist=zipf(1..1000)",
         "write n=5 -col n=UNIFORM(1..5)",

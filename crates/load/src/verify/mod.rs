@@ -15,6 +15,7 @@ mod writes;
 use crate::driver::{self, ContactPoints};
 use crate::workload::{Consistency, Workload};
 use crate::{Access, Cancel, Error, Plan};
+use fixedbitset::FixedBitSet;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub struct Verify {
     /// Requests of the mix that were made, whether after populating or without. A row that several requests wrote may
     /// have the value of any of them: which one was the last is for the database to say.
     pub requests: u64,
+    /// Which of them were answered well, where that is known: what was not need not be there.
+    pub acknowledged: Option<Acknowledged>,
     /// Instead of the workload's, for operations that don't have their own.
     pub consistency: Option<Consistency>,
     pub access: Access,
@@ -39,15 +42,57 @@ pub struct Verify {
     pub examples: usize,
 }
 
+/// Numbers of requests that the database said were written.
+#[derive(Debug, Clone, Default)]
+pub struct Acknowledged {
+    populated: FixedBitSet,
+    requests: FixedBitSet,
+}
+
+impl Acknowledged {
+    /// A bit each: 2 GiB of memory.
+    const HIGHEST: u64 = 1 << 34;
+
+    /// Takes a number as the table `requests` has it: those of populating are negative. False for one that is higher than
+    /// any load's.
+    pub fn add(&mut self, number: i64) -> bool {
+        let (numbers, place) = match number {
+            ..0 => (&mut self.populated, number.unsigned_abs() - 1),
+            _ => (&mut self.requests, number.unsigned_abs()),
+        };
+        if place < Self::HIGHEST {
+            numbers.grow_and_insert(place as usize);
+        }
+        place < Self::HIGHEST
+    }
+
+    /// How many requests of populating there were.
+    pub fn populated(&self) -> u64 {
+        self.populated.len() as u64
+    }
+
+    /// How many requests of the mix there were: up to the last one that was answered well.
+    pub fn requests(&self) -> u64 {
+        self.requests.len() as u64
+    }
+
+    fn contains(&self, populates: bool, request: u64) -> bool {
+        let numbers = if populates { &self.populated } else { &self.requests };
+        numbers.contains(request as usize)
+    }
+}
+
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verified {
     pub workload: String,
     /// The columns that were compared. Without any, only whether the rows are there.
     pub columns: Vec<String>,
-    /// Rows that were looked for: the sum of the next four.
+    /// Rows that were looked for: the sum of the next five.
     pub checked: u64,
     pub right: u64,
+    /// Not there, and rightly so: no request that wrote them was answered well.
+    pub unacknowledged: u64,
     pub missing: u64,
     pub wrong: u64,
     /// The read failed, so that nothing is known.
@@ -86,6 +131,15 @@ impl Kind {
     }
 }
 
+/// What became of a row.
+#[derive(Debug)]
+enum Found {
+    /// As one of its writes left it.
+    Right,
+    Unacknowledged,
+    Example(Example),
+}
+
 impl Verify {
     /// All rows that populating writes, 128 reads in flight, 10 s timeout, 5 examples.
     pub fn new(workload: Workload, nodes: Vec<String>) -> Verify {
@@ -94,6 +148,7 @@ impl Verify {
             nodes,
             populated: None,
             requests: 0,
+            acknowledged: None,
             consistency: None,
             access: Access::default(),
             in_flight: 128,
@@ -106,7 +161,7 @@ impl Verify {
 impl Verified {
     /// Whether every row is there and as it should be.
     pub fn is_right(&self) -> bool {
-        self.right == self.checked
+        self.right + self.unacknowledged == self.checked
     }
 
     /// Whether a row is lost or changed.
@@ -114,11 +169,18 @@ impl Verified {
         self.missing + self.wrong > 0
     }
 
-    fn add(&mut self, found: Option<Example>, most: usize) {
+    fn add(&mut self, found: Found, most: usize) {
         self.checked += 1;
-        let Some(example) = found else {
-            self.right += 1;
-            return;
+        let example = match found {
+            Found::Right => {
+                self.right += 1;
+                return;
+            }
+            Found::Unacknowledged => {
+                self.unacknowledged += 1;
+                return;
+            }
+            Found::Example(example) => example,
         };
         match example.kind {
             Kind::Missing => self.missing += 1,

@@ -3,7 +3,7 @@
 use super::columns::{self, Compared};
 use super::show::show;
 use super::writes::{Write, Writes, cells};
-use super::{Example, Kind, Verified, Verify};
+use super::{Example, Found, Kind, Verified, Verify};
 use crate::driver::{self, Statement};
 use crate::workload::Pool;
 use crate::{Cancel, Error, Plan, outcome};
@@ -73,9 +73,8 @@ pub(super) async fn all(
 }
 
 impl Reader<'_> {
-    /// None when a row is as one of its writes left it.
-    async fn check(&self, row: Vec<Write>) -> Option<Example> {
-        let first = row.first().copied()?;
+    async fn check(&self, row: Vec<Write>) -> Found {
+        let Some(first) = row.first().copied() else { return Found::Right };
         let read =
             self.session.execute_unpaged(&self.statement.prepared, self.writes.call(&self.statement.bound, first));
         let answer = match tokio::time::timeout(self.order.request_timeout, read).await {
@@ -84,11 +83,15 @@ impl Reader<'_> {
             Err(_) => Err(format!("no answer within {:?}", self.order.request_timeout)),
         };
         let found = answer.and_then(|rows| self.compare(&rows, &row));
-        match found {
-            Ok(None) => None,
-            Ok(Some((kind, detail))) => Some(Example { kind, key: self.key(first), detail }),
-            Err(detail) => Some(Example { kind: Kind::Unreadable, key: self.key(first), detail }),
-        }
+        let (kind, detail) = match found {
+            Ok(None) => return Found::Right,
+            Ok(Some((Kind::Missing, _))) if !row.iter().any(|write| self.writes.may_be_demanded(*write)) => {
+                return Found::Unacknowledged;
+            }
+            Ok(Some(damage)) => damage,
+            Err(detail) => (Kind::Unreadable, detail),
+        };
+        Found::Example(Example { kind, key: self.key(first), detail })
     }
 
     /// Finds the row among those of the answer by its key, and compares the rest of it.

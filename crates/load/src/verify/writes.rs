@@ -1,6 +1,6 @@
 //! What was written, made again from its numbers.
 
-use super::Verify;
+use super::{Acknowledged, Verify};
 use crate::workload::{BoundOperation, Call, Pool, Sequence, Workload};
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::RowWriter;
@@ -23,6 +23,7 @@ pub(super) struct Writes<'w> {
     /// Requests of populating and of the mix.
     pub populated: u64,
     pub requests: u64,
+    acknowledged: Option<&'w Acknowledged>,
 }
 
 impl<'w> Writes<'w> {
@@ -31,7 +32,14 @@ impl<'w> Writes<'w> {
         // Without being told, what the file populates is there, unless it is a mix that was run.
         let usual = if order.requests == 0 { populate.map_or(0, |populate| populate.count) } else { 0 };
         let populated = order.populated.unwrap_or(usual);
-        Writes { workload: &order.workload, writer, operation, pool, populated, requests: order.requests }
+        let acknowledged = order.acknowledged.as_ref();
+        Writes { workload: &order.workload, writer, operation, pool, populated, requests: order.requests, acknowledged }
+    }
+
+    /// Whether what it wrote has to be there: it was answered well, as far as is known.
+    pub fn may_be_demanded(&self, write: Write) -> bool {
+        let request = write.number / self.writer.rows();
+        self.acknowledged.is_none_or(|acknowledged| acknowledged.contains(write.populates, request))
     }
 
     fn each(&self) -> impl Iterator<Item = Write> {

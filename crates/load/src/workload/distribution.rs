@@ -22,6 +22,14 @@ pub enum Distribution {
         mean: Option<f64>,
         deviation: Option<f64>,
     },
+    /// Weibull: falls from the start of the range, with shape 1 exponentially, below 1 more steeply at first, above 1 with a
+    /// hump. Scaled as [`Weibull`] says. With steps, as even within each of so many stretches that are drawn equally often.
+    /// Inverted: falls from the end of the range.
+    Weibull {
+        shape: f64,
+        steps: Option<u32>,
+        inverted: bool,
+    },
     /// So great a share of the requests goes to so great a share of the numbers, the first ones; uniform within both.
     Hotspot {
         keys: f64,
@@ -38,14 +46,15 @@ pub enum Distribution {
     },
 }
 
-/// The names in a file. The first four are for any range, the others for keys.
-const NAMES: [&str; 7] = ["sequential", "uniform", "zipf", "gaussian", "hotspot", "latest", "fixed"];
-const OF_ANY_RANGE: usize = 4;
+/// The names in a file. The first five are for any range, the others for keys.
+const NAMES: [&str; 8] = ["sequential", "uniform", "zipf", "gaussian", "weibull", "hotspot", "latest", "fixed"];
+const OF_ANY_RANGE: usize = 5;
 const ZIPF: usize = 2;
 const GAUSSIAN: usize = 3;
-const HOTSPOT: usize = 4;
-const LATEST: usize = 5;
-const FIXED: usize = 6;
+const WEIBULL: usize = 4;
+const HOTSPOT: usize = 5;
+const LATEST: usize = 6;
+const FIXED: usize = 7;
 
 /// The constant of YCSB (Cooper et al., "Benchmarking cloud serving systems with YCSB", 2010).
 const USUAL_EXPONENT: f64 = 0.99;
@@ -72,6 +81,17 @@ pub(super) fn read(
         Some(_) => (number("hot_keys", &[HOTSPOT])?, number("hot_requests", &[HOTSPOT])?, number("key", &[FIXED])?),
         None => (None, None, None),
     };
+    let (shape, steps) = (number("shape", &[WEIBULL])?, number("steps", &[WEIBULL])?);
+    let inverted = section.optional::<bool>("inverted")?;
+    if inverted.is_some() && chosen != WEIBULL {
+        return Err(section.error_at("inverted", format!("`inverted` is for {name} = \"weibull\" only")));
+    }
+    if !shape.is_none_or(|shape| (0.05..=100.0).contains(&shape)) {
+        return Err(section.error_at("shape", "`shape` is at least 0.05 and at most 100"));
+    }
+    if !steps.is_none_or(|steps| steps.fract() == 0.0 && (1.0..=1e6).contains(&steps)) {
+        return Err(section.error_at("steps", "`steps` is a whole number from 1 to 1,000,000"));
+    }
     if !exponent.is_none_or(|exponent| exponent > 0.0 && exponent <= 10.0) {
         return Err(section.error_at("exponent", "`exponent` is more than 0 and at most 10"));
     }
@@ -90,6 +110,11 @@ pub(super) fn read(
         0 => Distribution::Sequential,
         ZIPF => Distribution::Zipf { exponent: exponent.unwrap_or(USUAL_EXPONENT) },
         GAUSSIAN => Distribution::Gaussian { mean, deviation },
+        WEIBULL => Distribution::Weibull {
+            shape: shape.unwrap_or(1.0),
+            steps: steps.map(|steps| steps as u32),
+            inverted: inverted.unwrap_or(false),
+        },
         HOTSPOT => Distribution::Hotspot { keys: hot_keys.unwrap_or(0.2), requests: hot_requests.unwrap_or(0.8) },
         LATEST => Distribution::Latest { exponent: exponent.unwrap_or(USUAL_EXPONENT) },
         FIXED => {
@@ -116,9 +141,31 @@ enum How {
     Uniform,
     Zipf(Zipf<f64>),
     Gaussian { mean: f64, deviation: f64 },
+    Weibull { weibull: Weibull, steps: Option<u32>, inverted: bool },
     Hotspot { hot: u64, requests: f64 },
     Latest(Zipf<f64>),
     Fixed(u64),
+}
+
+/// The Weibull distribution as cassandra-stress scales it to a range: one draw in the square root of the range is beyond its
+/// end. (One in the whole range would leave most of it without a draw.)
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weibull {
+    scale: f64,
+    shape: f64,
+}
+
+impl Weibull {
+    pub fn over(range: f64, shape: f64) -> Weibull {
+        // Solved for the scale: exp(-(range / scale)^shape) = 1 / √range. A range of 1 or less has nothing to be scaled.
+        let scale = if range > 1.0 { range / range.sqrt().ln().powf(1.0 / shape) } else { range };
+        Weibull { scale, shape }
+    }
+
+    /// The number below which such a share of the draws lies, from 0 to below 1.
+    pub fn quantile(&self, share: f64) -> f64 {
+        self.scale * (-(1.0 - share).ln()).powf(1.0 / self.shape)
+    }
 }
 
 /// How often a draw that fell outside of the range is repeated, before the end of the range is taken. Reached by a mean
@@ -137,6 +184,9 @@ impl Numbers {
                 mean: mean.map_or((count - 1) as f64 / 2.0, |mean| mean - low),
                 deviation: deviation.unwrap_or(count as f64 / 6.0),
             },
+            Distribution::Weibull { shape, steps, inverted } => {
+                How::Weibull { weibull: Weibull::over((count - 1) as f64, shape), steps, inverted }
+            }
             Distribution::Hotspot { keys, requests } => {
                 How::Hotspot { hot: ((count as f64 * keys).ceil() as u64).clamp(1, count), requests }
             }
@@ -169,6 +219,21 @@ impl Numbers {
                 };
                 let found = (0..MOST_REDRAWS).map(drawn).find(in_range);
                 found.unwrap_or(*mean).clamp(0.0, (self.count - 1) as f64) as u64
+            }
+            How::Weibull { weibull, steps, inverted } => {
+                let last = self.count - 1;
+                let at = |share: f64| weibull.quantile(share).min(last as f64);
+                let drawn = match steps {
+                    None => at(draw.unit()),
+                    Some(steps) => {
+                        let (step, steps) = (draw.below(u64::from(*steps)) as f64, f64::from(*steps));
+                        let to = if step + 1.0 < steps { at((step + 1.0) / steps) } else { self.count as f64 };
+                        let from = at(step / steps);
+                        from + draw.unit() * (to - from)
+                    }
+                };
+                let place = (drawn as u64).min(last);
+                if *inverted { last - place } else { place }
             }
             How::Hotspot { hot, requests } => match draw.unit() < *requests || *hot == self.count {
                 true => draw.below(*hot),
@@ -212,6 +277,22 @@ mod tests {
     }
 
     #[test]
+    fn a_weibull_falls_as_its_shape_says() {
+        let exponential = Distribution::Weibull { shape: 1.0, steps: None, inverted: false };
+        let drawn = self::drawn(exponential, 10_001);
+        // One in √10,000 is beyond the end, so that the mean is 10,000 / ln 100 and half are below that times ln 2.
+        assert!((share(&drawn, |number| number == 10_000) - 0.01).abs() < 0.003);
+        assert!((share(&drawn, |number| (number as f64) < 10_000.0 / 100f64.ln() * 2f64.ln()) - 0.5).abs() < 0.015);
+        let inverted = Distribution::Weibull { shape: 1.0, steps: None, inverted: true };
+        assert_eq!(self::drawn(inverted, 10_001).iter().map(|number| 10_000 - number).collect::<Vec<_>>(), drawn);
+        // In two steps: half of the draws up to the median, and evenly within.
+        let steps = self::drawn(Distribution::Weibull { shape: 1.0, steps: Some(2), inverted: false }, 10_001);
+        let median = 10_000.0 / 100f64.ln() * 2f64.ln();
+        assert!((share(&steps, |number| (number as f64) < median) - 0.5).abs() < 0.015);
+        assert!((share(&steps, |number| (number as f64) < median / 2.0) - 0.25).abs() < 0.015);
+    }
+
+    #[test]
     fn a_hotspot_gets_its_share() {
         let drawn = drawn(Distribution::Hotspot { keys: 0.1, requests: 0.9 }, 1000);
         assert!((share(&drawn, |key| key < 100) - 0.9).abs() < 0.01);
@@ -242,6 +323,8 @@ mod tests {
                 (-1e3f64..1e9, 1e-3f64..1e9)
                     .prop_map(|(mean, deviation)| Distribution::Gaussian { mean: Some(mean), deviation: Some(deviation) }),
                 Just(Distribution::Gaussian { mean: None, deviation: None }),
+                (0.05f64..=100.0, prop::option::of(1u32..1000), any::<bool>())
+                    .prop_map(|(shape, steps, inverted)| Distribution::Weibull { shape, steps, inverted }),
                 (1e-6f64..=1.0, 0.0f64..=1.0).prop_map(|(keys, requests)| Distribution::Hotspot { keys, requests }),
             ],
             count in 1u64..1_000_000_000,

@@ -7,6 +7,7 @@ use super::{markers, operation, parameter};
 use crate::Error;
 use crate::error::did_you_mean;
 use crate::strict::{Count, Document, Section};
+use helenus_recording::LoadFacts;
 
 const CONSISTENCIES: [(&str, Consistency); 11] = [
     ("ANY", Consistency::Any),
@@ -73,6 +74,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
     let verify = verify.map(|section| verification::read(section, &read_operations, populate)).transpose()?;
     Ok(Workload {
         name: name.to_string(),
+        origin: LoadFacts { workload: name.to_string(), text: text.to_string(), ..LoadFacts::default() },
         description,
         consistency,
         seed,

@@ -15,6 +15,7 @@ mod values;
 mod verification;
 
 pub use distribution::Distribution;
+pub(crate) use distribution::Weibull;
 pub use mix::Mix;
 pub use operation::{Batch, BatchKind, Operation};
 pub use parameter::{Content, Generator, Literal, Parameter};
@@ -27,12 +28,15 @@ pub(crate) use encode::{Call, Sequence};
 pub(crate) use pool::Pool;
 
 use crate::Error;
+use helenus_recording::LoadFacts;
 use std::path::Path;
 
 /// A workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
     pub name: String,
+    /// Where it came from, for the recording.
+    pub origin: LoadFacts,
     /// One sentence for a list of workloads.
     pub description: String,
     pub consistency: Consistency,
@@ -97,6 +101,19 @@ impl Workload {
         file::read(name, file, text)
     }
 
+    /// The workload that a recording was made with.
+    pub fn recorded(facts: &LoadFacts) -> Result<Workload, Error> {
+        let mut workload =
+            Workload::from_toml(&facts.workload, &format!("{} of the recording", facts.workload), &facts.text)?;
+        if let Some(mix) = &facts.mix {
+            workload.choose_mix(mix)?;
+        }
+        if let Some(keys) = facts.population {
+            workload.set_population(keys);
+        }
+        Ok(workload)
+    }
+
     /// Names and descriptions of what is built in.
     pub fn built_in() -> Vec<(&'static str, String)> {
         builtin::list()
@@ -105,6 +122,7 @@ impl Workload {
     /// Chooses what is run: a mix of the file, an operation alone, or weights such as `write=3,read=1`.
     pub fn choose_mix(&mut self, given: &str) -> Result<(), Error> {
         self.mix = mix::choose(self, given)?;
+        self.origin.mix = Some(given.to_string());
         Ok(())
     }
 
@@ -129,6 +147,7 @@ impl Workload {
     /// Number of keys of every parameter of that kind but those that don't scale; changes which keys are written, read
     /// and populated.
     pub fn set_population(&mut self, keys: u64) {
+        self.origin.population = Some(keys);
         let all = self.rows_to_populate();
         for parameter in &mut self.parameters {
             if let Generator::Key { population, scale: true, .. } = parameter.generator.single_mut() {
@@ -145,14 +164,5 @@ impl Workload {
     fn rows_to_populate(&self) -> Option<u64> {
         let populate = self.populate?;
         file::default_count(&self.parameters, &self.operations[populate.operation])
-    }
-
-    /// Size of every value parameter.
-    pub fn set_value_bytes(&mut self, bytes: u32) {
-        for parameter in &mut self.parameters {
-            if let Generator::Value { min_bytes, max_bytes, .. } = parameter.generator.single_mut() {
-                (*min_bytes, *max_bytes) = (bytes, bytes);
-            }
-        }
     }
 }

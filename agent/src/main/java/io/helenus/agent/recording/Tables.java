@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "0adfd4db13aefd74";
+  public static final String FINGERPRINT = "5984f3ff9166d718";
 
   /** What each CPU of the machine did in an interval, from /proc/stat. */
   public static final int CPUS = 0;
@@ -276,7 +276,9 @@ public final class Tables {
       Long clientPort,
       Long stream,
       Long requestBytes,
-      Long responseBytes) {
+      Long responseBytes,
+      Long number,
+      boolean stalled) {
     rows.row(REQUESTS);
     rows.int64(intendedStartNs);
     rows.int64(startNs);
@@ -289,6 +291,8 @@ public final class Tables {
     rows.nullableInt64(stream);
     rows.nullableInt64(requestBytes);
     rows.nullableInt64(responseBytes);
+    rows.nullableInt64(number);
+    rows.bool(stalled);
   }
 
   public static void runQueueDelay(
@@ -377,13 +381,19 @@ public final class Tables {
       long durationNs,
       String side,
       String node,
-      String kind) {
+      String kind,
+      Long runQueueNs,
+      Long majorFaults,
+      Long stealNs) {
     rows.row(STALLS);
     rows.int64(startNs);
     rows.int64(durationNs);
     rows.string(side);
     rows.string(node);
     rows.string(kind);
+    rows.nullableInt64(runQueueNs);
+    rows.nullableInt64(majorFaults);
+    rows.nullableInt64(stealNs);
   }
 
   public static void syscallSummary(

@@ -103,7 +103,7 @@ class RowBufferTest {
   @Test
   void rowsOfOneTableShareFramesOfBoundedSize() {
     for (int i = 0; i < 5_000; i++) {
-      Tables.stall(rows, i, 2, "server", "127.0.0.1", "watcher");
+      Tables.stall(rows, i, 2, "server", "127.0.0.1", "watcher", null, null, null);
     }
     rows.flush();
     assertTrue(frames.size() > 1);
@@ -121,11 +121,11 @@ class RowBufferTest {
 
   @Test
   void discardForgetsAHalfWrittenRow() {
-    Tables.stall(rows, 1, 2, "server", "a", "watcher");
+    Tables.stall(rows, 1, 2, "server", "a", "watcher", null, null, null);
     rows.row(Tables.STALLS);
     rows.int64(3);
     assertEquals(2, rows.discard());
-    Tables.stall(rows, 5, 6, "server", "b", "watcher");
+    Tables.stall(rows, 5, 6, "server", "b", "watcher", null, null, null);
     rows.flush();
     assertEquals(1, frames.size());
     assertEquals("b", decode(0).get(0).get("node"));

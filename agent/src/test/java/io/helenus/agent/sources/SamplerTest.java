@@ -50,7 +50,7 @@ class SamplerTest {
   }
 
   private void row() {
-    Tables.stall(feed.rows(), 1, 2, "server", "127.0.0.1", "watcher");
+    Tables.stall(feed.rows(), 1, 2, "server", "127.0.0.1", "watcher", null, null, null);
   }
 
   @Test

@@ -1,0 +1,112 @@
+//! What the kernel says of why a thread did not run.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+/// Reads the counters of the thread that made it, of its process and of the machine.
+#[derive(Debug)]
+pub(super) struct Strain {
+    /// None where the kernel does not count.
+    schedstat: Option<File>,
+    stat: Option<File>,
+    ticks_per_s: i64,
+    last: Counters,
+}
+
+/// Since the thread, the process or the machine was started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counters {
+    run_queue_ns: Option<i64>,
+    major_faults: i64,
+    steal_ns: Option<i64>,
+}
+
+/// How much they grew between two looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Strained {
+    /// Ready to run and without a CPU.
+    pub run_queue_ns: Option<i64>,
+    pub major_faults: i64,
+}
+
+impl Strain {
+    pub fn of_this_thread() -> Strain {
+        let mut strain = Strain {
+            schedstat: File::open("/proc/thread-self/schedstat").ok(),
+            stat: File::open("/proc/stat").ok(),
+            // SAFETY: no pointers.
+            ticks_per_s: unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1),
+            last: Counters::default(),
+        };
+        strain.look();
+        strain.look_at_machine();
+        strain
+    }
+
+    /// What has grown since the last look at this thread and its process; a microsecond.
+    pub fn look(&mut self) -> Strained {
+        let last = self.last;
+        self.last.run_queue_ns = self.schedstat.as_ref().and_then(|file| number_at(file, 1));
+        self.last.major_faults = major_faults();
+        Strained {
+            run_queue_ns: grown(last.run_queue_ns, self.last.run_queue_ns),
+            major_faults: self.last.major_faults - last.major_faults,
+        }
+    }
+
+    /// What the hypervisor took, over all CPUs, since the last look at the machine. Some microseconds, and so not for each wake.
+    pub fn look_at_machine(&mut self) -> Option<i64> {
+        let last = self.last.steal_ns;
+        // cpu user nice system idle iowait irq softirq steal …
+        let ticks = self.stat.as_ref().and_then(|file| number_at(file, 8));
+        self.last.steal_ns = ticks.map(|ticks| ticks * (1_000_000_000 / self.ticks_per_s));
+        grown(last, self.last.steal_ns)
+    }
+}
+
+fn grown(before: Option<i64>, now: Option<i64>) -> Option<i64> {
+    Some((now? - before?).max(0))
+}
+
+/// The word at a position of the file's first line, as a number.
+fn number_at(file: &File, position: usize) -> Option<i64> {
+    let mut start = [0; 256];
+    let length = file.read_at(&mut start, 0).ok()?;
+    let line = std::str::from_utf8(start.get(..length)?).ok()?.lines().next()?;
+    line.split_ascii_whitespace().nth(position)?.parse().ok()
+}
+
+fn major_faults() -> i64 {
+    // SAFETY: all zeros is a valid rusage, and the pointer is to it.
+    unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage.ru_majflt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_for_a_cpu_is_seen() {
+        // More threads than CPUs that never rest: each has to wait.
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let until = std::time::Instant::now() + std::time::Duration::from_millis(200);
+        let busy = || {
+            let mut strain = Strain::of_this_thread();
+            while std::time::Instant::now() < until {
+                std::hint::spin_loop();
+            }
+            (strain.look(), strain.look_at_machine())
+        };
+        let seen: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..3 * cpus).map(|_| scope.spawn(busy)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let waited: i64 = seen.iter().filter_map(|(strained, _)| strained.run_queue_ns).sum();
+        assert!(waited > 200_000_000, "{seen:?}");
+        assert!(seen.iter().all(|(strained, steal)| strained.major_faults >= 0 && steal.is_some()));
+    }
+}
