@@ -14,6 +14,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod addresses;
+pub mod agent;
 pub mod attach;
 mod cluster;
 pub mod cql;

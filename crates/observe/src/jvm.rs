@@ -4,20 +4,19 @@
 //! connection ends, however it ends, the agent undoes all that it did.
 
 use crate::names::ThreadNames;
-use crate::protocol::{self, Frame, Hello, Start};
 use crate::{Event, Events};
+use helenus_cassandra::agent::protocol::{self, Frame, Hello, Start};
+use helenus_cassandra::agent::{Door, Visitor};
 use helenus_recording::{FINGERPRINT, Recorder, SourceFacts};
 use std::io::{self, BufReader, Read};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The sources inside the JVM.
-pub const SOURCES: &[&str] = &["pauses", "pools", "tables", "stalls"];
-/// A stranger that connects gets so long to show the token.
-const HELLO_WITHIN: Duration = Duration::from_secs(5);
+pub const SOURCES: &[&str] = &["pauses", "pools", "tables", "stalls", "probes", "valves"];
 
 /// What the agent is asked for.
 #[derive(Debug, Clone)]
@@ -32,7 +31,7 @@ pub struct Wanted {
 #[derive(Debug)]
 pub struct AgentLink {
     address: SocketAddr,
-    token: String,
+    agent_options: String,
     connection: Arc<Mutex<Option<TcpStream>>>,
     connected: Receiver<Result<Hello, String>>,
     reader: JoinHandle<()>,
@@ -42,9 +41,8 @@ pub struct AgentLink {
 impl AgentLink {
     /// Listens on loopback for the agent of one node and takes its rows into the recording.
     pub fn listen(recorder: Recorder, wanted: Wanted, names: ThreadNames, events: Events) -> io::Result<AgentLink> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let address = listener.local_addr()?;
-        let token = token()?;
+        let door = Door::open()?;
+        let (address, agent_options) = (door.address(), door.agent_options());
         let connection = Arc::new(Mutex::new(None));
         let (said_connected, connected) = channel();
         let (said_ended, ended) = channel();
@@ -53,20 +51,19 @@ impl AgentLink {
             wanted,
             names,
             events,
-            token: token.clone(),
             connection: Arc::clone(&connection),
             connected: said_connected,
         };
         let reader = std::thread::Builder::new().name("agent-link".into()).spawn(move || {
             // Nobody may ask any more when the other side is gone.
-            let _ = said_ended.send(reader.run(&listener));
+            let _ = said_ended.send(reader.run(&door));
         })?;
-        Ok(AgentLink { address, token, connection, connected, reader, ended })
+        Ok(AgentLink { address, agent_options, connection, connected, reader, ended })
     }
 
     /// The options that make an agent connect here.
-    pub fn agent_options(&self) -> String {
-        format!("connect={},token={}", self.address, self.token)
+    pub fn agent_options(&self) -> &str {
+        &self.agent_options
     }
 
     /// Waits until the agent has connected and says what it is.
@@ -108,15 +105,14 @@ struct Reader {
     wanted: Wanted,
     names: ThreadNames,
     events: Events,
-    token: String,
     connection: Arc<Mutex<Option<TcpStream>>>,
     connected: Sender<Result<Hello, String>>,
 }
 
 impl Reader {
     /// Takes one agent from its hello to its end, and returns why it ended.
-    fn run(self, listener: &TcpListener) -> String {
-        let (mut from, hello) = match self.accept(listener) {
+    fn run(self, door: &Door) -> String {
+        let (mut from, hello) = match self.accept(door) {
             Ok(agent) => agent,
             Err(reason) => {
                 let _ = self.connected.send(Err(reason.clone()));
@@ -137,6 +133,8 @@ impl Reader {
                         self.names.set(tid, &name);
                     }
                 }
+                // Nothing was asked.
+                Ok(Frame::Reply(_)) => {}
                 Ok(Frame::Bye(reason)) => break reason,
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break "its JVM has ended".to_string(),
                 Err(error) => break error.to_string(),
@@ -147,33 +145,18 @@ impl Reader {
     }
 
     /// Waits for the one that knows the token; others are turned away.
-    fn accept(&self, listener: &TcpListener) -> Result<(impl Read + use<>, Hello), String> {
-        loop {
-            let (mut stream, _) = listener.accept().map_err(|error| error.to_string())?;
-            let hello = stream
-                .set_read_timeout(Some(HELLO_WITHIN))
-                .and_then(|()| protocol::read_hello(&mut stream, &self.token))
-                .and_then(|hello| stream.set_read_timeout(None).map(|()| hello));
-            let hello = match hello {
-                Ok(hello) => hello,
-                // Whoever ends the link connects and hangs up at once.
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err("no agent came".into()),
-                Err(error) => {
-                    let line = format!("turned a connection away: {error}");
-                    self.say(Event::AgentLog { node: self.wanted.node.clone(), line });
-                    continue;
-                }
-            };
-            if hello.schema != FINGERPRINT {
-                return Err(format!(
-                    "the agent in the JVM is version {} and has another schema than this helenus {}; restart the node, or use the helenus that brought it",
-                    hello.agent,
-                    env!("CARGO_PKG_VERSION")
-                ));
-            }
-            self.begin(&stream, &hello).map_err(|error| format!("the agent did not take its orders: {error}"))?;
-            return Ok((BufReader::with_capacity(64 << 10, stream), hello));
+    fn accept(&self, door: &Door) -> Result<(impl Read + use<>, Hello), String> {
+        let turned_away = |line| self.say(Event::AgentLog { node: self.wanted.node.clone(), line });
+        let Visitor { stream, hello } = door.wait(turned_away)?;
+        if hello.schema != FINGERPRINT {
+            return Err(format!(
+                "the agent in the JVM is version {} and has another schema than this helenus {}; restart the node, or use the helenus that brought it",
+                hello.agent,
+                env!("CARGO_PKG_VERSION")
+            ));
         }
+        self.begin(&stream, &hello).map_err(|error| format!("the agent did not take its orders: {error}"))?;
+        Ok((BufReader::with_capacity(64 << 10, stream), hello))
     }
 
     fn begin(&self, stream: &TcpStream, hello: &Hello) -> io::Result<()> {
@@ -214,11 +197,4 @@ impl Reader {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// 128 random bits in hexadecimal.
-fn token() -> io::Result<String> {
-    let mut bytes = [0; 16];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

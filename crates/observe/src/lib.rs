@@ -11,7 +11,6 @@ mod interrupts;
 mod jvm;
 mod names;
 mod observation;
-mod protocol;
 mod sampler;
 mod sched;
 mod stacks;

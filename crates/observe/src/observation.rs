@@ -139,7 +139,7 @@ impl Observation {
                 Wanted { node: node.node.clone(), interval: options.jvm_interval, stall_bound: options.stall_bound };
             let link =
                 AgentLink::listen(recorder.clone(), wanted, names.clone(), events.clone()).map_err(Error::Listen)?;
-            let agent_options = link.agent_options();
+            let agent_options = link.agent_options().to_string();
             // From here on it is taken off again by `stop`, whatever comes.
             self.agents.push((node.node.clone(), link));
             let target = target::find(Which::Pid(node.pid.cast_signed()))?;

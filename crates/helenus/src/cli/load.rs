@@ -189,7 +189,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         live.show(&mut steps, &progress);
         if let Some(metrics) = &metrics {
-            metrics.show(&progress);
+            metrics.show(progress.clone());
         }
         if let Some(log) = &mut log {
             log.look(recorder.clock().now_ns(), LOG_EVERY_NS);

@@ -14,6 +14,8 @@ mod lab;
 mod load;
 mod nodes;
 mod phases;
+mod points;
+mod probes;
 mod ps;
 mod record;
 mod recording;
@@ -22,7 +24,9 @@ mod responder;
 mod spectrogram;
 mod sql;
 mod stress;
+mod target;
 mod up;
+mod valve;
 mod verify;
 
 use crate::terminal;
@@ -63,6 +67,9 @@ enum Command {
     Spectrogram(spectrogram::Arguments),
     Sql(sql::Arguments),
     Recording(recording::Arguments),
+    Points(points::Arguments),
+    Probes(probes::Arguments),
+    Valve(valve::Arguments),
     Lab(lab::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
@@ -87,6 +94,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Spectrogram(arguments) => spectrogram::run(&arguments),
         Command::Sql(arguments) => sql::run(arguments),
         Command::Recording(arguments) => recording::run(arguments),
+        Command::Points(arguments) => points::run(&arguments),
+        Command::Probes(arguments) => probes::run(&arguments),
+        Command::Valve(arguments) => valve::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

@@ -1,4 +1,5 @@
-//! What the agent and the recorder say to each other, over a TCP connection that the agent opens.
+//! What the agent and the recorder say to each other, over a TCP connection that the agent opens; agent/PROTOCOL.md has
+//! what the commands mean.
 //!
 //! Little endian. The agent says hello once: `HLNS`, `u32` protocol, `u16` length and token, `u32` length and JSON.
 //! Then both send frames: `u32` length of what follows, `u8` kind, payload. All that comes from the agent's side is
@@ -12,6 +13,7 @@ const MAGIC: &[u8; 4] = b"HLNS";
 const LONGEST_HELLO: u32 = 64 << 10;
 /// A second of rows of a node with some thousand tables is below 2 MB.
 pub const LONGEST_FRAME: u32 = 32 << 20;
+pub const LONGEST_COMMAND: usize = 64 << 10;
 
 /// What the agent says of itself and its JVM.
 #[derive(Debug, Clone, Deserialize)]
@@ -55,6 +57,8 @@ pub enum Frame {
     ThreadNames(Vec<(i64, String)>),
     /// Everything is undone; the last frame.
     Bye(String),
+    /// The answer to a command, JSON.
+    Reply(Vec<u8>),
 }
 
 /// Reads the hello and compares its token.
@@ -96,6 +100,7 @@ pub fn read_frame(from: &mut impl Read) -> io::Result<Frame> {
         2 => Ok(Frame::Log(text(payload))),
         3 => thread_names(payload).ok_or_else(|| bad("thread names that end early")).map(Frame::ThreadNames),
         4 => Ok(Frame::Bye(text(payload))),
+        5 => Ok(Frame::Reply(payload.to_vec())),
         kind => Err(bad(&format!("a frame of the unknown kind {kind}"))),
     }
 }
@@ -118,6 +123,14 @@ pub fn write_start(to: &mut impl Write, start: &Start<'_>) -> io::Result<()> {
 
 pub fn write_detach(to: &mut impl Write) -> io::Result<()> {
     write_frame(to, 2, &[])
+}
+
+/// A command has at most [`LONGEST_COMMAND`] bytes.
+pub fn write_command(to: &mut impl Write, command: &[u8]) -> io::Result<()> {
+    match command.len() {
+        0..=LONGEST_COMMAND => write_frame(to, 3, command),
+        length => Err(bad(&format!("a command of {length} bytes; an agent takes {LONGEST_COMMAND} at most"))),
+    }
 }
 
 fn write_frame(to: &mut impl Write, kind: u8, payload: &[u8]) -> io::Result<()> {
@@ -180,10 +193,13 @@ mod tests {
         write_frame(&mut bytes, 1, &[7, 2, 0, 0, 0, 9, 9]).unwrap();
         write_frame(&mut bytes, 3, &[&5i64.to_le_bytes()[..], &[2, 0], b"ab"].concat()).unwrap();
         write_frame(&mut bytes, 4, b"done").unwrap();
+        write_frame(&mut bytes, 5, b"{}").unwrap();
+        assert!(write_command(&mut bytes.clone(), &[b' '; LONGEST_COMMAND + 1]).is_err());
         let mut from = &bytes[..];
         assert_eq!(read_frame(&mut from).unwrap(), Frame::Rows { table: 7, count: 2, bytes: vec![9, 9] });
         assert_eq!(read_frame(&mut from).unwrap(), Frame::ThreadNames(vec![(5, "ab".into())]));
         assert_eq!(read_frame(&mut from).unwrap(), Frame::Bye("done".into()));
+        assert_eq!(read_frame(&mut from).unwrap(), Frame::Reply(b"{}".to_vec()));
         assert_eq!(read_frame(&mut from).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 

@@ -1,0 +1,17 @@
+/// Why a server was not changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    #[error(transparent)]
+    Attach(#[from] helenus_cassandra::attach::Error),
+    #[error("cannot listen on loopback for the agent: {0}")]
+    Listen(std::io::Error),
+    #[error("the agent in process {pid} did not come up: {reason}")]
+    NoAgent { pid: i32, reason: String },
+    #[error("the connection to the agent in process {pid} ended: {source}; ask again what holds (`helenus valve list`)")]
+    Broken { pid: i32, source: std::io::Error },
+    #[error("{error}; {hint}")]
+    Refused { error: String, hint: String },
+    #[error("the agent in process {pid} answered {command} in a way that is not understood: {reason}")]
+    Reply { pid: i32, command: String, reason: String },
+}

@@ -1,0 +1,20 @@
+//! All that changes a running server, and how each change is undone: valves, and the probes that say where one would pay.
+//!
+//! ```text
+//! valve add ─▶ Link ─▶ agent in the JVM ─▶ resident ─▶ gate or stage
+//!                                             └─ lives on when the link is closed, until its last valve is removed
+//! ```
+//!
+//! What is said is in agent/PROTOCOL.md.
+
+mod error;
+mod link;
+mod points;
+mod probes;
+mod valves;
+
+pub use error::Error;
+pub use link::Link;
+pub use points::{Found, Point};
+pub use probes::{Calls, Model, Probe, ProbeOptions};
+pub use valves::{Change, Place, Valve, Window};

@@ -1,0 +1,107 @@
+//! The way to the agent in one JVM: loads it, sends commands, reads its replies.
+
+use crate::Error;
+use helenus_cassandra::agent::protocol::{self, Frame};
+use helenus_cassandra::agent::{Door, Visitor};
+use helenus_cassandra::attach;
+use helenus_cassandra::target::Target;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::io::{self, BufReader};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// From being loaded to its hello.
+const HELLO_WITHIN: Duration = Duration::from_secs(30);
+/// Weaving the classes of a large server takes a second or two, and a collection may fall into it.
+const REPLY_WITHIN: Duration = Duration::from_secs(60);
+
+/// A connection to the agent in one JVM. What was changed through it lives on when it is closed.
+#[derive(Debug)]
+pub struct Link {
+    pid: i32,
+    to: TcpStream,
+    from: BufReader<TcpStream>,
+    /// What the agent had to say meanwhile.
+    log: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Reply {
+    Refused {
+        error: String,
+        #[serde(default)]
+        hint: String,
+    },
+    Ok {
+        ok: Value,
+    },
+}
+
+impl Link {
+    /// Loads the agent into the JVM and waits for it.
+    ///
+    /// # Errors
+    /// When the JVM refuses the agent, or it doesn't connect.
+    pub fn open(target: &Target, agent: &[u8]) -> Result<Link, Error> {
+        let door = Door::open().map_err(Error::Listen)?;
+        attach::load_agent(target, agent, &door.agent_options())?;
+        let pid = target.pid;
+        let Visitor { stream, .. } =
+            door.wait_for(HELLO_WITHIN).map_err(|reason| Error::NoAgent { pid, reason })?;
+        let broken = |source| Error::Broken { pid, source };
+        stream.set_read_timeout(Some(REPLY_WITHIN)).map_err(broken)?;
+        let from = BufReader::new(stream.try_clone().map_err(broken)?);
+        Ok(Link { pid, to: stream, from, log: Vec::new() })
+    }
+
+    /// Sends a command, its members those of `with`, and returns what the agent answers.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with what to do about it when the agent refuses: nothing has changed then.
+    pub fn command(&mut self, name: &str, with: Value) -> Result<Value, Error> {
+        let mut command = with;
+        command["do"] = json!(name);
+        let broken = |source| Error::Broken { pid: self.pid, source };
+        protocol::write_command(&mut self.to, command.to_string().as_bytes()).map_err(broken)?;
+        let reply = loop {
+            match protocol::read_frame(&mut self.from).map_err(broken)? {
+                Frame::Reply(reply) => break reply,
+                Frame::Log(line) => self.log.push(line),
+                Frame::Bye(reason) => return Err(broken(io::Error::other(reason))),
+                Frame::Rows { .. } | Frame::ThreadNames(_) => {}
+            }
+        };
+        match serde_json::from_slice(&reply) {
+            Ok(Reply::Ok { ok }) => Ok(ok),
+            Ok(Reply::Refused { error, hint }) => Err(Error::Refused { error, hint }),
+            Err(error) => Err(self.not_understood(name, &error)),
+        }
+    }
+
+    /// As [`Link::command`], read as what it is.
+    pub(crate) fn ask<T: DeserializeOwned>(&mut self, name: &str, with: Value) -> Result<T, Error> {
+        let answer = self.command(name, with)?;
+        serde_json::from_value(answer).map_err(|error| self.not_understood(name, &error))
+    }
+
+    /// Takes what the agent has said beside its replies.
+    pub fn take_log(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.log)
+    }
+
+    fn not_understood(&self, command: &str, error: &serde_json::Error) -> Error {
+        Error::Reply { pid: self.pid, command: command.to_string(), reason: error.to_string() }
+    }
+}
+
+impl Drop for Link {
+    /// The agent goes, and a resident stays for what is to stay.
+    fn drop(&mut self) {
+        let _ = protocol::write_detach(&mut self.to);
+        // Its word that it is gone, so that the next attach doesn't meet it.
+        while !matches!(protocol::read_frame(&mut self.from), Ok(Frame::Bye(_)) | Err(_)) {}
+    }
+}

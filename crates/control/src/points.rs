@@ -1,0 +1,41 @@
+//! Measurement points: where probes and valves can stand.
+
+use crate::{Error, Link};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What a search has found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// The release whose named points are known, such as `cassandra-5.0`; null in a JVM that is none.
+    pub preset: Option<String>,
+    pub points: Vec<Point>,
+}
+
+/// A method that can be measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// Its name in the preset, or the method.
+    pub point: String,
+    pub method: String,
+    /// Whether a valve may stand there, and why not.
+    #[serde(default)]
+    pub gate: bool,
+    pub why_no_gate: Option<String>,
+    /// Whether a request may be refused there with the server's Overloaded.
+    #[serde(default)]
+    pub refuse: bool,
+}
+
+impl Link {
+    /// Points that a name or a pattern stands for, at most so many of them; all that the preset names without one.
+    pub fn find_points(&mut self, pattern: Option<&str>, at_most: Option<u32>) -> Result<Found, Error> {
+        let mut with = json!({});
+        for (key, value) in [("pattern", pattern.map(Value::from)), ("at_most", at_most.map(Value::from))] {
+            if let Some(value) = value {
+                with[key] = value;
+            }
+        }
+        self.ask("points.find", with)
+    }
+}

@@ -1,0 +1,102 @@
+//! Probes: the performance model of a running server.
+
+use crate::{Error, Link, Point};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What is to be metered.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ProbeOptions {
+    /// Points by name or pattern; none for all that the preset names.
+    pub at: Vec<String>,
+    /// Methods that each of them may stand for.
+    pub at_most: Option<u32>,
+    /// CPU time and allocated bytes of each call too, which costs a microsecond a call.
+    pub cpu: bool,
+    pub allocation: bool,
+    /// Of all CPUs: what metering may cost at most.
+    pub bound_percent: Option<f64>,
+    /// A probe whose own time for a call is below this is the first to be switched off.
+    pub threshold_ns: Option<u64>,
+}
+
+/// What the probes have metered since they were started.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    /// System.nanoTime() of the server.
+    pub read_ns: i64,
+    /// Of metering one call, measured there.
+    pub cost_ns: f64,
+    /// Of all CPUs, in the last second: what metering costs.
+    pub share: f64,
+    pub bound_share: f64,
+    pub threshold_ns: i64,
+    pub cpu: bool,
+    pub allocation: bool,
+    /// Failures of the agent, which the server did not feel.
+    #[serde(default)]
+    pub faults: i64,
+    pub probes: Vec<Probe>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Probe {
+    pub probe: String,
+    pub method: String,
+    pub on: bool,
+    pub off_reason: Option<String>,
+    #[serde(default)]
+    pub calls: Vec<Calls>,
+}
+
+/// Calls of a probe that came from one caller in one thread group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calls {
+    /// The metered point that called it; none where none did.
+    pub caller: Option<String>,
+    /// By the method itself: their time is within that of the outer call.
+    #[serde(default)]
+    pub itself: bool,
+    pub thread_group: String,
+    pub calls: i64,
+    pub failed: i64,
+    pub total_ns: i64,
+    /// Without the time of callees that are metered themselves.
+    pub inherent_ns: i64,
+    pub max_ns: i64,
+    pub cpu_ns: Option<i64>,
+    pub allocated_bytes: Option<i64>,
+    /// Lowest and highest time of a bin, and the calls in it.
+    #[serde(default)]
+    pub bins: Vec<(i64, i64, i64)>,
+}
+
+impl Link {
+    /// Begins to meter; returns the points. They are metered until [`Link::stop_probes`], also when this link is closed.
+    pub fn start_probes(&mut self, options: &ProbeOptions) -> Result<Vec<Point>, Error> {
+        let mut with = json!({"cpu": options.cpu, "allocation": options.allocation});
+        if !options.at.is_empty() {
+            with["at"] = json!(options.at);
+        }
+        for (name, value) in [
+            ("at_most", options.at_most.map(Value::from)),
+            ("bound_percent", options.bound_percent.map(Value::from)),
+            ("threshold_ns", options.threshold_ns.map(Value::from)),
+        ] {
+            if let Some(value) = value {
+                with[name] = value;
+            }
+        }
+        self.ask("probes.start", with)
+    }
+
+    /// The model so far; none when no probes are on.
+    pub fn read_probes(&mut self) -> Result<Option<Model>, Error> {
+        self.ask("probes.read", json!({}))
+    }
+
+    /// The model as it was at the end. The server's classes are as they were.
+    pub fn stop_probes(&mut self) -> Result<Model, Error> {
+        self.ask("probes.stop", json!({}))
+    }
+}

@@ -1,0 +1,47 @@
+//! The one running node that a command changes.
+
+use super::nodes;
+use crate::assets::AGENT_JAR;
+use crate::terminal;
+use anyhow::Result;
+use clap::Args;
+use helenus_cassandra::target::{self, Target, Which};
+use helenus_control::Link;
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct TargetArguments {
+    /// The node, by its CQL address; it runs on this machine
+    #[arg(long, value_name = "ADDRESS[:PORT]")]
+    node: Option<String>,
+    /// The node, or any JVM, by its process
+    #[arg(long, value_name = "PID")]
+    pid: Option<i32>,
+}
+
+impl TargetArguments {
+    fn find(&self) -> Result<Target> {
+        let which = match (&self.node, self.pid) {
+            (Some(node), _) => Which::Address(nodes::address(node)?),
+            (None, pid) => Which::Pid(pid.unwrap_or_default()),
+        };
+        Ok(target::find(which)?)
+    }
+
+    /// How it is called in what is shown.
+    pub fn name(&self) -> String {
+        self.node.clone().unwrap_or_else(|| format!("pid {}", self.pid.unwrap_or_default()))
+    }
+
+    /// Loads the agent into it.
+    pub fn link(&self) -> Result<Link> {
+        Ok(Link::open(&self.find()?, AGENT_JAR)?)
+    }
+}
+
+/// Says what the agent has said.
+pub fn say_log(link: &mut Link) {
+    for line in link.take_log() {
+        terminal::talk(terminal::dim(format_args!("agent: {line}")));
+    }
+}

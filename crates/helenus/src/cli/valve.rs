@@ -1,0 +1,319 @@
+use super::target::{TargetArguments, say_log};
+use crate::metrics::{Metrics, Watched};
+use crate::{interrupt, terminal};
+use anyhow::{Result, bail, ensure};
+use clap::{Args, Subcommand};
+use helenus_control::{Change, Place, Valve};
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Adaptive control valves inside a running node: how much may be inside a point or a stage at once
+///
+/// A valve finds the limit that serves best by itself, says why it is what it is, and opens when anything goes wrong. It stays
+/// when this command has ended, until it is removed; the node is then as it was before.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus valve add lwt --at lwt --law throughput --node 127.0.0.1
+  helenus valve add requests --stage native-transport --law response-time --max 128 --node 127.0.0.1
+  helenus valve add scans --at scans --law fixed --parameter limit=8 --lease 5m --node 127.0.0.1
+  helenus valve watch --node 127.0.0.1
+  helenus valve set lwt --max 64 --node 127.0.0.1
+  helenus valve remove --all --node 127.0.0.1")]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Put a valve into a node
+    Add(Add),
+    /// Change a valve; one that was open governs again
+    Set(Set),
+    /// The valves of a node
+    List(List),
+    /// Look at the valves of a node while they work
+    Watch(Watch),
+    /// Take a valve out again; the node is as it was before
+    Remove(Remove),
+}
+
+#[derive(Debug, Args)]
+struct Add {
+    /// What it is called
+    name: String,
+    /// A point that it stands at, by name or pattern (may be given again); see `helenus points`
+    #[arg(long, value_name = "POINT", required_unless_present = "stage", conflicts_with = "stage")]
+    at: Vec<String>,
+    /// A stage whose own size it steers: native-transport, read, mutation, counter-mutation, view-mutation, compaction,
+    /// compaction-throughput
+    #[arg(long, value_name = "STAGE")]
+    stage: Option<String>,
+    #[command(flatten)]
+    changes: Changes,
+    /// Who goes first of those that wait: fifo, lifo, or class
+    #[arg(long, value_name = "ORDER", conflicts_with = "stage")]
+    order: Option<String>,
+    /// With --order class: how often a point's turn comes (may be given again)
+    #[arg(long = "weight", value_name = "POINT=N", value_parser = pair::<u32>)]
+    weights: Vec<(String, u32)>,
+    /// Methods that the points may stand for
+    #[arg(long, value_name = "N")]
+    at_most: Option<u32>,
+    #[command(flatten)]
+    target: TargetArguments,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What can be changed later too.
+#[derive(Debug, Args)]
+struct Changes {
+    /// What decides on the limit: throughput, response-time, jitter, fixed, vegas, gradient2, aimd, codel
+    #[arg(long, value_name = "LAW")]
+    law: Option<String>,
+    /// A parameter of the law (may be given again)
+    #[arg(long = "parameter", value_name = "NAME=VALUE", value_parser = pair::<String>)]
+    parameters: Vec<(String, String)>,
+    /// The limit is never below
+    #[arg(long, value_name = "N")]
+    min: Option<u32>,
+    /// The limit is never above
+    #[arg(long, value_name = "N")]
+    max: Option<u32>,
+    /// One that has waited for so long goes through, or is refused with --refuse
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    max_wait: Option<Duration>,
+    /// Answer with the server's Overloaded after --max-wait; only where the point has such an answer
+    #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "true", value_parser = yes)]
+    refuse: Option<bool>,
+    /// Open when nothing goes through for so long while some wait
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    watchdog: Option<Duration>,
+    /// Open when nobody watches with --hold for so long; 0s for never
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    lease: Option<Duration>,
+}
+
+#[derive(Debug, Args)]
+struct Set {
+    /// Which valve
+    name: String,
+    #[command(flatten)]
+    changes: Changes,
+    #[command(flatten)]
+    target: TargetArguments,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct List {
+    #[command(flatten)]
+    target: TargetArguments,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Watch {
+    #[command(flatten)]
+    target: TargetArguments,
+    /// Between two looks
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = super::duration)]
+    interval: Duration,
+    /// How long
+    #[arg(long = "for", value_name = "DURATION", value_parser = super::duration)]
+    lasts: Option<Duration>,
+    /// Renew the leases of the valves meanwhile
+    #[arg(long)]
+    hold: bool,
+    /// Serve OpenMetrics (Prometheus) on this loopback address meanwhile; the address with its token is said
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    metrics: Option<SocketAddr>,
+    /// A line of JSON for each look
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Remove {
+    /// Which valve
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    name: Option<String>,
+    /// All of them
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    target: TargetArguments,
+}
+
+fn pair<T: std::str::FromStr>(text: &str) -> Result<(String, T), String> {
+    let wrong = || format!("`{text}` is no NAME=VALUE");
+    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    Ok((name.to_string(), value.parse().map_err(|_| wrong())?))
+}
+
+fn yes(text: &str) -> Result<bool, String> {
+    match text {
+        "yes" | "true" => Ok(true),
+        "no" | "false" => Ok(false),
+        _ => Err("say yes or no".to_string()),
+    }
+}
+
+impl Changes {
+    fn change(&self) -> Change {
+        let millis = |duration: Option<Duration>| {
+            duration.map(|duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+        };
+        Change {
+            law: self.law.clone(),
+            parameters: self.parameters.iter().cloned().collect::<BTreeMap<_, _>>(),
+            min: self.min,
+            max: self.max,
+            max_wait_ms: millis(self.max_wait),
+            refuse: self.refuse,
+            watchdog_ms: millis(self.watchdog),
+            lease_ms: millis(self.lease),
+            ..Change::default()
+        }
+    }
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    match arguments.action {
+        Action::Add(add) => {
+            let mut link = add.target.link()?;
+            let place = match add.stage {
+                Some(stage) => Place::Stage(stage),
+                None => Place::At(add.at),
+            };
+            let change = Change {
+                order: add.order,
+                weights: add.weights.into_iter().collect(),
+                at_most: add.at_most,
+                ..add.changes.change()
+            };
+            let valve = link.add_valve(&add.name, &place, &change)?;
+            say_log(&mut link);
+            show_one(&valve, add.json)?;
+            terminal::talk(terminal::dim(format_args!(
+                "it stays until `helenus valve remove {}`; look at it with `helenus valve watch`",
+                valve.valve
+            )));
+        }
+        Action::Set(set) => {
+            let change = set.changes.change();
+            ensure!(change != Change::default(), "say what is to change, such as --max 64");
+            let mut link = set.target.link()?;
+            let valve = link.set_valve(&set.name, &change)?;
+            say_log(&mut link);
+            show_one(&valve, set.json)?;
+        }
+        Action::List(list) => {
+            let valves = list.target.link()?.valves()?;
+            if list.json {
+                println!("{}", serde_json::to_string_pretty(&valves)?);
+            } else if valves.is_empty() {
+                terminal::talk(format_args!("no valves in {}", list.target.name()));
+            } else {
+                anstream::println!("{}", table(&valves));
+            }
+        }
+        Action::Watch(watch) => self::watch(&watch)?,
+        Action::Remove(remove) => {
+            let mut link = remove.target.link()?;
+            let left = link.remove_valve(remove.name.as_deref())?;
+            say_log(&mut link);
+            let gone = remove.name.as_deref().map_or("all valves are".to_string(), |name| format!("{name} is"));
+            terminal::done(format_args!("{gone} removed from {}; {} left", remove.target.name(), left.len()));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_one(valve: &Valve, json: bool) -> Result<()> {
+    if json {
+        println!("{}", serde_json::to_string_pretty(valve)?);
+    } else {
+        anstream::println!("{}", table(std::slice::from_ref(valve)));
+    }
+    Ok(())
+}
+
+fn watch(watch: &Watch) -> Result<()> {
+    let cancel = interrupt::cancel_on_signals()?;
+    let mut link = watch.target.link()?;
+    let metrics = watch.metrics.map(Metrics::serve).transpose()?;
+    if let Some(metrics) = &metrics {
+        terminal::done(format_args!("metrics on {}", metrics.address()));
+    }
+    let live = std::io::stdout().is_terminal() && !watch.json;
+    let started = Instant::now();
+    loop {
+        let valves = if watch.hold { link.renew_leases()? } else { link.valves()? };
+        say_log(&mut link);
+        if valves.is_empty() {
+            bail!("there are no valves in {}; add one with `helenus valve add`", watch.target.name());
+        }
+        match (watch.json, live) {
+            (true, _) => println!("{}", serde_json::to_string(&valves)?),
+            (_, true) => anstream::print!("\x1b[H\x1b[2J{}\n", table(&valves)),
+            (_, false) => anstream::println!("{}", table(&valves)),
+        }
+        std::io::stdout().flush()?;
+        if let Some(metrics) = &metrics {
+            metrics.show(Watched { node: watch.target.name(), valves });
+        }
+        let next = Instant::now() + watch.interval;
+        while Instant::now() < next {
+            if cancel.is_cancelled() || watch.lasts.is_some_and(|lasts| started.elapsed() >= lasts) {
+                return Ok(());
+            }
+            std::thread::sleep(super::LOOK_EVERY.min(next.saturating_duration_since(Instant::now())));
+        }
+    }
+}
+
+fn table(valves: &[Valve]) -> comfy_table::Table {
+    let header = [
+        "valve", "at", "law", "limit", "of", "inside", "waiting", "done/s", "mean", "wait", "p99", "refused", "why",
+    ];
+    let rows = valves.iter().map(|valve| {
+        let last = valve.last.as_ref();
+        let nanos = |ns: Option<i64>| ns.map_or("–".to_string(), terminal::nanos);
+        let place = valve.stage.clone().map_or_else(|| valve.at.join(" "), |stage| format!("stage {stage}"));
+        let why = match (&valve.open_reason, last) {
+            (Some(why), _) => format!("open: {why}"),
+            (None, Some(last)) => last.reason.clone(),
+            (None, None) => "no window has ended yet".to_string(),
+        };
+        vec![
+            valve.valve.clone(),
+            place,
+            valve.law.clone(),
+            valve.limit.map_or("open".to_string(), |limit| limit.to_string()),
+            format!("{}–{}", valve.min, valve.max),
+            valve.in_flight.to_string(),
+            valve.waiting.to_string(),
+            last.map_or("–".to_string(), |last| terminal::count(last.throughput_per_s.round() as u64)),
+            nanos(last.and_then(|last| last.mean_ns)),
+            nanos(last.and_then(|last| last.wait_mean_ns)),
+            nanos(last.and_then(|last| last.p99_ns)),
+            last.map_or("–".to_string(), |last| terminal::count(last.refused.unsigned_abs())),
+            why,
+        ]
+    });
+    let mut table = terminal::table(&header, rows, 3);
+    if let Some(why) = table.column_mut(header.len() - 1) {
+        why.set_cell_alignment(comfy_table::CellAlignment::Left);
+    }
+    table
+}

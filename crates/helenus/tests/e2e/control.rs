@@ -1,0 +1,89 @@
+//! Valves and probes in a real Cassandra under load: what they say, and that nothing of them is left.
+
+use crate::harness::{Place, wait_for};
+use serde_json::Value;
+
+#[test]
+fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
+    let place = Place::new();
+    place.well("up --name control --heap 768m");
+    let node = place.json("ps --json")[0]["nodes"][0]["address"].as_str().unwrap().to_string();
+    let on = format!("--node {node}");
+    place.well(&format!("load lightweight {on} --populate --population 2k -o populate.helenus"));
+
+    let found = place.json(&format!("points {on} --json"));
+    assert_eq!(found["preset"], "cassandra-5.0");
+    let lwt = found["points"].as_array().unwrap().iter().find(|point| point["point"] == "lwt").unwrap();
+    assert_eq!((&lwt["gate"], &lwt["refuse"]), (&Value::Bool(true), &Value::Bool(true)));
+
+    let load = place.start(&format!("load lightweight/mixed {on} --population 2k --in-flight 64 --for 45s --json -o load.helenus"));
+    let record = place.start(&format!("record {on} --for 40s --stacks off -o record.helenus"));
+    // The classes of the path of a transaction are there from the first one on.
+    let added = place.json(&format!("valve add claims --at lwt --law fixed --parameter limit=4 --max 32 {on} --json"));
+    assert_eq!((&added["law"], &added["min"], &added["max"]), (&"fixed".into(), &1.into(), &32.into()));
+    let list = || place.json(&format!("valve list {on} --json"));
+    wait_for("a window of the valve", || list()[0]["last"]["completed"].as_i64() > Some(0));
+    let valve = &list()[0];
+    assert_eq!((&valve["limit"], &valve["state"]), (&4.into(), &"on".into()), "{valve}");
+    assert!(valve["last"]["in_flight"].as_f64().unwrap() <= 4.0, "{valve}");
+    assert!(valve["last"]["waiting"].as_f64().unwrap() > 0.0, "{valve}");
+
+    let changed = place.json(&format!("valve set claims --law throughput --max 16 {on} --json"));
+    assert_eq!((&changed["law"], &changed["max"]), (&"throughput".into(), &16.into()));
+    place.well(&format!("valve add requests --stage native-transport --law fixed --parameter limit=20 {on}"));
+    assert_eq!(list().as_array().unwrap().len(), 2);
+
+    let model = place.json(&format!("probes {on} --at request --at lwt --for 4s --bound 50 --json"));
+    let probe = |name: &str| model["probes"].as_array().unwrap().iter().find(|probe| probe["probe"] == name).unwrap();
+    let sum = |probe: &Value, of: &str| -> i64 {
+        probe["calls"].as_array().unwrap().iter().map(|calls| calls[of].as_i64().unwrap()).sum()
+    };
+    let (requests, transactions) = (probe("request"), probe("lwt"));
+    assert!(sum(requests, "calls") > sum(transactions, "calls"), "{model}");
+    assert!(sum(transactions, "calls") > 0);
+    assert_eq!(transactions["calls"][0]["caller"], "request");
+    // What a request spends in a transaction is not its own.
+    let (own, total, inside) = (sum(requests, "inherent_ns"), sum(requests, "total_ns"), sum(transactions, "total_ns"));
+    assert!(own + inside <= total + total / 100, "{own} {inside} {total}");
+
+    place.well(&format!("valve remove --all {on}"));
+    assert_eq!(list().as_array().unwrap().len(), 0);
+    let summary: Value = {
+        let said = load.end();
+        assert!(said.status.success(), "{}", said.err);
+        serde_json::from_str(&said.out).unwrap()
+    };
+    assert_eq!(summary["errors"].as_array().unwrap().len(), 0, "{}", summary["errors"]);
+    assert!(record.end().status.success());
+    assert!(place.ask("record.helenus", "select count(*) from valves where valve = 'claims' and law = 'throughput'") > 5);
+    let fast = "select max(limit) from valves where valve = 'claims' and law = 'fixed'";
+    assert_eq!(place.ask("record.helenus", fast), 4);
+    assert!(place.ask("record.helenus", "select sum(calls) from probes where probe = 'lwt'") > 0);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_a_way_out() {
+    let place = Place::new();
+    place.well("up --name refusals --heap 512m");
+    let node = place.json("ps --json")[0]["nodes"][0]["address"].as_str().unwrap().to_string();
+    let refused = |arguments: &str| {
+        let said = place.run(&format!("{arguments} --node {node}"));
+        assert_eq!(said.status.code(), Some(2), "{arguments}: {} {}", said.out, said.err);
+        said.err
+    };
+    let nearest = refused("valve add a --at StorageProxy.caz");
+    assert!(nearest.contains("StorageProxy.cas"), "{nearest}");
+    let many = refused("valve add a --at org.apache.cassandra.*.*");
+    assert!(many.contains("at_most") || many.contains("--at-most"), "{many}");
+    let held = refused("valve add a --at commit-log");
+    assert!(held.contains("commit") && held.len() > 40, "{held}");
+    let law = refused("valve add a --stage read --law throughputt");
+    assert!(law.contains("throughput"), "{law}");
+    let stage = refused("valve add a --stage reed");
+    assert!(stage.contains("read"), "{stage}");
+    refused("valve set nobody --max 5");
+    refused("valve remove nobody");
+    let empty = refused("valve watch");
+    assert!(empty.contains("helenus valve add"), "{empty}");
+    assert_eq!(place.json(&format!("valve list --node {node} --json")).as_array().unwrap().len(), 0);
+}
