@@ -126,7 +126,9 @@ public final class Window {
       return this;
     }
 
-    /** The times of those who left, ns: sums inside and waited, and the longest of both together. */
+    /**
+     * The times of those who left, ns: sums inside and waited, and the longest of both together.
+     */
     public Builder times(long totalNs, long waitNs, long maxNs, Latencies latencies) {
       this.totalNs = totalNs;
       this.waitNs = waitNs;

@@ -1,0 +1,78 @@
+package io.helenus.agent.valves.law;
+
+/**
+ * By how much the mean of one sample is above that of another, and how sure that is.
+ *
+ * <p>Welch's test for samples of unlike variance: {@code se² = v1/n1 + v2/n2}, with {@code df =
+ * se⁴ / ((v1/n1)²/(n1-1) + (v2/n2)²/(n2-1))} degrees of freedom (Welch, The generalization of
+ * Student's problem when several different population variances are involved, Biometrika 34, 1947).
+ * Figures of neighbouring windows are alike, so that n of them say less than n: with a correlation
+ * r from one to the next, se² grows by {@code (1+r)/(1-r)} (Bayley and Hammersley, The effective
+ * number of independent observations in an autocorrelated time series, JRSS Supplement 8, 1946).
+ */
+final class Difference {
+  /** One chance in a hundred that a difference to one side is taken for real where there is none. */
+  private static final double SURE = 2.326;
+
+  /** No server is as even as a handful of windows may look. */
+  private static final double LEAST_DEVIATION = 0.004;
+
+  /** The mean of the one less that of the other. */
+  final double mean;
+
+  /** The standard error of that. */
+  final double error;
+
+  /** How far the true difference may be from the mean, to each side. */
+  final double margin;
+
+  private Difference(double mean, double error, double freedom) {
+    this.mean = mean;
+    this.error = error;
+    this.margin = error * quantile(SURE, freedom);
+  }
+
+  /**
+   * @param correlation from one figure to the next, 0 to 1
+   */
+  static Difference between(Sample one, Sample other, double correlation) {
+    double least = LEAST_DEVIATION * LEAST_DEVIATION;
+    // A few figures may lie close together by chance; those of the other sample tell how far they
+    // scatter as a rule.
+    double variance1 = Math.max(least, Math.max(one.variance(), other.variance() / 4));
+    double variance2 = Math.max(least, Math.max(other.variance(), one.variance() / 4));
+    double share1 = variance1 / Math.max(1, one.count());
+    double share2 = variance2 / Math.max(1, other.count());
+    double square = share1 + share2;
+    double freedom =
+        square
+            * square
+            / (share1 * share1 / Math.max(1, one.count() - 1)
+                + share2 * share2 / Math.max(1, other.count() - 1));
+    double inflation = (1 + correlation) / (1 - correlation);
+    return new Difference(one.mean() - other.mean(), Math.sqrt(square * inflation), freedom);
+  }
+
+  /** Whether the one is above the other by more than chance would have it. */
+  boolean above() {
+    return mean > margin;
+  }
+
+  /** Whether the one is below the other by more than chance would have it. */
+  boolean below() {
+    return mean < -margin;
+  }
+
+  /**
+   * Student's quantile from the normal one, by the first terms of its expansion in 1/df (Fisher and
+   * Cornish, Technometrics 2, 1960); good to 2 % from 3 degrees of freedom on.
+   */
+  private static double quantile(double normal, double freedom) {
+    double df = Math.max(2, freedom);
+    double cube = normal * normal * normal;
+    double fifth = cube * normal * normal;
+    return normal
+        + (cube + normal) / (4 * df)
+        + (5 * fifth + 16 * cube + 3 * normal) / (96 * df * df);
+  }
+}

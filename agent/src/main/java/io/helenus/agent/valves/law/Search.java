@@ -1,0 +1,381 @@
+package io.helenus.agent.valves.law;
+
+/**
+ * Looks for the limit at which an objective is best, and stays where it is unless another limit is
+ * shown to be better.
+ *
+ * <p>One limit holds (home, in the code). A {@link Route} names another, a {@link Trial} measures it
+ * against the one that holds, and only what is better beyond doubt takes its place; a limit that
+ * binds and cannot be told from no limit gives way to no limit. What trying costs comes out of a
+ * {@link Budget}. When there is nothing left to try, it rests, tries something now and then, and
+ * more rarely each time; a {@link Shift} of the workload starts it afresh.
+ */
+final class Search implements Law {
+  private enum Step {
+    LEARN,
+    SETTLE,
+    MEASURE,
+    RETURN,
+    COMPARE,
+    REST
+  }
+
+  private static final long SHORTEST_NS = 125_000_000;
+  private static final long LONGEST_NS = 1_000_000_000;
+  private static final long MOST_LAG_NS = 2_000_000_000;
+  private static final long LONGEST_SETTLING_NS = 4_000_000_000L;
+  private static final long FIRST_REST_NS = 8_000_000_000L;
+  private static final long LONGEST_REST_NS = 300_000_000_000L;
+
+  /** A limit is compared with what is no older than this. */
+  private static final long FRESH_NS = 12_000_000_000L;
+
+  /** After so long without requests what was learned does not hold any more. */
+  private static final long FORGET_NS = 20_000_000_000L;
+
+  private static final int FEWEST_LEFT = 10;
+  private static final int LEARN_WINDOWS = 8;
+
+  /** So many of the last windows at the limit that holds are what others are compared with. */
+  private static final int COMPARED = 16;
+
+  private final Objective objective;
+  private final double worth;
+  private final int max;
+  private final Route route;
+  private final Budget budget = new Budget();
+  private final Trust trust = new Trust();
+  private final Shift shift = new Shift();
+  private History history = new History();
+  private History tried = new History();
+
+  private Step step = Step.LEARN;
+  private int home;
+  private int limit;
+  private Trial trial;
+  private Trial pending;
+  private long nowNs;
+  private int learned;
+  private long changedNs;
+  private long drainedNs;
+  private long restNs = FIRST_REST_NS;
+  private long restUntilNs;
+  private long idleNs;
+  private double bestRate = Double.NEGATIVE_INFINITY;
+  private long windowNs = SHORTEST_NS;
+  private String reason = "measuring what it does without a limit";
+
+  /**
+   * @param worth the least ratio, as a logarithm, for which the limit moves
+   */
+  Search(Objective objective, double worth, int min, int max, long seed) {
+    this.objective = objective;
+    this.worth = worth;
+    this.max = max;
+    this.home = max;
+    this.limit = max;
+    this.route = new Route(min, max, worth, seed);
+  }
+
+  @Override
+  public long windowNs() {
+    return step == Step.SETTLE || step == Step.RETURN ? windowNs / 2 : windowNs;
+  }
+
+  @Override
+  public Decision next(Window window) {
+    nowNs = window.endNs;
+    budget.pass(window.lengthNs() / 1e9, home < max ? route.gain() : 0);
+    if (window.limit == limit && !idle(window) && trust.counts(window)) {
+      double score = objective.score(window);
+      if (!Double.isNaN(score) && !Double.isInfinite(score)) {
+        take(window, score);
+      }
+    }
+    return new Decision(limit, reason);
+  }
+
+  /** Whether there is too little traffic to say anything; after long, the limit is let go. */
+  private boolean idle(Window window) {
+    if (window.left() >= FEWEST_LEFT) {
+      idleNs = 0;
+      if (limit == home) {
+        windowNs = lengthFor(window);
+      }
+      return false;
+    }
+    idleNs += window.lengthNs();
+    if (limit == home) {
+      windowNs = Math.min(LONGEST_NS, windowNs * 2);
+    }
+    if (step == Step.MEASURE && window.gcShare < 0.5) {
+      trial.hurt();
+      judge();
+    } else if (idleNs > FORGET_NS && (home < max || history.count() > 0)) {
+      begin(max, "too few requests to learn from: no limit");
+    }
+    return true;
+  }
+
+  /** Long enough for the objective, by what this window saw; it changes by half at most. */
+  private long lengthFor(Window window) {
+    double neededNs = objective.perWindow() / window.completedPerS() * 1e9;
+    double near = Math.max(windowNs / 1.5, Math.min(windowNs * 1.5, neededNs));
+    return (long) Math.max(SHORTEST_NS, Math.min(LONGEST_NS, near));
+  }
+
+  private void take(Window window, double score) {
+    if (step != Step.LEARN && step != Step.REST && step != Step.COMPARE) {
+      double loss = -Math.expm1(score - history.scores(COMPARED).mean());
+      budget.spend(Math.max(-1, Math.min(1, loss)), window.lengthNs() / 1e9);
+    }
+    switch (step) {
+      case SETTLE:
+        if (settled(window)) {
+          step = Step.MEASURE;
+        } else if (overrun(window)) {
+          pileUp();
+          judge();
+        }
+        break;
+      case MEASURE:
+        measure(window, score);
+        break;
+      case RETURN:
+        if (settled(window)) {
+          budget.settle();
+          limit = home;
+          step = trial == null ? Step.LEARN : Step.COMPARE;
+        }
+        break;
+      default:
+        atHome(window, score);
+    }
+  }
+
+  /** A window at the limit that holds. */
+  private void atHome(Window window, double score) {
+    history.add(window, score);
+    bestRate = Math.max(bestRate, rate(history));
+    String shifted = shift.add(window, history.correlation());
+    if (shifted != null) {
+      budget.grant();
+      begin(home, "the workload changed: " + shifted);
+    } else if (step == Step.COMPARE) {
+      trial.addHome(score);
+      if (trial.homeStretchDone()) {
+        trial.nextStretch();
+        visit();
+      }
+    } else if (step == Step.LEARN) {
+      learned++;
+      boolean enough = learned >= LEARN_WINDOWS / 2 && history.count() >= LEARN_WINDOWS;
+      if (enough || (route.goesOn() && history.count() > LEARN_WINDOWS / 2)) {
+        proceed();
+      }
+    } else if (nowNs >= restUntilNs) {
+      proceed();
+    }
+  }
+
+  private void begin(int limit, String why) {
+    home = limit;
+    this.limit = limit;
+    reason = why;
+    trial = null;
+    history.clear();
+    shift.clear();
+    route.restart();
+    restNs = FIRST_REST_NS;
+    bestRate = Double.NEGATIVE_INFINITY;
+    learned = 0;
+    step = Step.LEARN;
+    pending = null;
+  }
+
+  /** Begins the next trial, if there is one that may be paid for; rests otherwise. */
+  private void proceed() {
+    boolean rested = step == Step.REST;
+    if (pending == null) {
+      pending = route.next(home, inside());
+    }
+    if (pending == null && rested) {
+      pending = route.explore(home, inside());
+      restNs = Math.min(LONGEST_REST_NS, restNs * 2);
+    }
+    if (pending != null && pending.challenger == home) {
+      pending = null;
+    }
+    if (pending == null) {
+      rest(restNs);
+    } else if (affordable()) {
+      leave();
+    } else {
+      rest(FIRST_REST_NS);
+    }
+  }
+
+  private double inside() {
+    return history.figures(COMPARED, window -> window.inFlight).mean();
+  }
+
+  /** Whether what the pending trial is likely to lose until it is broken off may be lost. */
+  private boolean affordable() {
+    double trialS = 2 * (history.figures(COMPARED, objective::lagNs).mean() + windowNs) / 1e9;
+    double lossS = route.likelyLoss(pending.challenger) * trialS;
+    return budget.allows(Math.min(Budget.FIRST_S / 2, lossS));
+  }
+
+  private void rest(long lengthNs) {
+    step = Step.REST;
+    restUntilNs = nowNs + lengthNs;
+    reason =
+        home == max
+            ? "no limit: none was found to be better, " + says()
+            : "best so far, " + says();
+  }
+
+  private String says() {
+    return objective.say(history.scores(COMPARED).mean());
+  }
+
+  /** Goes to the limit that is to be tried. */
+  private void leave() {
+    trial = pending;
+    pending = null;
+    trial.compareWith(history.scores(COMPARED), history.correlation());
+    tried.clear();
+    visit();
+  }
+
+  private void visit() {
+    change(Step.SETTLE, trial.challenger, "trying " + trial.challenger + " against " + home + ": " + trial.why);
+  }
+
+  private void change(Step step, int limit, String why) {
+    this.step = step;
+    this.limit = limit;
+    reason = why;
+    changedNs = nowNs;
+    drainedNs = 0;
+  }
+
+  private boolean settled(Window window) {
+    if (drainedNs == 0 && window.inFlight <= 1.05 * limit + 0.5) {
+      drainedNs = window.startNs;
+    }
+    double lagNs = Math.min(MOST_LAG_NS, objective.lagNs(window));
+    boolean over = nowNs - changedNs >= LONGEST_SETTLING_NS;
+    boolean backlog = step == Step.RETURN && overrun(window);
+    return over || (drainedNs != 0 && !backlog && nowNs - drainedNs >= lagNs);
+  }
+
+  private void pileUp() {
+    route.piledUp(trial.challenger);
+    trial.hurt();
+  }
+
+  /** Whether more are there than can be by chance: clients that do not wait pile up. */
+  private boolean overrun(Window window) {
+    Sample there = history.figures(COMPARED, w -> w.inFlight + w.waiting);
+    boolean slower = Math.log(window.completedPerS()) < rate(history);
+    return (slower || step == Step.RETURN) && window.inFlight + window.waiting > 1.5 * there.mean() + 4 * there.deviation() + 4;
+  }
+
+  private void measure(Window window, double score) {
+    trial.add(score, Math.log(window.completedPerS()));
+    tried.add(window, score);
+    Sample refused = history.figures(COMPARED, Search::refusals);
+    if (overrun(window)) {
+      pileUp();
+    }
+    if (refusals(window) > refused.mean() + 4 * refused.deviation() + 0.01) {
+      trial.hurt();
+    }
+    if (budget.exhausted() && trial.difference().mean < 0) {
+      trial.hurt();
+    }
+    judge();
+  }
+
+  /** The share of those who were refused or failed. */
+  private static double refusals(Window window) {
+    double bad = window.refused + window.failed;
+    return bad / Math.max(1, window.completed + bad);
+  }
+
+  private void judge() {
+    double floor = objective.floor();
+    double leastRate =
+        floor > 0 ? Math.max(bestRate, rate(history)) + Math.log(floor) : Double.NEGATIVE_INFINITY;
+    Trial.Verdict verdict = trial.verdict(leastRate);
+    if (verdict == Trial.Verdict.OPEN) {
+      if (trial.stretchDone()) {
+        change(Step.RETURN, wayBack(), "comparing " + trial.challenger + " with " + home);
+      }
+      return;
+    }
+    boolean bound = history.figures(COMPARED, w -> w.limited ? 1 : 0).mean() > 0.5;
+    boolean letGo =
+        verdict == Trial.Verdict.EQUAL
+            && trial.challenger == max
+            && bound
+            && trial.difference().mean > -worth;
+    if (verdict == Trial.Verdict.BETTER || letGo) {
+      move(letGo);
+    } else {
+      stay(verdict);
+    }
+  }
+
+  private void move(boolean letGo) {
+    String how = letGo ? "no limit is as good as " + home : better();
+    budget.settle();
+    route.moved(trial);
+    bestRate = Math.max(bestRate, trial.rate());
+    home = trial.challenger;
+    History left = history;
+    history = tried;
+    tried = left;
+    shift.clear();
+    trial = null;
+    restNs = FIRST_REST_NS;
+    learned = 0;
+    step = Step.LEARN;
+    reason = "moved to " + home + ": " + how;
+  }
+
+  private String better() {
+    return String.format("%+.0f %%", 100 * Math.expm1(trial.difference().mean));
+  }
+
+  private void stay(Trial.Verdict verdict) {
+    boolean worse = verdict == Trial.Verdict.WORSE;
+    String how = trial.challenger + (worse ? " is worse than " : " is no better than ") + home;
+    route.judged(trial, verdict, home);
+    trial = null;
+    learned = 0;
+    if (!worse && route.goesOn() && nowNs - history.endNs() < FRESH_NS) {
+      pending = route.next(home, inside());
+      if (pending != null && affordable()) {
+        leave();
+        return;
+      }
+    }
+    change(Step.RETURN, wayBack(), how);
+  }
+
+  /**
+   * A backlog is not let loose on a server at once: it goes in with no more than twice as many
+   * inside as there used to be, until it is gone.
+   */
+  private int wayBack() {
+    return Math.min(home, Math.max(limit, (int) Math.ceil(2 * inside())));
+  }
+
+  private static double rate(History history) {
+    return history.count() == 0
+        ? Double.NEGATIVE_INFINITY
+        : Math.log(Math.max(1e-9, history.figures(COMPARED, Window::completedPerS).mean()));
+  }
+}
