@@ -7,8 +7,8 @@ import java.lang.management.ManagementFactory;
 public final class Measures {
   private static final int CALLS = 200;
 
-  final boolean cpu;
-  final boolean allocation;
+  public final boolean cpu;
+  public final boolean allocation;
 
   public Measures(boolean cpu, boolean allocation) {
     this.cpu = cpu;

@@ -151,7 +151,7 @@ public final class Probe implements Site {
   }
 
   /** All that was counted since the probe began, by who called. For one reader at a time. */
-  synchronized Map<Edge, Tally> read() {
+  public synchronized Map<Edge, Tally> read() {
     for (Iterator<Cell> i = cells.iterator(); i.hasNext(); ) {
       Cell cell = i.next();
       if (!cell.thread.isAlive()) {

@@ -52,6 +52,7 @@ public final class Probes {
   private final Weaving weaving;
   private final Consumer<String> log;
   private final Map<Integer, Metered> all = new TreeMap<>();
+  private final Measures measures;
   private final Overhead.Bound bound;
   private final double costNs;
   private final Thread thread = new Thread(this::run, "helenus-agent-probes");
@@ -76,6 +77,7 @@ public final class Probes {
     this.crossings = crossings;
     this.weaving = weaving;
     this.log = log;
+    this.measures = measures;
     int cpus = Runtime.getRuntime().availableProcessors();
     bound = new Overhead.Bound(boundShare, thresholdNs, cpus);
     costNs = Calibration.costNs(crossings) + measures.costNs();
@@ -110,6 +112,10 @@ public final class Probes {
 
   public Collection<Metered> all() {
     return all.values();
+  }
+
+  public Measures measures() {
+    return measures;
   }
 
   /** What metering one call costs here, ns. */
