@@ -4,14 +4,12 @@ package io.helenus.agent.valves.law;
 final class History {
   private static final int SIZE = 48;
 
-  private final double[] scores = new double[SIZE];
   private final Window[] windows = new Window[SIZE];
   private int next;
   private int count;
 
-  void add(Window window, double score) {
+  void add(Window window) {
     windows[next] = window;
-    scores[next] = score;
     next = (next + 1) % SIZE;
     count = Math.min(SIZE, count + 1);
   }
@@ -29,18 +27,35 @@ final class History {
     return back(0).endNs;
   }
 
+  /** How long they were altogether, ns. */
+  long lengthNs() {
+    long lengthNs = 0;
+    for (int i = 0; i < count; i++) {
+      lengthNs += back(i).lengthNs();
+    }
+    return lengthNs;
+  }
+
   /** A figure of a window. */
   interface Figure {
     double of(Window window);
   }
 
-  /** The scores of the last so many. */
-  Sample scores(int most) {
-    Sample sample = new Sample();
-    for (int i = Math.min(most, count) - 1; i >= 0; i--) {
-      sample.add(scores[index(i)]);
+  /** Whether more come than are served, by a tenth at least. */
+  boolean grows() {
+    int third = Math.min(16, count) / 3;
+    if (third < 2) {
+      return false;
     }
-    return sample;
+    double grown = 0;
+    double completed = 0;
+    for (int i = 0; i < third; i++) {
+      grown += (back(i).waiting - back(3 * third - 1 - i).waiting) / third;
+    }
+    for (int i = third / 2; i < 5 * third / 2; i++) {
+      completed += back(i).completed;
+    }
+    return grown > 4 + 0.1 * completed;
   }
 
   /** A figure of the last so many. */
@@ -52,15 +67,15 @@ final class History {
     return sample;
   }
 
-  /** The correlation of a score with the next one, 0 to 0.8; 0.2 as long as too few are known. */
-  double correlation() {
+  /** The correlation of a figure with the next one, 0 to 0.8; 0.5 as long as too few are known. */
+  double correlation(Figure figure) {
     if (count < 12) {
-      return 0.2;
+      return 0.5;
     }
-    Sample all = scores(count);
+    Sample all = figures(count, figure);
     double products = 0;
     for (int i = 1; i < count; i++) {
-      products += (scores[index(i)] - all.mean()) * (scores[index(i - 1)] - all.mean());
+      products += (figure.of(back(i)) - all.mean()) * (figure.of(back(i - 1)) - all.mean());
     }
     double squares = all.variance() * (count - 1);
     // A short series looks less correlated than it is, by about 1/n (Kendall, Biometrika 41, 1954).

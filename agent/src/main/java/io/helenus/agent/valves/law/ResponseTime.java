@@ -11,7 +11,7 @@ final class ResponseTime implements Objective {
 
   @Override
   public double score(Window window) {
-    return -Math.log(percentile > 0 ? window.latencies.percentile(percentile) : meanNs(window));
+    return 1 / (percentile > 0 ? window.latencies.percentile(percentile) : meanNs(window));
   }
 
   private static double meanNs(Window window) {
@@ -22,6 +22,11 @@ final class ResponseTime implements Objective {
   @Override
   public double floor() {
     return floor;
+  }
+
+  @Override
+  public boolean throughputFirst() {
+    return percentile > 0;
   }
 
   @Override
@@ -37,6 +42,6 @@ final class ResponseTime implements Objective {
 
   @Override
   public String say(double score) {
-    return String.format("%.2f ms", Math.exp(-score) / 1e6);
+    return String.format("%.2f ms", 1 / score / 1e6);
   }
 }

@@ -14,7 +14,7 @@ final class Shift {
   private static final int RECENT = 10;
   private static final int FEWEST_BEFORE = 10;
   private static final double FADE = 1.0 / 64;
-  private static final double[] LEAST = {0.15, 0.15, 0.4};
+  private static final double[] LEAST = {0.15, 0.3, 0.4};
   private static final double SURE = 4;
 
   private static final String[] NAMES = {"completions", "the time inside", "the number there"};

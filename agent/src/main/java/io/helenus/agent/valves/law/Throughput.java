@@ -3,12 +3,17 @@ package io.helenus.agent.valves.law;
 final class Throughput implements Objective {
   @Override
   public double score(Window window) {
-    return Math.log(window.completedPerS());
+    return window.completedPerS();
   }
 
   @Override
   public double floor() {
     return 0;
+  }
+
+  @Override
+  public boolean throughputFirst() {
+    return false;
   }
 
   @Override
@@ -23,6 +28,6 @@ final class Throughput implements Objective {
 
   @Override
   public String say(double score) {
-    return String.format("%.0f completed/s", Math.exp(score));
+    return String.format("%.0f completed/s", score);
   }
 }
