@@ -1,7 +1,6 @@
 package io.helenus.agent.valves.law;
 
 import java.util.Map;
-import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -49,7 +48,6 @@ final class Route {
   private final int min;
   private final int max;
   private final double worth;
-  private final Random random;
 
   private final Map<Integer, Known> known = new TreeMap<>();
   private Leg leg = Leg.OPEN;
@@ -63,12 +61,11 @@ final class Route {
   private int explored = 1;
   private double inside;
 
-  Route(int min, int max, double worth, long seed) {
+  Route(int min, int max, double worth) {
     this.min = min;
     this.max = max;
     this.lowest = min;
     this.worth = worth;
-    this.random = new Random(seed);
   }
 
   /** Forgets all, for another workload. */
@@ -213,7 +210,7 @@ final class Route {
       return new Trial(near, 2, HYSTERESIS * worth, "a little to the side");
     }
     Trial hopeful = hopeful();
-    return hopeful != null && random.nextBoolean() ? hopeful : far(home);
+    return hopeful != null && explored % 2 == 0 ? hopeful : far(home);
   }
 
   private Trial proof() {

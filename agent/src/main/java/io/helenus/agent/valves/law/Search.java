@@ -75,16 +75,15 @@ final class Search implements Law {
   private long windowNs = SHORTEST_NS;
   private String reason = "measuring what it does without a limit";
 
-  /**
-   * @param worth the least ratio, as a logarithm, for which the limit moves
-   */
-  Search(Objective objective, double worth, int min, int max, long seed) {
+  /** Reads {@code gain}. */
+  Search(Objective objective, Parameters given, int min, int max) {
     this.objective = objective;
     this.climbing = objective.throughputFirst();
     this.max = max;
     this.home = max;
     this.limit = max;
-    this.route = new Route(min, max, worth, seed);
+    double worth = Math.log1p(given.number("gain", 0.03, 0.005, 0.5));
+    this.route = new Route(min, max, worth);
   }
 
   @Override

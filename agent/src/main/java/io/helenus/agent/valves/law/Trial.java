@@ -114,10 +114,11 @@ final class Trial {
     if (scores.count() < FEWEST) {
       return Verdict.OPEN;
     }
-    if (difference.above() && difference.mean > worth) {
+    boolean enough = rates.mean() >= leastRate;
+    if (enough && difference.above() && difference.mean > worth) {
       return Verdict.BETTER;
     }
-    if (difference.below() && difference.mean < -worth / 2) {
+    if ((difference.below() && difference.mean < -worth / 2) || (stretchDone() && !enough)) {
       return Verdict.WORSE;
     }
     boolean over = stretchDone() && stretches + 1 >= mostStretches;

@@ -88,7 +88,8 @@ final class SimulatedServer {
     double perS(double fromS, double toS) {
       double completed = 0;
       for (Held window : held) {
-        double share = overlapS(window, fromS, toS) / (window.toS - window.fromS);
+        double lengthS = Math.max(1e-9, window.toS - window.fromS);
+        double share = overlapS(window, fromS, toS) / lengthS;
         completed += share * window.completed;
       }
       return completed / (toS - fromS);
@@ -213,6 +214,7 @@ final class SimulatedServer {
       double thoughtS = thinking.isEmpty() ? NEVER : thinking.peek();
       double arrivalS = load.arrivalsPerS > 0 ? nextArrivalS : NEVER;
       double pauseS = pauseEndsS > nowS ? pauseEndsS : nextPauseS;
+      windowEndS = Math.min(windowEndS, lengthS);
       double eventS = Math.min(Math.min(departureS, thoughtS), Math.min(arrivalS, pauseS));
       double toS = Math.min(eventS, Math.min(windowEndS, nextNoiseS));
       pass(toS, speed);
