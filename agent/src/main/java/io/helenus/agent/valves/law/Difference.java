@@ -5,12 +5,13 @@ package io.helenus.agent.valves.law;
  * how sure that is.
  *
  * <p>With a variance v = (deviation / mean)² of the figures about their mean, which for small ones
- * is that of the logarithm of the mean, it is Welch's test for samples of unlike variance: {@code se² = v1/n1 + v2/n2}, with {@code df =
- * se⁴ / ((v1/n1)²/(n1-1) + (v2/n2)²/(n2-1))} degrees of freedom (Welch, The generalization of
- * Student's problem when several different population variances are involved, Biometrika 34, 1947).
- * Figures of neighbouring windows are alike, so that n of them say less than n: with a correlation
- * r from one to the next, se² grows by {@code (1+r)/(1-r)} (Bayley and Hammersley, The effective
- * number of independent observations in an autocorrelated time series, JRSS Supplement 8, 1946).
+ * is that of the logarithm of the mean, it is Welch's test for samples of unlike variance: {@code
+ * se² = v1/n1 + v2/n2}, with {@code df = se⁴ / ((v1/n1)²/(n1-1) + (v2/n2)²/(n2-1))} degrees of
+ * freedom (Welch, The generalization of Student's problem when several different population
+ * variances are involved, Biometrika 34, 1947). Figures of neighbouring windows are alike, so that
+ * n of them say less than n: with a correlation r from one to the next, se² grows by {@code
+ * (1+r)/(1-r)} (Bayley and Hammersley, The effective number of independent observations in an
+ * autocorrelated time series, JRSS Supplement 8, 1946).
  */
 final class Difference {
   /**

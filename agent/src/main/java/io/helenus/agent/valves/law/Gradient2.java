@@ -62,7 +62,6 @@ final class Gradient2 implements Law {
     if (2 * window.inFlight < limit) {
       return estimate.keep(reason);
     }
-    return estimate.set(
-        limit * (1 - smoothing) + (limit * gradient + queue) * smoothing, reason);
+    return estimate.set(limit * (1 - smoothing) + (limit * gradient + queue) * smoothing, reason);
   }
 }

@@ -13,8 +13,8 @@ package io.helenus.agent.valves.law;
  *
  * <p>The idea is that what piles up during a pause makes the next one longer. It lets go once no
  * sign showed for three windows, and after {@code longest_ms} whatever shows; then it leaves the
- * server alone for as long as it held, so that it holds at most half of the time. It lets go by doubling
- * the limit each window, since a backlog let loose at once is an episode of its own.
+ * server alone for as long as it held, so that it holds at most half of the time. It lets go by
+ * doubling the limit each window, since a backlog let loose at once is an episode of its own.
  *
  * <p>Source: our own, after the jitter valve of the study of adaptive control valves (Louth, 2013),
  * whose law is not published.
@@ -27,6 +27,9 @@ final class Jitter implements Law {
   private static final int RECENT = 5;
   private static final int QUIET = 3;
   private static final int FEWEST_CALM = 20;
+
+  /** With fewer, response times vary by chance. */
+  private static final int FEWEST_INSIDE = 8;
 
   /** The calm fades over about so many windows. */
   private static final double FADE = 1.0 / 100;
@@ -84,6 +87,9 @@ final class Jitter implements Law {
     if (sign == null) {
       learn(window, variance);
       return new Decision(max, "no sign of jitter");
+    }
+    if (calmInside < FEWEST_INSIDE) {
+      return new Decision(max, sign + ", but too few are inside to hold any back");
     }
     if (calmWindows < FEWEST_CALM || window.endNs < freeUntilNs) {
       return new Decision(max, sign + ", but it is too early to hold back");

@@ -10,14 +10,7 @@ public final class Laws {
   /** The names of all laws there are. */
   public static final List<String> NAMES =
       List.of(
-          "fixed",
-          "throughput",
-          "response-time",
-          "jitter",
-          "vegas",
-          "gradient2",
-          "aimd",
-          "codel");
+          "fixed", "throughput", "response-time", "jitter", "vegas", "gradient2", "aimd", "codel");
 
   /** The largest limit that a law may be asked for. */
   public static final int LARGEST = 1_000_000;
@@ -79,10 +72,7 @@ public final class Laws {
             .collect(
                 Collectors.groupingBy(
                     law -> distance(name, law), TreeMap::new, Collectors.toList()));
-    return byDistance.values().stream()
-        .flatMap(List::stream)
-        .limit(3)
-        .collect(Collectors.toList());
+    return byDistance.values().stream().flatMap(List::stream).limit(3).collect(Collectors.toList());
   }
 
   /** How many letters to add, drop or change (Levenshtein, 1966). */

@@ -1,8 +1,8 @@
 package io.helenus.agent.valves.law;
 
 /**
- * {@code response-time}: the limit at which wait and stay together are shortest, in the mean or at a
- * percentile, while no less completes than a share of the best that was seen.
+ * {@code response-time}: the limit at which wait and stay together are shortest, in the mean or at
+ * a percentile, while no less completes than a share of the best that was seen.
  *
  * <pre>
  *   mean:        score = 1 / r,  r = (inFlight + waiting) / completed per second
@@ -18,9 +18,9 @@ package io.helenus.agent.valves.law;
  *
  * <p>How it is looked for, and when it is given up, is in {@link Search}; our own.
  *
- * <p>Parameters: {@code percentile} 0, which is the mean, to 99.9; {@code floor} 0.95, 0 to 1; {@code
- * gain} 0.03, the least gain, as a share, for which the limit moves; 0.005 to 0.5. Once settled it
- * takes half as much again.
+ * <p>Parameters: {@code percentile} 0, which is the mean, to 99.9; {@code floor} 0.95, 0 to 1;
+ * {@code gain} 0.03, the least gain, as a share, for which the limit moves; 0.005 to 0.5. Once
+ * settled it takes half as much again.
  */
 final class ResponseTime implements Objective {
   private static final double PER_WINDOW = 60;

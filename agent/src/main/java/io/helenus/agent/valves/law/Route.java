@@ -58,7 +58,7 @@ final class Route {
   private int step;
   private int sides;
   private boolean upwards;
-  private int explored = 1;
+  private int explored;
   private double inside;
 
   Route(int min, int max, double worth) {
@@ -202,15 +202,14 @@ final class Route {
   Trial explore(int home, double inside) {
     look(inside);
     explored++;
-    if (home < max && explored % 3 == 1) {
-      return proof();
-    }
-    if (home < max && explored % 3 == 2) {
-      int near = explored % 2 == 0 ? scaled(home, 1.19) : scaled(home, 1 / 1.19);
-      return new Trial(near, 2, HYSTERESIS * worth, "a little to the side");
-    }
-    Trial hopeful = hopeful();
-    return hopeful != null && explored % 2 == 0 ? hopeful : far(home);
+    Trial first =
+        home < max && explored % 4 == 0 ? proof() : explored % 2 == 1 ? hopeful() : far(home);
+    return first != null ? first : explored % 2 == 1 ? far(home) : hopeful();
+  }
+
+  /** Whether some limit looks better than the one that holds, without being sure. */
+  boolean promises() {
+    return known.values().stream().anyMatch(as -> as.mean > worth);
   }
 
   private Trial proof() {

@@ -4,8 +4,8 @@ package io.helenus.agent.valves.law;
  * Looks for the limit at which an objective is best, and stays where it is unless another limit is
  * shown to be better.
  *
- * <p>One limit holds (home, in the code). A {@link Route} names another, a {@link Trial} measures it
- * against the one that holds, and only what is better beyond doubt takes its place; a limit that
+ * <p>One limit holds (home, in the code). A {@link Route} names another, a {@link Trial} measures
+ * it against the one that holds, and only what is better beyond doubt takes its place; a limit that
  * binds and cannot be told from no limit gives way to no limit. What trying costs comes out of a
  * {@link Budget}. When there is nothing left to try, it rests, tries something now and then, and
  * more rarely each time; a {@link Shift} of the workload starts it afresh.
@@ -240,12 +240,15 @@ final class Search implements Law {
       climbing = false;
       learned = 0;
       route.again();
-      change(Step.RETURN, home, "the most throughput is at " + home + "; next the response time there");
+      change(
+          Step.RETURN,
+          home,
+          "the most throughput is at " + home + "; next the response time there");
       return;
     }
     if (pending == null && rested) {
       pending = route.explore(home, inside());
-      restNs = Math.min(LONGEST_REST_NS, restNs * 2);
+      restNs = route.promises() ? FIRST_REST_NS : Math.min(LONGEST_REST_NS, restNs * 2);
     }
     if (pending != null && pending.challenger == home) {
       pending = null;
@@ -274,9 +277,7 @@ final class Search implements Law {
     step = Step.REST;
     restUntilNs = nowNs + lengthNs;
     reason =
-        home == max
-            ? "no limit: none was found to be better, " + says()
-            : "best so far, " + says();
+        home == max ? "no limit: none was found to be better, " + says() : "best so far, " + says();
   }
 
   private String says() {
@@ -294,7 +295,10 @@ final class Search implements Law {
   }
 
   private void visit() {
-    change(Step.SETTLE, trial.challenger, "trying " + trial.challenger + " against " + home + ": " + trial.why);
+    change(
+        Step.SETTLE,
+        trial.challenger,
+        "trying " + trial.challenger + " against " + home + ": " + trial.why);
   }
 
   private void change(Step step, int limit, String why) {
@@ -324,7 +328,9 @@ final class Search implements Law {
   private boolean overrun(Window window) {
     Sample there = history.figures(COMPARED, w -> w.inFlight + w.waiting);
     boolean slower = window.completedPerS() < rate(history) || step == Step.RETURN;
-    return !piling && slower && window.inFlight + window.waiting > 1.5 * there.mean() + 4 * there.deviation() + 4;
+    return !piling
+        && slower
+        && window.inFlight + window.waiting > 1.5 * there.mean() + 4 * there.deviation() + 4;
   }
 
   private void measure(Window window, double score) {
@@ -365,10 +371,7 @@ final class Search implements Law {
     }
     boolean bound = history.figures(COMPARED, w -> w.limited ? 1 : 0).mean() > 0.5;
     boolean letGo =
-        verdict == Trial.Verdict.EQUAL
-            && trial.challenger == max
-            && bound
-            && route.asGoodWithout();
+        verdict == Trial.Verdict.EQUAL && trial.challenger == max && bound && route.asGoodWithout();
     if (verdict == Trial.Verdict.BETTER || letGo) {
       move(letGo);
     } else {

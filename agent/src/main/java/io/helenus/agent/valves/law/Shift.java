@@ -7,7 +7,8 @@ import java.util.ArrayDeque;
  *
  * <p>The last {@value #RECENT} windows are compared with those before them in three figures: the
  * logarithm of completions per second, the logarithm of the mean time inside, and the number there
- * altogether, inside and waiting. A figure has shifted when its mean is off by more than its {@link #LEAST} and by more than {@value #SURE} standard errors; the correlation of neighbours counts as
+ * altogether, inside and waiting. A figure has shifted when its mean is off by more than its {@link
+ * #LEAST} and by more than {@value #SURE} standard errors; the correlation of neighbours counts as
  * in {@link Difference}. What was before fades slowly, so that a slow drift is not a shift.
  */
 final class Shift {

@@ -96,7 +96,6 @@ final class Trial {
     return scores.count();
   }
 
-
   /**
    * @param leastRate the least completions per second that will do
    */

@@ -157,7 +157,6 @@ final class SimulatedServer {
   /** Its own, so that runs under different laws have the same noise at the same time. */
   private final Random weather;
 
-
   private final PriorityQueue<Request> inside =
       new PriorityQueue<>((a, b) -> Double.compare(a.endsAtWork, b.endsAtWork));
   private final ArrayDeque<Request> gate = new ArrayDeque<>();
@@ -229,7 +228,8 @@ final class SimulatedServer {
       } else if (toS == nextNoiseS) {
         nextNoiseS += NOISE_STEP_S;
         double keep = Math.exp(-NOISE_STEP_S / noiseS);
-        noiseLevel = keep * noiseLevel + Math.sqrt(1 - keep * keep) * noise * weather.nextGaussian();
+        noiseLevel =
+            keep * noiseLevel + Math.sqrt(1 - keep * keep) * noise * weather.nextGaussian();
         planPause();
       } else if (toS == departureS) {
         leave(inside.poll(), load, run);
