@@ -8,10 +8,9 @@ package io.helenus.agent.valves.law;
  * is that of the logarithm of the mean, it is Welch's test for samples of unlike variance: {@code
  * se² = v1/n1 + v2/n2}, with {@code df = se⁴ / ((v1/n1)²/(n1-1) + (v2/n2)²/(n2-1))} degrees of
  * freedom (Welch, The generalization of Student's problem when several different population
- * variances are involved, Biometrika 34, 1947). Figures of neighbouring windows are alike, so that
- * n of them say less than n: with a correlation r from one to the next, se² grows by {@code
- * (1+r)/(1-r)} (Bayley and Hammersley, The effective number of independent observations in an
- * autocorrelated time series, JRSS Supplement 8, 1946).
+ * variances are involved, Biometrika 34, 1947). Figures
+ * of neighbouring windows are alike, so that n of them say less than n: se² grows by the inflation
+ * that a {@link History} finds.
  */
 final class Difference {
   /**
@@ -41,9 +40,9 @@ final class Difference {
   }
 
   /**
-   * @param correlation from one figure to the next, 0 to 1
+   * @param inflation of the variance, see {@link History#inflation}; at least 1
    */
-  static Difference between(Sample one, Sample other, double correlation) {
+  static Difference between(Sample one, Sample other, double inflation) {
     double least = LEAST_DEVIATION * LEAST_DEVIATION;
     double relative1 = one.relativeVariance();
     double relative2 = other.relativeVariance();
@@ -59,7 +58,6 @@ final class Difference {
             * square
             / (share1 * share1 / Math.max(1, one.count() - 1)
                 + share2 * share2 / Math.max(1, other.count() - 1));
-    double inflation = (1 + correlation) / (1 - correlation);
     double ratio = Math.max(TINY, one.mean()) / Math.max(TINY, other.mean());
     return new Difference(Math.log(ratio), Math.sqrt(square * inflation), freedom);
   }

@@ -2,7 +2,11 @@ package io.helenus.agent.valves.law;
 
 /** The last windows at the limit that holds, without those in which it was still settling. */
 final class History {
-  private static final int SIZE = 48;
+  private static final int SIZE = 64;
+  private static final double GUESSED_INFLATION = 3;
+
+  /** The guess counts as that many stretches. */
+  private static final double GUESS_WEIGHT = 2;
 
   private final Window[] windows = new Window[SIZE];
   private int next;
@@ -67,20 +71,28 @@ final class History {
     return sample;
   }
 
-  /** The correlation of a figure with the next one, 0 to 0.8; 0.5 as long as too few are known. */
-  double correlation(Figure figure) {
-    if (count < 12) {
-      return 0.5;
+  /**
+   * By how much the variance of a mean over a stretch exceeds what it would be if each window were
+   * for itself: 1 to 16. It is taken from the means of stretches (the method of batch means: Conway,
+   * Some tactical problems in digital simulation, Management Science 10, 1963), and drawn towards
+   * a cautious guess while there are few.
+   */
+  double inflation(Figure figure) {
+    Sample means = new Sample();
+    for (int from = 0; from + Trial.STRETCH <= count; from += Trial.STRETCH) {
+      Sample stretch = new Sample();
+      for (int i = from; i < from + Trial.STRETCH; i++) {
+        stretch.add(figure.of(back(i)));
+      }
+      means.add(stretch.mean());
     }
-    Sample all = figures(count, figure);
-    double products = 0;
-    for (int i = 1; i < count; i++) {
-      products += (figure.of(back(i)) - all.mean()) * (figure.of(back(i - 1)) - all.mean());
+    double variance = figures(count, figure).variance();
+    if (means.count() < 2 || variance == 0) {
+      return GUESSED_INFLATION;
     }
-    double squares = all.variance() * (count - 1);
-    // A short series looks less correlated than it is, by about 1/n (Kendall, Biometrika 41, 1954).
-    double correlation = squares > 0 ? products / squares + 1.0 / count : 0;
-    return Math.max(0, Math.min(0.8, correlation));
+    double found = Trial.STRETCH * means.variance() / variance;
+    double weighed = found * means.count() + GUESSED_INFLATION * GUESS_WEIGHT;
+    return Math.max(1, Math.min(16, weighed / (means.count() + GUESS_WEIGHT)));
   }
 
   private Window back(int i) {

@@ -26,6 +26,10 @@ final class Search implements Law {
   private static final long MOST_LAG_NS = 2_000_000_000;
   private static final long LONGEST_SETTLING_NS = 4_000_000_000L;
   private static final long FIRST_REST_NS = 8_000_000_000L;
+
+  /** What looks better may be tried so often before it waits for longer, like all else. */
+  private static final int MOST_PROMISES = 3;
+
   private static final long LONGEST_REST_NS = 300_000_000_000L;
 
   /** A limit is compared with what is no older than this. */
@@ -66,6 +70,7 @@ final class Search implements Law {
 
   private long nowNs;
   private int learned;
+  private int promises;
   private long changedNs;
   private long drainedNs;
   private long restNs = FIRST_REST_NS;
@@ -192,7 +197,7 @@ final class Search implements Law {
     if (history.count() >= 2 * COMPARED) {
       bestRate = Math.max(bestRate, history.figures(2 * COMPARED, Window::completedPerS).mean());
     }
-    String shifted = shift.add(window, history.correlation(this::score));
+    String shifted = shift.add(window, history.inflation(this::score));
     if (shifted != null) {
       budget.grant();
       begin(home, "the workload changed: " + shifted);
@@ -223,6 +228,7 @@ final class Search implements Law {
     route.restart();
     climbing = objective.throughputFirst();
     piling = false;
+    promises = 0;
     restNs = FIRST_REST_NS;
     bestRate = 0;
     learned = 0;
@@ -248,7 +254,9 @@ final class Search implements Law {
     }
     if (pending == null && rested) {
       pending = route.explore(home, inside());
-      restNs = route.promises() ? FIRST_REST_NS : Math.min(LONGEST_REST_NS, restNs * 2);
+      if (!route.promises() || ++promises > MOST_PROMISES) {
+        restNs = Math.min(LONGEST_REST_NS, restNs * 2);
+      }
     }
     if (pending != null && pending.challenger == home) {
       pending = null;
@@ -289,7 +297,7 @@ final class Search implements Law {
     trial = pending;
     pending = null;
     piling = history.grows();
-    trial.compareWith(history.figures(COMPARED, this::score), history.correlation(this::score));
+    trial.compareWith(history.figures(COMPARED, this::score), history.inflation(this::score));
     tried.clear();
     visit();
   }

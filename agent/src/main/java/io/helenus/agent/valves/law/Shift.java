@@ -35,7 +35,7 @@ final class Shift {
    *
    * @return what shifted, for people; null if nothing did
    */
-  String add(Window window, double correlation) {
+  String add(Window window, double inflation) {
     recent.addLast(figures(window));
     if (recent.size() > RECENT) {
       fold(recent.removeFirst());
@@ -43,7 +43,6 @@ final class Shift {
     if (before < FEWEST_BEFORE) {
       return null;
     }
-    double inflation = (1 + correlation) / (1 - correlation);
     for (int i = 0; i < NAMES.length; i++) {
       Sample now = new Sample();
       for (double[] figures : recent) {

@@ -33,7 +33,7 @@ final class Trial {
   private Sample home = new Sample();
   private int homeWindows;
   private int stretches;
-  private double correlation;
+  private double inflation = 1;
   private boolean hurt;
 
   Trial(int challenger, int mostStretches, double worth, String why) {
@@ -46,11 +46,11 @@ final class Trial {
   /**
    * What the limit that holds did of late, to compare with.
    *
-   * @param correlation of a score with the next one
+   * @param inflation of the variance of scores, see {@link History#inflation}
    */
-  void compareWith(Sample recent, double correlation) {
+  void compareWith(Sample recent, double inflation) {
     this.home = recent;
-    this.correlation = correlation;
+    this.inflation = inflation;
   }
 
   /** A window at the limit that holds. */
@@ -89,7 +89,7 @@ final class Trial {
   }
 
   Difference difference() {
-    return Difference.between(scores, home, correlation);
+    return Difference.between(scores, home, inflation);
   }
 
   int windows() {
@@ -142,7 +142,6 @@ final class Trial {
   }
 
   private double rateError() {
-    double inflation = (1 + correlation) / (1 - correlation);
     return Math.max(0.01 * rates.mean(), rates.deviation()) * Math.sqrt(inflation / rates.count());
   }
 }
