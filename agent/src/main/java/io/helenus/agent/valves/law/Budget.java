@@ -6,11 +6,11 @@ package io.helenus.agent.valves.law;
  *
  * <p>There is {@value #FIRST_S} s to begin with, and {@value #SHARE} of the time that passes, up to
  * as much again; so that over any run the loss stays below {@code FIRST_S / length + SHARE}, which
- * is 1.5 % of two minutes.
+ * is 1.2 % of two minutes.
  */
 final class Budget {
-  static final double FIRST_S = 1.0;
-  static final double SHARE = 0.006;
+  static final double FIRST_S = 0.8;
+  static final double SHARE = 0.005;
 
   private static final double GAIN_SHARE = 0.05;
 

@@ -2,16 +2,18 @@ package io.helenus.agent.valves.law;
 
 /** The last windows at the limit that holds, without those in which it was still settling. */
 final class History {
-  private static final int SIZE = 48;
+  private static final int SIZE = 64;
+  private static final double GUESSED_INFLATION = 3;
 
-  private final double[] scores = new double[SIZE];
+  /** The guess counts as that many stretches. */
+  private static final double GUESS_WEIGHT = 2;
+
   private final Window[] windows = new Window[SIZE];
   private int next;
   private int count;
 
-  void add(Window window, double score) {
+  void add(Window window) {
     windows[next] = window;
-    scores[next] = score;
     next = (next + 1) % SIZE;
     count = Math.min(SIZE, count + 1);
   }
@@ -29,18 +31,35 @@ final class History {
     return back(0).endNs;
   }
 
+  /** How long they were altogether, ns. */
+  long lengthNs() {
+    long lengthNs = 0;
+    for (int i = 0; i < count; i++) {
+      lengthNs += back(i).lengthNs();
+    }
+    return lengthNs;
+  }
+
   /** A figure of a window. */
   interface Figure {
     double of(Window window);
   }
 
-  /** The scores of the last so many. */
-  Sample scores(int most) {
-    Sample sample = new Sample();
-    for (int i = Math.min(most, count) - 1; i >= 0; i--) {
-      sample.add(scores[index(i)]);
+  /** Whether more come than are served, by a tenth at least. */
+  boolean grows() {
+    int third = Math.min(16, count) / 3;
+    if (third < 2) {
+      return false;
     }
-    return sample;
+    double grown = 0;
+    double completed = 0;
+    for (int i = 0; i < third; i++) {
+      grown += (back(i).waiting - back(3 * third - 1 - i).waiting) / third;
+    }
+    for (int i = third / 2; i < 5 * third / 2; i++) {
+      completed += back(i).completed;
+    }
+    return grown > 4 + 0.1 * completed;
   }
 
   /** A figure of the last so many. */
@@ -52,20 +71,28 @@ final class History {
     return sample;
   }
 
-  /** The correlation of a score with the next one, 0 to 0.8; 0.2 as long as too few are known. */
-  double correlation() {
-    if (count < 12) {
-      return 0.2;
+  /**
+   * By how much the variance of a mean over a stretch exceeds what it would be if each window were
+   * for itself: 1 to 16. It is taken from the means of stretches (the method of batch means: Conway,
+   * Some tactical problems in digital simulation, Management Science 10, 1963), and drawn towards
+   * a cautious guess while there are few.
+   */
+  double inflation(Figure figure) {
+    Sample means = new Sample();
+    for (int from = 0; from + Trial.STRETCH <= count; from += Trial.STRETCH) {
+      Sample stretch = new Sample();
+      for (int i = from; i < from + Trial.STRETCH; i++) {
+        stretch.add(figure.of(back(i)));
+      }
+      means.add(stretch.mean());
     }
-    Sample all = scores(count);
-    double products = 0;
-    for (int i = 1; i < count; i++) {
-      products += (scores[index(i)] - all.mean()) * (scores[index(i - 1)] - all.mean());
+    double variance = figures(count, figure).variance();
+    if (means.count() < 2 || variance == 0) {
+      return GUESSED_INFLATION;
     }
-    double squares = all.variance() * (count - 1);
-    // A short series looks less correlated than it is, by about 1/n (Kendall, Biometrika 41, 1954).
-    double correlation = squares > 0 ? products / squares + 1.0 / count : 0;
-    return Math.max(0, Math.min(0.8, correlation));
+    double found = Trial.STRETCH * means.variance() / variance;
+    double weighed = found * means.count() + GUESSED_INFLATION * GUESS_WEIGHT;
+    return Math.max(1, Math.min(16, weighed / (means.count() + GUESS_WEIGHT)));
   }
 
   private Window back(int i) {

@@ -1,7 +1,6 @@
 package io.helenus.agent.valves.law;
 
 import java.util.Map;
-import java.util.Random;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -34,6 +33,9 @@ final class Route {
   /** A server that does half as well is not going to do better with fewer still. */
   private static final double HOPELESS = Math.log(0.5);
 
+  /** So many standard errors are beyond doubt, where several limits were looked at. */
+  private static final double SURE = 3;
+
   /** How a limit did against the one that holds, as a logarithm. */
   private static final class Known {
     double mean;
@@ -46,24 +48,24 @@ final class Route {
   private final int min;
   private final int max;
   private final double worth;
-  private final Random random;
 
   private final Map<Integer, Known> known = new TreeMap<>();
   private Leg leg = Leg.OPEN;
   private int below;
   private int lowest;
+  private int piled;
+  private double piledInside;
   private int step;
   private int sides;
   private boolean upwards;
   private int explored;
   private double inside;
 
-  Route(int min, int max, double worth, long seed) {
+  Route(int min, int max, double worth) {
     this.min = min;
     this.max = max;
     this.lowest = min;
     this.worth = worth;
-    this.random = new Random(seed);
   }
 
   /** Forgets all, for another workload. */
@@ -74,6 +76,13 @@ final class Route {
     lowest = min;
   }
 
+  /** Looks again around the limit that holds, for something else. */
+  void again() {
+    known.clear();
+    leg = Leg.DOWN;
+    below = 0;
+  }
+
   /**
    * The next trial of the search, or null when it is done.
    *
@@ -81,7 +90,7 @@ final class Route {
    * @param inside the mean number inside
    */
   Trial next(int home, double inside) {
-    this.inside = inside;
+    look(inside);
     Trial trial = null;
     while (trial == null && leg != Leg.DONE) {
       Leg gone = leg;
@@ -117,9 +126,8 @@ final class Route {
     return leg == Leg.DOWN;
   }
 
-  /** How a trial ended that did not move the limit. */
-  void judged(Trial trial, Trial.Verdict verdict, int home) {
-    remember(trial, home);
+  /** A trial ended that did not move the limit. */
+  void stayed(Trial.Verdict verdict) {
     if (leg == Leg.UP) {
       leg = Leg.DOWN;
     } else if (leg == Leg.DOWN && verdict == Trial.Verdict.WORSE) {
@@ -132,17 +140,39 @@ final class Route {
     }
   }
 
+  /** Whether all trials of no limit together leave it open that it is as good. */
+  boolean asGoodWithout() {
+    Known as = known.get(max);
+    return as == null || as.mean + as.error > -worth / 2;
+  }
+
+  /** Whether all trials of a limit together show what none of them could show alone. */
+  boolean proven(int limit) {
+    Known as = known.get(limit);
+    return as != null && as.mean > worth && as.mean > SURE * as.error;
+  }
+
   /** A limit at which those who came piled up: it and what is below it is not tried again. */
   void piledUp(int limit) {
-    lowest = Math.max(lowest, Math.min(max, limit + 1));
+    piled = Math.max(piled, Math.min(max, limit + 1));
+    piledInside = inside;
+    lowest = Math.max(lowest, piled);
+  }
+
+  /** Takes note of how many are inside; with many more than when they piled up, all is open. */
+  private void look(double inside) {
+    this.inside = inside;
+    lowest = inside < 2 * piledInside ? Math.max(lowest, piled) : lowest;
   }
 
   /** The limit that was tried is the one that holds now. */
   void moved(Trial trial) {
-    remember(trial, trial.challenger);
-    double gain = known.get(trial.challenger).mean;
+    Known as = known.get(trial.challenger);
+    double gain = as == null ? 0 : as.mean;
+    double error = as == null ? 0 : as.error;
     for (Known other : known.values()) {
       other.mean -= gain;
+      other.error = Math.hypot(other.error, error);
     }
     sides = 0;
     if (leg == Leg.OPEN) {
@@ -170,17 +200,16 @@ final class Route {
 
   /** Something to try when the search is done. */
   Trial explore(int home, double inside) {
-    this.inside = inside;
+    look(inside);
     explored++;
-    if (home < max && explored % 3 == 1) {
-      return proof();
-    }
-    if (home < max && explored % 3 == 2) {
-      int near = explored % 2 == 0 ? scaled(home, 1.19) : scaled(home, 1 / 1.19);
-      return new Trial(near, 2, HYSTERESIS * worth, "a little to the side");
-    }
-    Trial hopeful = hopeful();
-    return hopeful != null && random.nextBoolean() ? hopeful : far(home);
+    Trial first =
+        home < max && explored % 4 == 0 ? proof() : explored % 2 == 1 ? hopeful() : far(home);
+    return first != null ? first : explored % 2 == 1 ? far(home) : hopeful();
+  }
+
+  /** Whether some limit looks better than the one that holds, without being sure. */
+  boolean promises() {
+    return known.values().stream().anyMatch(as -> as.mean > worth);
   }
 
   private Trial proof() {
@@ -284,14 +313,17 @@ final class Route {
     return Math.max(lowest, Math.min(max, limit));
   }
 
-  private void remember(Trial trial, int home) {
+  /** A trial ended; what it says is added to what is known. */
+  void remember(Trial trial, int home) {
     if (trial.windows() == 0) {
       return;
     }
     Difference difference = trial.difference();
     Known as = known.computeIfAbsent(trial.challenger, limit -> new Known());
-    as.mean = difference.mean;
-    as.error = difference.error;
+    double before = as.error == 0 ? 0 : 1 / (as.error * as.error);
+    double now = 1 / (difference.error * difference.error);
+    as.mean = (as.mean * before + difference.mean * now) / (before + now);
+    as.error = 1 / Math.sqrt(before + now);
     if (difference.mean < HOPELESS && trial.challenger < home) {
       lowest = Math.max(lowest, trial.challenger + 1);
     }

@@ -29,6 +29,16 @@ final class Sample {
     return count < 2 ? 0 : squares / (count - 1);
   }
 
+  /** The variance of the figures as shares of their mean, which is above 0. */
+  double relativeVariance() {
+    return variance() / Math.max(1e-24, mean * mean);
+  }
+
+  /** The square root of that. */
+  double relativeDeviation() {
+    return Math.sqrt(relativeVariance());
+  }
+
   double deviation() {
     return Math.sqrt(variance());
   }

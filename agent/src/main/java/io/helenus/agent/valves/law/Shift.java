@@ -7,14 +7,15 @@ import java.util.ArrayDeque;
  *
  * <p>The last {@value #RECENT} windows are compared with those before them in three figures: the
  * logarithm of completions per second, the logarithm of the mean time inside, and the number there
- * altogether, inside and waiting. A figure has shifted when its mean is off by more than its {@link #LEAST} and by more than {@value #SURE} standard errors; the correlation of neighbours counts as
+ * altogether, inside and waiting. A figure has shifted when its mean is off by more than its {@link
+ * #LEAST} and by more than {@value #SURE} standard errors; the correlation of neighbours counts as
  * in {@link Difference}. What was before fades slowly, so that a slow drift is not a shift.
  */
 final class Shift {
   private static final int RECENT = 10;
   private static final int FEWEST_BEFORE = 10;
   private static final double FADE = 1.0 / 64;
-  private static final double[] LEAST = {0.15, 0.15, 0.4};
+  private static final double[] LEAST = {0.15, 0.3, 0.4};
   private static final double SURE = 4;
 
   private static final String[] NAMES = {"completions", "the time inside", "the number there"};
@@ -34,7 +35,7 @@ final class Shift {
    *
    * @return what shifted, for people; null if nothing did
    */
-  String add(Window window, double correlation) {
+  String add(Window window, double inflation) {
     recent.addLast(figures(window));
     if (recent.size() > RECENT) {
       fold(recent.removeFirst());
@@ -42,7 +43,6 @@ final class Shift {
     if (before < FEWEST_BEFORE) {
       return null;
     }
-    double inflation = (1 + correlation) / (1 - correlation);
     for (int i = 0; i < NAMES.length; i++) {
       Sample now = new Sample();
       for (double[] figures : recent) {

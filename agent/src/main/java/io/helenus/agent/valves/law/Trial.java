@@ -33,7 +33,7 @@ final class Trial {
   private Sample home = new Sample();
   private int homeWindows;
   private int stretches;
-  private double correlation;
+  private double inflation = 1;
   private boolean hurt;
 
   Trial(int challenger, int mostStretches, double worth, String why) {
@@ -46,11 +46,11 @@ final class Trial {
   /**
    * What the limit that holds did of late, to compare with.
    *
-   * @param correlation of a score with the next one
+   * @param inflation of the variance of scores, see {@link History#inflation}
    */
-  void compareWith(Sample recent, double correlation) {
+  void compareWith(Sample recent, double inflation) {
     this.home = recent;
-    this.correlation = correlation;
+    this.inflation = inflation;
   }
 
   /** A window at the limit that holds. */
@@ -62,7 +62,7 @@ final class Trial {
   /**
    * A window at the limit tried.
    *
-   * @param rate the logarithm of completions per second
+   * @param rate completions per second
    */
   void add(double score, double rate) {
     scores.add(score);
@@ -89,19 +89,15 @@ final class Trial {
   }
 
   Difference difference() {
-    return Difference.between(scores, home, correlation);
+    return Difference.between(scores, home, inflation);
   }
 
   int windows() {
     return scores.count();
   }
 
-  double rate() {
-    return rates.mean();
-  }
-
   /**
-   * @param leastRate the logarithm of the least completions per second that will do
+   * @param leastRate the least completions per second that will do
    */
   Verdict verdict(double leastRate) {
     if (hurt) {
@@ -117,26 +113,35 @@ final class Trial {
     if (scores.count() < FEWEST) {
       return Verdict.OPEN;
     }
-    if (difference.above() && difference.mean > worth) {
+    boolean enough = rates.mean() >= leastRate;
+    if (enough && difference.above() && difference.mean > worth) {
       return Verdict.BETTER;
     }
-    if (difference.below() && difference.mean < -worth / 2) {
+    if ((difference.below() && difference.mean < -worth / 2) || (stretchDone() && !enough)) {
       return Verdict.WORSE;
     }
     boolean over = stretchDone() && stretches + 1 >= mostStretches;
-    boolean hopeless = stretchDone() && difference.mean + difference.margin < worth;
+    boolean hopeless = stretchDone() && difference.mean + 1.5 * difference.error < worth;
     return over || hopeless ? Verdict.EQUAL : Verdict.OPEN;
   }
 
   /** So much worse that one window is enough, or two. */
   private boolean farBelow(Difference difference) {
-    double scatter = Math.max(0.02, home.deviation());
+    double scatter = Math.max(0.02, home.relativeDeviation());
     double bound = scores.count() == 1 ? Math.max(0.35, 6 * scatter) : Math.max(0.1, 3 * scatter);
     return difference.mean < -bound && (scores.count() == 1 || difference.below());
   }
 
   private boolean rateTooLow(double leastRate) {
-    double error = Math.max(0.01, rates.deviation()) / Math.sqrt(rates.count());
-    return rates.count() >= FEWEST && rates.mean() + 2 * error < leastRate;
+    return rates.count() >= FEWEST && rates.mean() + 2.5 * rateError() < leastRate;
+  }
+
+  /** Completions per second that the limit tried is sure to make; 0 as long as nothing is sure. */
+  double sureRate() {
+    return rates.count() < STRETCH ? 0 : rates.mean() - 2 * rateError();
+  }
+
+  private double rateError() {
+    return Math.max(0.01 * rates.mean(), rates.deviation()) * Math.sqrt(inflation / rates.count());
   }
 }

@@ -32,8 +32,7 @@ final class Servers {
 
   /** Two peaks: a low one near many inside, a high one near few. */
   static Server twoPeaks(double mostPerS, int high, int low, double lowShare) {
-    return (inside, atS) ->
-        mostPerS * Math.max(hump(inside, high), lowShare * hump(inside, low));
+    return (inside, atS) -> mostPerS * Math.max(hump(inside, high), lowShare * hump(inside, low));
   }
 
   private static double hump(double n, double peak) {

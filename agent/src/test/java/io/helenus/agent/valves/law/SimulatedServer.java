@@ -88,7 +88,8 @@ final class SimulatedServer {
     double perS(double fromS, double toS) {
       double completed = 0;
       for (Held window : held) {
-        double share = overlapS(window, fromS, toS) / (window.toS - window.fromS);
+        double lengthS = Math.max(1e-9, window.toS - window.fromS);
+        double share = overlapS(window, fromS, toS) / lengthS;
         completed += share * window.completed;
       }
       return completed / (toS - fromS);
@@ -156,7 +157,6 @@ final class SimulatedServer {
   /** Its own, so that runs under different laws have the same noise at the same time. */
   private final Random weather;
 
-
   private final PriorityQueue<Request> inside =
       new PriorityQueue<>((a, b) -> Double.compare(a.endsAtWork, b.endsAtWork));
   private final ArrayDeque<Request> gate = new ArrayDeque<>();
@@ -213,6 +213,7 @@ final class SimulatedServer {
       double thoughtS = thinking.isEmpty() ? NEVER : thinking.peek();
       double arrivalS = load.arrivalsPerS > 0 ? nextArrivalS : NEVER;
       double pauseS = pauseEndsS > nowS ? pauseEndsS : nextPauseS;
+      windowEndS = Math.min(windowEndS, lengthS);
       double eventS = Math.min(Math.min(departureS, thoughtS), Math.min(arrivalS, pauseS));
       double toS = Math.min(eventS, Math.min(windowEndS, nextNoiseS));
       pass(toS, speed);
@@ -227,7 +228,8 @@ final class SimulatedServer {
       } else if (toS == nextNoiseS) {
         nextNoiseS += NOISE_STEP_S;
         double keep = Math.exp(-NOISE_STEP_S / noiseS);
-        noiseLevel = keep * noiseLevel + Math.sqrt(1 - keep * keep) * noise * weather.nextGaussian();
+        noiseLevel =
+            keep * noiseLevel + Math.sqrt(1 - keep * keep) * noise * weather.nextGaussian();
         planPause();
       } else if (toS == departureS) {
         leave(inside.poll(), load, run);
