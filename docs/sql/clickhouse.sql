@@ -113,6 +113,47 @@ CREATE TABLE pools (
   `max_size` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/pools/*.parquet');
 
+-- Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up.
+CREATE TABLE probe_calls (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `caller` String,
+  `probe` String,
+  `thread_group` String,
+  `calls` Int64,
+  `total_ns` Int64
+) ENGINE = File(Parquet, '{recording}/probe_calls/*.parquet');
+
+-- How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration.
+CREATE TABLE probe_latency (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `probe` String,
+  `thread_group` String,
+  `low_ns` Int64,
+  `high_ns` Int64,
+  `count` Int64
+) ENGINE = File(Parquet, '{recording}/probe_latency/*.parquet');
+
+-- What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up.
+CREATE TABLE probes (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `probe` String,
+  `thread_group` String,
+  `calls` Int64,
+  `failed` Int64,
+  `total_ns` Int64,
+  `inherent_ns` Int64,
+  `max_ns` Int64,
+  `cpu_ns` Nullable(Int64),
+  `allocated_bytes` Nullable(Int64),
+  `off_reason` Nullable(String)
+) ENGINE = File(Parquet, '{recording}/probes/*.parquet');
+
 -- One row per request that the load driver sent, as the client saw it.
 CREATE TABLE requests (
   `intended_start_ns` Int64,
@@ -259,6 +300,34 @@ CREATE TABLE threads (
   `voluntary_switches` Nullable(Int64),
   `involuntary_switches` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/threads/*.parquet');
+
+-- What the valves of a node measured and decided: one row per window.
+CREATE TABLE valves (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `valve` String,
+  `law` String,
+  `limit` Nullable(Int64),
+  `next_limit` Nullable(Int64),
+  `in_flight` Float64,
+  `waiting` Float64,
+  `completed` Int64,
+  `failed` Int64,
+  `refused` Int64,
+  `let_through` Int64,
+  `out_of_order` Int64,
+  `throughput_per_s` Float64,
+  `mean_ns` Nullable(Int64),
+  `wait_mean_ns` Nullable(Int64),
+  `p50_ns` Nullable(Int64),
+  `p99_ns` Nullable(Int64),
+  `max_ns` Nullable(Int64),
+  `gc_share` Float64,
+  `limited` Bool,
+  `state` String,
+  `reason` String
+) ENGINE = File(Parquet, '{recording}/valves/*.parquet');
 
 -- One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second.
 CREATE TABLE wire (

@@ -113,6 +113,47 @@ CREATE TABLE pools (
   `max_size` BIGINT
 ) USING PARQUET LOCATION '{recording}/pools';
 
+-- Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up.
+CREATE TABLE probe_calls (
+  `time_ns` BIGINT,
+  `interval_ns` BIGINT,
+  `node` STRING,
+  `caller` STRING,
+  `probe` STRING,
+  `thread_group` STRING,
+  `calls` BIGINT,
+  `total_ns` BIGINT
+) USING PARQUET LOCATION '{recording}/probe_calls';
+
+-- How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration.
+CREATE TABLE probe_latency (
+  `time_ns` BIGINT,
+  `interval_ns` BIGINT,
+  `node` STRING,
+  `probe` STRING,
+  `thread_group` STRING,
+  `low_ns` BIGINT,
+  `high_ns` BIGINT,
+  `count` BIGINT
+) USING PARQUET LOCATION '{recording}/probe_latency';
+
+-- What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up.
+CREATE TABLE probes (
+  `time_ns` BIGINT,
+  `interval_ns` BIGINT,
+  `node` STRING,
+  `probe` STRING,
+  `thread_group` STRING,
+  `calls` BIGINT,
+  `failed` BIGINT,
+  `total_ns` BIGINT,
+  `inherent_ns` BIGINT,
+  `max_ns` BIGINT,
+  `cpu_ns` BIGINT,
+  `allocated_bytes` BIGINT,
+  `off_reason` STRING
+) USING PARQUET LOCATION '{recording}/probes';
+
 -- One row per request that the load driver sent, as the client saw it.
 CREATE TABLE requests (
   `intended_start_ns` BIGINT,
@@ -259,6 +300,34 @@ CREATE TABLE threads (
   `voluntary_switches` BIGINT,
   `involuntary_switches` BIGINT
 ) USING PARQUET LOCATION '{recording}/threads';
+
+-- What the valves of a node measured and decided: one row per window.
+CREATE TABLE valves (
+  `time_ns` BIGINT,
+  `interval_ns` BIGINT,
+  `node` STRING,
+  `valve` STRING,
+  `law` STRING,
+  `limit` BIGINT,
+  `next_limit` BIGINT,
+  `in_flight` DOUBLE,
+  `waiting` DOUBLE,
+  `completed` BIGINT,
+  `failed` BIGINT,
+  `refused` BIGINT,
+  `let_through` BIGINT,
+  `out_of_order` BIGINT,
+  `throughput_per_s` DOUBLE,
+  `mean_ns` BIGINT,
+  `wait_mean_ns` BIGINT,
+  `p50_ns` BIGINT,
+  `p99_ns` BIGINT,
+  `max_ns` BIGINT,
+  `gc_share` DOUBLE,
+  `limited` BOOLEAN,
+  `state` STRING,
+  `reason` STRING
+) USING PARQUET LOCATION '{recording}/valves';
 
 -- One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second.
 CREATE TABLE wire (

@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "5984f3ff9166d718";
+pub const FINGERPRINT: &str = "56dabc0ba6d5dd74";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -138,6 +138,53 @@ pub static TABLES: &[Table] = &[
             Column { name: "blocked", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Tasks that could not be queued and block their producer now." },
             Column { name: "total_blocked", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Tasks that were blocked since the node started." },
             Column { name: "max_size", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Largest number of threads." },
+        ],
+    },
+    Table {
+        name: "probe_calls", since: 1, time: "time_ns",
+        meaning: "Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval. A call counts in the interval in which it ended." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "caller", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "The probe whose method was the nearest outward; empty where there was none." },
+            Column { name: "probe", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the point in the preset, or the method in full." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the threads without their numbers." },
+            Column { name: "calls", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Calls that ended." },
+            Column { name: "total_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Sum of their durations." },
+        ],
+    },
+    Table {
+        name: "probe_latency", since: 1, time: "time_ns",
+        meaning: "How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval. A call counts in the interval in which it ended." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "probe", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the point in the preset, or the method in full." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the threads without their numbers." },
+            Column { name: "low_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Lower bound of the durations in this row, itself included." },
+            Column { name: "high_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Upper bound of the durations in this row, itself not included: at most a quarter above low_ns." },
+            Column { name: "count", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Calls that ended." },
+        ],
+    },
+    Table {
+        name: "probes", since: 1, time: "time_ns",
+        meaning: "What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval. A call counts in the interval in which it ended." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "probe", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the point in the preset, or the method in full." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the threads without their numbers; empty in the row that says that the probe was switched off." },
+            Column { name: "calls", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Calls that ended." },
+            Column { name: "failed", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Those that an exception ended." },
+            Column { name: "total_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Sum of their durations. A call that a probe's own method makes to itself does not count again." },
+            Column { name: "inherent_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Sum of their durations without the time of callees that have probes of their own." },
+            Column { name: "max_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "The longest of the interval, or the end of its bin of the histogram where it was not the longest so far." },
+            Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "CPU time of their threads in them, where it was asked for." },
+            Column { name: "allocated_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "What their threads allocated in them, where it was asked for." },
+            Column { name: "off_reason", ty: Type::String, unit: "text", is_time: false, nullable: true, meaning: "Why the probe was switched off in this interval." },
         ],
     },
     Table {
@@ -305,6 +352,36 @@ pub static TABLES: &[Table] = &[
             Column { name: "migrations", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Moves from one CPU to another." },
             Column { name: "voluntary_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times it gave up the CPU to wait." },
             Column { name: "involuntary_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times it was preempted." },
+        ],
+    },
+    Table {
+        name: "valves", since: 1, time: "time_ns",
+        meaning: "What the valves of a node measured and decided: one row per window.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the window." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the window." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "valve", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the valve." },
+            Column { name: "law", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "The law that decided." },
+            Column { name: "limit", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "How many could be inside at once; null where the valve was open." },
+            Column { name: "next_limit", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "The limit from this window on; null where the valve is open." },
+            Column { name: "in_flight", ty: Type::Double, unit: "count", is_time: false, nullable: false, meaning: "Mean number inside." },
+            Column { name: "waiting", ty: Type::Double, unit: "count", is_time: false, nullable: false, meaning: "Mean number that waited at the gate, or was queued before the stage." },
+            Column { name: "completed", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How many came out well." },
+            Column { name: "failed", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How many came out with an exception." },
+            Column { name: "refused", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How many were answered with Overloaded." },
+            Column { name: "let_through", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How many went in beyond the limit after the longest wait." },
+            Column { name: "out_of_order", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How many went in beyond the limit since their waiting could have been a deadlock." },
+            Column { name: "throughput_per_s", ty: Type::Double, unit: "1/s", is_time: false, nullable: false, meaning: "How many came out well per second." },
+            Column { name: "mean_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Mean time inside." },
+            Column { name: "wait_mean_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Mean wait before it." },
+            Column { name: "p50_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Median of wait and time inside together; not known of a stage." },
+            Column { name: "p99_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "99th percentile of the same." },
+            Column { name: "max_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Longest of the same, to 3 %." },
+            Column { name: "gc_share", ty: Type::Double, unit: "share", is_time: false, nullable: false, meaning: "Share of the window in which the JVM stood for a collection." },
+            Column { name: "limited", ty: Type::Bool, unit: "true or false", is_time: false, nullable: false, meaning: "Whether somebody waited because of the limit." },
+            Column { name: "state", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "on, or open: it lets all in." },
+            Column { name: "reason", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "Why the limit is what it is from now on, in a sentence." },
         ],
     },
     Table {
@@ -685,6 +762,132 @@ pub mod rows {
         }
     }
 
+    /// Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct ProbeCall<'a> {
+        /// End of the interval. A call counts in the interval in which it ended. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// The probe whose method was the nearest outward; empty where there was none. (name)
+        pub caller: &'a str,
+        /// Name of the point in the preset, or the method in full. (name)
+        pub probe: &'a str,
+        /// Name of the threads without their numbers. (name)
+        pub thread_group: &'a str,
+        /// Calls that ended. (count)
+        pub calls: i64,
+        /// Sum of their durations. (ns)
+        pub total_ns: i64,
+    }
+
+    impl Row for ProbeCall<'_> {
+        const TABLE: usize = 8;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.caller));
+            batch.string(4, Some(self.probe));
+            batch.string(5, Some(self.thread_group));
+            batch.int64(6, Some(self.calls));
+            batch.int64(7, Some(self.total_ns));
+            batch.end_row();
+        }
+    }
+
+    /// How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct ProbeLatency<'a> {
+        /// End of the interval. A call counts in the interval in which it ended. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Name of the point in the preset, or the method in full. (name)
+        pub probe: &'a str,
+        /// Name of the threads without their numbers. (name)
+        pub thread_group: &'a str,
+        /// Lower bound of the durations in this row, itself included. (ns)
+        pub low_ns: i64,
+        /// Upper bound of the durations in this row, itself not included: at most a quarter above low_ns. (ns)
+        pub high_ns: i64,
+        /// Calls that ended. (count)
+        pub count: i64,
+    }
+
+    impl Row for ProbeLatency<'_> {
+        const TABLE: usize = 9;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.probe));
+            batch.string(4, Some(self.thread_group));
+            batch.int64(5, Some(self.low_ns));
+            batch.int64(6, Some(self.high_ns));
+            batch.int64(7, Some(self.count));
+            batch.end_row();
+        }
+    }
+
+    /// What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct ProbeSample<'a> {
+        /// End of the interval. A call counts in the interval in which it ended. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Name of the point in the preset, or the method in full. (name)
+        pub probe: &'a str,
+        /// Name of the threads without their numbers; empty in the row that says that the probe was switched off. (name)
+        pub thread_group: &'a str,
+        /// Calls that ended. (count)
+        pub calls: i64,
+        /// Those that an exception ended. (count)
+        pub failed: i64,
+        /// Sum of their durations. A call that a probe's own method makes to itself does not count again. (ns)
+        pub total_ns: i64,
+        /// Sum of their durations without the time of callees that have probes of their own. (ns)
+        pub inherent_ns: i64,
+        /// The longest of the interval, or the end of its bin of the histogram where it was not the longest so far. (ns)
+        pub max_ns: i64,
+        /// CPU time of their threads in them, where it was asked for. (ns)
+        pub cpu_ns: Option<i64>,
+        /// What their threads allocated in them, where it was asked for. (bytes)
+        pub allocated_bytes: Option<i64>,
+        /// Why the probe was switched off in this interval. (text)
+        pub off_reason: Option<&'a str>,
+    }
+
+    impl Row for ProbeSample<'_> {
+        const TABLE: usize = 10;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.probe));
+            batch.string(4, Some(self.thread_group));
+            batch.int64(5, Some(self.calls));
+            batch.int64(6, Some(self.failed));
+            batch.int64(7, Some(self.total_ns));
+            batch.int64(8, Some(self.inherent_ns));
+            batch.int64(9, Some(self.max_ns));
+            batch.int64(10, self.cpu_ns);
+            batch.int64(11, self.allocated_bytes);
+            batch.string(12, self.off_reason);
+            batch.end_row();
+        }
+    }
+
     /// One row per request that the load driver sent, as the client saw it.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Request<'a> {
@@ -717,7 +920,7 @@ pub mod rows {
     }
 
     impl Row for Request<'_> {
-        const TABLE: usize = 8;
+        const TABLE: usize = 11;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.intended_start_ns));
@@ -761,7 +964,7 @@ pub mod rows {
     }
 
     impl Row for RunQueueDelay<'_> {
-        const TABLE: usize = 9;
+        const TABLE: usize = 12;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -799,7 +1002,7 @@ pub mod rows {
     }
 
     impl Row for StackSample<'_> {
-        const TABLE: usize = 10;
+        const TABLE: usize = 13;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -838,7 +1041,7 @@ pub mod rows {
     }
 
     impl Row for SourceReport<'_> {
-        const TABLE: usize = 11;
+        const TABLE: usize = 14;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -868,7 +1071,7 @@ pub mod rows {
     }
 
     impl Row for Stack<'_> {
-        const TABLE: usize = 12;
+        const TABLE: usize = 15;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -901,7 +1104,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 13;
+        const TABLE: usize = 16;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -948,7 +1151,7 @@ pub mod rows {
     }
 
     impl Row for SyscallSummary<'_> {
-        const TABLE: usize = 14;
+        const TABLE: usize = 17;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -994,7 +1197,7 @@ pub mod rows {
     }
 
     impl Row for Syscall<'_> {
-        const TABLE: usize = 15;
+        const TABLE: usize = 18;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1059,7 +1262,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 16;
+        const TABLE: usize = 19;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1117,7 +1320,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 17;
+        const TABLE: usize = 20;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1132,6 +1335,91 @@ pub mod rows {
             batch.int64(9, self.migrations);
             batch.int64(10, self.voluntary_switches);
             batch.int64(11, self.involuntary_switches);
+            batch.end_row();
+        }
+    }
+
+    /// What the valves of a node measured and decided: one row per window.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct ValveWindow<'a> {
+        /// End of the window. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the window. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Name of the valve. (name)
+        pub valve: &'a str,
+        /// The law that decided. (name)
+        pub law: &'a str,
+        /// How many could be inside at once; null where the valve was open. (count)
+        pub limit: Option<i64>,
+        /// The limit from this window on; null where the valve is open. (count)
+        pub next_limit: Option<i64>,
+        /// Mean number inside. (count)
+        pub in_flight: f64,
+        /// Mean number that waited at the gate, or was queued before the stage. (count)
+        pub waiting: f64,
+        /// How many came out well. (count)
+        pub completed: i64,
+        /// How many came out with an exception. (count)
+        pub failed: i64,
+        /// How many were answered with Overloaded. (count)
+        pub refused: i64,
+        /// How many went in beyond the limit after the longest wait. (count)
+        pub let_through: i64,
+        /// How many went in beyond the limit since their waiting could have been a deadlock. (count)
+        pub out_of_order: i64,
+        /// How many came out well per second. (1/s)
+        pub throughput_per_s: f64,
+        /// Mean time inside. (ns)
+        pub mean_ns: Option<i64>,
+        /// Mean wait before it. (ns)
+        pub wait_mean_ns: Option<i64>,
+        /// Median of wait and time inside together; not known of a stage. (ns)
+        pub p50_ns: Option<i64>,
+        /// 99th percentile of the same. (ns)
+        pub p99_ns: Option<i64>,
+        /// Longest of the same, to 3 %. (ns)
+        pub max_ns: Option<i64>,
+        /// Share of the window in which the JVM stood for a collection. (share)
+        pub gc_share: f64,
+        /// Whether somebody waited because of the limit. (true or false)
+        pub limited: bool,
+        /// on, or open: it lets all in. (name)
+        pub state: &'a str,
+        /// Why the limit is what it is from now on, in a sentence. (text)
+        pub reason: &'a str,
+    }
+
+    impl Row for ValveWindow<'_> {
+        const TABLE: usize = 21;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.valve));
+            batch.string(4, Some(self.law));
+            batch.int64(5, self.limit);
+            batch.int64(6, self.next_limit);
+            batch.double(7, Some(self.in_flight));
+            batch.double(8, Some(self.waiting));
+            batch.int64(9, Some(self.completed));
+            batch.int64(10, Some(self.failed));
+            batch.int64(11, Some(self.refused));
+            batch.int64(12, Some(self.let_through));
+            batch.int64(13, Some(self.out_of_order));
+            batch.double(14, Some(self.throughput_per_s));
+            batch.int64(15, self.mean_ns);
+            batch.int64(16, self.wait_mean_ns);
+            batch.int64(17, self.p50_ns);
+            batch.int64(18, self.p99_ns);
+            batch.int64(19, self.max_ns);
+            batch.double(20, Some(self.gc_share));
+            batch.bool(21, Some(self.limited));
+            batch.string(22, Some(self.state));
+            batch.string(23, Some(self.reason));
             batch.end_row();
         }
     }
@@ -1170,7 +1458,7 @@ pub mod rows {
     }
 
     impl Row for WireRequest<'_> {
-        const TABLE: usize = 18;
+        const TABLE: usize = 22;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));

@@ -79,6 +79,17 @@ public final class Entry extends ClassLoader implements AutoCloseable {
     }
   }
 
+  /** A file of the jar: the agent has no other resources. */
+  @Override
+  public InputStream getResourceAsStream(String name) {
+    JarEntry entry = jar.getJarEntry(name);
+    try {
+      return entry == null ? null : jar.getInputStream(entry);
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
   /** Lets go of the jar: what isn't loaded by now is never loaded. */
   @Override
   public void close() throws IOException {

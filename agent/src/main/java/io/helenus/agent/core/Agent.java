@@ -1,8 +1,13 @@
 package io.helenus.agent.core;
 
+import io.helenus.agent.control.Relay;
+import io.helenus.agent.control.Residence;
+import io.helenus.agent.control.ValvesFile;
+import io.helenus.agent.points.Reach;
 import io.helenus.agent.recording.Tables;
 import io.helenus.agent.sources.Cassandra;
 import io.helenus.agent.sources.PauseProvider;
+import io.helenus.agent.valves.law.Laws;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
@@ -10,8 +15,9 @@ import java.net.InetSocketAddress;
 import java.net.ProtocolException;
 
 /**
- * One agent: it finds its recorder, observes for it until it is told to stop or the recorder is
- * gone, undoes all it did, and ends.
+ * One agent: it finds its recorder, observes for it and does what it commands until it is told to
+ * stop or the recorder is gone, undoes all that observing took, and ends. Valves and probes stay
+ * until they are removed ({@link Relay}).
  *
  * <p>It runs in one thread, "helenus-agent", which starts the others. Whatever goes wrong goes into
  * the log and ends the agent; it never reaches the server.
@@ -21,17 +27,23 @@ public final class Agent {
   private static final long FIRST_BACK_OFF_MS = 500;
   private static final long LONGEST_BACK_OFF_MS = 15_000;
   private static final long FLUSH_MS = 2_000;
+  private static final String ENDED = "the connection ended";
 
   private final Options options;
   private final Log log = new Log();
+  private final Relay relay;
 
-  private Agent(Options options) {
+  private Agent(Options options, Instrumentation instrumentation) {
     this.options = options;
+    this.relay = new Relay(instrumentation, Laws::of, log::line);
   }
 
   /** Called by {@link io.helenus.agent.Entry} in a class loader of this agent's own. */
   public static void start(String options, Instrumentation instrumentation) {
-    Agent agent = new Agent(new Options(options));
+    Agent agent = new Agent(new Options(options), instrumentation);
+    // While the jar is sure to be there: the recorder may delete it once this returns.
+    Reach.hook();
+    Residence.enter();
     Thread thread = new Thread(agent::run, "helenus-agent");
     thread.setDaemon(true);
     // Inherited from a thread of the server otherwise.
@@ -41,7 +53,12 @@ public final class Agent {
 
   private void run() {
     try {
-      findAndObserve();
+      if (options.valves() != null) {
+        new ValvesFile(options.valves(), relay, log::line).add();
+      }
+      if (options.wantsRecorder()) {
+        findAndObserve();
+      }
     } catch (Throwable e) {
       log.line("ended by " + e);
     } finally {
@@ -110,18 +127,16 @@ public final class Agent {
     }
     Outbox outbox = new Outbox(connection.out());
     outbox.start();
-    String bye = "detached";
-    if (first.kind == Connection.START) {
-      bye = Recorders.add(address());
-      if (bye == null) {
-        try {
-          bye = observe(connection, outbox, Start.parse(first.text));
-        } catch (IllegalArgumentException e) {
-          bye = "protocol error: " + e.getMessage();
-        } finally {
-          Recorders.remove(address());
-        }
-      }
+    log.to(outbox);
+    String bye;
+    try {
+      bye = serve(connection, outbox, first);
+    } catch (ProtocolException | IllegalArgumentException e) {
+      bye = "protocol error: " + e.getMessage();
+    } catch (IOException e) {
+      bye = ENDED;
+    } finally {
+      log.to(null);
     }
     outbox.finish(Connection.frame(Connection.BYE, bye), FLUSH_MS);
     connection.close();
@@ -129,29 +144,55 @@ public final class Agent {
     return true;
   }
 
+  /** Does what the recorder asks for until the end; returns what to say at parting. */
+  private String serve(Connection connection, Outbox outbox, Connection.Frame first)
+      throws IOException {
+    Connection.Frame frame = afterCommands(connection, outbox, first);
+    if (frame.kind == Connection.DETACH) {
+      return "detached";
+    }
+    String refusal = Recorders.add(address());
+    if (refusal != null) {
+      return refusal;
+    }
+    try {
+      return observe(connection, outbox, Start.parse(frame.text));
+    } finally {
+      Recorders.remove(address());
+    }
+  }
+
+  /** Answers commands; returns the first frame that is none. */
+  private Connection.Frame afterCommands(
+      Connection connection, Outbox outbox, Connection.Frame first) throws IOException {
+    Connection.Frame frame = first;
+    while (frame.kind == Connection.COMMAND) {
+      outbox.add(Connection.frame(Connection.REPLY, relay.execute(frame.text)));
+      frame = connection.read();
+    }
+    return frame;
+  }
+
   /** Observes until the end; returns what to say at parting. */
-  private String observe(Connection connection, Outbox outbox, Start start) {
-    log.to(outbox);
-    Session session = new Session(start, outbox, log, options.withoutJfr());
-    boolean recorderListens = true;
+  private String observe(Connection connection, Outbox outbox, Start start) throws IOException {
+    Session session = new Session(start, outbox, log, options.withoutJfr(), relay);
+    boolean recorderListens = false;
     try {
       session.start();
-      boolean told = connection.read().kind == Connection.DETACH;
-      return told ? "detached" : "protocol error: a second START";
+      Connection.Frame frame = afterCommands(connection, outbox, connection.read());
+      recorderListens = true;
+      return frame.kind == Connection.DETACH ? "detached" : "protocol error: a second START";
     } catch (ProtocolException e) {
-      return "protocol error: " + e.getMessage();
-    } catch (IOException e) {
-      recorderListens = false;
-      return "the connection ended";
+      recorderListens = true;
+      throw e;
     } finally {
       session.stop(recorderListens);
-      log.to(null);
     }
   }
 
   private void closeLoader() {
     try {
-      ((AutoCloseable) Agent.class.getClassLoader()).close();
+      Residence.leave();
     } catch (Exception e) {
       log.line("cannot close the agent's jar: " + e);
     }

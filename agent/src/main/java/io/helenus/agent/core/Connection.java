@@ -16,8 +16,10 @@ import java.util.function.Supplier;
 final class Connection implements Closeable {
   static final int LOG = 2;
   static final int BYE = 4;
+  static final int REPLY = 5;
   static final int START = 1;
   static final int DETACH = 2;
+  static final int COMMAND = 3;
 
   private static final int PROTOCOL = 1;
   private static final int CONNECT_MS = 2_000;
@@ -98,7 +100,7 @@ final class Connection implements Closeable {
     }
     byte[] bytes = new byte[length];
     in.readFully(bytes);
-    if (bytes[0] != START && bytes[0] != DETACH) {
+    if (bytes[0] < START || bytes[0] > COMMAND) {
       throw new ProtocolException("a frame of the unknown kind " + (bytes[0] & 0xff));
     }
     socket.setSoTimeout(0);

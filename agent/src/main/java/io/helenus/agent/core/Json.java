@@ -11,7 +11,7 @@ import java.util.Map;
  * <p>Objects are Map, arrays List, whole numbers Long, others Double. Nesting is bounded, since the
  * text comes from outside.
  */
-final class Json {
+public final class Json {
   private static final int DEPTH = 16;
 
   private final String text;
@@ -24,7 +24,7 @@ final class Json {
   /**
    * @throws IllegalArgumentException if the text isn't one JSON value
    */
-  static Object parse(String text) {
+  public static Object parse(String text) {
     Json json = new Json(text);
     Object value = json.value(0);
     json.space();
@@ -35,7 +35,7 @@ final class Json {
   }
 
   /** A string as a JSON literal; null for null. */
-  static String quote(String value) {
+  public static String quote(String value) {
     if (value == null) {
       return "null";
     }
@@ -50,6 +50,39 @@ final class Json {
       }
     }
     return out.append('"').toString();
+  }
+
+  /** Writes what {@link #parse} gives; other numbers as well, other values as their text. */
+  public static String write(Object value) {
+    StringBuilder out = new StringBuilder();
+    write(value, out);
+    return out.toString();
+  }
+
+  private static void write(Object value, StringBuilder out) {
+    if (value instanceof Map) {
+      String joint = "{";
+      for (Map.Entry<?, ?> entry : ((Map<?, ?>) value).entrySet()) {
+        out.append(joint).append(quote(String.valueOf(entry.getKey()))).append(':');
+        write(entry.getValue(), out);
+        joint = ",";
+      }
+      out.append(joint.equals("{") ? "{}" : "}");
+    } else if (value instanceof Iterable) {
+      String joint = "[";
+      for (Object element : (Iterable<?>) value) {
+        out.append(joint);
+        write(element, out);
+        joint = ",";
+      }
+      out.append(joint.equals("[") ? "[]" : "]");
+    } else if (value instanceof Double && !Double.isFinite((Double) value)) {
+      out.append("null");
+    } else if (value instanceof Number || value instanceof Boolean) {
+      out.append(value);
+    } else {
+      out.append(quote(value == null ? null : value.toString()));
+    }
   }
 
   private Object value(int depth) {

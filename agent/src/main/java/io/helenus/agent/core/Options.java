@@ -12,16 +12,19 @@ import java.util.Set;
  * The agent's options: {@code key=value} separated by commas.
  *
  * <ul>
- *   <li>{@code connect=HOST:PORT} where the recorder listens; needed.
+ *   <li>{@code connect=HOST:PORT} where the recorder listens; needed unless there are valves.
  *   <li>{@code token=HEX} what the recorder knows its agents by: the agent tries once.
  *   <li>{@code token-file=PATH} a file that holds the token: the agent tries again and again, with
  *       back-off, and reads the file anew each time, so the server may start before the recorder.
  *   <li>{@code pauses=mxbean} takes GC notifications even where JFR streaming is to be had.
+ *   <li>{@code valves=PATH} a file of valves to add at the start; with it alone no recorder is
+ *       looked for. A path that ends in {@code .toml} may stand without {@code valves=}.
  *   <li>{@code jar=PATH} the jar to take the agent from; read by {@link io.helenus.agent.Entry}.
  * </ul>
  */
 final class Options {
-  private static final Set<String> KEYS = Set.of("connect", "token", "token-file", "pauses", "jar");
+  private static final Set<String> KEYS =
+      Set.of("connect", "token", "token-file", "pauses", "valves", "jar");
 
   private final Map<String, String> values = new HashMap<>();
 
@@ -31,15 +34,25 @@ final class Options {
   Options(String text) {
     for (String option : (text == null ? "" : text).split(",")) {
       int equals = option.indexOf('=');
+      if (equals < 0 && option.endsWith(".toml")) {
+        values.put("valves", option);
+        continue;
+      }
       if (equals < 1 || !KEYS.contains(option.substring(0, equals))) {
         throw new IllegalArgumentException(
             "unknown option \""
                 + option
                 + "\"; there are connect=HOST:PORT, token=HEX, "
-                + "token-file=PATH, pauses=mxbean, jar=PATH");
+                + "token-file=PATH, pauses=mxbean, valves=PATH, jar=PATH");
       }
       values.put(option.substring(0, equals), option.substring(equals + 1));
     }
+    if (wantsRecorder()) {
+      checkRecorder();
+    }
+  }
+
+  private void checkRecorder() {
     recorder();
     if (values.containsKey("token") == values.containsKey("token-file")) {
       throw new IllegalArgumentException("give one of token=HEX and token-file=PATH");
@@ -59,6 +72,15 @@ final class Options {
     } catch (RuntimeException e) {
       throw new IllegalArgumentException("connect=HOST:PORT is needed, not \"" + connect + "\"", e);
     }
+  }
+
+  /** A file of valves; null for none. */
+  Path valves() {
+    return values.containsKey("valves") ? Path.of(values.get("valves")) : null;
+  }
+
+  boolean wantsRecorder() {
+    return values.containsKey("connect") || !values.containsKey("valves");
   }
 
   String token() throws IOException {

@@ -44,6 +44,12 @@ public final class Outbox {
     return queue.offer(frame);
   }
 
+  /** Takes a frame that must not be lost, whether there is room or not. */
+  void add(byte[] frame) {
+    queuedBytes.addAndGet(frame.length);
+    queue.add(frame);
+  }
+
   /** The thread that sends, for what it costs. */
   Thread sender() {
     return sender;

@@ -1,12 +1,15 @@
 package io.helenus.agent.core;
 
+import io.helenus.agent.control.Relay;
 import io.helenus.agent.sources.Feed;
 import io.helenus.agent.sources.PauseProvider;
 import io.helenus.agent.sources.Pools;
+import io.helenus.agent.sources.ProbeModel;
 import io.helenus.agent.sources.Sample;
 import io.helenus.agent.sources.Sampler;
 import io.helenus.agent.sources.Source;
 import io.helenus.agent.sources.TableStats;
+import io.helenus.agent.sources.ValveWindows;
 import io.helenus.agent.sources.Watcher;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,15 +22,17 @@ final class Session {
   private final Outbox outbox;
   private final Log log;
   private final boolean withoutJfr;
+  private final Relay relay;
   private final List<Feed> feeds = new ArrayList<>();
   private final List<Source> sources = new ArrayList<>();
   private Sampler sampler;
 
-  Session(Start start, Outbox outbox, Log log, boolean withoutJfr) {
+  Session(Start start, Outbox outbox, Log log, boolean withoutJfr, Relay relay) {
     this.start = start;
     this.outbox = outbox;
     this.log = log;
     this.withoutJfr = withoutJfr;
+    this.relay = relay;
   }
 
   void start() {
@@ -63,8 +68,17 @@ final class Session {
       case "tables":
         samples.add(new TableStats(feed("tables", "agent-mbeans")));
         break;
+      case "probes":
+        samples.add(new ProbeModel(feed("probes", "agent-probes"), relay::ask));
+        break;
+      case "valves":
+        samples.add(new ValveWindows(feed("valves", "agent-valves"), relay::ask));
+        break;
       default:
-        log.line("there is no source " + name + "; there are pauses, pools, tables, stalls");
+        log.line(
+            "there is no source "
+                + name
+                + "; there are pauses, pools, tables, stalls, probes, valves");
     }
   }
 

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "5984f3ff9166d718";
+  public static final String FINGERPRINT = "56dabc0ba6d5dd74";
 
   /** What each CPU of the machine did in an interval, from /proc/stat. */
   public static final int CPUS = 0;
@@ -29,38 +29,50 @@ public final class Tables {
   /** Thread pools of a node, as its own metrics give them. */
   public static final int POOLS = 7;
 
+  /** Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up. */
+  public static final int PROBE_CALLS = 8;
+
+  /** How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration. */
+  public static final int PROBE_LATENCY = 9;
+
+  /** What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up. */
+  public static final int PROBES = 10;
+
   /** One row per request that the load driver sent, as the client saw it. */
-  public static final int REQUESTS = 8;
+  public static final int REQUESTS = 11;
 
   /** Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these. */
-  public static final int RUN_QUEUE = 9;
+  public static final int RUN_QUEUE = 12;
 
   /** What a thread was doing at a moment: its stack, from the profiler. One row per sample. */
-  public static final int SAMPLES = 10;
+  public static final int SAMPLES = 13;
 
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
-  public static final int SOURCES = 11;
+  public static final int SOURCES = 14;
 
   /** The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
-  public static final int STACKS = 12;
+  public static final int STACKS = 15;
 
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
-  public static final int STALLS = 13;
+  public static final int STALLS = 16;
 
   /** System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these. */
-  public static final int SYSCALL_SUMMARY = 14;
+  public static final int SYSCALL_SUMMARY = 17;
 
   /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
-  public static final int SYSCALLS = 15;
+  public static final int SYSCALLS = 18;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 16;
+  public static final int TABLE_STATS = 19;
 
   /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 17;
+  public static final int THREADS = 20;
+
+  /** What the valves of a node measured and decided: one row per window. */
+  public static final int VALVES = 21;
 
   /** One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second. */
-  public static final int WIRE = 18;
+  public static final int WIRE = 22;
 
   private Tables() {}
 
@@ -262,6 +274,79 @@ public final class Tables {
     rows.int64(blocked);
     rows.int64(totalBlocked);
     rows.nullableInt64(maxSize);
+  }
+
+  public static void probeCall(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String caller,
+      String probe,
+      String threadGroup,
+      long calls,
+      long totalNs) {
+    rows.row(PROBE_CALLS);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(caller);
+    rows.string(probe);
+    rows.string(threadGroup);
+    rows.int64(calls);
+    rows.int64(totalNs);
+  }
+
+  public static void probeLatency(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String probe,
+      String threadGroup,
+      long lowNs,
+      long highNs,
+      long count) {
+    rows.row(PROBE_LATENCY);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(probe);
+    rows.string(threadGroup);
+    rows.int64(lowNs);
+    rows.int64(highNs);
+    rows.int64(count);
+  }
+
+  public static void probeSample(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String probe,
+      String threadGroup,
+      long calls,
+      long failed,
+      long totalNs,
+      long inherentNs,
+      long maxNs,
+      Long cpuNs,
+      Long allocatedBytes,
+      String offReason) {
+    rows.row(PROBES);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(probe);
+    rows.string(threadGroup);
+    rows.int64(calls);
+    rows.int64(failed);
+    rows.int64(totalNs);
+    rows.int64(inherentNs);
+    rows.int64(maxNs);
+    rows.nullableInt64(cpuNs);
+    rows.nullableInt64(allocatedBytes);
+    rows.nullableString(offReason);
   }
 
   public static void request(
@@ -526,6 +611,59 @@ public final class Tables {
     rows.nullableInt64(migrations);
     rows.nullableInt64(voluntarySwitches);
     rows.nullableInt64(involuntarySwitches);
+  }
+
+  public static void valveWindow(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String valve,
+      String law,
+      Long limit,
+      Long nextLimit,
+      double inFlight,
+      double waiting,
+      long completed,
+      long failed,
+      long refused,
+      long letThrough,
+      long outOfOrder,
+      double throughputPerS,
+      Long meanNs,
+      Long waitMeanNs,
+      Long p50Ns,
+      Long p99Ns,
+      Long maxNs,
+      double gcShare,
+      boolean limited,
+      String state,
+      String reason) {
+    rows.row(VALVES);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(valve);
+    rows.string(law);
+    rows.nullableInt64(limit);
+    rows.nullableInt64(nextLimit);
+    rows.float64(inFlight);
+    rows.float64(waiting);
+    rows.int64(completed);
+    rows.int64(failed);
+    rows.int64(refused);
+    rows.int64(letThrough);
+    rows.int64(outOfOrder);
+    rows.float64(throughputPerS);
+    rows.nullableInt64(meanNs);
+    rows.nullableInt64(waitMeanNs);
+    rows.nullableInt64(p50Ns);
+    rows.nullableInt64(p99Ns);
+    rows.nullableInt64(maxNs);
+    rows.float64(gcShare);
+    rows.bool(limited);
+    rows.string(state);
+    rows.string(reason);
   }
 
   public static void wireRequest(

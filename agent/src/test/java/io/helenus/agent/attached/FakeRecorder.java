@@ -58,6 +58,7 @@ final class FakeRecorder implements Closeable {
     private final List<Schema.Row> rows = new ArrayList<>();
     private final Map<Long, String> threadNames = new HashMap<>();
     private final List<String> log = new ArrayList<>();
+    private final List<String> replies = new ArrayList<>();
     private String bye;
     private String end;
 
@@ -112,6 +113,14 @@ final class FakeRecorder implements Closeable {
 
     void sendBytes(byte[] bytes) throws IOException {
       socket.getOutputStream().write(bytes);
+    }
+
+    /** COMMAND; returns the reply to it. */
+    String command(String json) throws Exception {
+      int before = look(replies::size);
+      send(3, json.replace('\'', '"'));
+      Awaiting.until(() -> look(() -> replies.size() > before || end != null), done -> done);
+      return look(() -> replies.size() > before ? replies.get(before) : "no reply: " + bye);
     }
 
     /** DETACH; returns the agent's BYE when the agent has closed the connection. */
@@ -188,6 +197,9 @@ final class FakeRecorder implements Closeable {
             names.get(name);
             threadNames.put(tid, new String(name, StandardCharsets.UTF_8));
           }
+          break;
+        case 5:
+          replies.add(new String(payload, StandardCharsets.UTF_8));
           break;
         case 4:
           bye = new String(payload, StandardCharsets.UTF_8);

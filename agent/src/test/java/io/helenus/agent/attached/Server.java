@@ -57,6 +57,25 @@ final class Server {
         case "classes":
           System.out.println(classes().strip());
           break;
+        case "work":
+          Work.begin();
+          break;
+        case "worked":
+          System.out.println(Work.done() + " " + Work.failed());
+          break;
+        case "beans":
+          for (ObjectName name :
+              ManagementFactory.getPlatformMBeanServer()
+                  .queryNames(new ObjectName("io.helenus:*"), null)) {
+            System.out.println(name + " " + Work.attributes(name));
+          }
+          break;
+        case "resident of another version":
+          Work.registerResidentOfAnotherVersion();
+          break;
+        case "bytes":
+          ClassBytes.files().forEach((name, file) -> System.out.println(name + " " + file));
+          break;
         case "property":
           System.out.println(System.getProperty("helenus.agent.recorders", "none"));
           break;

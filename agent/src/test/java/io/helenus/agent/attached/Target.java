@@ -126,12 +126,16 @@ final class Target implements AutoCloseable {
         .filter(name -> name.startsWith("io.helenus.agent."))
         .filter(name -> !name.startsWith(Server.class.getName()))
         .filter(name -> !name.startsWith("io.helenus.agent.Entry"))
+        .filter(name -> !name.startsWith("io.helenus.agent.Hook"))
+        .filter(name -> !name.startsWith(Work.class.getName()))
+        .filter(name -> !name.startsWith(ClassBytes.class.getName()))
         .forEach(name -> traces.add("class " + name));
     ask("recordings").forEach(name -> traces.add("recording " + name));
     ask("event types").forEach(name -> traces.add("event type " + name));
     ask("listeners").stream()
         .filter(count -> !count.equals("0"))
         .forEach(count -> traces.add("listeners " + count));
+    ask("beans").forEach(name -> traces.add("bean " + name));
     ask("property").stream()
         .filter(value -> !value.equals("none"))
         .forEach(value -> traces.add("recorders " + value));

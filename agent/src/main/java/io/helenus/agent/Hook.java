@@ -1,0 +1,107 @@
+package io.helenus.agent;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiPredicate;
+import java.util.function.IntConsumer;
+import java.util.function.IntFunction;
+
+/**
+ * What woven code in the server's classes calls: the bridge between the server's class loader and
+ * the agent's, made of the JDK's types alone, so that neither sees the other's classes.
+ *
+ * <p>While nobody holds it every call does nothing. A fault on the agent's side is swallowed and
+ * counted, and the server's method runs as it is. Like {@link Entry} this class stays in the JVM
+ * that once had an older agent, so it must stay as small as it is, and {@link #VERSION} says which
+ * one is there.
+ */
+public final class Hook {
+  public static final int VERSION = 1;
+
+  private static final AtomicLong FAULTS = new AtomicLong();
+
+  private static volatile IntFunction<RuntimeException> enter;
+  private static volatile IntConsumer exit;
+  private static volatile BiPredicate<Object, Integer> wanted;
+
+  private Hook() {}
+
+  /**
+   * Sets who is called; only one agent at a time.
+   *
+   * @param enter takes the number of the site, or its complement where it is not wanted; gives the
+   *     exception to refuse the call with, or null
+   * @param exit takes the number of the site, or its complement when an exception leaves it
+   * @param wanted takes what the site tells of and its number
+   * @return whether nobody held it
+   */
+  public static synchronized boolean hold(
+      IntFunction<RuntimeException> enter, IntConsumer exit, BiPredicate<Object, Integer> wanted) {
+    if (Hook.enter != null) {
+      return false;
+    }
+    Hook.wanted = wanted;
+    Hook.exit = exit;
+    Hook.enter = enter;
+    return true;
+  }
+
+  public static synchronized void release() {
+    enter = null;
+    exit = null;
+    wanted = null;
+  }
+
+  /** How many faults were swallowed since this class was loaded. */
+  public static long faults() {
+    return FAULTS.get();
+  }
+
+  public static void enter(int site) {
+    IntFunction<RuntimeException> enter = Hook.enter;
+    if (enter == null) {
+      return;
+    }
+    RuntimeException refusal = null;
+    try {
+      refusal = enter.apply(site);
+    } catch (Throwable e) {
+      count();
+    }
+    if (refusal != null) {
+      throw refusal;
+    }
+  }
+
+  /** Enters a site that only some of its calls are meant for. */
+  public static void enterIf(Object about, int site) {
+    BiPredicate<Object, Integer> wanted = Hook.wanted;
+    boolean yes = false;
+    try {
+      yes = wanted != null && wanted.test(about, site);
+    } catch (Throwable e) {
+      count();
+    }
+    enter(yes ? site : ~site);
+  }
+
+  public static void exit(int site) {
+    IntConsumer exit = Hook.exit;
+    if (exit == null) {
+      return;
+    }
+    try {
+      exit.accept(site);
+    } catch (Throwable e) {
+      count();
+    }
+  }
+
+  private static void count() {
+    try {
+      FAULTS.incrementAndGet();
+    } catch (Throwable e) {
+      // A stack without room even for this; the server's own code will find the same.
+      return;
+    }
+  }
+}

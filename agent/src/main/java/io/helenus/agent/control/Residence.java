@@ -1,0 +1,23 @@
+package io.helenus.agent.control;
+
+/**
+ * Who still needs this agent's class loader: the connection to a recorder, and the valves and
+ * probes that outlive it. The last one to leave closes it.
+ */
+public final class Residence {
+  private static int residents;
+
+  private Residence() {}
+
+  public static synchronized void enter() {
+    residents++;
+  }
+
+  public static synchronized void leave() throws Exception {
+    residents--;
+    ClassLoader loader = Residence.class.getClassLoader();
+    if (residents == 0 && loader instanceof AutoCloseable) {
+      ((AutoCloseable) loader).close();
+    }
+  }
+}

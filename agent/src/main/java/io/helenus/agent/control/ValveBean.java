@@ -1,0 +1,97 @@
+package io.helenus.agent.control;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+import javax.management.Attribute;
+import javax.management.AttributeList;
+import javax.management.AttributeNotFoundException;
+import javax.management.DynamicMBean;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanInfo;
+import javax.management.ReflectionException;
+
+/** The figures of one valve, to read. Those of a window are of the last that has ended. */
+final class ValveBean implements DynamicMBean {
+  /** What is read, by attribute: of the valve now, or with "last." of its last window. */
+  private static final Map<String, String> ATTRIBUTES = new LinkedHashMap<>();
+
+  static {
+    ATTRIBUTES.put("Law", "law");
+    ATTRIBUTES.put("State", "state");
+    ATTRIBUTES.put("OpenReason", "open_reason");
+    ATTRIBUTES.put("Limit", "limit");
+    ATTRIBUTES.put("InFlight", "in_flight");
+    ATTRIBUTES.put("Waiting", "waiting");
+    ATTRIBUTES.put("ThroughputPerS", "last.throughput_per_s");
+    ATTRIBUTES.put("Refused", "last.refused");
+    ATTRIBUTES.put("LetThrough", "last.let_through");
+    ATTRIBUTES.put("MeanNs", "last.mean_ns");
+    ATTRIBUTES.put("WaitMeanNs", "last.wait_mean_ns");
+    ATTRIBUTES.put("P50Ns", "last.p50_ns");
+    ATTRIBUTES.put("P99Ns", "last.p99_ns");
+    ATTRIBUTES.put("Reason", "last.reason");
+  }
+
+  private final Supplier<Map<String, Object>> state;
+
+  ValveBean(Supplier<Map<String, Object>> state) {
+    this.state = state;
+  }
+
+  @Override
+  public Object getAttribute(String attribute) throws AttributeNotFoundException {
+    String key = ATTRIBUTES.get(attribute);
+    if (key == null) {
+      throw new AttributeNotFoundException(attribute);
+    }
+    Map<String, Object> now = state.get();
+    if (now == null || !key.startsWith("last.")) {
+      return now == null ? null : now.get(key);
+    }
+    Object last = now.get("last");
+    return last == null ? null : ((Map<?, ?>) last).get(key.substring("last.".length()));
+  }
+
+  @Override
+  public AttributeList getAttributes(String[] attributes) {
+    AttributeList list = new AttributeList();
+    for (String attribute : attributes) {
+      try {
+        list.add(new Attribute(attribute, getAttribute(attribute)));
+      } catch (AttributeNotFoundException e) {
+        // As the interface asks: what there isn't is left out.
+        continue;
+      }
+    }
+    return list;
+  }
+
+  @Override
+  public Object invoke(String action, Object[] arguments, String[] signature)
+      throws ReflectionException {
+    throw new ReflectionException(new NoSuchMethodException(action));
+  }
+
+  @Override
+  public void setAttribute(Attribute attribute) {
+    throw new UnsupportedOperationException("a valve is set by command");
+  }
+
+  @Override
+  public AttributeList setAttributes(AttributeList attributes) {
+    throw new UnsupportedOperationException("a valve is set by command");
+  }
+
+  @Override
+  public MBeanInfo getMBeanInfo() {
+    MBeanAttributeInfo[] attributes =
+        ATTRIBUTES.keySet().stream()
+            .map(
+                name ->
+                    new MBeanAttributeInfo(
+                        name, Object.class.getName(), ATTRIBUTES.get(name), true, false, false))
+            .toArray(MBeanAttributeInfo[]::new);
+    return new MBeanInfo(ValveBean.class.getName(), "A valve.", attributes, null, null, null);
+  }
+}

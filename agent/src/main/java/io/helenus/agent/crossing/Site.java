@@ -1,0 +1,19 @@
+package io.helenus.agent.crossing;
+
+/** What happens where woven code enters and leaves a method: a probe, or the gate of a valve. */
+public interface Site {
+  /**
+   * A thread enters.
+   *
+   * @param frame for what is to be known when it leaves
+   * @return the exception to refuse the call with; null to let it in
+   */
+  RuntimeException enter(Traveller traveller, Frame frame);
+
+  /**
+   * The thread leaves, once for each time it was let in.
+   *
+   * @param failed whether an exception leaves the method
+   */
+  void exit(Traveller traveller, Frame frame, boolean failed);
+}

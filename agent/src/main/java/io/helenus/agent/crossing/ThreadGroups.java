@@ -1,0 +1,56 @@
+package io.helenus.agent.crossing;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The groups of threads by name: a thread's name without its number. */
+public final class ThreadGroups {
+  /** A program that gives each thread a name of its own must not fill the memory. */
+  private static final int MOST = 512;
+
+  private static final String JOINTS = "-:#_./@ ";
+
+  /** A group, with a number from 0 on. */
+  public static final class Group {
+    public final String name;
+    public final int number;
+
+    Group(String name, int number) {
+      this.name = name;
+      this.number = number;
+    }
+  }
+
+  private final Map<String, Group> groups = new ConcurrentHashMap<>();
+  private final Group others = new Group("(others)", MOST);
+
+  Group of(String threadName) {
+    String name = name(threadName);
+    Group known = groups.get(name);
+    return known != null ? known : add(name);
+  }
+
+  private synchronized Group add(String name) {
+    if (groups.size() >= MOST && !groups.containsKey(name)) {
+      return others;
+    }
+    return groups.computeIfAbsent(name, key -> new Group(key, groups.size()));
+  }
+
+  /**
+   * What remains of a thread's name before a parenthesis, without numbers at its end and what joins
+   * them, as the recorder has it. A name that is nothing else stays whole.
+   */
+  static String name(String threadName) {
+    int parenthesis = threadName.indexOf('(');
+    int end = parenthesis < 0 ? threadName.length() : parenthesis;
+    while (end > 0 && isNumber(threadName.charAt(end - 1))) {
+      end--;
+    }
+    return end == 0 ? threadName : threadName.substring(0, end);
+  }
+
+  private static boolean isNumber(char c) {
+    return (c >= '0' && c <= '9') || JOINTS.indexOf(c) >= 0;
+  }
+}

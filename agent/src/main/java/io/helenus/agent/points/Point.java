@@ -1,0 +1,33 @@
+package io.helenus.agent.points;
+
+import java.util.function.Predicate;
+
+/** A method of the server, or those of its calls that a guard means. */
+public final class Point {
+  /** What it was asked for by when that is a name of the preset, else the method in full. */
+  public final String name;
+
+  public final Method method;
+
+  /** Which of the calls are meant, by the object they are made on; null for all. */
+  public final Predicate<Object> guard;
+
+  /** Whether a request that gets there may be refused with the protocol's Overloaded. */
+  public final boolean mayRefuse;
+
+  /** Why no gate may stand there; null when one may. */
+  public final String whyNoGate;
+
+  Point(String name, Method method, Guard guard, boolean mayRefuse, String whyNoGate) {
+    this.name = name;
+    this.method = method;
+    this.guard = guard;
+    this.mayRefuse = mayRefuse;
+    this.whyNoGate = whyNoGate;
+  }
+
+  @Override
+  public String toString() {
+    return method + (guard == null ? "" : " when " + guard);
+  }
+}

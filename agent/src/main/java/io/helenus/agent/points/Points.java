@@ -1,0 +1,172 @@
+package io.helenus.agent.points;
+
+import java.lang.instrument.Instrumentation;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/** Finds the points that a name or a pattern means, among what is loaded and on the class path. */
+public final class Points {
+  /** How many methods a pattern may match unless told otherwise. */
+  public static final int BOUND = 50;
+
+  private final Instrumentation instrumentation;
+  private final Reach reach;
+  private final Preset preset;
+
+  public Points(Instrumentation instrumentation, Reach reach, Preset preset) {
+    this.instrumentation = instrumentation;
+    this.reach = reach;
+    this.preset = preset;
+  }
+
+  /** All named points of the preset that this server has. */
+  public List<Point> named() {
+    List<Point> points = new ArrayList<>();
+    for (Preset.Entry entry : preset.entries().values()) {
+      try {
+        points.addAll(find(entry.name, BOUND));
+      } catch (Refusal e) {
+        // A release of the line that has no such method, which asking for the name tells.
+        continue;
+      }
+    }
+    return points;
+  }
+
+  /**
+   * What is meant by the name of a point of the preset, or by a {@link Pattern}, with {@code when}
+   * and conditions after it or without.
+   *
+   * @throws Refusal when there is no such point, with the nearest names; when the pattern matches
+   *     more methods than the bound
+   */
+  public List<Point> find(String text, int bound) {
+    Preset.Entry entry = preset.entry(text.strip());
+    String[] parts = text.split("\\s+when\\s+", 2);
+    Pattern pattern;
+    if (entry != null) {
+      pattern = entry.pattern;
+    } else if (parts[0].indexOf('.') < 0 && !preset.entries().isEmpty()) {
+      throw new Refusal(
+          "there is no point " + text + " in " + preset.name,
+          Nearest.hint(
+              text,
+              preset.entries().keySet(),
+              "there are " + String.join(", ", preset.entries().keySet())));
+    } else {
+      pattern = new Pattern(parts[0]);
+    }
+    Guard guard = entry != null ? entry.guard : parts.length > 1 ? new Guard(parts[1]) : null;
+    List<Point> points = new ArrayList<>();
+    for (Method method : methods(pattern)) {
+      if (guard != null && method.isStatic()) {
+        throw new Refusal(
+            method + " is static: there is no object to ask", "leave out what follows \"when\"");
+      }
+      String whyNoGate = Refused.reason(method);
+      if (entry != null && !entry.mayGate && whyNoGate == null) {
+        whyNoGate = "the preset gives it as a place to measure only";
+      }
+      if (entry != null && entry.mayGate) {
+        whyNoGate = null;
+      }
+      String name = entry != null ? entry.name : method + (guard == null ? "" : " when " + guard);
+      points.add(new Point(name, method, guard, entry != null && entry.mayRefuse, whyNoGate));
+    }
+    if (points.size() > bound) {
+      throw new Refusal(
+          "\"" + text + "\" matches " + points.size() + " methods, and " + bound + " are allowed",
+          "narrow the pattern, or give a larger bound (at_most)");
+    }
+    return points;
+  }
+
+  private List<Method> methods(Pattern pattern) {
+    Map<String, List<Method>> classes = classes(pattern);
+    List<Method> found = new ArrayList<>();
+    for (List<Method> methods : classes.values()) {
+      methods.stream().filter(pattern::matchesMethod).forEach(found::add);
+    }
+    if (found.isEmpty()) {
+      List<Method> all =
+          classes.values().stream().flatMap(Collection::stream).collect(Collectors.toList());
+      List<String> sameName =
+          all.stream()
+              .filter(method -> method.name.equals(pattern.methodName))
+              .map(Method::toString)
+              .collect(Collectors.toList());
+      List<String> names = all.stream().map(method -> method.name).collect(Collectors.toList());
+      throw new Refusal(
+          "no method that can be woven matches \"" + pattern + "\"",
+          sameName.isEmpty()
+              ? Nearest.hint(
+                  pattern.methodName,
+                  names,
+                  "abstract and native methods, constructors and inherited ones can't be woven")
+              : "there is " + String.join(", ", sameName));
+    }
+    return found;
+  }
+
+  /** The methods of each class that is meant, by the class's name. */
+  private Map<String, List<Method>> classes(Pattern pattern) {
+    Map<String, List<Method>> found = new TreeMap<>();
+    Map<String, List<Method>> shortly = new TreeMap<>();
+    Map<String, String> unreachable = new LinkedHashMap<>();
+    TreeSet<String> names = new TreeSet<>();
+    for (Class<?> type : instrumentation.getAllLoadedClasses()) {
+      String name = type.getName();
+      boolean full = pattern.matchesClass(name);
+      // Arrays, and classes that the JDK makes on the way.
+      if (name.startsWith("[") || name.indexOf('/') >= 0 || reach.isOurs(name)) {
+        continue;
+      }
+      names.add(Pattern.ownName(name));
+      if (!full && !pattern.matchesShortly(name)) {
+        continue;
+      }
+      if (!reach.reaches(type.getClassLoader()) || !instrumentation.isModifiableClass(type)) {
+        unreachable.put(name, String.valueOf(type.getClassLoader()));
+        continue;
+      }
+      List<Method> methods = ClassFiles.methods(type.getClassLoader(), name);
+      if (methods != null) {
+        (full ? found : shortly).put(name, methods);
+      }
+    }
+    if (found.isEmpty() && pattern.namesOneClass()) {
+      // Not loaded yet; the server's own class path has it all the same.
+      List<Method> methods =
+          ClassFiles.methods(ClassLoader.getSystemClassLoader(), pattern.className);
+      if (methods != null && unreachable.isEmpty()) {
+        found.put(pattern.className, methods);
+      }
+    }
+    if (!found.isEmpty()) {
+      return found;
+    }
+    if (shortly.size() > 1 && pattern.namesOneClass()) {
+      throw new Refusal(
+          "several classes are named " + pattern.className,
+          "give one in full: " + String.join(", ", shortly.keySet()));
+    }
+    if (!shortly.isEmpty()) {
+      return shortly;
+    }
+    if (!unreachable.isEmpty()) {
+      throw new Refusal(
+          "code of " + unreachable.keySet().iterator().next() + " can't reach the agent",
+          "only classes that the application's class loader or one below it loads can be woven");
+    }
+    throw new Refusal(
+        "there is no class " + pattern.className,
+        Nearest.hint(
+            Pattern.ownName(pattern.className), names, "give its name in full, with the package"));
+  }
+}

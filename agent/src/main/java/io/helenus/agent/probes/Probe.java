@@ -1,0 +1,171 @@
+package io.helenus.agent.probes;
+
+import com.sun.management.ThreadMXBean;
+import io.helenus.agent.crossing.Counts;
+import io.helenus.agent.crossing.Frame;
+import io.helenus.agent.crossing.Site;
+import io.helenus.agent.crossing.ThreadGroups;
+import io.helenus.agent.crossing.Traveller;
+import java.lang.management.ManagementFactory;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Meters a point: how often it was called, by which probe's method and by which group of threads,
+ * and how long it took.
+ *
+ * <p>Each thread counts in cells of its own; who reads adds them up.
+ */
+public final class Probe implements Site {
+  private static final ThreadMXBean THREADS =
+      ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
+
+  /** Who calls: the probe whose method was the nearest outward, and the threads' group. */
+  public static final class Edge {
+    /** Null when no probe's method called. */
+    public final Probe caller;
+
+    public final ThreadGroups.Group group;
+
+    Edge(Probe caller, ThreadGroups.Group group) {
+      this.caller = caller;
+      this.group = group;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Edge
+          && ((Edge) other).caller == caller
+          && ((Edge) other).group == group;
+    }
+
+    @Override
+    public int hashCode() {
+      return System.identityHashCode(caller) * 31 + group.number;
+    }
+  }
+
+  /** What one thread counted on one edge. */
+  private static final class Cell {
+    final Probe probe;
+    final Probe caller;
+    final ThreadGroups.Group group;
+    final Thread thread;
+    final Cell next;
+    final Counts counts = new Counts(Tally.LENGTH);
+
+    Cell(Probe probe, Probe caller, ThreadGroups.Group group, Thread thread, Cell next) {
+      this.probe = probe;
+      this.caller = caller;
+      this.group = group;
+      this.thread = thread;
+      this.next = next;
+    }
+  }
+
+  public final String name;
+
+  private final int number;
+  private final ThreadGroups groups;
+  private final boolean cpu;
+  private final boolean allocation;
+  private final Queue<Cell> cells = new ConcurrentLinkedQueue<>();
+
+  /** Of threads that have ended. */
+  private final Map<Edge, Tally> ended = new HashMap<>();
+
+  /**
+   * @param number of its site
+   * @param cpu whether to take the thread's CPU time too, which costs some µs a call
+   * @param allocation whether to take what the thread allocates too
+   */
+  public Probe(String name, int number, ThreadGroups groups, boolean cpu, boolean allocation) {
+    this.name = name;
+    this.number = number;
+    this.groups = groups;
+    this.cpu = cpu;
+    this.allocation = allocation;
+  }
+
+  @Override
+  public RuntimeException enter(Traveller traveller, Frame frame) {
+    Frame outer = traveller.metered;
+    Probe caller = outer == null ? null : ((Cell) outer.account).probe;
+    ThreadGroups.Group group = traveller.group(groups);
+    Cell cell = (Cell) traveller.account(number);
+    while (cell != null && (cell.caller != caller || cell.group != group)) {
+      cell = cell.next;
+    }
+    if (cell == null) {
+      cell = add(traveller, caller, group);
+    }
+    frame.account = cell;
+    frame.caller = outer;
+    frame.calleesNs = 0;
+    traveller.metered = frame;
+    if (cpu) {
+      frame.startCpuNs = THREADS.getCurrentThreadCpuTime();
+    }
+    if (allocation) {
+      frame.startBytes = THREADS.getThreadAllocatedBytes(traveller.thread.getId());
+    }
+    frame.startNs = System.nanoTime();
+    return null;
+  }
+
+  @Override
+  public void exit(Traveller traveller, Frame frame, boolean failed) {
+    long tookNs = System.nanoTime() - frame.startNs;
+    Frame outer = frame.caller;
+    traveller.metered = outer;
+    if (outer != null) {
+      outer.calleesNs += tookNs;
+    }
+    Counts counts = ((Cell) frame.account).counts;
+    counts.add(Tally.CALLS, 1);
+    counts.add(Tally.TOTAL_NS, tookNs);
+    counts.add(Tally.INHERENT_NS, tookNs - frame.calleesNs);
+    counts.max(Tally.MAX_NS, tookNs);
+    counts.add(Tally.BINS + Bins.of(tookNs), 1);
+    if (failed) {
+      counts.add(Tally.FAILED, 1);
+    }
+    if (cpu) {
+      counts.add(Tally.CPU_NS, THREADS.getCurrentThreadCpuTime() - frame.startCpuNs);
+    }
+    if (allocation) {
+      long bytes = THREADS.getThreadAllocatedBytes(traveller.thread.getId());
+      counts.add(Tally.ALLOCATED_BYTES, bytes - frame.startBytes);
+    }
+  }
+
+  private Cell add(Traveller traveller, Probe caller, ThreadGroups.Group group) {
+    Cell first = (Cell) traveller.account(number);
+    Cell cell = new Cell(this, caller, group, traveller.thread, first);
+    traveller.account(number, cell);
+    cells.add(cell);
+    return cell;
+  }
+
+  /** All that was counted since the probe began, by who called. For one reader at a time. */
+  public synchronized Map<Edge, Tally> read() {
+    for (Iterator<Cell> i = cells.iterator(); i.hasNext(); ) {
+      Cell cell = i.next();
+      if (!cell.thread.isAlive()) {
+        ended
+            .computeIfAbsent(new Edge(cell.caller, cell.group), edge -> new Tally())
+            .add(cell.counts);
+        i.remove();
+      }
+    }
+    Map<Edge, Tally> sums = new HashMap<>();
+    ended.forEach((edge, tally) -> sums.computeIfAbsent(edge, e -> new Tally()).add(tally));
+    for (Cell cell : cells) {
+      sums.computeIfAbsent(new Edge(cell.caller, cell.group), edge -> new Tally()).add(cell.counts);
+    }
+    return sums;
+  }
+}

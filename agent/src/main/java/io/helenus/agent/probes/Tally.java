@@ -1,0 +1,70 @@
+package io.helenus.agent.probes;
+
+import io.helenus.agent.crossing.Counts;
+
+/** What a probe counted: of one thread, or added up. All but the largest add up. */
+public final class Tally {
+  static final int CALLS = 0;
+  static final int FAILED = 1;
+  static final int TOTAL_NS = 2;
+  static final int INHERENT_NS = 3;
+  static final int MAX_NS = 4;
+  static final int CPU_NS = 5;
+  static final int ALLOCATED_BYTES = 6;
+  static final int BINS = 7;
+  static final int LENGTH = BINS + Bins.COUNT;
+
+  private final long[] sums = new long[LENGTH];
+
+  public long calls() {
+    return sums[CALLS];
+  }
+
+  /** Calls that an exception ended; they count among the calls. */
+  public long failed() {
+    return sums[FAILED];
+  }
+
+  public long totalNs() {
+    return sums[TOTAL_NS];
+  }
+
+  /** Without the time of callees that have probes of their own. */
+  public long inherentNs() {
+    return sums[INHERENT_NS];
+  }
+
+  public long maxNs() {
+    return sums[MAX_NS];
+  }
+
+  /** 0 where it wasn't asked for. */
+  public long cpuNs() {
+    return sums[CPU_NS];
+  }
+
+  /** 0 where it wasn't asked for. */
+  public long allocatedBytes() {
+    return sums[ALLOCATED_BYTES];
+  }
+
+  public long bin(int bin) {
+    return sums[BINS + bin];
+  }
+
+  void add(Counts counts) {
+    for (int i = 0; i < LENGTH; i++) {
+      add(i, counts.get(i));
+    }
+  }
+
+  void add(Tally other) {
+    for (int i = 0; i < LENGTH; i++) {
+      add(i, other.sums[i]);
+    }
+  }
+
+  private void add(int index, long amount) {
+    sums[index] = index == MAX_NS ? Math.max(sums[index], amount) : sums[index] + amount;
+  }
+}

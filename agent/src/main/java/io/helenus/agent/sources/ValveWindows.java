@@ -1,0 +1,89 @@
+package io.helenus.agent.sources;
+
+import io.helenus.agent.core.Json;
+import io.helenus.agent.recording.Tables;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+
+/** Source {@code valves}: what the valves in this JVM measured and decided, window by window. */
+public final class ValveWindows implements Sample {
+  private final Feed feed;
+  private final UnaryOperator<String> resident;
+  private final long sinceNs = System.nanoTime();
+  private long last;
+
+  /**
+   * @param resident takes a command to the agent that holds the valves; null when there is none
+   */
+  public ValveWindows(Feed feed, UnaryOperator<String> resident) {
+    this.feed = feed;
+    this.resident = resident;
+  }
+
+  @Override
+  public Feed feed() {
+    return feed;
+  }
+
+  @Override
+  public void read() {
+    String reply = resident.apply("{\"do\":\"valve.rows\",\"after\":" + last + "}");
+    if (reply == null) {
+      // The next resident counts from the beginning.
+      last = 0;
+      return;
+    }
+    Object rows = ((Map<?, ?>) Json.parse(reply)).get("ok");
+    if (!(rows instanceof List)) {
+      throw new IllegalStateException(reply);
+    }
+    for (Object row : (List<?>) rows) {
+      long sequence = number(row, "sequence");
+      if (last > 0 && sequence > last + 1) {
+        feed.lose(sequence - last - 1, "more windows ended than are kept between two readings");
+      }
+      last = sequence;
+      if (number(row, "end_ns") > sinceNs) {
+        write((Map<?, ?>) row);
+      }
+    }
+  }
+
+  private void write(Map<?, ?> row) {
+    Tables.valveWindow(
+        feed.rows(),
+        feed.at(number(row, "end_ns")),
+        number(row, "interval_ns"),
+        feed.node(),
+        (String) row.get("valve"),
+        (String) row.get("law"),
+        (Long) row.get("limit"),
+        (Long) row.get("next_limit"),
+        real(row, "in_flight"),
+        real(row, "waiting"),
+        number(row, "completed"),
+        number(row, "failed"),
+        number(row, "refused"),
+        number(row, "let_through"),
+        number(row, "out_of_order"),
+        real(row, "throughput_per_s"),
+        (Long) row.get("mean_ns"),
+        (Long) row.get("wait_mean_ns"),
+        (Long) row.get("p50_ns"),
+        (Long) row.get("p99_ns"),
+        (Long) row.get("max_ns"),
+        real(row, "gc_share"),
+        Boolean.TRUE.equals(row.get("limited")),
+        (String) row.get("state"),
+        (String) row.get("reason"));
+  }
+
+  private static long number(Object row, String key) {
+    return (Long) ((Map<?, ?>) row).get(key);
+  }
+
+  private static double real(Map<?, ?> row, String key) {
+    return ((Number) row.get(key)).doubleValue();
+  }
+}

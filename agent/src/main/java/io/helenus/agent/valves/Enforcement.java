@@ -1,0 +1,24 @@
+package io.helenus.agent.valves;
+
+/** How a limit is made to hold: by a gate at methods, or by the size of a stage's pool. */
+interface Enforcement {
+  /** Makes this the limit; {@link Gate#OPEN} is none. */
+  void limit(int limit);
+
+  /** What is said from now on to those who find no room; nothing at a stage. */
+  void terms(Settings settings);
+
+  /** How many are inside now. */
+  int inside();
+
+  /** How many wait now. */
+  int waiting();
+
+  Reading read();
+
+  /** Changes when somebody comes out, for the watchdog; cheaper than a reading. */
+  long passed();
+
+  /** Leaves all as it was before the valve. */
+  void remove();
+}

@@ -1,0 +1,67 @@
+package io.helenus.agent.valves;
+
+import io.helenus.agent.valves.law.Window;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What a valve measured in a window and decided at its end. */
+final class Row {
+  private final Map<String, Object> values = new LinkedHashMap<>();
+
+  /**
+   * @param sequence grows by one with each row of any valve
+   * @param letThrough how many went in after the longest wait
+   * @param outOfOrder how many went in since waiting could have been a deadlock
+   * @param state on, or why the valve is open
+   */
+  Row(
+      long sequence,
+      String valve,
+      String law,
+      Window window,
+      long letThrough,
+      long outOfOrder,
+      int nextLimit,
+      String reason,
+      String state) {
+    values.put("sequence", sequence);
+    values.put("valve", valve);
+    values.put("law", law);
+    values.put("end_ns", window.endNs);
+    values.put("interval_ns", window.lengthNs());
+    values.put("limit", limit(window.limit));
+    values.put("next_limit", limit(nextLimit));
+    values.put("in_flight", window.inFlight);
+    values.put("waiting", window.waiting);
+    values.put("completed", window.completed);
+    values.put("failed", window.failed);
+    values.put("refused", window.refused - letThrough);
+    values.put("let_through", letThrough);
+    values.put("out_of_order", outOfOrder);
+    values.put("throughput_per_s", window.completedPerS());
+    values.put("mean_ns", window.left() == 0 ? null : window.totalNs / window.left());
+    values.put("wait_mean_ns", window.left() == 0 ? null : window.waitNs / window.left());
+    boolean timed = window.latencies.count() > 0;
+    values.put("p50_ns", timed ? window.latencies.percentile(50) : null);
+    values.put("p99_ns", timed ? window.latencies.percentile(99) : null);
+    values.put("max_ns", timed ? window.maxNs : null);
+    values.put("gc_share", window.gcShare);
+    values.put("limited", window.limited);
+    values.put("reason", reason);
+    values.put("state", state);
+  }
+
+  /** Null for no limit. */
+  static Integer limit(int limit) {
+    return limit == Gate.OPEN ? null : limit;
+  }
+
+  long sequence() {
+    return (Long) values.get("sequence");
+  }
+
+  /** By the names of the protocol. */
+  Map<String, Object> values() {
+    return values;
+  }
+}

@@ -1,0 +1,138 @@
+package io.helenus.agent.valves;
+
+import io.helenus.agent.points.Nearest;
+import io.helenus.agent.points.Refusal;
+import java.lang.management.ManagementFactory;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import javax.management.Attribute;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+/**
+ * A stage of Cassandra's, steered by its own setting, so that no thread is blocked: the largest
+ * number of its threads, or the bound of compaction in MiB/s. The settings are the same in 4.0, 4.1
+ * and 5.0.
+ */
+enum Stage {
+  NATIVE_TRANSPORT(
+      "org.apache.cassandra.transport:type=Native-Transport-Requests",
+      List.of("MaximumPoolSize"),
+      "transport",
+      "Native-Transport-Requests"),
+  READ("org.apache.cassandra.request:type=ReadStage", "ReadStage"),
+  MUTATION("org.apache.cassandra.request:type=MutationStage", "MutationStage"),
+  COUNTER_MUTATION(
+      "org.apache.cassandra.request:type=CounterMutationStage", "CounterMutationStage"),
+  VIEW_MUTATION("org.apache.cassandra.request:type=ViewMutationStage", "ViewMutationStage"),
+  COMPACTION(
+      "org.apache.cassandra.db:type=CompactionManager",
+      List.of("CoreCompactorThreads", "MaximumCompactorThreads"),
+      "internal",
+      "CompactionExecutor"),
+  COMPACTION_THROUGHPUT(
+      "org.apache.cassandra.db:type=StorageService",
+      List.of("CompactionThroughputMbPerSec"),
+      "internal",
+      "CompactionExecutor");
+
+  private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
+
+  private final String bean;
+  private final List<String> settings;
+  private final String metricsPath;
+  private final String pool;
+
+  Stage(String bean, String pool) {
+    this(bean, List.of("MaximumPoolSize"), "request", pool);
+  }
+
+  /**
+   * @param settings the smaller first, where one has to stay below another
+   */
+  Stage(String bean, List<String> settings, String metricsPath, String pool) {
+    this.bean = bean;
+    this.settings = settings;
+    this.metricsPath = metricsPath;
+    this.pool = pool;
+  }
+
+  static Stage of(String name) {
+    for (Stage stage : values()) {
+      if (stage.toString().equals(name)) {
+        return stage;
+      }
+    }
+    List<String> names = Arrays.stream(values()).map(Stage::toString).collect(Collectors.toList());
+    throw new Refusal(
+        "there is no stage " + name,
+        Nearest.hint(name, names, "there are " + String.join(", ", names)));
+  }
+
+  @Override
+  public String toString() {
+    return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+  }
+
+  /** The settings as they are now. */
+  int[] read() {
+    int[] values = new int[settings.size()];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = number(bean, settings.get(i)).intValue();
+    }
+    return values;
+  }
+
+  /** What it is set to now, as a limit. */
+  int largest() {
+    int[] values = read();
+    return Math.max(1, values[values.length - 1]);
+  }
+
+  void write(int[] values) {
+    // The larger first when they grow, the smaller first when they shrink.
+    boolean grows = values[values.length - 1] > read()[values.length - 1];
+    for (int i = 0; i < values.length; i++) {
+      int at = grows ? values.length - 1 - i : i;
+      try {
+        SERVER.setAttribute(new ObjectName(bean), new Attribute(settings.get(at), values[at]));
+      } catch (JMException | RuntimeException e) {
+        throw new Refusal(settings.get(at) + " of " + bean + " can't be set: " + e, "see its log");
+      }
+    }
+  }
+
+  long active() {
+    return metric("ActiveTasks", "Value");
+  }
+
+  long pending() {
+    return metric("PendingTasks", "Value");
+  }
+
+  long completed() {
+    return metric("CompletedTasks", "Value");
+  }
+
+  private long metric(String name, String attribute) {
+    String metric =
+        "org.apache.cassandra.metrics:type=ThreadPools,path="
+            + metricsPath
+            + ",scope="
+            + pool
+            + ",name="
+            + name;
+    return number(metric, attribute).longValue();
+  }
+
+  private Number number(String name, String attribute) {
+    try {
+      return (Number) SERVER.getAttribute(new ObjectName(name), attribute);
+    } catch (JMException | RuntimeException e) {
+      throw new Refusal(
+          "the stage " + this + " can't be read: " + e, "is this a Cassandra, and is it up?");
+    }
+  }
+}

@@ -1,0 +1,217 @@
+package io.helenus.agent.valves;
+
+import io.helenus.agent.valves.law.Decision;
+import io.helenus.agent.valves.law.Latencies;
+import io.helenus.agent.valves.law.Law;
+import io.helenus.agent.valves.law.Window;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A valve: it measures window by window, asks its law for the next limit, and has it enforced. When
+ * anything goes wrong it opens, and stays open until it is set anew.
+ */
+final class Valve {
+  /** A pause of the JVM is not time in which nobody came out. */
+  private static final long LONGEST_TICK_NS = 100_000_000;
+
+  private final Enforcement enforcement;
+  private final GcTime gcTime = new GcTime();
+  private Settings settings;
+  private Law law;
+  private int limit;
+
+  /** Why the valve is open; null while it governs. */
+  private String openReason;
+
+  private boolean openByLease;
+  private long renewedNs;
+  private long tickedNs;
+  private long windowStartNs;
+  private Reading before;
+  private long gcBeforeMs;
+  private double insideSum;
+  private double waitingSum;
+  private int samples;
+  private boolean limited;
+  private long passedBefore;
+  private long stuckNs;
+  private volatile Row last;
+
+  Valve(Settings settings, Law law, Enforcement enforcement) {
+    this.settings = settings;
+    this.law = law;
+    this.enforcement = enforcement;
+    limit = settings.max;
+    enforcement.terms(settings);
+    enforcement.limit(limit);
+    renewedNs = System.nanoTime();
+    begin(renewedNs);
+    tickedNs = renewedNs;
+    before = enforcement.read();
+  }
+
+  Settings settings() {
+    return settings;
+  }
+
+  /** Goes on by other settings, and governs again if it was open. */
+  synchronized void set(Settings settings, Law law) {
+    enforcement.terms(settings);
+    this.settings = settings;
+    this.law = law;
+    openReason = null;
+    openByLease = false;
+    stuckNs = 0;
+    renewedNs = System.nanoTime();
+    limit(Math.max(settings.min, Math.min(settings.max, limit)));
+    begin(renewedNs);
+    before = enforcement.read();
+  }
+
+  /** The lease is good for its time from now on. */
+  synchronized void renew() {
+    renewedNs = System.nanoTime();
+    if (openByLease) {
+      openReason = null;
+      openByLease = false;
+      limit(limit);
+    }
+  }
+
+  /** Opens the valve; false if it is open already. */
+  synchronized boolean open(String reason) {
+    if (openReason != null) {
+      return false;
+    }
+    openReason = reason;
+    enforcement.limit(Gate.OPEN);
+    return true;
+  }
+
+  synchronized void remove() {
+    enforcement.remove();
+  }
+
+  /**
+   * To be called often.
+   *
+   * @return what the window gave that ended now; null while it goes on
+   */
+  synchronized Row tick(long nowNs, long sequence) {
+    int inside = enforcement.inside();
+    int waiting = enforcement.waiting();
+    insideSum += inside;
+    waitingSum += waiting;
+    samples++;
+    limited |= waiting > 0 && inside >= limit;
+    if (settings.leaseNs > 0 && nowNs - renewedNs > settings.leaseNs && openReason == null) {
+      open("the lease was not renewed");
+      openByLease = true;
+    }
+    watch(nowNs, waiting);
+    tickedNs = nowNs;
+    return nowNs - windowStartNs < law.windowNs() ? null : close(nowNs, sequence);
+  }
+
+  private void watch(long nowNs, int waiting) {
+    long passed = enforcement.passed();
+    boolean stuck = waiting > 0 && passed == passedBefore && openReason == null;
+    stuckNs = stuck ? stuckNs + Math.min(LONGEST_TICK_NS, nowNs - tickedNs) : 0;
+    passedBefore = passed;
+    if (stuckNs > settings.watchdogNs) {
+      open("nothing came out for " + stuckNs / 1_000_000 + " ms while " + waiting + " waited");
+    }
+  }
+
+  private Row close(long nowNs, long sequence) {
+    Reading after = enforcement.read();
+    boolean open = openReason != null;
+    Window window = window(nowNs, after);
+    Decision decision = open ? new Decision(limit, openReason) : law.next(window);
+    int next = Math.max(settings.min, Math.min(settings.max, decision.limit));
+    if (!open && next != limit) {
+      limit(next);
+    }
+    Row row =
+        new Row(
+            sequence,
+            settings.name,
+            settings.law,
+            window,
+            after.letThrough - before.letThrough,
+            after.outOfOrder - before.outOfOrder,
+            open ? Gate.OPEN : next,
+            decision.reason,
+            open ? "open" : "on");
+    before = after;
+    begin(nowNs);
+    last = row;
+    return row;
+  }
+
+  private Window window(long nowNs, Reading after) {
+    double inside = insideSum / Math.max(1, samples);
+    double waiting = waitingSum / Math.max(1, samples);
+    long lengthNs = Math.max(1, nowNs - windowStartNs);
+    long totalNs = after.totalNs - before.totalNs;
+    long waitNs = after.waitNs - before.waitNs;
+    if (settings.stage != null) {
+      // Little's law (1961): the number inside times the time is the sum of the times inside.
+      totalNs = (long) (inside * lengthNs);
+      waitNs = (long) (waiting * lengthNs);
+    }
+    Latencies latencies = after.latenciesSince(before);
+    long refused = after.refused - before.refused + after.letThrough - before.letThrough;
+    double gcShare = Math.min(1, (gcTime.ms() - gcBeforeMs) * 1e6 / lengthNs);
+    boolean waited = limited || waitNs > 0 && settings.stage == null;
+    return Window.between(windowStartNs, nowNs, openReason == null ? limit : Gate.OPEN)
+        .counts(after.completed - before.completed, after.failed - before.failed, refused)
+        .occupancy(inside, waiting, waited)
+        .times(totalNs, waitNs, longest(latencies), latencies)
+        .gcShare(gcShare)
+        .build();
+  }
+
+  /** The end of the last bucket that holds any. */
+  private static long longest(Latencies latencies) {
+    int bucket = Latencies.BUCKETS - 1;
+    while (bucket > 0 && latencies.count(bucket) == 0) {
+      bucket--;
+    }
+    return latencies.count() == 0 ? 0 : Latencies.lowNs(bucket + 1) - 1;
+  }
+
+  private void begin(long nowNs) {
+    windowStartNs = nowNs;
+    gcBeforeMs = gcTime.ms();
+    insideSum = 0;
+    waitingSum = 0;
+    samples = 0;
+    limited = false;
+  }
+
+  private void limit(int limit) {
+    this.limit = limit;
+    enforcement.limit(limit);
+  }
+
+  /** As it is now, by the names of the protocol. */
+  synchronized Map<String, Object> state() {
+    Map<String, Object> state = new LinkedHashMap<>();
+    state.put("valve", settings.name);
+    state.put("at", settings.stage == null ? settings.at : null);
+    state.put("stage", settings.stage);
+    state.put("law", settings.law);
+    state.put("parameters", settings.parameters);
+    state.put("min", settings.min);
+    state.put("max", settings.max);
+    state.put("limit", openReason == null ? limit : null);
+    state.put("in_flight", enforcement.inside());
+    state.put("waiting", enforcement.waiting());
+    state.put("state", openReason == null ? "on" : "open");
+    state.put("open_reason", openReason);
+    state.put("last", last == null ? null : last.values());
+    return state;
+  }
+}

@@ -1,0 +1,67 @@
+package io.helenus.agent.valves.law;
+
+/**
+ * What learning may cost: the time, in seconds, for which the server may do nothing at all. Trying
+ * a limit at which it does half as well for one second costs half a second.
+ *
+ * <p>There is {@value #FIRST_S} s to begin with, and {@value #SHARE} of the time that passes, up to
+ * as much again; so that over any run the loss stays below {@code FIRST_S / length + SHARE}, which
+ * is 1.2 % of two minutes.
+ */
+final class Budget {
+  static final double FIRST_S = 0.8;
+  static final double SHARE = 0.005;
+
+  private static final double GAIN_SHARE = 0.05;
+
+  /** How long after a grant another one may come. */
+  private static final double BETWEEN_GRANTS_S = 60;
+
+  private double leftS = FIRST_S;
+  private double excursionS;
+  private double sinceGrantS;
+
+  /**
+   * Time that passes.
+   *
+   * @param gain the share by which the limit that holds is better than none; a part of it is given
+   *     to learning
+   */
+  void pass(double lengthS, double gain) {
+    leftS = Math.min(FIRST_S, leftS + (SHARE + GAIN_SHARE * gain) * lengthS);
+    sinceGrantS += lengthS;
+  }
+
+  /** The workload changed: what was learned is gone, and so is what it cost. */
+  void grant() {
+    if (sinceGrantS >= BETWEEN_GRANTS_S) {
+      leftS = FIRST_S;
+      sinceGrantS = 0;
+    }
+  }
+
+  /**
+   * Time away from the limit that holds.
+   *
+   * @param loss the share that was lost, negative if it was won
+   */
+  void spend(double loss, double lengthS) {
+    excursionS += loss * lengthS;
+  }
+
+  /** Back, or settled elsewhere: what was lost on the whole is paid. */
+  void settle() {
+    leftS -= Math.max(0, excursionS);
+    excursionS = 0;
+  }
+
+  /** Whether that much may be lost. */
+  boolean allows(double lossS) {
+    return leftS >= lossS;
+  }
+
+  /** Whether the time away has cost all there is. */
+  boolean exhausted() {
+    return excursionS > Math.max(leftS, 0.1);
+  }
+}

@@ -1,0 +1,80 @@
+package io.helenus.agent.valves.law;
+
+/**
+ * {@code response-time}: the limit at which wait and stay together are shortest, in the mean or at
+ * a percentile, while no less completes than a share of the best that was seen.
+ *
+ * <pre>
+ *   mean:        score = 1 / r,  r = (inFlight + waiting) / completed per second
+ *   percentile:  score = 1 / percentile of wait and stay
+ *   only where   completed per second &gt;= floor * best
+ * </pre>
+ *
+ * <p>The mean is taken by Little's law (Operations Research 9, 1961), which answers a change of the
+ * limit at once, while those who leave tell of the queue that they came into. A percentile is
+ * looked for from the limit with the most throughput: percentiles are noisy, and a limit at which
+ * less completes has no business being tried for them. A percentile of short windows leaves out
+ * what happens more rarely than that.
+ *
+ * <p>How it is looked for, and when it is given up, is in {@link Search}; our own.
+ *
+ * <p>Parameters: {@code percentile} 0, which is the mean, to 99.9; {@code floor} 0.95, 0 to 1;
+ * {@code gain} 0.03, the least gain, as a share, for which the limit moves; 0.005 to 0.5. Once
+ * settled it takes half as much again.
+ */
+final class ResponseTime implements Objective {
+  private static final double PER_WINDOW = 60;
+
+  /** A percentile needs some beyond it. */
+  private static final double BEYOND = 8;
+
+  private static final double MOST_PER_WINDOW = 1000;
+
+  private final double percentile;
+  private final double floor;
+
+  /** Reads {@code percentile} and {@code floor}. */
+  ResponseTime(Parameters given) {
+    percentile = given.number("percentile", 0, 0, 99.9);
+    floor = given.number("floor", 0.95, 0, 1);
+  }
+
+  @Override
+  public double score(Window window) {
+    return 1 / (percentile > 0 ? window.latencies.percentile(percentile) : meanNs(window));
+  }
+
+  private static double meanNs(Window window) {
+    double there = window.inFlight + window.waiting;
+    return 1e9 * there / Math.max(1e-9, window.completedPerS());
+  }
+
+  @Override
+  public double floor() {
+    return floor;
+  }
+
+  @Override
+  public boolean throughputFirst() {
+    return percentile > 0;
+  }
+
+  @Override
+  public double lagNs(Window window) {
+    // Those who leave must have come after the change for their times to be of it.
+    double there = percentile > 0 ? window.inFlight + window.waiting : window.inFlight;
+    return 1e9 * there / Math.max(1e-9, window.completedPerS());
+  }
+
+  @Override
+  public double perWindow() {
+    return percentile > 0
+        ? Math.max(PER_WINDOW, Math.min(MOST_PER_WINDOW, BEYOND / (1 - percentile / 100)))
+        : PER_WINDOW;
+  }
+
+  @Override
+  public String say(double score) {
+    return String.format("%.2f ms", 1 / score / 1e6);
+  }
+}

@@ -1,0 +1,331 @@
+package io.helenus.agent.valves.law;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Which limit to try next.
+ *
+ * <p>A search goes its legs in order. First whether no limit is as good as the one that holds;
+ * upwards by doubling, if that is worse; downwards by halving, until it hurts, through ties, since
+ * there may be a gain below a plateau; again, and longer, what looked promising but was not sure;
+ * then steps of 2^½ and 2^¼ to both sides of the best. At last no limit is tried once more: a limit
+ * has to prove itself.
+ *
+ * <p>What is explored later, when all legs are done, goes far away too, so that no local optimum is
+ * for good.
+ */
+final class Route {
+  private enum Leg {
+    OPEN,
+    UP,
+    DOWN,
+    PROMISING,
+    REFINE,
+    PROOF,
+    DONE
+  }
+
+  /** What has settled moves for more than a search does. */
+  private static final double HYSTERESIS = 1.5;
+
+  /** A server that does half as well is not going to do better with fewer still. */
+  private static final double HOPELESS = Math.log(0.5);
+
+  /** So many standard errors are beyond doubt, where several limits were looked at. */
+  private static final double SURE = 3;
+
+  /** How a limit did against the one that holds, as a logarithm. */
+  private static final class Known {
+    double mean;
+    double error;
+    int promises;
+  }
+
+  private static final double[] STEPS = {Math.sqrt(2), Math.pow(2, 0.25)};
+
+  private final int min;
+  private final int max;
+  private final double worth;
+
+  private final Map<Integer, Known> known = new TreeMap<>();
+  private Leg leg = Leg.OPEN;
+  private int below;
+  private int lowest;
+  private int piled;
+  private double piledInside;
+  private int step;
+  private int sides;
+  private boolean upwards;
+  private int explored;
+  private double inside;
+
+  Route(int min, int max, double worth) {
+    this.min = min;
+    this.max = max;
+    this.lowest = min;
+    this.worth = worth;
+  }
+
+  /** Forgets all, for another workload. */
+  void restart() {
+    known.clear();
+    leg = Leg.OPEN;
+    below = 0;
+    lowest = min;
+  }
+
+  /** Looks again around the limit that holds, for something else. */
+  void again() {
+    known.clear();
+    leg = Leg.DOWN;
+    below = 0;
+  }
+
+  /**
+   * The next trial of the search, or null when it is done.
+   *
+   * @param home the limit that holds
+   * @param inside the mean number inside
+   */
+  Trial next(int home, double inside) {
+    look(inside);
+    Trial trial = null;
+    while (trial == null && leg != Leg.DONE) {
+      Leg gone = leg;
+      trial = ofLeg(home);
+      if (trial == null || gone == Leg.PROOF) {
+        leg = Leg.values()[gone.ordinal() + 1];
+      }
+    }
+    return trial;
+  }
+
+  private Trial ofLeg(int home) {
+    switch (leg) {
+      case OPEN:
+        return home < max && !known.containsKey(max)
+            ? new Trial(max, 1, worth, "whether no limit is as good")
+            : null;
+      case UP:
+        return home < max ? unknown(Math.min(max, home * 2), home, 1, "twice as many") : null;
+      case DOWN:
+        return down(home);
+      case PROMISING:
+        return promising();
+      case REFINE:
+        return refine(home);
+      default:
+        return home < max ? proof() : null;
+    }
+  }
+
+  /** Whether the trial that comes next may follow without going back first. */
+  boolean goesOn() {
+    return leg == Leg.DOWN;
+  }
+
+  /** A trial ended that did not move the limit. */
+  void stayed(Trial.Verdict verdict) {
+    if (leg == Leg.UP) {
+      leg = Leg.DOWN;
+    } else if (leg == Leg.DOWN && verdict == Trial.Verdict.WORSE) {
+      leg = Leg.PROMISING;
+      step = 0;
+      sides = 0;
+    } else if (leg == Leg.REFINE) {
+      upwards = !upwards;
+      sides++;
+    }
+  }
+
+  /** Whether all trials of no limit together leave it open that it is as good. */
+  boolean asGoodWithout() {
+    Known as = known.get(max);
+    return as == null || as.mean + as.error > -worth / 2;
+  }
+
+  /** Whether all trials of a limit together show what none of them could show alone. */
+  boolean proven(int limit) {
+    Known as = known.get(limit);
+    return as != null && as.mean > worth && as.mean > SURE * as.error;
+  }
+
+  /** A limit at which those who came piled up: it and what is below it is not tried again. */
+  void piledUp(int limit) {
+    piled = Math.max(piled, Math.min(max, limit + 1));
+    piledInside = inside;
+    lowest = Math.max(lowest, piled);
+  }
+
+  /** Takes note of how many are inside; with many more than when they piled up, all is open. */
+  private void look(double inside) {
+    this.inside = inside;
+    lowest = inside < 2 * piledInside ? Math.max(lowest, piled) : lowest;
+  }
+
+  /** The limit that was tried is the one that holds now. */
+  void moved(Trial trial) {
+    Known as = known.get(trial.challenger);
+    double gain = as == null ? 0 : as.mean;
+    double error = as == null ? 0 : as.error;
+    for (Known other : known.values()) {
+      other.mean -= gain;
+      other.error = Math.hypot(other.error, error);
+    }
+    sides = 0;
+    if (leg == Leg.OPEN) {
+      leg = Leg.DOWN;
+    } else if (leg == Leg.PROMISING || leg == Leg.DONE) {
+      leg = Leg.REFINE;
+      step = 0;
+    }
+  }
+
+  /** What a trial of a limit is likely to lose, as a share: 0 to 1. */
+  double likelyLoss(int limit) {
+    return likelyLoss(limit, 0.3);
+  }
+
+  private double likelyLoss(int limit, double unknown) {
+    Known as = known.get(limit);
+    return as == null ? unknown : Math.max(0, -Math.expm1(as.mean));
+  }
+
+  /** The share by which the limit that holds is better than none, as far as is known; 0 to 1. */
+  double gain() {
+    return likelyLoss(max, 0);
+  }
+
+  /** Something to try when the search is done. */
+  Trial explore(int home, double inside) {
+    look(inside);
+    explored++;
+    Trial first =
+        home < max && explored % 4 == 0 ? proof() : explored % 2 == 1 ? hopeful() : far(home);
+    return first != null ? first : explored % 2 == 1 ? far(home) : hopeful();
+  }
+
+  /** Whether some limit looks better than the one that holds, without being sure. */
+  boolean promises() {
+    return known.values().stream().anyMatch(as -> as.mean > worth);
+  }
+
+  private Trial proof() {
+    return new Trial(max, 3, worth, "whether no limit is as good");
+  }
+
+  private Trial down(int home) {
+    int from = below == 0 ? home : Math.min(home, below);
+    if (below == 0 && inside < home / 1.5) {
+      from = (int) Math.ceil(2 * 0.8 * inside);
+    }
+    below = Math.max(lowest, from / 2);
+    return below < home && from > lowest ? unknown(below, home, 1, "half as many") : null;
+  }
+
+  /** A limit that did better than it could be sure of. */
+  private Trial promising() {
+    int best = -1;
+    for (Map.Entry<Integer, Known> entry : known.entrySet()) {
+      Known as = entry.getValue();
+      boolean hopes = as.mean > worth && as.promises == 0;
+      if (hopes && (best < 0 || as.mean > known.get(best).mean)) {
+        best = entry.getKey();
+      }
+    }
+    if (best < 0) {
+      return null;
+    }
+    known.get(best).promises++;
+    return new Trial(best, 4, worth, "it looked better");
+  }
+
+  /** The limit with the highest upper bound, if it is worth it (UCB: Auer and others, 2002). */
+  private Trial hopeful() {
+    int best = -1;
+    double bestBound = worth;
+    for (Map.Entry<Integer, Known> entry : known.entrySet()) {
+      double bound = entry.getValue().mean + 2 * entry.getValue().error;
+      if (bound > bestBound) {
+        best = entry.getKey();
+        bestBound = bound;
+      }
+    }
+    return best < 0 ? null : new Trial(best, 3, HYSTERESIS * worth, "it may be better");
+  }
+
+  /** The middle of the widest gap between limits that something is known of, by their ratio. */
+  private Trial far(int home) {
+    TreeSet<Integer> marks = new TreeSet<>(known.keySet());
+    marks.add(home);
+    marks.add(max);
+    double widest = 1.2;
+    int limit = home;
+    int lower = Math.max(1, lowest / 2);
+    for (int mark : marks.tailSet(lowest)) {
+      int middle = clamp((int) Math.round(Math.sqrt((double) lower * mark)));
+      if (mark / (double) lower > widest && middle >= lowest && middle != mark) {
+        widest = mark / (double) lower;
+        limit = middle;
+      }
+      lower = mark;
+    }
+    return limit == home ? null : unknown(limit, home, 1, "far from what is known");
+  }
+
+  private Trial refine(int home) {
+    while (step < STEPS.length) {
+      while (sides < 2) {
+        int limit = scaled(home, upwards ? STEPS[step] : 1 / STEPS[step]);
+        Trial trial = limit == home ? null : unknown(limit, home, 1, "a step to the side");
+        if (trial != null) {
+          return trial;
+        }
+        upwards = !upwards;
+        sides++;
+      }
+      step++;
+      sides = 0;
+    }
+    return null;
+  }
+
+  /** A trial of a limit that nothing is known of yet, and that makes a difference. */
+  private Trial unknown(int limit, int home, int stretches, String why) {
+    return known.containsKey(limit) || Math.min(limit, home) > 1.5 * inside + 2
+        ? null
+        : trial(limit, stretches, why);
+  }
+
+  private Trial trial(int limit, int stretches, String why) {
+    return new Trial(limit, stretches, worth, why);
+  }
+
+  /** A limit times a factor, different from it by one at least where there is room. */
+  private int scaled(int limit, double factor) {
+    int scaled = (int) Math.round(limit * factor);
+    return clamp(scaled == limit ? limit + (factor > 1 ? 1 : -1) : scaled);
+  }
+
+  private int clamp(int limit) {
+    return Math.max(lowest, Math.min(max, limit));
+  }
+
+  /** A trial ended; what it says is added to what is known. */
+  void remember(Trial trial, int home) {
+    if (trial.windows() == 0) {
+      return;
+    }
+    Difference difference = trial.difference();
+    Known as = known.computeIfAbsent(trial.challenger, limit -> new Known());
+    double before = as.error == 0 ? 0 : 1 / (as.error * as.error);
+    double now = 1 / (difference.error * difference.error);
+    as.mean = (as.mean * before + difference.mean * now) / (before + now);
+    as.error = 1 / Math.sqrt(before + now);
+    if (difference.mean < HOPELESS && trial.challenger < home) {
+      lowest = Math.max(lowest, trial.challenger + 1);
+    }
+  }
+}

@@ -1,0 +1,437 @@
+package io.helenus.agent.valves.law;
+
+/**
+ * Looks for the limit at which an objective is best, and stays where it is unless another limit is
+ * shown to be better.
+ *
+ * <p>One limit holds (home, in the code). A {@link Route} names another, a {@link Trial} measures
+ * it against the one that holds, and only what is better beyond doubt takes its place; a limit that
+ * binds and cannot be told from no limit gives way to no limit. What trying costs comes out of a
+ * {@link Budget}. When there is nothing left to try, it rests, tries something now and then, and
+ * more rarely each time; a {@link Shift} of the workload starts it afresh.
+ */
+final class Search implements Law {
+  private enum Step {
+    LEARN,
+    SETTLE,
+    MEASURE,
+    RETURN,
+    COMPARE,
+    REST
+  }
+
+  private static final Objective THROUGHPUT = new Throughput();
+  private static final long SHORTEST_NS = 125_000_000;
+  private static final long LONGEST_NS = 1_000_000_000;
+  private static final long MOST_LAG_NS = 2_000_000_000;
+  private static final long LONGEST_SETTLING_NS = 4_000_000_000L;
+  private static final long FIRST_REST_NS = 8_000_000_000L;
+
+  /** What looks better may be tried so often before it waits for longer, like all else. */
+  private static final int MOST_PROMISES = 3;
+
+  private static final long LONGEST_REST_NS = 300_000_000_000L;
+
+  /** A limit is compared with what is no older than this. */
+  private static final long FRESH_NS = 12_000_000_000L;
+
+  /** After so long without requests what was learned does not hold any more. */
+  private static final long FORGET_NS = 20_000_000_000L;
+
+  private static final int FEWEST_LEFT = 5;
+
+  /** Before the first trial there are to be that many windows, and for that long. */
+  private static final int LEARN_WINDOWS = 4;
+
+  private static final long LEARN_NS = 1_000_000_000;
+
+  /** So many of the last windows at the limit that holds are what others are compared with. */
+  private static final int COMPARED = 16;
+
+  private final Objective objective;
+  private final int max;
+  private final Route route;
+  private final Budget budget = new Budget();
+  private final Trust trust = new Trust();
+  private final Shift shift = new Shift();
+  private History history = new History();
+  private History tried = new History();
+
+  private Step step = Step.LEARN;
+  private int home;
+  private int limit;
+  private Trial trial;
+  private Trial pending;
+
+  /** More come than are served: then how many are served is all that counts. */
+  private boolean piling;
+
+  private boolean climbing;
+
+  private long nowNs;
+  private int learned;
+  private int promises;
+  private long changedNs;
+  private long drainedNs;
+  private long restNs = FIRST_REST_NS;
+  private long restUntilNs;
+  private long idleNs;
+  private double bestRate = 0;
+  private long windowNs = SHORTEST_NS;
+  private String reason = "measuring what it does without a limit";
+
+  /** Reads {@code gain}. */
+  Search(Objective objective, Parameters given, int min, int max) {
+    this.objective = objective;
+    this.climbing = objective.throughputFirst();
+    this.max = max;
+    this.home = max;
+    this.limit = max;
+    double worth = Math.log1p(given.number("gain", 0.03, 0.005, 0.5));
+    this.route = new Route(min, max, worth);
+  }
+
+  @Override
+  public long windowNs() {
+    return step == Step.SETTLE || step == Step.RETURN ? windowNs / 2 : windowNs;
+  }
+
+  @Override
+  public Decision next(Window window) {
+    nowNs = window.endNs;
+    budget.pass(window.lengthNs() / 1e9, home < max ? route.gain() : 0);
+    if (window.limit == limit) {
+      boolean idle = idle(window);
+      boolean settling = step == Step.SETTLE || step == Step.RETURN;
+      if (settling) {
+        settle(window);
+      } else if (!idle && trust.counts(window)) {
+        take(window, score(window));
+      }
+    }
+    return new Decision(limit, reason);
+  }
+
+  /** Whether there is too little traffic to say anything; after long, the limit is let go. */
+  private boolean idle(Window window) {
+    if (window.left() >= FEWEST_LEFT) {
+      idleNs = 0;
+      if (limit == home) {
+        windowNs = lengthFor(window);
+      }
+      return false;
+    }
+    idleNs += window.lengthNs();
+    if (limit == home) {
+      windowNs = Math.min(LONGEST_NS, windowNs * 2);
+    }
+    if (step == Step.MEASURE && window.gcShare < 0.5) {
+      trial.hurt();
+      judge();
+    } else if (idleNs > FORGET_NS && (home < max || history.count() > 0)) {
+      begin(max, "too few requests to learn from: no limit");
+    }
+    return true;
+  }
+
+  /** Long enough for the objective, by what this window saw; it changes by half at most. */
+  private long lengthFor(Window window) {
+    double neededNs = goal().perWindow() / window.completedPerS() * 1e9;
+    double near = Math.max(windowNs / 1.5, Math.min(windowNs * 1.5, neededNs));
+    return (long) Math.max(SHORTEST_NS, Math.min(LONGEST_NS, near));
+  }
+
+  /** A window in which the limit's change still shows. */
+  private void settle(Window window) {
+    pay(window);
+    if (step == Step.SETTLE && overrun(window)) {
+      pileUp();
+      judge();
+    } else if (step == Step.SETTLE && budget.exhausted()) {
+      trial.hurt();
+      judge();
+    } else if (settled(window)) {
+      arrive();
+    }
+  }
+
+  private void arrive() {
+    if (step == Step.SETTLE) {
+      step = Step.MEASURE;
+    } else {
+      budget.settle();
+      limit = home;
+      step = trial == null ? Step.LEARN : Step.COMPARE;
+    }
+  }
+
+  /** What a window away from the limit that holds has cost. */
+  private void pay(Window window) {
+    double loss = 1 - window.completedPerS() / rate(history);
+    budget.spend(Math.max(-1, Math.min(1, loss)), window.lengthNs() / 1e9);
+  }
+
+  private Objective goal() {
+    return piling || climbing ? THROUGHPUT : objective;
+  }
+
+  private double score(Window window) {
+    return goal().score(window);
+  }
+
+  private void take(Window window, double score) {
+    if (Double.isNaN(score) || Double.isInfinite(score)) {
+      return;
+    }
+    if (step == Step.MEASURE) {
+      pay(window);
+      measure(window, score);
+    } else {
+      atHome(window, score);
+    }
+  }
+
+  /** A window at the limit that holds. */
+  private void atHome(Window window, double score) {
+    history.add(window);
+    if (history.count() >= 2 * COMPARED) {
+      bestRate = Math.max(bestRate, history.figures(2 * COMPARED, Window::completedPerS).mean());
+    }
+    String shifted = shift.add(window, history.inflation(this::score));
+    if (shifted != null) {
+      budget.grant();
+      begin(home, "the workload changed: " + shifted);
+    } else if (step == Step.COMPARE) {
+      trial.addHome(score);
+      if (trial.homeStretchDone()) {
+        trial.nextStretch();
+        visit();
+      }
+    } else if (step == Step.LEARN) {
+      learned++;
+      boolean enough = learned >= LEARN_WINDOWS && history.lengthNs() >= LEARN_NS;
+      if (enough || (route.goesOn() && history.count() > LEARN_WINDOWS)) {
+        proceed();
+      }
+    } else if (nowNs >= restUntilNs) {
+      proceed();
+    }
+  }
+
+  private void begin(int limit, String why) {
+    home = limit;
+    this.limit = limit;
+    reason = why;
+    trial = null;
+    history.clear();
+    shift.clear();
+    route.restart();
+    climbing = objective.throughputFirst();
+    piling = false;
+    promises = 0;
+    restNs = FIRST_REST_NS;
+    bestRate = 0;
+    learned = 0;
+    step = Step.LEARN;
+    pending = null;
+  }
+
+  /** Begins the next trial, if there is one that may be paid for; rests otherwise. */
+  private void proceed() {
+    boolean rested = step == Step.REST;
+    if (pending == null) {
+      pending = route.next(home, inside());
+    }
+    if (pending == null && climbing) {
+      climbing = false;
+      learned = 0;
+      route.again();
+      change(
+          Step.RETURN,
+          home,
+          "the most throughput is at " + home + "; next the response time there");
+      return;
+    }
+    if (pending == null && rested) {
+      pending = route.explore(home, inside());
+      if (!route.promises() || ++promises > MOST_PROMISES) {
+        restNs = Math.min(LONGEST_REST_NS, restNs * 2);
+      }
+    }
+    if (pending != null && pending.challenger == home) {
+      pending = null;
+    }
+    if (pending == null) {
+      rest(restNs);
+    } else if (affordable()) {
+      leave();
+    } else {
+      rest(FIRST_REST_NS);
+    }
+  }
+
+  private double inside() {
+    return history.figures(COMPARED, window -> window.inFlight).mean();
+  }
+
+  /** Whether what the pending trial is likely to lose until it is broken off may be lost. */
+  private boolean affordable() {
+    double trialS = 2 * (history.figures(COMPARED, goal()::lagNs).mean() + windowNs) / 1e9;
+    double lossS = route.likelyLoss(pending.challenger) * trialS;
+    return budget.allows(Math.min(Budget.FIRST_S / 2, lossS));
+  }
+
+  private void rest(long lengthNs) {
+    step = Step.REST;
+    restUntilNs = nowNs + lengthNs;
+    reason =
+        home == max ? "no limit: none was found to be better, " + says() : "best so far, " + says();
+  }
+
+  private String says() {
+    return goal().say(history.figures(COMPARED, this::score).mean());
+  }
+
+  /** Goes to the limit that is to be tried. */
+  private void leave() {
+    trial = pending;
+    pending = null;
+    piling = history.grows();
+    trial.compareWith(history.figures(COMPARED, this::score), history.inflation(this::score));
+    tried.clear();
+    visit();
+  }
+
+  private void visit() {
+    change(
+        Step.SETTLE,
+        trial.challenger,
+        "trying " + trial.challenger + " against " + home + ": " + trial.why);
+  }
+
+  private void change(Step step, int limit, String why) {
+    this.step = step;
+    this.limit = limit;
+    reason = why;
+    changedNs = nowNs;
+    drainedNs = 0;
+  }
+
+  private boolean settled(Window window) {
+    if (drainedNs == 0 && window.inFlight <= 1.05 * limit + 0.5) {
+      drainedNs = window.startNs;
+    }
+    double lagNs = Math.min(MOST_LAG_NS, goal().lagNs(window));
+    boolean over = nowNs - changedNs >= LONGEST_SETTLING_NS;
+    boolean backlog = step == Step.RETURN && overrun(window);
+    return over || (drainedNs != 0 && !backlog && nowNs - drainedNs >= lagNs);
+  }
+
+  private void pileUp() {
+    route.piledUp(trial.challenger);
+    trial.hurt();
+  }
+
+  /** Whether more are there than can be by chance: clients that do not wait pile up. */
+  private boolean overrun(Window window) {
+    Sample there = history.figures(COMPARED, w -> w.inFlight + w.waiting);
+    boolean slower = window.completedPerS() < rate(history) || step == Step.RETURN;
+    return !piling
+        && slower
+        && window.inFlight + window.waiting > 1.5 * there.mean() + 4 * there.deviation() + 4;
+  }
+
+  private void measure(Window window, double score) {
+    trial.add(score, window.completedPerS());
+    tried.add(window);
+    Sample refused = history.figures(COMPARED, Search::refusals);
+    if (overrun(window)) {
+      pileUp();
+    }
+    if (refusals(window) > refused.mean() + 4 * refused.deviation() + 0.01) {
+      trial.hurt();
+    }
+    if (budget.exhausted() && trial.difference().mean < 0) {
+      trial.hurt();
+    }
+    judge();
+  }
+
+  /** The share of those who were refused or failed. */
+  private static double refusals(Window window) {
+    double bad = window.refused + window.failed;
+    return bad / Math.max(1, window.completed + bad);
+  }
+
+  private void judge() {
+    double floor = goal().floor();
+    Trial.Verdict verdict = trial.verdict(piling ? 0 : floor * Math.max(bestRate, rate(history)));
+    if (verdict == Trial.Verdict.OPEN) {
+      if (trial.stretchDone()) {
+        change(Step.RETURN, wayBack(), "comparing " + trial.challenger + " with " + home);
+      }
+      return;
+    }
+    route.remember(trial, home);
+    bestRate = Math.max(bestRate, trial.sureRate());
+    if (verdict == Trial.Verdict.EQUAL && route.proven(trial.challenger)) {
+      verdict = Trial.Verdict.BETTER;
+    }
+    boolean bound = history.figures(COMPARED, w -> w.limited ? 1 : 0).mean() > 0.5;
+    boolean letGo =
+        verdict == Trial.Verdict.EQUAL && trial.challenger == max && bound && route.asGoodWithout();
+    if (verdict == Trial.Verdict.BETTER || letGo) {
+      move(letGo);
+    } else {
+      stay(verdict);
+    }
+  }
+
+  private void move(boolean letGo) {
+    String how = letGo ? "no limit is as good as " + home : better();
+    budget.settle();
+    route.moved(trial);
+    home = trial.challenger;
+    History left = history;
+    history = tried;
+    tried = left;
+    shift.clear();
+    trial = null;
+    restNs = FIRST_REST_NS;
+    learned = 0;
+    step = Step.LEARN;
+    reason = "moved to " + home + ": " + how;
+  }
+
+  private String better() {
+    return String.format("%+.0f %%", 100 * Math.expm1(trial.difference().mean));
+  }
+
+  private void stay(Trial.Verdict verdict) {
+    boolean worse = verdict == Trial.Verdict.WORSE;
+    String how = trial.challenger + (worse ? " is worse than " : " is no better than ") + home;
+    route.stayed(verdict);
+    trial = null;
+    learned = 0;
+    if (!worse && route.goesOn() && nowNs - history.endNs() < FRESH_NS) {
+      pending = route.next(home, inside());
+      if (pending != null && affordable()) {
+        leave();
+        return;
+      }
+    }
+    change(Step.RETURN, wayBack(), how);
+  }
+
+  /**
+   * A backlog is not let loose on a server at once: it goes in with no more than twice as many
+   * inside as there used to be, until it is gone.
+   */
+  private int wayBack() {
+    return Math.min(home, Math.max(limit, (int) Math.ceil(2 * inside())));
+  }
+
+  private static double rate(History history) {
+    return history.figures(COMPARED, Window::completedPerS).mean();
+  }
+}

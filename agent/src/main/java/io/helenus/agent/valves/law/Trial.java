@@ -1,0 +1,147 @@
+package io.helenus.agent.valves.law;
+
+/**
+ * One limit measured against the one that holds: stretches of windows at the one and at the other
+ * in turn, until it is plain which is better or it does not pay to go on.
+ */
+final class Trial {
+  /** How a trial ended, or that it has not. */
+  enum Verdict {
+    OPEN,
+    BETTER,
+    EQUAL,
+    WORSE
+  }
+
+  /** Windows in a stretch. */
+  static final int STRETCH = 8;
+
+  /** With fewer windows than these nothing is called better. */
+  private static final int FEWEST = 4;
+
+  final int challenger;
+
+  /** What it is tried for, for people. */
+  final String why;
+
+  /** The least ratio, as a logarithm, that is worth moving for. */
+  private final double worth;
+
+  private final int mostStretches;
+  private final Sample scores = new Sample();
+  private final Sample rates = new Sample();
+  private Sample home = new Sample();
+  private int homeWindows;
+  private int stretches;
+  private double inflation = 1;
+  private boolean hurt;
+
+  Trial(int challenger, int mostStretches, double worth, String why) {
+    this.challenger = challenger;
+    this.mostStretches = mostStretches;
+    this.worth = worth;
+    this.why = why;
+  }
+
+  /**
+   * What the limit that holds did of late, to compare with.
+   *
+   * @param inflation of the variance of scores, see {@link History#inflation}
+   */
+  void compareWith(Sample recent, double inflation) {
+    this.home = recent;
+    this.inflation = inflation;
+  }
+
+  /** A window at the limit that holds. */
+  void addHome(double score) {
+    home.add(score);
+    homeWindows++;
+  }
+
+  /**
+   * A window at the limit tried.
+   *
+   * @param rate completions per second
+   */
+  void add(double score, double rate) {
+    scores.add(score);
+    rates.add(rate);
+  }
+
+  /** Something happened that is reason enough to stop. */
+  void hurt() {
+    hurt = true;
+  }
+
+  /** Whether the stretch at the limit tried is over. */
+  boolean stretchDone() {
+    return scores.count() >= STRETCH * (stretches + 1);
+  }
+
+  /** Whether the stretch at the limit that holds is over, too. */
+  boolean homeStretchDone() {
+    return homeWindows >= STRETCH * (stretches + 1);
+  }
+
+  void nextStretch() {
+    stretches++;
+  }
+
+  Difference difference() {
+    return Difference.between(scores, home, inflation);
+  }
+
+  int windows() {
+    return scores.count();
+  }
+
+  /**
+   * @param leastRate the least completions per second that will do
+   */
+  Verdict verdict(double leastRate) {
+    if (hurt) {
+      return Verdict.WORSE;
+    }
+    if (scores.count() == 0) {
+      return Verdict.OPEN;
+    }
+    Difference difference = difference();
+    if (farBelow(difference) || rateTooLow(leastRate)) {
+      return Verdict.WORSE;
+    }
+    if (scores.count() < FEWEST) {
+      return Verdict.OPEN;
+    }
+    boolean enough = rates.mean() >= leastRate;
+    if (enough && difference.above() && difference.mean > worth) {
+      return Verdict.BETTER;
+    }
+    if ((difference.below() && difference.mean < -worth / 2) || (stretchDone() && !enough)) {
+      return Verdict.WORSE;
+    }
+    boolean over = stretchDone() && stretches + 1 >= mostStretches;
+    boolean hopeless = stretchDone() && difference.mean + 1.5 * difference.error < worth;
+    return over || hopeless ? Verdict.EQUAL : Verdict.OPEN;
+  }
+
+  /** So much worse that one window is enough, or two. */
+  private boolean farBelow(Difference difference) {
+    double scatter = Math.max(0.02, home.relativeDeviation());
+    double bound = scores.count() == 1 ? Math.max(0.35, 6 * scatter) : Math.max(0.1, 3 * scatter);
+    return difference.mean < -bound && (scores.count() == 1 || difference.below());
+  }
+
+  private boolean rateTooLow(double leastRate) {
+    return rates.count() >= FEWEST && rates.mean() + 2.5 * rateError() < leastRate;
+  }
+
+  /** Completions per second that the limit tried is sure to make; 0 as long as nothing is sure. */
+  double sureRate() {
+    return rates.count() < STRETCH ? 0 : rates.mean() - 2 * rateError();
+  }
+
+  private double rateError() {
+    return Math.max(0.01 * rates.mean(), rates.deviation()) * Math.sqrt(inflation / rates.count());
+  }
+}

@@ -1,0 +1,150 @@
+package io.helenus.agent.valves.law;
+
+/** What went through a valve between two decisions. */
+public final class Window {
+  /** When it began, System.nanoTime(). */
+  public final long startNs;
+
+  /** When it ended, System.nanoTime(); after its start. */
+  public final long endNs;
+
+  /** The limit that held in it; at least 1. */
+  public final int limit;
+
+  /** How many passed the region and left it well. */
+  public final long completed;
+
+  /** How many left it with an exception. */
+  public final long failed;
+
+  /** How many were refused at the gate, or let through after the longest wait. */
+  public final long refused;
+
+  /** The mean number inside, over the window's time. */
+  public final double inFlight;
+
+  /** The mean number that waited at the gate, or was queued before the stage. */
+  public final double waiting;
+
+  /** The sum of the times inside the region, ns, of those who left in the window. */
+  public final long totalNs;
+
+  /** The sum of the times waited before it, ns, of those who left in the window. */
+  public final long waitNs;
+
+  /** The longest wait and stay together, ns, of those who left in the window. */
+  public final long maxNs;
+
+  /** Wait and stay together, of those who left in the window. */
+  public final Latencies latencies;
+
+  /** The share of the window in which the JVM stood for a collection, 0 to 1. */
+  public final double gcShare;
+
+  /** Whether somebody waited because of the limit. */
+  public final boolean limited;
+
+  private Window(Builder builder) {
+    startNs = builder.startNs;
+    endNs = builder.endNs;
+    limit = builder.limit;
+    completed = builder.completed;
+    failed = builder.failed;
+    refused = builder.refused;
+    inFlight = builder.inFlight;
+    waiting = builder.waiting;
+    totalNs = builder.totalNs;
+    waitNs = builder.waitNs;
+    maxNs = builder.maxNs;
+    latencies = builder.latencies;
+    gcShare = builder.gcShare;
+    limited = builder.limited;
+  }
+
+  /** How long it was, ns; at least 1. */
+  public long lengthNs() {
+    return Math.max(1, endNs - startNs);
+  }
+
+  /** How many completed per second. */
+  public double completedPerS() {
+    return completed * 1e9 / lengthNs();
+  }
+
+  /** How many left the region, well or not. */
+  public long left() {
+    return completed + failed;
+  }
+
+  /**
+   * Begins a window; what is not said is zero.
+   *
+   * @param startNs when it began, System.nanoTime()
+   * @param endNs when it ended, System.nanoTime()
+   * @param limit the limit that held in it
+   */
+  public static Builder between(long startNs, long endNs, int limit) {
+    return new Builder(startNs, endNs, limit);
+  }
+
+  /** The one way to a window. */
+  public static final class Builder {
+    private final long startNs;
+    private final long endNs;
+    private final int limit;
+    private long completed;
+    private long failed;
+    private long refused;
+    private double inFlight;
+    private double waiting;
+    private long totalNs;
+    private long waitNs;
+    private long maxNs;
+    private Latencies latencies = new Latencies();
+    private double gcShare;
+    private boolean limited;
+
+    private Builder(long startNs, long endNs, int limit) {
+      this.startNs = startNs;
+      this.endNs = endNs;
+      this.limit = limit;
+    }
+
+    /** How many left the region well, how many with an exception, and how many were refused. */
+    public Builder counts(long completed, long failed, long refused) {
+      this.completed = completed;
+      this.failed = failed;
+      this.refused = refused;
+      return this;
+    }
+
+    /** The mean numbers inside and waiting, and whether somebody waited because of the limit. */
+    public Builder occupancy(double inFlight, double waiting, boolean limited) {
+      this.inFlight = inFlight;
+      this.waiting = waiting;
+      this.limited = limited;
+      return this;
+    }
+
+    /**
+     * The times of those who left, ns: sums inside and waited, and the longest of both together.
+     */
+    public Builder times(long totalNs, long waitNs, long maxNs, Latencies latencies) {
+      this.totalNs = totalNs;
+      this.waitNs = waitNs;
+      this.maxNs = maxNs;
+      this.latencies = latencies;
+      return this;
+    }
+
+    /** The share of the window in which the JVM stood for a collection, 0 to 1. */
+    public Builder gcShare(double gcShare) {
+      this.gcShare = gcShare;
+      return this;
+    }
+
+    public Window build() {
+      return new Window(this);
+    }
+  }
+}

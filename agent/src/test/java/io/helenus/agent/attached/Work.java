@@ -1,0 +1,90 @@
+package io.helenus.agent.attached;
+
+import java.lang.management.ManagementFactory;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import javax.management.StandardMBean;
+
+/** What the target does under load: threads that make requests, each checked for its answer. */
+public final class Work {
+  private static final int THREADS = 8;
+  private static final AtomicLong DONE = new AtomicLong();
+  private static final AtomicLong FAILED = new AtomicLong();
+  private static volatile long sink;
+
+  /** Of an agent that speaks other commands. */
+  public interface OtherMBean {
+    String getVersion();
+  }
+
+  private Work() {}
+
+  static void begin() {
+    for (int i = 0; i < THREADS; i++) {
+      Thread thread = new Thread(Work::serve, "Work-" + i);
+      thread.setDaemon(true);
+      thread.start();
+    }
+  }
+
+  private static void serve() {
+    for (int n = 0; ; n = (n + 1) % 1000) {
+      try {
+        if (request(n, "r") != n + 1) {
+          FAILED.incrementAndGet();
+        }
+      } catch (Throwable e) {
+        if (n % 7 != 0 || !"seventh".equals(e.getMessage())) {
+          FAILED.incrementAndGet();
+        }
+      }
+      DONE.incrementAndGet();
+    }
+  }
+
+  static long request(int n, String name) {
+    long sum = 0;
+    for (int i = 0; i < 50; i++) {
+      sum += step(i);
+    }
+    sink = sum;
+    if (n % 7 == 0) {
+      throw new IllegalStateException("seventh");
+    }
+    return name == null ? 0 : n + 1L;
+  }
+
+  static int step(int i) {
+    return i * 31;
+  }
+
+  static synchronized void locked() {}
+
+  static long done() {
+    return DONE.get();
+  }
+
+  static long failed() {
+    return FAILED.get();
+  }
+
+  static Map<String, Object> attributes(ObjectName name) throws Exception {
+    MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+    Map<String, Object> values = new TreeMap<>();
+    for (MBeanAttributeInfo attribute : server.getMBeanInfo(name).getAttributes()) {
+      values.put(attribute.getName(), server.getAttribute(name, attribute.getName()));
+    }
+    return values;
+  }
+
+  static void registerResidentOfAnotherVersion() throws Exception {
+    ManagementFactory.getPlatformMBeanServer()
+        .registerMBean(
+            new StandardMBean((OtherMBean) () -> "0", OtherMBean.class),
+            new ObjectName("io.helenus:type=Control"));
+  }
+}

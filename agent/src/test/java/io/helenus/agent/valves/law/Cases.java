@@ -1,0 +1,155 @@
+package io.helenus.agent.valves.law;
+
+import io.helenus.agent.valves.law.SimulatedServer.Load;
+import io.helenus.agent.valves.law.SimulatedServer.Loads;
+import io.helenus.agent.valves.law.SimulatedServer.Run;
+import io.helenus.agent.valves.law.SimulatedServer.Server;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Servers with their loads, on which laws are compared, and what a sweep of fixed limits gives. */
+final class Cases {
+  static final int MAX = 128;
+
+  /** When the servers that change do so, s. */
+  static final double CHANGE_S = 60;
+
+  private static final int[] SWEEP = {1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64, 90, MAX};
+  private static final Loads CLIENTS = atS -> Load.closed(200);
+  private static final Map<String, TreeMap<Integer, Run>> SWEPT = new TreeMap<>();
+
+  /** One server under one load. */
+  static final class Case {
+    final String name;
+    private final Server server;
+    private final Loads loads;
+    private final double workCv;
+    private final double noise;
+
+    private Case(String name, Server server, Loads loads, double workCv, double noise) {
+      this.name = name;
+      this.server = server;
+      this.loads = loads;
+      this.workCv = workCv;
+      this.noise = noise;
+    }
+
+    Run run(Law law, double lengthS, long seed) {
+      return new SimulatedServer(server, loads, workCv, noise, 1, seed).run(law, MAX, lengthS);
+    }
+
+    /** Two minutes at each of many fixed limits, with seed 7. */
+    synchronized TreeMap<Integer, Run> sweep() {
+      return SWEPT.computeIfAbsent(
+          name,
+          swept -> {
+            TreeMap<Integer, Run> runs = new TreeMap<>();
+            for (int limit : SWEEP) {
+              Law fixed = Laws.of("fixed", Map.of("limit", Integer.toString(limit)), 1, MAX);
+              runs.put(limit, run(fixed, 120, 7));
+            }
+            return runs;
+          });
+    }
+
+    /** What the server does without a limit. */
+    Run none() {
+      return sweep().get(MAX);
+    }
+
+    /** The fixed limit with the most completed in a stretch; of equals the largest. */
+    int bestLimit(double fromS, double toS) {
+      int best = MAX;
+      for (Map.Entry<Integer, Run> entry : sweep().descendingMap().entrySet()) {
+        double perS = entry.getValue().perS(fromS, toS);
+        best = perS > 1.005 * sweep().get(best).perS(fromS, toS) ? entry.getKey() : best;
+      }
+      return best;
+    }
+
+    double bestPerS(double fromS, double toS) {
+      return sweep().get(bestLimit(fromS, toS)).perS(fromS, toS);
+    }
+
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  /** No limit is best: there is nothing to be won. */
+  static final List<Case> NOTHING_TO_WIN =
+      List.of(
+          new Case("flat", Servers.saturating(4000, 8), CLIENTS, 1, 0.05),
+          new Case("linear", Servers.saturating(4000, MAX), CLIENTS, 1, 0.05),
+          new Case("linear, slow", Servers.saturating(200, MAX), CLIENTS, 1, 0.05),
+          new Case("flat, noisy", Servers.saturating(3000, 8), CLIENTS, 1, 0.12),
+          new Case(
+              "flat, pauses",
+              Servers.pausing(Servers.saturating(3000, 8), 0.05, 0.1),
+              CLIENTS,
+              1,
+              0.05),
+          new Case("open, flat", Servers.saturating(4000, 16), open(2000), 1, 0.05),
+          new Case("open, knee", Servers.scaling(3000, 0.05, 8), open(1500), 1, 0.05));
+
+  /** A limit does better than none. */
+  static final List<Case> SOMETHING_TO_WIN =
+      List.of(
+          new Case("knee 8", Servers.scaling(3000, 0.05, 8), CLIENTS, 1, 0.05),
+          new Case("knee 8, mild", Servers.scaling(3000, 0.8, 8), CLIENTS, 1, 0.05),
+          new Case("knee 32", Servers.scaling(3000, 0.02, 32), CLIENTS, 1, 0.05),
+          new Case("knee 64", Servers.scaling(3000, 0.02, 64), CLIENTS, 1, 0.05),
+          new Case("knee 16, noisy", Servers.scaling(3000, 0.05, 16), CLIENTS, 1, 0.12),
+          new Case(
+              "knee 12, pauses",
+              Servers.pausing(Servers.scaling(3000, 0.05, 12), 0.03, 0.15),
+              CLIENTS,
+              1,
+              0.05),
+          new Case(
+              "knee 12, thinking",
+              Servers.scaling(3000, 0.05, 12),
+              atS -> Load.closed(200, 0.02),
+              1,
+              0.05),
+          new Case("open, too much", Servers.scaling(3000, 0.05, 8), open(2700), 1, 0.05));
+
+  /** As those before, but so slow, uneven or deceptive that it takes longer to find out. */
+  static final List<Case> HARD =
+      List.of(
+          new Case("knee 4, slow", Servers.scaling(300, 0.8, 4), CLIENTS, 0.7, 0.05),
+          new Case("knee 6, slower", Servers.scaling(250, 0.05, 6), CLIENTS, 0.5, 0.08),
+          new Case("knee 16, faint", Servers.scaling(3000, 0.8, 16), CLIENTS, 1, 0.1),
+          new Case(
+              "heap",
+              Servers.withPauses(Servers.saturating(3000, 6), 0.08, 0.02, 0.004),
+              CLIENTS,
+              1,
+              0.05),
+          new Case("two peaks", Servers.twoPeaks(3000, 6, 110, 0.6), CLIENTS, 1, 0.05),
+          new Case(
+              "surge",
+              Servers.scaling(3000, 0.03, 24),
+              atS -> Load.closed(20 * (1 + (int) (atS / 15))),
+              1,
+              0.05));
+
+  /** After a minute it is another server. */
+  static final List<Case> CHANGING =
+      List.of(
+          changing("knee 32 to 8", Servers.scaling(3000, 0.02, 32), Servers.scaling(3000, 0.05, 8)),
+          changing("knee 8 to 64", Servers.scaling(3000, 0.05, 8), Servers.scaling(3000, 0.02, 64)),
+          changing("knee 8 to flat", Servers.scaling(3000, 0.05, 8), Servers.saturating(3000, 64)));
+
+  private Cases() {}
+
+  private static Case changing(String name, Server before, Server after) {
+    return new Case(name, Servers.changing(before, CHANGE_S, after), CLIENTS, 1, 0.05);
+  }
+
+  private static Loads open(double arrivalsPerS) {
+    return atS -> Load.open(arrivalsPerS);
+  }
+}

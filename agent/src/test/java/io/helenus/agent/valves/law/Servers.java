@@ -1,0 +1,67 @@
+package io.helenus.agent.valves.law;
+
+import io.helenus.agent.valves.law.SimulatedServer.Server;
+
+/** Servers to try laws on. */
+final class Servers {
+  private Servers() {}
+
+  /** As fast as it gets from a number on, and never slower: no limit is best. */
+  static Server saturating(double mostPerS, int from) {
+    return (inside, atS) -> mostPerS * Math.min(1, inside / (double) from);
+  }
+
+  /**
+   * The universal scalability law, X(n) = r n / (1 + s (n-1) + k n (n-1)) (Gunther, Guerrilla
+   * Capacity Planning, 2007), with its peak at a given n: k = (1 - s) / peak².
+   */
+  static Server scaling(double mostPerS, double contention, int peak) {
+    double at = scaled(peak, contention, peak);
+    return (inside, atS) -> mostPerS * scaled(inside, contention, peak) / at;
+  }
+
+  private static double scaled(double n, double contention, double peak) {
+    double crosstalk = (1 - contention) / (peak * peak);
+    return n / (1 + contention * (n - 1) + crosstalk * n * (n - 1));
+  }
+
+  /** Two servers, one before and one after a time. */
+  static Server changing(Server before, double atS, Server after) {
+    return (inside, nowS) -> nowS < atS ? before.perS(inside, nowS) : after.perS(inside, nowS);
+  }
+
+  /** Two peaks: a low one near many inside, a high one near few. */
+  static Server twoPeaks(double mostPerS, int high, int low, double lowShare) {
+    return (inside, atS) -> mostPerS * Math.max(hump(inside, high), lowShare * hump(inside, low));
+  }
+
+  private static double hump(double n, double peak) {
+    double off = Math.log(n / peak) / Math.log(2);
+    return Math.max(0.02, 1 / (1 + off * off));
+  }
+
+  /** A server that stands for a fixed share of the time. */
+  static Server pausing(Server server, double share, double lengthS) {
+    return withPauses(server, lengthS, share, 0);
+  }
+
+  /** A server that stands the longer the more are inside, since they hold its heap. */
+  static Server withPauses(Server server, double lengthS, double share, double shareEach) {
+    return new Server() {
+      @Override
+      public double perS(int inside, double atS) {
+        return server.perS(inside, atS);
+      }
+
+      @Override
+      public double pauseShare(int inside) {
+        return share + shareEach * inside;
+      }
+
+      @Override
+      public double pauseS() {
+        return lengthS;
+      }
+    };
+  }
+}
