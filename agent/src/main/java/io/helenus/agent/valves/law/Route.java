@@ -10,7 +10,8 @@ import java.util.TreeSet;
  * <p>A search goes its legs in order. First whether no limit is as good as the one that holds;
  * upwards by doubling, if that is worse; downwards by halving, until it hurts, through ties, since
  * there may be a gain below a plateau; again, and longer, what looked promising but was not sure;
- * then steps of 2^½ and 2^¼ to both sides of the best. At last no limit is tried once more: a limit
+ * then steps of 2^½ and 2^¼ to both sides of the best, and of those what looked promising. At last
+ * no limit is tried once more: a limit
  * has to prove itself.
  *
  * <p>What is explored later, when all legs are done, goes far away too, so that no local optimum is
@@ -23,6 +24,7 @@ final class Route {
     DOWN,
     PROMISING,
     REFINE,
+    POLISH,
     PROOF,
     DONE
   }
@@ -113,6 +115,7 @@ final class Route {
       case DOWN:
         return down(home);
       case PROMISING:
+      case POLISH:
         return promising();
       case REFINE:
         return refine(home);

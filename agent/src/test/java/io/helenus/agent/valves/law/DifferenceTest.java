@@ -46,7 +46,7 @@ class DifferenceTest {
           Difference.between(normal(random, 8, 120, 10), normal(random, 16, 100, 10), 1);
       seen += difference.above() ? 1 : 0;
     }
-    assertTrue(seen > 900, seen + " of 1000");
+    assertTrue(seen > 850, seen + " of 1000");
   }
 
   @Test

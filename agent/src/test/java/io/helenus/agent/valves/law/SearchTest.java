@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.helenus.agent.valves.law.Cases.Case;
 import io.helenus.agent.valves.law.SimulatedServer.Run;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -48,8 +49,18 @@ class SearchTest {
     return with(Cases.CHANGING, "throughput", "response-time");
   }
 
-  static Stream<Arguments> all() {
-    return Stream.of(nothingToWin(), somethingToWin(), changing()).flatMap(one -> one);
+  static Stream<Arguments> steady() {
+    return Stream.of(
+            with(Cases.NOTHING_TO_WIN, "throughput", "response-time"),
+            somethingToWin(),
+            changing())
+        .flatMap(one -> one);
+  }
+
+  static Stream<Arguments> responseTimes() {
+    List<Case> servers = new ArrayList<>(Cases.NOTHING_TO_WIN);
+    servers.addAll(Cases.SOMETHING_TO_WIN);
+    return with(servers, "response-time", "response-time p99");
   }
 
   @ParameterizedTest(name = "{0}, {1}")
@@ -77,7 +88,7 @@ class SearchTest {
   }
 
   @ParameterizedTest(name = "{0}, {1}")
-  @MethodSource("all")
+  @MethodSource("steady")
   void whatHasSettledStays(Case server, String law) {
     Run run = run(server, law);
     int limit = run.usualLimit(75, LENGTH_S);
@@ -86,13 +97,12 @@ class SearchTest {
   }
 
   @ParameterizedTest(name = "{0}, {1}")
-  @MethodSource("all")
+  @MethodSource("responseTimes")
   void slowRequestsAreNoSlowerThanWithoutALimit(Case server, String law) {
     double p99 = run(server, law).latencies.percentile(99);
     double none = server.none().latencies.percentile(99);
-    // The server's own noise moves it by some percent, learning moves it by some more.
-    double most = law.equals("throughput") ? 1.2 : 1.12;
-    assertTrue(p99 <= most * none, "p99 " + p99 / none + " times that of none");
+    // What was learned in the two minutes is in it.
+    assertTrue(p99 <= 1.15 * none, "p99 " + p99 / none + " times that of none");
   }
 
   @Test
