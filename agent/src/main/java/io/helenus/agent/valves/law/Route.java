@@ -11,8 +11,7 @@ import java.util.TreeSet;
  * upwards by doubling, if that is worse; downwards by halving, until it hurts, through ties, since
  * there may be a gain below a plateau; again, and longer, what looked promising but was not sure;
  * then steps of 2^½ and 2^¼ to both sides of the best, and of those what looked promising. At last
- * no limit is tried once more: a limit
- * has to prove itself.
+ * no limit is tried once more: a limit has to prove itself.
  *
  * <p>What is explored later, when all legs are done, goes far away too, so that no local optimum is
  * for good.

@@ -23,8 +23,6 @@ final class Search implements Law {
   private static final Objective THROUGHPUT = new Throughput();
   private static final long SHORTEST_NS = 125_000_000;
   private static final long LONGEST_NS = 1_000_000_000;
-  private static final long MOST_LAG_NS = 2_000_000_000;
-  private static final long LONGEST_SETTLING_NS = 4_000_000_000L;
   private static final long FIRST_REST_NS = 8_000_000_000L;
 
   /** What looks better may be tried so often before it waits for longer, like all else. */
@@ -54,6 +52,7 @@ final class Search implements Law {
   private final Budget budget = new Budget();
   private final Trust trust = new Trust();
   private final Shift shift = new Shift();
+  private final Settling settling = new Settling();
   private History history = new History();
   private History tried = new History();
 
@@ -66,17 +65,16 @@ final class Search implements Law {
   /** More come than are served: then how many are served is all that counts. */
   private boolean piling;
 
+  /** The limit with the most throughput is being looked for, for an objective that needs it. */
   private boolean climbing;
 
   private long nowNs;
   private int learned;
   private int promises;
-  private long changedNs;
-  private long drainedNs;
   private long restNs = FIRST_REST_NS;
   private long restUntilNs;
   private long idleNs;
-  private double bestRate = 0;
+  private double bestRate;
   private long windowNs = SHORTEST_NS;
   private String reason = "measuring what it does without a limit";
 
@@ -102,8 +100,7 @@ final class Search implements Law {
     budget.pass(window.lengthNs() / 1e9, home < max ? route.gain() : 0);
     if (window.limit == limit) {
       boolean idle = idle(window);
-      boolean settling = step == Step.SETTLE || step == Step.RETURN;
-      if (settling) {
+      if (step == Step.SETTLE || step == Step.RETURN) {
         settle(window);
       } else if (!idle && trust.counts(window)) {
         take(window, score(window));
@@ -144,13 +141,14 @@ final class Search implements Law {
   /** A window in which the limit's change still shows. */
   private void settle(Window window) {
     pay(window);
-    if (step == Step.SETTLE && overrun(window)) {
+    boolean trying = step == Step.SETTLE;
+    if (trying && overrun(window)) {
       pileUp();
       judge();
-    } else if (step == Step.SETTLE && budget.exhausted()) {
+    } else if (trying && budget.exhausted()) {
       trial.hurt();
       judge();
-    } else if (settled(window)) {
+    } else if (settling.over(window, goal().lagNs(window), !trying && overrun(window))) {
       arrive();
     }
   }
@@ -167,7 +165,7 @@ final class Search implements Law {
 
   /** What a window away from the limit that holds has cost. */
   private void pay(Window window) {
-    double loss = 1 - window.completedPerS() / rate(history);
+    double loss = 1 - window.completedPerS() / Math.max(1e-9, rate(history));
     budget.spend(Math.max(-1, Math.min(1, loss)), window.lengthNs() / 1e9);
   }
 
@@ -195,7 +193,7 @@ final class Search implements Law {
   private void atHome(Window window, double score) {
     history.add(window);
     if (history.count() >= 2 * COMPARED) {
-      bestRate = Math.max(bestRate, history.figures(2 * COMPARED, Window::completedPerS).mean());
+      bestRate = Math.max(bestRate, sureRate());
     }
     String shifted = shift.add(window, history.inflation(this::score));
     if (shifted != null) {
@@ -313,18 +311,7 @@ final class Search implements Law {
     this.step = step;
     this.limit = limit;
     reason = why;
-    changedNs = nowNs;
-    drainedNs = 0;
-  }
-
-  private boolean settled(Window window) {
-    if (drainedNs == 0 && window.inFlight <= 1.05 * limit + 0.5) {
-      drainedNs = window.startNs;
-    }
-    double lagNs = Math.min(MOST_LAG_NS, goal().lagNs(window));
-    boolean over = nowNs - changedNs >= LONGEST_SETTLING_NS;
-    boolean backlog = step == Step.RETURN && overrun(window);
-    return over || (drainedNs != 0 && !backlog && nowNs - drainedNs >= lagNs);
+    settling.begin(nowNs);
   }
 
   private void pileUp() {
@@ -348,10 +335,8 @@ final class Search implements Law {
     if (overrun(window)) {
       pileUp();
     }
-    if (refusals(window) > refused.mean() + 4 * refused.deviation() + 0.01) {
-      trial.hurt();
-    }
-    if (budget.exhausted() && trial.difference().mean < 0) {
+    boolean refuses = refusals(window) > refused.mean() + 4 * refused.deviation() + 0.01;
+    if (refuses || (budget.exhausted() && trial.difference().mean < 0)) {
       trial.hurt();
     }
     judge();
@@ -364,8 +349,8 @@ final class Search implements Law {
   }
 
   private void judge() {
-    double floor = goal().floor();
-    Trial.Verdict verdict = trial.verdict(piling ? 0 : floor * Math.max(bestRate, rate(history)));
+    double leastRate = goal().floor() * bestRate;
+    Trial.Verdict verdict = trial.verdict(leastRate);
     if (verdict == Trial.Verdict.OPEN) {
       if (trial.stretchDone()) {
         change(Step.RETURN, wayBack(), "comparing " + trial.challenger + " with " + home);
@@ -374,7 +359,8 @@ final class Search implements Law {
     }
     route.remember(trial, home);
     bestRate = Math.max(bestRate, trial.sureRate());
-    if (verdict == Trial.Verdict.EQUAL && route.proven(trial.challenger)) {
+    boolean proven = route.proven(trial.challenger) && trial.keeps(leastRate);
+    if (verdict == Trial.Verdict.EQUAL && proven) {
       verdict = Trial.Verdict.BETTER;
     }
     boolean bound = history.figures(COMPARED, w -> w.limited ? 1 : 0).mean() > 0.5;
@@ -429,6 +415,13 @@ final class Search implements Law {
    */
   private int wayBack() {
     return Math.min(home, Math.max(limit, (int) Math.ceil(2 * inside())));
+  }
+
+  /** Completions per second that the limit that holds is sure to make. */
+  private double sureRate() {
+    Sample rates = history.figures(2 * COMPARED, Window::completedPerS);
+    double inflation = history.inflation(Window::completedPerS);
+    return rates.mean() - rates.deviation() * Math.sqrt(inflation / rates.count());
   }
 
   private static double rate(History history) {

@@ -20,8 +20,8 @@ final class Trial {
   private static final int FEWEST = 4;
 
   /**
-   * What differs by less is not settled in one stretch: what drifts from one to the next is not seen
-   * within it.
+   * What differs by less is not settled in one stretch: what drifts from one to the next is not
+   * seen within it.
    */
   private static final double PLAIN = 0.15;
 
@@ -120,11 +120,10 @@ final class Trial {
       return Verdict.OPEN;
     }
     boolean plain = stretches > 0 || Math.abs(difference.mean) > PLAIN;
-    boolean enough = rates.mean() >= leastRate;
-    if (plain && enough && difference.above() && difference.mean > worth) {
+    if (plain && keeps(leastRate) && difference.above() && difference.mean > worth) {
       return Verdict.BETTER;
     }
-    if ((plain && difference.below() && difference.mean < -worth / 2) || (stretchDone() && !enough)) {
+    if (plain && difference.below() && difference.mean < -worth / 2) {
       return Verdict.WORSE;
     }
     boolean over = stretchDone() && stretches + 1 >= mostStretches;
@@ -139,13 +138,18 @@ final class Trial {
     return difference.mean < -bound && (scores.count() == 1 || difference.below());
   }
 
+  /** Whether as many completed per second as there have to. */
+  boolean keeps(double leastRate) {
+    return rates.mean() >= leastRate;
+  }
+
   private boolean rateTooLow(double leastRate) {
     return rates.count() >= FEWEST && rates.mean() + 2.5 * rateError() < leastRate;
   }
 
   /** Completions per second that the limit tried is sure to make; 0 as long as nothing is sure. */
   double sureRate() {
-    return rates.count() < STRETCH ? 0 : rates.mean() - 2 * rateError();
+    return rates.count() < STRETCH ? 0 : rates.mean() - rateError();
   }
 
   private double rateError() {

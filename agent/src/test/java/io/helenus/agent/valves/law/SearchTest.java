@@ -51,9 +51,7 @@ class SearchTest {
 
   static Stream<Arguments> steady() {
     return Stream.of(
-            with(Cases.NOTHING_TO_WIN, "throughput", "response-time"),
-            somethingToWin(),
-            changing())
+            with(Cases.NOTHING_TO_WIN, "throughput", "response-time"), somethingToWin(), changing())
         .flatMap(one -> one);
   }
 
