@@ -255,7 +255,7 @@ final class Route {
         bestBound = bound;
       }
     }
-    return best < 0 ? null : new Trial(best, 3, HYSTERESIS * worth, "it may be better");
+    return best < 0 ? null : new Trial(best, 2, HYSTERESIS * worth, "it may be better");
   }
 
   /** The middle of the widest gap between limits that something is known of, by their ratio. */

@@ -26,7 +26,7 @@ final class Search implements Law {
   private static final long FIRST_REST_NS = 8_000_000_000L;
 
   /** What looks better may be tried so often before it waits for longer, like all else. */
-  private static final int MOST_PROMISES = 3;
+  private static final int MOST_PROMISES = 2;
 
   private static final long LONGEST_REST_NS = 300_000_000_000L;
 
