@@ -75,6 +75,8 @@ final class Route {
     leg = Leg.OPEN;
     below = 0;
     lowest = min;
+    step = 0;
+    sides = 0;
   }
 
   /** Looks again around the limit that holds, for something else. */
@@ -82,6 +84,8 @@ final class Route {
     known.clear();
     leg = Leg.DOWN;
     below = 0;
+    step = 0;
+    sides = 0;
   }
 
   /**
@@ -134,8 +138,6 @@ final class Route {
       leg = Leg.DOWN;
     } else if (leg == Leg.DOWN && verdict == Trial.Verdict.WORSE) {
       leg = Leg.PROMISING;
-      step = 0;
-      sides = 0;
     } else if (leg == Leg.REFINE) {
       upwards = !upwards;
       sides++;
@@ -221,7 +223,9 @@ final class Route {
   private Trial down(int home) {
     int from = below == 0 ? home : Math.min(home, below);
     if (below == 0 && inside < home / 1.5) {
-      from = (int) Math.ceil(2 * 0.8 * inside);
+      // A limit that does not bind makes no difference: the first to try is just below those
+      // inside.
+      from = (int) Math.ceil(1.6 * inside);
     }
     below = Math.max(lowest, from / 2);
     return below < home && from > lowest ? unknown(below, home, 1, "half as many") : null;
