@@ -21,8 +21,6 @@ final class Search implements Law {
   }
 
   private static final Objective THROUGHPUT = new Throughput();
-  private static final long SHORTEST_NS = 125_000_000;
-  private static final long LONGEST_NS = 1_000_000_000;
   private static final long FIRST_REST_NS = 8_000_000_000L;
 
   /** What looks better may be tried so often before it waits for longer, like all else. */
@@ -32,11 +30,6 @@ final class Search implements Law {
 
   /** A limit is compared with what is no older than this. */
   private static final long FRESH_NS = 12_000_000_000L;
-
-  /** After so long without requests what was learned does not hold any more. */
-  private static final long FORGET_NS = 20_000_000_000L;
-
-  private static final int FEWEST_LEFT = 5;
 
   /** Before the first trial there are to be that many windows, and for that long. */
   private static final int LEARN_WINDOWS = 4;
@@ -53,6 +46,7 @@ final class Search implements Law {
   private final Trust trust = new Trust();
   private final Shift shift = new Shift();
   private final Settling settling = new Settling();
+  private final Pace pace = new Pace();
   private History history = new History();
   private History tried = new History();
 
@@ -73,9 +67,7 @@ final class Search implements Law {
   private int promises;
   private long restNs = FIRST_REST_NS;
   private long restUntilNs;
-  private long idleNs;
   private double bestRate;
-  private long windowNs = SHORTEST_NS;
   private String reason = "measuring what it does without a limit";
 
   /** Reads {@code gain}. */
@@ -91,7 +83,7 @@ final class Search implements Law {
 
   @Override
   public long windowNs() {
-    return step == Step.SETTLE || step == Step.RETURN ? windowNs / 2 : windowNs;
+    return step == Step.SETTLE || step == Step.RETURN ? pace.windowNs() / 2 : pace.windowNs();
   }
 
   @Override
@@ -99,43 +91,26 @@ final class Search implements Law {
     nowNs = window.endNs;
     budget.pass(window.lengthNs() / 1e9, home < max ? route.gain() : 0);
     if (window.limit == limit) {
-      boolean idle = idle(window);
+      boolean suffices = pace.suffices(window, goal().perWindow(), limit == home);
       if (step == Step.SETTLE || step == Step.RETURN) {
         settle(window);
-      } else if (!idle && trust.counts(window)) {
+      } else if (!suffices) {
+        starve(window);
+      } else if (trust.counts(window)) {
         take(window, score(window));
       }
     }
     return new Decision(limit, reason);
   }
 
-  /** Whether there is too little traffic to say anything; after long, the limit is let go. */
-  private boolean idle(Window window) {
-    if (window.left() >= FEWEST_LEFT) {
-      idleNs = 0;
-      if (limit == home) {
-        windowNs = lengthFor(window);
-      }
-      return false;
-    }
-    idleNs += window.lengthNs();
-    if (limit == home) {
-      windowNs = Math.min(LONGEST_NS, windowNs * 2);
-    }
+  /** Too few left to say anything; on trial that says enough. */
+  private void starve(Window window) {
     if (step == Step.MEASURE && window.gcShare < 0.5) {
       trial.hurt();
       judge();
-    } else if (idleNs > FORGET_NS && (home < max || history.count() > 0)) {
+    } else if (pace.forgotten() && (home < max || history.count() > 0)) {
       begin(max, "too few requests to learn from: no limit");
     }
-    return true;
-  }
-
-  /** Long enough for the objective, by what this window saw; it changes by half at most. */
-  private long lengthFor(Window window) {
-    double neededNs = goal().perWindow() / window.completedPerS() * 1e9;
-    double near = Math.max(windowNs / 1.5, Math.min(windowNs * 1.5, neededNs));
-    return (long) Math.max(SHORTEST_NS, Math.min(LONGEST_NS, near));
   }
 
   /** A window in which the limit's change still shows. */
@@ -274,7 +249,7 @@ final class Search implements Law {
 
   /** Whether what the pending trial is likely to lose until it is broken off may be lost. */
   private boolean affordable() {
-    double trialS = 2 * (history.figures(COMPARED, goal()::lagNs).mean() + windowNs) / 1e9;
+    double trialS = 2 * (history.figures(COMPARED, goal()::lagNs).mean() + pace.windowNs()) / 1e9;
     double lossS = route.likelyLoss(pending.challenger) * trialS;
     return budget.allows(Math.min(Budget.FIRST_S / 2, lossS));
   }
@@ -331,21 +306,15 @@ final class Search implements Law {
   private void measure(Window window, double score) {
     trial.add(score, window.completedPerS());
     tried.add(window);
-    Sample refused = history.figures(COMPARED, Search::refusals);
+    Sample refused = history.figures(COMPARED, Window::badShare);
     if (overrun(window)) {
       pileUp();
     }
-    boolean refuses = refusals(window) > refused.mean() + 4 * refused.deviation() + 0.01;
+    boolean refuses = window.badShare() > refused.mean() + 4 * refused.deviation() + 0.01;
     if (refuses || (budget.exhausted() && trial.difference().mean < 0)) {
       trial.hurt();
     }
     judge();
-  }
-
-  /** The share of those who were refused or failed. */
-  private static double refusals(Window window) {
-    double bad = window.refused + window.failed;
-    return bad / Math.max(1, window.completed + bad);
   }
 
   private void judge() {
