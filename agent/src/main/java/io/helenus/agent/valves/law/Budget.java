@@ -15,11 +15,11 @@ final class Budget {
   private static final double GAIN_SHARE = 0.05;
 
   /** How long after a grant another one may come. */
-  private static final double BETWEEN_GRANTS_S = 60;
+  private static final double BETWEEN_GRANTS_S = 30;
 
   private double leftS = FIRST_S;
   private double excursionS;
-  private double sinceGrantS;
+  private double sinceGrantS = BETWEEN_GRANTS_S;
 
   /**
    * Time that passes.

@@ -8,9 +8,8 @@ package io.helenus.agent.valves.law;
  * is that of the logarithm of the mean, it is Welch's test for samples of unlike variance: {@code
  * se² = v1/n1 + v2/n2}, with {@code df = se⁴ / ((v1/n1)²/(n1-1) + (v2/n2)²/(n2-1))} degrees of
  * freedom (Welch, The generalization of Student's problem when several different population
- * variances are involved, Biometrika 34, 1947). Figures
- * of neighbouring windows are alike, so that n of them say less than n: se² grows by the inflation
- * that a {@link History} finds.
+ * variances are involved, Biometrika 34, 1947). Figures of neighbouring windows are alike, so that
+ * n of them say less than n: se² grows by the inflation that a {@link History} finds.
  */
 final class Difference {
   /**

@@ -73,9 +73,9 @@ final class History {
 
   /**
    * By how much the variance of a mean over a stretch exceeds what it would be if each window were
-   * for itself: 1 to 16. It is taken from the means of stretches (the method of batch means: Conway,
-   * Some tactical problems in digital simulation, Management Science 10, 1963), and drawn towards
-   * a cautious guess while there are few.
+   * for itself: 1 to 16. It is taken from the means of stretches (the method of batch means:
+   * Conway, Some tactical problems in digital simulation, Management Science 10, 1963), and drawn
+   * towards a cautious guess while there are few.
    */
   double inflation(Figure figure) {
     Sample means = new Sample();

@@ -10,8 +10,8 @@ import java.util.TreeSet;
  * <p>A search goes its legs in order. First whether no limit is as good as the one that holds;
  * upwards by doubling, if that is worse; downwards by halving, until it hurts, through ties, since
  * there may be a gain below a plateau; again, and longer, what looked promising but was not sure;
- * then steps of 2^½ and 2^¼ to both sides of the best. At last no limit is tried once more: a limit
- * has to prove itself.
+ * then steps of 2^½ and 2^¼ to both sides of the best, and of those what looked promising. At last
+ * no limit is tried once more: a limit has to prove itself.
  *
  * <p>What is explored later, when all legs are done, goes far away too, so that no local optimum is
  * for good.
@@ -23,6 +23,7 @@ final class Route {
     DOWN,
     PROMISING,
     REFINE,
+    POLISH,
     PROOF,
     DONE
   }
@@ -74,6 +75,8 @@ final class Route {
     leg = Leg.OPEN;
     below = 0;
     lowest = min;
+    step = 0;
+    sides = 0;
   }
 
   /** Looks again around the limit that holds, for something else. */
@@ -81,6 +84,8 @@ final class Route {
     known.clear();
     leg = Leg.DOWN;
     below = 0;
+    step = 0;
+    sides = 0;
   }
 
   /**
@@ -113,6 +118,7 @@ final class Route {
       case DOWN:
         return down(home);
       case PROMISING:
+      case POLISH:
         return promising();
       case REFINE:
         return refine(home);
@@ -132,8 +138,6 @@ final class Route {
       leg = Leg.DOWN;
     } else if (leg == Leg.DOWN && verdict == Trial.Verdict.WORSE) {
       leg = Leg.PROMISING;
-      step = 0;
-      sides = 0;
     } else if (leg == Leg.REFINE) {
       upwards = !upwards;
       sides++;
@@ -219,7 +223,9 @@ final class Route {
   private Trial down(int home) {
     int from = below == 0 ? home : Math.min(home, below);
     if (below == 0 && inside < home / 1.5) {
-      from = (int) Math.ceil(2 * 0.8 * inside);
+      // A limit that does not bind makes no difference: the first to try is just below those
+      // inside.
+      from = (int) Math.ceil(1.6 * inside);
     }
     below = Math.max(lowest, from / 2);
     return below < home && from > lowest ? unknown(below, home, 1, "half as many") : null;
@@ -253,7 +259,7 @@ final class Route {
         bestBound = bound;
       }
     }
-    return best < 0 ? null : new Trial(best, 3, HYSTERESIS * worth, "it may be better");
+    return best < 0 ? null : new Trial(best, 2, HYSTERESIS * worth, "it may be better");
   }
 
   /** The middle of the widest gap between limits that something is known of, by their ratio. */

@@ -21,24 +21,15 @@ final class Search implements Law {
   }
 
   private static final Objective THROUGHPUT = new Throughput();
-  private static final long SHORTEST_NS = 125_000_000;
-  private static final long LONGEST_NS = 1_000_000_000;
-  private static final long MOST_LAG_NS = 2_000_000_000;
-  private static final long LONGEST_SETTLING_NS = 4_000_000_000L;
   private static final long FIRST_REST_NS = 8_000_000_000L;
 
   /** What looks better may be tried so often before it waits for longer, like all else. */
-  private static final int MOST_PROMISES = 3;
+  private static final int MOST_PROMISES = 2;
 
   private static final long LONGEST_REST_NS = 300_000_000_000L;
 
   /** A limit is compared with what is no older than this. */
   private static final long FRESH_NS = 12_000_000_000L;
-
-  /** After so long without requests what was learned does not hold any more. */
-  private static final long FORGET_NS = 20_000_000_000L;
-
-  private static final int FEWEST_LEFT = 5;
 
   /** Before the first trial there are to be that many windows, and for that long. */
   private static final int LEARN_WINDOWS = 4;
@@ -54,6 +45,8 @@ final class Search implements Law {
   private final Budget budget = new Budget();
   private final Trust trust = new Trust();
   private final Shift shift = new Shift();
+  private final Settling settling = new Settling();
+  private final Pace pace = new Pace();
   private History history = new History();
   private History tried = new History();
 
@@ -66,18 +59,15 @@ final class Search implements Law {
   /** More come than are served: then how many are served is all that counts. */
   private boolean piling;
 
+  /** The limit with the most throughput is being looked for, for an objective that needs it. */
   private boolean climbing;
 
   private long nowNs;
   private int learned;
   private int promises;
-  private long changedNs;
-  private long drainedNs;
   private long restNs = FIRST_REST_NS;
   private long restUntilNs;
-  private long idleNs;
-  private double bestRate = 0;
-  private long windowNs = SHORTEST_NS;
+  private double bestRate;
   private String reason = "measuring what it does without a limit";
 
   /** Reads {@code gain}. */
@@ -93,7 +83,7 @@ final class Search implements Law {
 
   @Override
   public long windowNs() {
-    return step == Step.SETTLE || step == Step.RETURN ? windowNs / 2 : windowNs;
+    return step == Step.SETTLE || step == Step.RETURN ? pace.windowNs() / 2 : pace.windowNs();
   }
 
   @Override
@@ -101,56 +91,39 @@ final class Search implements Law {
     nowNs = window.endNs;
     budget.pass(window.lengthNs() / 1e9, home < max ? route.gain() : 0);
     if (window.limit == limit) {
-      boolean idle = idle(window);
-      boolean settling = step == Step.SETTLE || step == Step.RETURN;
-      if (settling) {
+      boolean suffices = pace.suffices(window, goal().perWindow(), limit == home);
+      if (step == Step.SETTLE || step == Step.RETURN) {
         settle(window);
-      } else if (!idle && trust.counts(window)) {
+      } else if (!suffices) {
+        starve(window);
+      } else if (trust.counts(window)) {
         take(window, score(window));
       }
     }
     return new Decision(limit, reason);
   }
 
-  /** Whether there is too little traffic to say anything; after long, the limit is let go. */
-  private boolean idle(Window window) {
-    if (window.left() >= FEWEST_LEFT) {
-      idleNs = 0;
-      if (limit == home) {
-        windowNs = lengthFor(window);
-      }
-      return false;
-    }
-    idleNs += window.lengthNs();
-    if (limit == home) {
-      windowNs = Math.min(LONGEST_NS, windowNs * 2);
-    }
+  /** Too few left to say anything; on trial that says enough. */
+  private void starve(Window window) {
     if (step == Step.MEASURE && window.gcShare < 0.5) {
       trial.hurt();
       judge();
-    } else if (idleNs > FORGET_NS && (home < max || history.count() > 0)) {
+    } else if (pace.forgotten() && (home < max || history.count() > 0)) {
       begin(max, "too few requests to learn from: no limit");
     }
-    return true;
-  }
-
-  /** Long enough for the objective, by what this window saw; it changes by half at most. */
-  private long lengthFor(Window window) {
-    double neededNs = goal().perWindow() / window.completedPerS() * 1e9;
-    double near = Math.max(windowNs / 1.5, Math.min(windowNs * 1.5, neededNs));
-    return (long) Math.max(SHORTEST_NS, Math.min(LONGEST_NS, near));
   }
 
   /** A window in which the limit's change still shows. */
   private void settle(Window window) {
     pay(window);
-    if (step == Step.SETTLE && overrun(window)) {
+    boolean trying = step == Step.SETTLE;
+    if (trying && overrun(window)) {
       pileUp();
       judge();
-    } else if (step == Step.SETTLE && budget.exhausted()) {
+    } else if (trying && budget.exhausted()) {
       trial.hurt();
       judge();
-    } else if (settled(window)) {
+    } else if (settling.over(window, goal().lagNs(window), !trying && overrun(window))) {
       arrive();
     }
   }
@@ -167,7 +140,7 @@ final class Search implements Law {
 
   /** What a window away from the limit that holds has cost. */
   private void pay(Window window) {
-    double loss = 1 - window.completedPerS() / rate(history);
+    double loss = 1 - window.completedPerS() / Math.max(1e-9, rate(history));
     budget.spend(Math.max(-1, Math.min(1, loss)), window.lengthNs() / 1e9);
   }
 
@@ -195,7 +168,7 @@ final class Search implements Law {
   private void atHome(Window window, double score) {
     history.add(window);
     if (history.count() >= 2 * COMPARED) {
-      bestRate = Math.max(bestRate, history.figures(2 * COMPARED, Window::completedPerS).mean());
+      bestRate = Math.max(bestRate, sureRate());
     }
     String shifted = shift.add(window, history.inflation(this::score));
     if (shifted != null) {
@@ -276,7 +249,7 @@ final class Search implements Law {
 
   /** Whether what the pending trial is likely to lose until it is broken off may be lost. */
   private boolean affordable() {
-    double trialS = 2 * (history.figures(COMPARED, goal()::lagNs).mean() + windowNs) / 1e9;
+    double trialS = 2 * (history.figures(COMPARED, goal()::lagNs).mean() + pace.windowNs()) / 1e9;
     double lossS = route.likelyLoss(pending.challenger) * trialS;
     return budget.allows(Math.min(Budget.FIRST_S / 2, lossS));
   }
@@ -313,18 +286,7 @@ final class Search implements Law {
     this.step = step;
     this.limit = limit;
     reason = why;
-    changedNs = nowNs;
-    drainedNs = 0;
-  }
-
-  private boolean settled(Window window) {
-    if (drainedNs == 0 && window.inFlight <= 1.05 * limit + 0.5) {
-      drainedNs = window.startNs;
-    }
-    double lagNs = Math.min(MOST_LAG_NS, goal().lagNs(window));
-    boolean over = nowNs - changedNs >= LONGEST_SETTLING_NS;
-    boolean backlog = step == Step.RETURN && overrun(window);
-    return over || (drainedNs != 0 && !backlog && nowNs - drainedNs >= lagNs);
+    settling.begin(nowNs);
   }
 
   private void pileUp() {
@@ -344,28 +306,20 @@ final class Search implements Law {
   private void measure(Window window, double score) {
     trial.add(score, window.completedPerS());
     tried.add(window);
-    Sample refused = history.figures(COMPARED, Search::refusals);
+    Sample refused = history.figures(COMPARED, Window::badShare);
     if (overrun(window)) {
       pileUp();
     }
-    if (refusals(window) > refused.mean() + 4 * refused.deviation() + 0.01) {
-      trial.hurt();
-    }
-    if (budget.exhausted() && trial.difference().mean < 0) {
+    boolean refuses = window.badShare() > refused.mean() + 4 * refused.deviation() + 0.01;
+    if (refuses || (budget.exhausted() && trial.difference().mean < 0)) {
       trial.hurt();
     }
     judge();
   }
 
-  /** The share of those who were refused or failed. */
-  private static double refusals(Window window) {
-    double bad = window.refused + window.failed;
-    return bad / Math.max(1, window.completed + bad);
-  }
-
   private void judge() {
-    double floor = goal().floor();
-    Trial.Verdict verdict = trial.verdict(piling ? 0 : floor * Math.max(bestRate, rate(history)));
+    double leastRate = goal().floor() * bestRate;
+    Trial.Verdict verdict = trial.verdict(leastRate);
     if (verdict == Trial.Verdict.OPEN) {
       if (trial.stretchDone()) {
         change(Step.RETURN, wayBack(), "comparing " + trial.challenger + " with " + home);
@@ -374,7 +328,8 @@ final class Search implements Law {
     }
     route.remember(trial, home);
     bestRate = Math.max(bestRate, trial.sureRate());
-    if (verdict == Trial.Verdict.EQUAL && route.proven(trial.challenger)) {
+    boolean proven = route.proven(trial.challenger) && trial.keeps(leastRate);
+    if (verdict == Trial.Verdict.EQUAL && proven) {
       verdict = Trial.Verdict.BETTER;
     }
     boolean bound = history.figures(COMPARED, w -> w.limited ? 1 : 0).mean() > 0.5;
@@ -429,6 +384,13 @@ final class Search implements Law {
    */
   private int wayBack() {
     return Math.min(home, Math.max(limit, (int) Math.ceil(2 * inside())));
+  }
+
+  /** Completions per second that the limit that holds is sure to make. */
+  private double sureRate() {
+    Sample rates = history.figures(2 * COMPARED, Window::completedPerS);
+    double inflation = history.inflation(Window::completedPerS);
+    return rates.mean() - rates.deviation() * Math.sqrt(inflation / rates.count());
   }
 
   private static double rate(History history) {

@@ -19,6 +19,12 @@ final class Trial {
   /** With fewer windows than these nothing is called better. */
   private static final int FEWEST = 4;
 
+  /**
+   * What differs by less is not settled in one stretch: what drifts from one to the next is not
+   * seen within it.
+   */
+  private static final double PLAIN = 0.15;
+
   final int challenger;
 
   /** What it is tried for, for people. */
@@ -113,11 +119,11 @@ final class Trial {
     if (scores.count() < FEWEST) {
       return Verdict.OPEN;
     }
-    boolean enough = rates.mean() >= leastRate;
-    if (enough && difference.above() && difference.mean > worth) {
+    boolean plain = stretches > 0 || Math.abs(difference.mean) > PLAIN;
+    if (plain && keeps(leastRate) && difference.above() && difference.mean > worth) {
       return Verdict.BETTER;
     }
-    if ((difference.below() && difference.mean < -worth / 2) || (stretchDone() && !enough)) {
+    if (plain && difference.below() && difference.mean < -worth / 2) {
       return Verdict.WORSE;
     }
     boolean over = stretchDone() && stretches + 1 >= mostStretches;
@@ -128,8 +134,13 @@ final class Trial {
   /** So much worse that one window is enough, or two. */
   private boolean farBelow(Difference difference) {
     double scatter = Math.max(0.02, home.relativeDeviation());
-    double bound = scores.count() == 1 ? Math.max(0.35, 6 * scatter) : Math.max(0.1, 3 * scatter);
+    double bound = scores.count() == 1 ? Math.max(0.35, 6 * scatter) : Math.max(PLAIN, 3 * scatter);
     return difference.mean < -bound && (scores.count() == 1 || difference.below());
+  }
+
+  /** Whether as many completed per second as there have to. */
+  boolean keeps(double leastRate) {
+    return rates.mean() >= leastRate;
   }
 
   private boolean rateTooLow(double leastRate) {
@@ -138,7 +149,7 @@ final class Trial {
 
   /** Completions per second that the limit tried is sure to make; 0 as long as nothing is sure. */
   double sureRate() {
-    return rates.count() < STRETCH ? 0 : rates.mean() - 2 * rateError();
+    return rates.count() < STRETCH ? 0 : rates.mean() - rateError();
   }
 
   private double rateError() {

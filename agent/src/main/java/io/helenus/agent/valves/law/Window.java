@@ -76,6 +76,12 @@ public final class Window {
     return completed + failed;
   }
 
+  /** The share of those who came to an end that failed or were refused, 0 to 1. */
+  double badShare() {
+    double bad = refused + failed;
+    return bad / Math.max(1, completed + bad);
+  }
+
   /**
    * Begins a window; what is not said is zero.
    *

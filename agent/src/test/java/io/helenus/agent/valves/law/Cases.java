@@ -6,7 +6,7 @@ import io.helenus.agent.valves.law.SimulatedServer.Run;
 import io.helenus.agent.valves.law.SimulatedServer.Server;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Servers with their loads, on which laws are compared, and what a sweep of fixed limits gives. */
 final class Cases {
@@ -15,9 +15,9 @@ final class Cases {
   /** When the servers that change do so, s. */
   static final double CHANGE_S = 60;
 
-  private static final int[] SWEEP = {1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64, 90, MAX};
+  private static final int[] SWEEP = {MAX, 90, 64, 45, 32, 22, 16, 11, 8, 6, 4, 3, 2, 1};
   private static final Loads CLIENTS = atS -> Load.closed(200);
-  private static final Map<String, TreeMap<Integer, Run>> SWEPT = new TreeMap<>();
+  private static final Map<String, Run> RUNS = new ConcurrentHashMap<>();
 
   /** One server under one load. */
   static final class Case {
@@ -39,37 +39,32 @@ final class Cases {
       return new SimulatedServer(server, loads, workCv, noise, 1, seed).run(law, MAX, lengthS);
     }
 
-    /** Two minutes at each of many fixed limits, with seed 7. */
-    synchronized TreeMap<Integer, Run> sweep() {
-      return SWEPT.computeIfAbsent(
-          name,
-          swept -> {
-            TreeMap<Integer, Run> runs = new TreeMap<>();
-            for (int limit : SWEEP) {
-              Law fixed = Laws.of("fixed", Map.of("limit", Integer.toString(limit)), 1, MAX);
-              runs.put(limit, run(fixed, 120, 7));
-            }
-            return runs;
+    /** Two minutes at a fixed limit, with seed 7. */
+    Run fixed(int limit) {
+      return RUNS.computeIfAbsent(
+          name + " " + limit,
+          unknown -> {
+            Map<String, String> parameters = Map.of("limit", Integer.toString(limit));
+            return run(Laws.of("fixed", parameters, 1, MAX), 120, 7);
           });
     }
 
     /** What the server does without a limit. */
     Run none() {
-      return sweep().get(MAX);
+      return fixed(MAX);
     }
 
     /** The fixed limit with the most completed in a stretch; of equals the largest. */
     int bestLimit(double fromS, double toS) {
       int best = MAX;
-      for (Map.Entry<Integer, Run> entry : sweep().descendingMap().entrySet()) {
-        double perS = entry.getValue().perS(fromS, toS);
-        best = perS > 1.005 * sweep().get(best).perS(fromS, toS) ? entry.getKey() : best;
+      for (int limit : SWEEP) {
+        best = fixed(limit).perS(fromS, toS) > 1.005 * fixed(best).perS(fromS, toS) ? limit : best;
       }
       return best;
     }
 
     double bestPerS(double fromS, double toS) {
-      return sweep().get(bestLimit(fromS, toS)).perS(fromS, toS);
+      return fixed(bestLimit(fromS, toS)).perS(fromS, toS);
     }
 
     @Override

@@ -1,0 +1,170 @@
+package io.helenus.agent.valves.law;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.helenus.agent.valves.law.Cases.Case;
+import io.helenus.agent.valves.law.SimulatedServer.Run;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Our own laws on simulated servers, for two minutes of simulated time each. */
+class SearchTest {
+  private static final double LENGTH_S = 120;
+
+  private static final Map<String, Run> RUNS = new TreeMap<>();
+
+  private static Law law(String name) {
+    return name.endsWith("p99")
+        ? Laws.of("response-time", Map.of("percentile", "99"), 1, Cases.MAX)
+        : Laws.of(name, Map.of(), 1, Cases.MAX);
+  }
+
+  private static Run run(Case server, String law) {
+    return RUNS.computeIfAbsent(
+        server.name + " " + law, unknown -> server.run(law(law), LENGTH_S, 7));
+  }
+
+  private static Stream<Arguments> with(List<Case> servers, String... laws) {
+    return servers.stream()
+        .flatMap(server -> Stream.of(laws).map(law -> Arguments.of(server, law)));
+  }
+
+  static Stream<Arguments> nothingToWin() {
+    return with(Cases.NOTHING_TO_WIN, "throughput", "response-time", "response-time p99");
+  }
+
+  static Stream<Arguments> somethingToWin() {
+    return with(Cases.SOMETHING_TO_WIN, "throughput", "response-time");
+  }
+
+  static Stream<Arguments> changing() {
+    return with(Cases.CHANGING, "throughput", "response-time");
+  }
+
+  static Stream<Arguments> steady() {
+    return Stream.of(
+            with(Cases.NOTHING_TO_WIN, "throughput", "response-time"), somethingToWin(), changing())
+        .flatMap(one -> one);
+  }
+
+  static Stream<Arguments> responseTimes() {
+    List<Case> servers = new ArrayList<>(Cases.NOTHING_TO_WIN);
+    servers.addAll(Cases.SOMETHING_TO_WIN);
+    return with(servers, "response-time", "response-time p99");
+  }
+
+  @ParameterizedTest(name = "{0}, {1}")
+  @MethodSource("nothingToWin")
+  void learningThatNothingIsToBeWonCostsTwoPercentAtMost(Case server, String law) {
+    double share = run(server, law).perS(0, LENGTH_S) / server.none().perS(0, LENGTH_S);
+    assertTrue(share >= 0.98, "did " + share + " of none");
+  }
+
+  @ParameterizedTest(name = "{0}, {1}")
+  @MethodSource("somethingToWin")
+  void mostOfTheGainIsWonAfterTwentySeconds(Case server, String law) {
+    double none = server.none().perS(20, 60);
+    double gain = server.bestPerS(20, 60) - none;
+    double share = (run(server, law).perS(20, 60) - none) / gain;
+    assertTrue(share >= 0.9, "won " + share + " of the gain");
+  }
+
+  @ParameterizedTest(name = "{0}, {1}")
+  @MethodSource("changing")
+  void afterAChangeItSettlesWithinFifteenSeconds(Case server, String law) {
+    double fromS = Cases.CHANGE_S + 15;
+    double share = run(server, law).perS(fromS, LENGTH_S) / server.bestPerS(fromS, LENGTH_S);
+    assertTrue(share >= 0.95, "did " + share + " of the best");
+  }
+
+  @ParameterizedTest(name = "{0}, {1}")
+  @MethodSource("steady")
+  void whatHasSettledStays(Case server, String law) {
+    Run run = run(server, law);
+    int limit = run.usualLimit(75, LENGTH_S);
+    double away = run.awayShare(limit, 75, LENGTH_S);
+    assertTrue(away <= 0.12, "away from " + limit + " for " + away + " of the time");
+  }
+
+  @ParameterizedTest(name = "{0}, {1}")
+  @MethodSource("responseTimes")
+  void slowRequestsAreNoSlowerThanWithoutALimit(Case server, String law) {
+    double p99 = run(server, law).latencies.percentile(99);
+    double none = server.none().latencies.percentile(99);
+    // What was learned in the two minutes is in it.
+    assertTrue(p99 <= 1.15 * none, "p99 " + p99 / none + " times that of none");
+  }
+
+  @Test
+  void whereNothingIsToBeWonThereIsNoLimitInTheEnd() {
+    for (Case server : Cases.NOTHING_TO_WIN) {
+      // A tie under heavy noise may take longer than this to be seen as one.
+      if (!server.name.contains("noisy")) {
+        assertEquals(Cases.MAX, run(server, "throughput").usualLimit(75, LENGTH_S), server.name);
+      }
+    }
+  }
+
+  @Test
+  void aLocalOptimumIsLeft() {
+    Case peaks = named("two peaks");
+    assertTrue(run(peaks, "throughput").perS(75, 120) > 0.95 * peaks.bestPerS(75, 120));
+  }
+
+  @Test
+  void collectionsThatAreFewerWithALimitAreAGain() {
+    Case heap = named("heap");
+    double gain = heap.bestPerS(20, 60) / heap.none().perS(20, 60);
+    double won = run(heap, "throughput").perS(20, 60) / heap.none().perS(20, 60);
+    assertTrue(gain > 1.5 && won > 1 + 0.7 * (gain - 1), won + " of " + gain);
+  }
+
+  @Test
+  void theSameWindowsGiveTheSameDecisions() {
+    Case server = Cases.SOMETHING_TO_WIN.get(0);
+    List<Decision> once = server.run(law("throughput"), 30, 3).decisions;
+    List<Decision> again = server.run(law("throughput"), 30, 3).decisions;
+    assertEquals(once.toString(), again.toString());
+  }
+
+  @Test
+  void withoutTrafficNothingIsTried() {
+    Law law = law("throughput");
+    Windows windows = Windows.of(125).completed(0).there(0, 0);
+    for (int i = 0; i < 1000; i++) {
+      assertEquals(Cases.MAX, windows.give(law, 1).limit);
+    }
+  }
+
+  @Test
+  void aLimitIsLetGoWhenRequestsStopComing() {
+    Case server = Cases.SOMETHING_TO_WIN.get(0);
+    Law law = law("throughput");
+    Run run = server.run(law, 30, 7);
+    assertTrue(run.decisions.get(run.decisions.size() - 1).limit < 20);
+    Windows quiet = Windows.of(125).completed(0).there(0, 0).limit(8);
+    assertEquals(Cases.MAX, quiet.give(law, 400).limit);
+  }
+
+  @Test
+  void oneCollectionIsNoReasonToMove() {
+    Law law = law("throughput");
+    Windows windows = Windows.of(125).completed(400);
+    windows.give(law, 6);
+    Decision before = windows.give(law, 1);
+    Decision after = windows.completed(20).gcShare(0.9).give(law, 1);
+    assertEquals(before.limit, after.limit);
+  }
+
+  private static Case named(String name) {
+    return Cases.HARD.stream().filter(server -> server.name.equals(name)).findFirst().get();
+  }
+}
