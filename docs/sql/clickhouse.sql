@@ -141,7 +141,7 @@ CREATE TABLE run_queue (
   `total_ns` Int64
 ) ENGINE = File(Parquet, '{recording}/run_queue/*.parquet');
 
--- What a thread was doing at a moment: its stack, from the profiler. One row per sample.
+-- What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.
 CREATE TABLE samples (
   `time_ns` Int64,
   `node` String,

@@ -141,7 +141,7 @@ CREATE TABLE run_queue (
   `total_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/run_queue';
 
--- What a thread was doing at a moment: its stack, from the profiler. One row per sample.
+-- What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.
 CREATE TABLE samples (
   `time_ns` BIGINT,
   `node` STRING,

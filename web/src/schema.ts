@@ -191,7 +191,7 @@ export const tables: readonly Table[] = [
   {
     name: "samples",
     time: "time_ns",
-    meaning: "What a thread was doing at a moment: its stack, from the profiler. One row per sample.",
+    meaning: "What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.",
     columns: [
       { name: "time_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "When the sample was taken." },
       { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
@@ -227,7 +227,7 @@ export const tables: readonly Table[] = [
       { name: "time_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "When it was first seen." },
       { name: "stack", type: "INT64", unit: "number", nullable: false, meaning: "Its number: the same for the same frames." },
       { name: "frames", type: "STRING", unit: "names", nullable: false, meaning: "Its frames from the outermost to the innermost, with ; between them: package.Class.method, or the symbol of native code." },
-      { name: "kinds", type: "STRING", unit: "letters", nullable: false, meaning: "What each frame is, a letter for each: j Java compiled, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel." },
+      { name: "kinds", type: "STRING", unit: "letters", nullable: false, meaning: "What each frame is, a letter for each: j compiled while it ran, as Java is, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel." },
     ],
   },
   {

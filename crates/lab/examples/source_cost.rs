@@ -121,7 +121,7 @@ fn variants() -> Result<Vec<Variant>, Failure> {
     };
     let agent = Some(read("helenus-agent.jar".into())?);
     let profiler = read(format!("profiler/linux-{architecture}/libasyncProfiler.so"))?;
-    let stacks = || Some((profiler, StackOptions::default()));
+    let stacks = || Some(StackOptions { profiler: Some(profiler), ..StackOptions::default() });
     let syscalls = |mode| SyscallsOptions { mode, ..SyscallsOptions::default() };
     let sched = || SchedOptions { on: true, ..SchedOptions::default() };
     let none = Options::default;

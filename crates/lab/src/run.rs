@@ -119,7 +119,7 @@ impl Run<'_> {
         for reason in unseen {
             tell(Progress::Step(reason));
         }
-        let stacks = Some((self.profiler, StackOptions::default()));
+        let stacks = Some(StackOptions { profiler: Some(self.profiler), ..StackOptions::default() });
         let observe = self.experiment.observe;
         let options = Options {
             agent: Some(self.agent),

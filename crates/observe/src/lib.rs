@@ -15,6 +15,7 @@ mod protocol;
 mod sampler;
 mod sched;
 mod stacks;
+mod symbols;
 mod syscalls;
 mod threads;
 mod wire;
@@ -26,7 +27,7 @@ pub use names::{ThreadNames, thread_group};
 pub use observation::{Error, Observation, Options};
 pub use protocol::Hello;
 pub use sched::{SchedOptions, sched_available};
-pub use stacks::{Frames, StackOptions, jfr};
+pub use stacks::{Frames, StackOptions, ebpf_stacks_available, jfr};
 pub use syscalls::{SyscallsMode, SyscallsOptions, syscalls_available};
 pub use wire::wire_available;
 

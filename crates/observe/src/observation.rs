@@ -28,8 +28,8 @@ pub struct Options {
     pub stall_bound: Duration,
     /// The agent's jar; none to leave the JVMs alone.
     pub agent: Option<&'static [u8]>,
-    /// The profiler's library and what it samples; none to sample no stacks.
-    pub stacks: Option<(&'static [u8], StackOptions)>,
+    /// What stacks are sampled of; none to sample no stacks.
+    pub stacks: Option<StackOptions>,
     /// The system calls of the processes, by eBPF. Off by default.
     pub syscalls: SyscallsOptions,
     /// The requests of the nodes, from their packets. Off by default.
@@ -83,7 +83,7 @@ pub enum Error {
 #[derive(Debug, Default)]
 pub struct Observation {
     agents: Vec<(String, AgentLink)>,
-    stacks: Vec<Stacks>,
+    stacks: Stacks,
     sampler: Option<Sampler>,
     syscalls: Option<Syscalls>,
     wire: Vec<Wire>,
@@ -150,18 +150,8 @@ impl Observation {
                 Event::AgentConnected { node: node.node.clone(), java: hello.java, cassandra: hello.cassandra };
             let _ = events.send(connected);
         }
-        if let Some((library, wanted)) = &options.stacks {
-            for (node, names) in watched.iter().zip(&names).filter(|(node, _)| node.process == ProcessKind::Server) {
-                let target = target::find(Which::Pid(node.pid.cast_signed()))?;
-                let heard = (names.clone(), events.clone());
-                match Stacks::start(recorder, (&node.node, target), library, wanted.clone(), heard) {
-                    Ok(stacks) => self.stacks.push(stacks),
-                    Err(reason) => {
-                        let reason = format!("no stacks are sampled: {reason}");
-                        let _ = events.send(Event::Degraded { node: node.node.clone(), source: "stacks", reason });
-                    }
-                }
-            }
+        if let Some(wanted) = &options.stacks {
+            self.stacks = Stacks::start(recorder, watched, &names, wanted, events);
         }
         let sampler = Sampler::start(recorder, watched, &names, options.interval, options.stall_bound, events.clone());
         let pid = watched.first().map_or(0, |watched| watched.pid);
@@ -184,7 +174,7 @@ impl Observation {
         if let Some(sched) = self.sched {
             sched.stop();
         }
-        self.stacks.into_iter().for_each(Stacks::stop);
+        self.stacks.stop();
         if let Some(sampler) = self.sampler {
             sampler.stop();
         }

@@ -174,7 +174,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "samples", since: 1, time: "time_ns",
-        meaning: "What a thread was doing at a moment: its stack, from the profiler. One row per sample.",
+        meaning: "What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.",
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the sample was taken." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
@@ -208,7 +208,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was first seen." },
             Column { name: "stack", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its number: the same for the same frames." },
             Column { name: "frames", ty: Type::String, unit: "names", is_time: false, nullable: false, meaning: "Its frames from the outermost to the innermost, with ; between them: package.Class.method, or the symbol of native code." },
-            Column { name: "kinds", ty: Type::String, unit: "letters", is_time: false, nullable: false, meaning: "What each frame is, a letter for each: j Java compiled, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel." },
+            Column { name: "kinds", ty: Type::String, unit: "letters", is_time: false, nullable: false, meaning: "What each frame is, a letter for each: j compiled while it ran, as Java is, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel." },
         ],
     },
     Table {
@@ -766,7 +766,7 @@ pub mod rows {
         }
     }
 
-    /// What a thread was doing at a moment: its stack, from the profiler. One row per sample.
+    /// What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct StackSample<'a> {
         /// When the sample was taken. (ns since the Unix epoch)
@@ -852,7 +852,7 @@ pub mod rows {
         pub stack: i64,
         /// Its frames from the outermost to the innermost, with ; between them: package.Class.method, or the symbol of native code. (names)
         pub frames: &'a str,
-        /// What each frame is, a letter for each: j Java compiled, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel. (letters)
+        /// What each frame is, a letter for each: j compiled while it ran, as Java is, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel. (letters)
         pub kinds: &'a str,
     }
 

@@ -42,6 +42,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         schedstat(),
         sched(),
         stacks(),
+        stacks_without_profiler(),
         syscalls(),
         wire(),
         scheduling(),
@@ -167,6 +168,14 @@ fn stacks() -> Check {
             );
             check(what, State::Degraded, found, "sysctl kernel.perf_event_paranoid=1 kernel.kptr_restrict=0")
         }
+    }
+}
+
+fn stacks_without_profiler() -> Check {
+    let what = "stacks without a profiler in the JVM";
+    match helenus_observe::ebpf_stacks_available() {
+        Ok(()) => check(what, State::Works, "eBPF: CPU time of any process, by frame pointers", ""),
+        Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
     }
 }
 

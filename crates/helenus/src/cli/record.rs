@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
   helenus record --pid 4711 -o peak.helenus
   helenus record --node 127.0.0.1 -- cassandra-stress write n=1000000
   helenus record --node 127.0.0.1 --no-agent --for 10s
+  helenus record --node 127.0.0.1 --stacks ebpf --for 60s
   helenus record --node 127.0.0.1 --syscalls summary --for 60s
   helenus record --node 127.0.0.1 --wire on --for 60s
   helenus record --node 127.0.0.1 --sched on --off-cpu-above 5ms --for 60s")]
@@ -43,13 +44,14 @@ pub struct Arguments {
     /// Between two samples of CPUs and threads
     #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = super::duration)]
     interval: Duration,
-    /// Stacks to sample: cpu, wall, alloc and lock, with commas between them, or off
+    /// Stacks to sample: cpu, wall, alloc and lock, with commas between them; ebpf for CPU time without a profiler in the
+    /// JVM (needs root); or off
     #[arg(long, value_name = "EVENTS", default_value = "cpu", value_parser = stacks)]
     stacks: StackEvents,
     /// CPU time, or with wall time that goes by, between two samples of a thread's stack
     #[arg(long, value_name = "DURATION", default_value = "10ms", value_parser = super::duration)]
     stack_interval: Duration,
-    /// Leave the JVM alone: GC, safepoints, pools, tables and stacks are not recorded
+    /// Leave the JVM alone: GC, safepoints, pools and tables are not recorded, and stacks by eBPF only
     #[arg(long)]
     no_agent: bool,
     /// Record system calls by eBPF: each as a row, or added up in the kernel every second (needs root)
@@ -86,6 +88,8 @@ struct StackEvents {
     wall: bool,
     alloc: bool,
     lock: bool,
+    /// By eBPF, with nothing loaded into the JVM.
+    ebpf: bool,
 }
 
 fn stacks(text: &str) -> Result<StackEvents, String> {
@@ -96,18 +100,23 @@ fn stacks(text: &str) -> Result<StackEvents, String> {
             "wall" => events.wall = true,
             "alloc" => events.alloc = true,
             "lock" => events.lock = true,
-            _ => return Err("there are cpu, wall, alloc and lock, and off".to_string()),
+            "ebpf" => events.ebpf = true,
+            _ => return Err("there are cpu, wall, alloc and lock, ebpf, and off".to_string()),
         }
+    }
+    if events.ebpf && (events.wall || events.alloc || events.lock) {
+        return Err("eBPF samples CPU time alone; wall, alloc and lock need the profiler".to_string());
     }
     Ok(events)
 }
 
 impl Arguments {
     fn stack_options(&self) -> Option<StackOptions> {
-        let StackEvents { cpu, wall, alloc, lock } = self.stacks;
-        (!self.no_agent && (cpu || wall || alloc || lock)).then(|| StackOptions {
+        let StackEvents { cpu, wall, alloc, lock, ebpf } = self.stacks;
+        (cpu || wall || alloc || lock || ebpf).then(|| StackOptions {
+            profiler: (!self.no_agent && !ebpf).then_some(PROFILER),
             interval: self.stack_interval,
-            cpu,
+            cpu: cpu || ebpf,
             wall,
             alloc_bytes: alloc.then_some(ALLOC_BYTES),
             lock: lock.then_some(LOCK),
@@ -203,7 +212,7 @@ fn targets(arguments: &Arguments) -> Result<Vec<(String, Target)>> {
     for (name, target) in &targets {
         if target.vm == Vm::None && !arguments.no_agent {
             bail!(
-                "process {} ({}) is no Java virtual machine; give the --pid of a Cassandra node, or record its CPU and threads alone with --no-agent",
+                "process {} ({}) is no Java virtual machine; give the --pid of a Cassandra node, or record its CPU, threads and stacks alone with --no-agent",
                 target.pid,
                 target.command
             );
@@ -236,7 +245,7 @@ fn record(
     let options = Options {
         interval: arguments.interval,
         agent: (!arguments.no_agent).then_some(AGENT_JAR),
-        stacks: arguments.stack_options().map(|options| (PROFILER, options)),
+        stacks: arguments.stack_options(),
         syscalls: SyscallsOptions {
             mode: arguments.syscalls.mode(),
             max_events_per_s: arguments.max_events_per_s,

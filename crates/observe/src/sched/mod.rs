@@ -13,15 +13,14 @@
 mod kernel;
 mod reader;
 mod records;
-mod symbols;
 
 use crate::ebpf::{self, Missing, Reading};
 use crate::names::ThreadNames;
+use crate::symbols::KernelSymbols;
 use crate::{Event, Events, Watched};
 use helenus_recording::{Recorder, SourceFacts};
 use reader::Reader;
 use std::time::Duration;
-use symbols::Symbols;
 
 pub(crate) const SOURCE: &str = "sched";
 pub(crate) const PROVIDER: &str = "ebpf";
@@ -105,7 +104,7 @@ impl Sched {
         mut options: SchedOptions,
     ) -> Result<(Sched, Option<String>), Missing> {
         ebpf::look()?;
-        let (symbols, no_symbols) = match options.stacks.then(Symbols::read) {
+        let (symbols, no_symbols) = match options.stacks.then(KernelSymbols::read) {
             None => (None, None),
             Some(Ok(symbols)) => (Some(symbols), None),
             Some(Err(error)) => {

@@ -35,7 +35,7 @@ public final class Tables {
   /** Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these. */
   public static final int RUN_QUEUE = 9;
 
-  /** What a thread was doing at a moment: its stack, from the profiler. One row per sample. */
+  /** What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample. */
   public static final int SAMPLES = 10;
 
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
