@@ -80,6 +80,9 @@ CREATE TABLE off_cpu (
   `reason` String,
   `from_cpu` Int64,
   `to_cpu` Int64,
+  `by_tid` Nullable(Int64),
+  `by_thread` String,
+  `by_process` String,
   `stack` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/off_cpu/*.parquet');
 

@@ -80,6 +80,9 @@ CREATE TABLE off_cpu (
   `reason` STRING,
   `from_cpu` BIGINT,
   `to_cpu` BIGINT,
+  `by_tid` BIGINT,
+  `by_thread` STRING,
+  `by_process` STRING,
   `stack` BIGINT
 ) USING PARQUET LOCATION '{recording}/off_cpu';
 

@@ -80,6 +80,9 @@ CREATE TABLE off_cpu (
   "reason" VARCHAR,
   "from_cpu" BIGINT,
   "to_cpu" BIGINT,
+  "by_tid" BIGINT,
+  "by_thread" VARCHAR,
+  "by_process" VARCHAR,
   "stack" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/off_cpu');
 

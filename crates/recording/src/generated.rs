@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "0adfd4db13aefd74";
+pub const FINGERPRINT: &str = "765c44b11d01d511";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -103,6 +103,9 @@ pub static TABLES: &[Table] = &[
             Column { name: "reason", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "blocked: it waited for something, as a lock, a socket or a time. disk: for a disk, by what the kernel counts as iowait. uninterruptible: for something else that no signal ends, as a page or a lock in the kernel. stopped: by a signal or a debugger. preempted: it was ready to run, and others had the CPU." },
             Column { name: "from_cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU that it left." },
             Column { name: "to_cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU that it came back to." },
+            Column { name: "by_tid", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Who did it. preempted: the thread that was given the CPU at that moment; others may have followed. Otherwise the thread that woke it. Null for an interrupt, as of a timer or a device, and where it is not known." },
+            Column { name: "by_thread", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of that thread; interrupt where it was one; empty where it is not known." },
+            Column { name: "by_process", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of that thread's process, which is that of its first thread; empty for an interrupt, and where the process had ended before it was asked." },
             Column { name: "stack", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Where in the kernel it was, as a number in the table stacks. Null where that was not asked for." },
         ],
     },
@@ -565,6 +568,12 @@ pub mod rows {
         pub from_cpu: i64,
         /// CPU that it came back to. (number)
         pub to_cpu: i64,
+        /// Who did it. preempted: the thread that was given the CPU at that moment; others may have followed. Otherwise the thread that woke it. Null for an interrupt, as of a timer or a device, and where it is not known. (number)
+        pub by_tid: Option<i64>,
+        /// Name of that thread; interrupt where it was one; empty where it is not known. (name)
+        pub by_thread: &'a str,
+        /// Name of that thread's process, which is that of its first thread; empty for an interrupt, and where the process had ended before it was asked. (name)
+        pub by_process: &'a str,
         /// Where in the kernel it was, as a number in the table stacks. Null where that was not asked for. (number)
         pub stack: Option<i64>,
     }
@@ -583,7 +592,10 @@ pub mod rows {
             batch.string(7, Some(self.reason));
             batch.int64(8, Some(self.from_cpu));
             batch.int64(9, Some(self.to_cpu));
-            batch.int64(10, self.stack);
+            batch.int64(10, self.by_tid);
+            batch.string(11, Some(self.by_thread));
+            batch.string(12, Some(self.by_process));
+            batch.int64(13, self.stack);
             batch.end_row();
         }
     }

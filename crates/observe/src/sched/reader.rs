@@ -1,6 +1,7 @@
 //! The thread that takes what the programs in the kernel tell, and makes rows of it.
 
 use super::kernel::Programs;
+use super::others::{Others, Who};
 use super::records::{self, LOST_REASONS, OffCpuTime, Record, Summed};
 use super::{PROVIDER, SOURCE};
 use crate::Watched;
@@ -25,12 +26,14 @@ struct Row {
     tid: u32,
     off_cpu: OffCpuTime,
     named: Named,
+    by: Who,
     stack: Option<i64>,
 }
 
 /// What is known of threads, and the rows that wait.
 struct Follower {
     threads: NamedThreads,
+    others: Others,
     /// None where they are not wanted.
     symbols: Option<KernelSymbols>,
     stacks: KnownStacks,
@@ -57,6 +60,7 @@ impl Reader {
         let names = followed.iter().map(|(_, names)| names.clone()).collect();
         let follower = Follower {
             threads: NamedThreads::new(pids, names),
+            others: Others::default(),
             symbols,
             stacks: KnownStacks::default(),
             rows: Vec::new(),
@@ -108,6 +112,9 @@ impl ebpf::Reader for Reader {
             reason: row.off_cpu.reason,
             from_cpu: i64::from(row.off_cpu.from_cpu),
             to_cpu: i64::from(row.off_cpu.to_cpu),
+            by_tid: row.by.tid,
+            by_thread: &row.by.thread,
+            by_process: &row.by.process,
             stack: row.stack,
         }));
         follower.rows.clear();
@@ -123,7 +130,9 @@ impl ebpf::Reader for Reader {
         // What came with them: at the end nobody looks again.
         self.append(0);
         self.report(interval);
-        self.follower.borrow_mut().threads.tidy();
+        let mut follower = self.follower.borrow_mut();
+        follower.threads.tidy();
+        follower.others.forget();
     }
 }
 
@@ -210,7 +219,8 @@ impl Follower {
                     }
                     _ => None,
                 };
-                self.rows.push(Row { process, tid, off_cpu, named: self.threads.named(tid), stack });
+                let by = self.others.who(&off_cpu.by, &self.threads);
+                self.rows.push(Row { process, tid, off_cpu, named: self.threads.named(tid), by, stack });
             }
             Some(Record::Thread { process, tid, name }) => self.threads.told(process, tid, name),
         }

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "0adfd4db13aefd74";
+  public static final String FINGERPRINT = "765c44b11d01d511";
 
   /** What each CPU of the machine did in an interval, from /proc/stat. */
   public static final int CPUS = 0;
@@ -195,6 +195,9 @@ public final class Tables {
       String reason,
       long fromCpu,
       long toCpu,
+      Long byTid,
+      String byThread,
+      String byProcess,
       Long stack) {
     rows.row(OFF_CPU);
     rows.int64(startNs);
@@ -207,6 +210,9 @@ public final class Tables {
     rows.string(reason);
     rows.int64(fromCpu);
     rows.int64(toCpu);
+    rows.nullableInt64(byTid);
+    rows.string(byThread);
+    rows.string(byProcess);
     rows.nullableInt64(stack);
   }
 
