@@ -86,6 +86,20 @@ CREATE TABLE off_cpu (
   `stack` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/off_cpu/*.parquet');
 
+-- What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).
+CREATE TABLE page_cache (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `thread_group` String,
+  `file` String,
+  `device` String,
+  `inode` Int64,
+  `how` String,
+  `faults` Int64,
+  `bytes` Int64
+) ENGINE = File(Parquet, '{recording}/page_cache/*.parquet');
+
 -- Times in which the JVM of a node stopped its threads.
 CREATE TABLE pauses (
   `start_ns` Int64,

@@ -86,6 +86,20 @@ CREATE TABLE off_cpu (
   "stack" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/off_cpu');
 
+-- What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).
+CREATE TABLE page_cache (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "thread_group" VARCHAR,
+  "file" VARCHAR,
+  "device" VARCHAR,
+  "inode" BIGINT,
+  "how" VARCHAR,
+  "faults" BIGINT,
+  "bytes" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/page_cache');
+
 -- Times in which the JVM of a node stopped its threads.
 CREATE TABLE pauses (
   "start_ns" BIGINT,

@@ -122,6 +122,23 @@ export const tables: readonly Table[] = [
     ],
   },
   {
+    name: "page_cache",
+    time: "time_ns",
+    meaning: "What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).",
+    columns: [
+      { name: "time_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "End of the interval." },
+      { name: "interval_ns", type: "INT64", unit: "ns", nullable: false, meaning: "Length of the interval." },
+      { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+      { name: "thread_group", type: "STRING", unit: "name", nullable: false, meaning: "Name of the threads without their numbers." },
+      { name: "file", type: "STRING", unit: "path", nullable: false, meaning: "The file, as the process sees it; empty where the process had neither mapped it nor had it open any more when it was asked." },
+      { name: "device", type: "STRING", unit: "number", nullable: false, meaning: "The file system that it is on: major and minor number, with : between them." },
+      { name: "inode", type: "INT64", unit: "number", nullable: false, meaning: "The file's number on it." },
+      { name: "how", type: "STRING", unit: "name", nullable: false, meaning: "mapping: memory was touched that the file is mapped to, which is no system call. call: by a system call, such as pread64." },
+      { name: "faults", type: "INT64", unit: "count", nullable: false, meaning: "Touches that had to wait for the disk (major faults); 0 for calls." },
+      { name: "bytes", type: "INT64", unit: "bytes", nullable: false, meaning: "Bytes that were read, in whole pages, with what the kernel read ahead." },
+    ],
+  },
+  {
     name: "pauses",
     time: "start_ns",
     meaning: "Times in which the JVM of a node stopped its threads.",

@@ -46,6 +46,7 @@ queries! {
     ROW_COUNTS = "row_counts",
     ORIGIN = "origin",
     FILE_IO = "file_io",
+    DISK_READS = "disk_reads",
     STATEMENT_IO = "statement_io",
     SLOW_REQUESTS = "slow_requests",
     SLOW_IN_GC = "slow_in_gc",

@@ -11,6 +11,7 @@ mod interrupts;
 mod jvm;
 mod names;
 mod observation;
+mod page_cache;
 mod protocol;
 mod sampler;
 mod sched;
@@ -25,6 +26,7 @@ pub use import::{Error as ImportError, ImportFormat, ImportOptions, Imported, Pl
 pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
 pub use names::{ThreadNames, thread_group};
 pub use observation::{Error, Observation, Options};
+pub use page_cache::page_cache_available;
 pub use protocol::Hello;
 pub use sched::{SchedOptions, sched_available};
 pub use stacks::{Frames, StackOptions, ebpf_stacks_available, jfr};

@@ -2,6 +2,7 @@
 
 use crate::jvm::{AgentLink, Wanted};
 use crate::names::ThreadNames;
+use crate::page_cache::PageCache;
 use crate::sampler::Sampler;
 use crate::sched::{Sched, SchedOptions};
 use crate::stacks::{StackOptions, Stacks};
@@ -32,6 +33,8 @@ pub struct Options {
     pub stacks: Option<StackOptions>,
     /// The system calls of the processes, by eBPF. Off by default.
     pub syscalls: SyscallsOptions,
+    /// What they have the kernel read from disks, by file, by eBPF. Off by default.
+    pub page_cache: bool,
     /// The requests of the nodes, from their packets. Off by default.
     pub wire: bool,
     /// How their threads are scheduled, by eBPF. Off by default.
@@ -47,6 +50,7 @@ impl Default for Options {
             agent: None,
             stacks: None,
             syscalls: SyscallsOptions::default(),
+            page_cache: false,
             wire: false,
             sched: SchedOptions::default(),
         }
@@ -86,6 +90,7 @@ pub struct Observation {
     stacks: Stacks,
     sampler: Option<Sampler>,
     syscalls: Option<Syscalls>,
+    page_cache: Option<PageCache>,
     wire: Vec<Wire>,
     sched: Option<Sched>,
 }
@@ -157,6 +162,9 @@ impl Observation {
         let pid = watched.first().map_or(0, |watched| watched.pid);
         self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
         self.syscalls = Syscalls::start(recorder, watched, &names, options.syscalls, events);
+        if options.page_cache {
+            self.page_cache = PageCache::start(recorder, watched, &names, events);
+        }
         if options.wire {
             self.wire = Wire::start(recorder, watched, events);
         }
@@ -169,6 +177,9 @@ impl Observation {
         // First, so that the detaching of the others is not in it.
         if let Some(syscalls) = self.syscalls {
             syscalls.stop();
+        }
+        if let Some(page_cache) = self.page_cache {
+            page_cache.stop();
         }
         self.wire.into_iter().for_each(Wire::stop);
         if let Some(sched) = self.sched {

@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "765c44b11d01d511";
+pub const FINGERPRINT: &str = "9b1f96ddd9b15bb8";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -107,6 +107,22 @@ pub static TABLES: &[Table] = &[
             Column { name: "by_thread", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of that thread; interrupt where it was one; empty where it is not known." },
             Column { name: "by_process", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of that thread's process, which is that of its first thread; empty for an interrupt, and where the process had ended before it was asked." },
             Column { name: "stack", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Where in the kernel it was, as a number in the table stacks. Null where that was not asked for." },
+        ],
+    },
+    Table {
+        name: "page_cache", since: 1, time: "time_ns",
+        meaning: "What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the threads without their numbers." },
+            Column { name: "file", ty: Type::String, unit: "path", is_time: false, nullable: false, meaning: "The file, as the process sees it; empty where the process had neither mapped it nor had it open any more when it was asked." },
+            Column { name: "device", ty: Type::String, unit: "number", is_time: false, nullable: false, meaning: "The file system that it is on: major and minor number, with : between them." },
+            Column { name: "inode", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "The file's number on it." },
+            Column { name: "how", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "mapping: memory was touched that the file is mapped to, which is no system call. call: by a system call, such as pread64." },
+            Column { name: "faults", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Touches that had to wait for the disk (major faults); 0 for calls." },
+            Column { name: "bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: false, meaning: "Bytes that were read, in whole pages, with what the kernel read ahead." },
         ],
     },
     Table {
@@ -600,6 +616,49 @@ pub mod rows {
         }
     }
 
+    /// What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct PageCacheReads<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Name of the threads without their numbers. (name)
+        pub thread_group: &'a str,
+        /// The file, as the process sees it; empty where the process had neither mapped it nor had it open any more when it was asked. (path)
+        pub file: &'a str,
+        /// The file system that it is on: major and minor number, with : between them. (number)
+        pub device: &'a str,
+        /// The file's number on it. (number)
+        pub inode: i64,
+        /// mapping: memory was touched that the file is mapped to, which is no system call. call: by a system call, such as pread64. (name)
+        pub how: &'a str,
+        /// Touches that had to wait for the disk (major faults); 0 for calls. (count)
+        pub faults: i64,
+        /// Bytes that were read, in whole pages, with what the kernel read ahead. (bytes)
+        pub bytes: i64,
+    }
+
+    impl Row for PageCacheReads<'_> {
+        const TABLE: usize = 6;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.thread_group));
+            batch.string(4, Some(self.file));
+            batch.string(5, Some(self.device));
+            batch.int64(6, Some(self.inode));
+            batch.string(7, Some(self.how));
+            batch.int64(8, Some(self.faults));
+            batch.int64(9, Some(self.bytes));
+            batch.end_row();
+        }
+    }
+
     /// Times in which the JVM of a node stopped its threads.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Pause<'a> {
@@ -630,7 +689,7 @@ pub mod rows {
     }
 
     impl Row for Pause<'_> {
-        const TABLE: usize = 6;
+        const TABLE: usize = 7;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -675,7 +734,7 @@ pub mod rows {
     }
 
     impl Row for PoolSample<'_> {
-        const TABLE: usize = 7;
+        const TABLE: usize = 8;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -720,7 +779,7 @@ pub mod rows {
     }
 
     impl Row for Request<'_> {
-        const TABLE: usize = 8;
+        const TABLE: usize = 9;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.intended_start_ns));
@@ -762,7 +821,7 @@ pub mod rows {
     }
 
     impl Row for RunQueueDelay<'_> {
-        const TABLE: usize = 9;
+        const TABLE: usize = 10;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -800,7 +859,7 @@ pub mod rows {
     }
 
     impl Row for StackSample<'_> {
-        const TABLE: usize = 10;
+        const TABLE: usize = 11;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -839,7 +898,7 @@ pub mod rows {
     }
 
     impl Row for SourceReport<'_> {
-        const TABLE: usize = 11;
+        const TABLE: usize = 12;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -869,7 +928,7 @@ pub mod rows {
     }
 
     impl Row for Stack<'_> {
-        const TABLE: usize = 12;
+        const TABLE: usize = 13;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -896,7 +955,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 13;
+        const TABLE: usize = 14;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -940,7 +999,7 @@ pub mod rows {
     }
 
     impl Row for SyscallSummary<'_> {
-        const TABLE: usize = 14;
+        const TABLE: usize = 15;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -986,7 +1045,7 @@ pub mod rows {
     }
 
     impl Row for Syscall<'_> {
-        const TABLE: usize = 15;
+        const TABLE: usize = 16;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1051,7 +1110,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 16;
+        const TABLE: usize = 17;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1109,7 +1168,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 17;
+        const TABLE: usize = 18;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1162,7 +1221,7 @@ pub mod rows {
     }
 
     impl Row for WireRequest<'_> {
-        const TABLE: usize = 18;
+        const TABLE: usize = 19;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));

@@ -44,6 +44,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         stacks(),
         stacks_without_profiler(),
         syscalls(),
+        page_cache(),
         wire(),
         scheduling(),
         cpus(),
@@ -191,6 +192,14 @@ fn syscalls() -> Check {
     let what = "system calls";
     match helenus_observe::syscalls_available() {
         Ok(()) => check(what, State::Works, "eBPF: the kernel takes the programs", ""),
+        Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
+    }
+}
+
+fn page_cache() -> Check {
+    let what = "reads from disks by file, and through mappings";
+    match helenus_observe::page_cache_available() {
+        Ok(()) => check(what, State::Works, "eBPF: the kernel takes the program", ""),
         Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
     }
 }

@@ -251,6 +251,8 @@ fn record(
             max_events_per_s: arguments.max_events_per_s,
             ..SyscallsOptions::default()
         },
+        // Calls on files say not whether a disk was read, and mapped files are read without any.
+        page_cache: arguments.syscalls != Syscalls::Off,
         wire: arguments.wire == Switch::On,
         sched: arguments.sched_options(),
         ..Options::default()

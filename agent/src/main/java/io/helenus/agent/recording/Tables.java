@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "765c44b11d01d511";
+  public static final String FINGERPRINT = "9b1f96ddd9b15bb8";
 
   /** What each CPU of the machine did in an interval, from /proc/stat. */
   public static final int CPUS = 0;
@@ -23,44 +23,47 @@ public final class Tables {
   /** One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end. */
   public static final int OFF_CPU = 5;
 
+  /** What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT). */
+  public static final int PAGE_CACHE = 6;
+
   /** Times in which the JVM of a node stopped its threads. */
-  public static final int PAUSES = 6;
+  public static final int PAUSES = 7;
 
   /** Thread pools of a node, as its own metrics give them. */
-  public static final int POOLS = 7;
+  public static final int POOLS = 8;
 
   /** One row per request that the load driver sent, as the client saw it. */
-  public static final int REQUESTS = 8;
+  public static final int REQUESTS = 9;
 
   /** Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these. */
-  public static final int RUN_QUEUE = 9;
+  public static final int RUN_QUEUE = 10;
 
   /** What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample. */
-  public static final int SAMPLES = 10;
+  public static final int SAMPLES = 11;
 
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
-  public static final int SOURCES = 11;
+  public static final int SOURCES = 12;
 
   /** The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
-  public static final int STACKS = 12;
+  public static final int STACKS = 13;
 
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
-  public static final int STALLS = 13;
+  public static final int STALLS = 14;
 
   /** System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these. */
-  public static final int SYSCALL_SUMMARY = 14;
+  public static final int SYSCALL_SUMMARY = 15;
 
   /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
-  public static final int SYSCALLS = 15;
+  public static final int SYSCALLS = 16;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 16;
+  public static final int TABLE_STATS = 17;
 
   /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 17;
+  public static final int THREADS = 18;
 
   /** One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second. */
-  public static final int WIRE = 18;
+  public static final int WIRE = 19;
 
   private Tables() {}
 
@@ -214,6 +217,31 @@ public final class Tables {
     rows.string(byThread);
     rows.string(byProcess);
     rows.nullableInt64(stack);
+  }
+
+  public static void pageCacheReads(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String threadGroup,
+      String file,
+      String device,
+      long inode,
+      String how,
+      long faults,
+      long bytes) {
+    rows.row(PAGE_CACHE);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(threadGroup);
+    rows.string(file);
+    rows.string(device);
+    rows.int64(inode);
+    rows.string(how);
+    rows.int64(faults);
+    rows.int64(bytes);
   }
 
   public static void pause(
