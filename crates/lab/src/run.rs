@@ -123,6 +123,9 @@ impl Run<'_> {
         }
         let stacks = Some(StackOptions { profiler: Some(self.profiler), ..StackOptions::default() });
         let observe = self.experiment.observe;
+        if let Some(bytes) = observe.max_size_bytes {
+            recorder.limit_size(bytes);
+        }
         let options = Options {
             agent: Some(self.agent),
             stacks,

@@ -72,6 +72,10 @@ pub struct Arguments {
     /// With --sched on: also record where in the kernel the thread was
     #[arg(long)]
     off_cpu_stacks: bool,
+    /// When the recording has this size on the disk, such as 2GiB, there are no more rows of calls, stacks, requests on the wire and
+    /// times off the CPU; they are counted, and the rest goes on
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_size: Option<u64>,
     /// A command to record around
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -108,6 +112,10 @@ fn stacks(text: &str) -> Result<StackEvents, String> {
         return Err("eBPF samples CPU time alone; wall, alloc and lock need the profiler".to_string());
     }
     Ok(events)
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    helenus_load::quantity::bytes(text).map_err(|error| error.to_string())
 }
 
 impl Arguments {
@@ -185,6 +193,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let folder = arguments.output.clone().unwrap_or_else(|| super::new_recording("record"));
     let title = format!("record {}", targets.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" "));
     let recorder = Recorder::create(&folder, Manifest::new(&title, &super::command_line()))?;
+    if let Some(bytes) = arguments.max_size {
+        recorder.limit_size(bytes);
+    }
     let outcome = record(&arguments, &targets, &recorder, &cancel);
     // Whatever happened, what was recorded is kept.
     let summary = recorder.close();
@@ -300,6 +311,7 @@ impl Until {
         heard: &Receiver<Event>,
     ) -> Result<ExitCode> {
         let started = Instant::now();
+        let mut said_full = false;
         steps.step(match (self.lasts, self.child.is_some()) {
             (Some(lasts), _) => format!("recording for {lasts:?}"),
             (None, true) => "recording until the command has ended".to_string(),
@@ -317,6 +329,14 @@ impl Until {
             }
             let health = recorder.health();
             let rows: u64 = health.rows.values().sum();
+            if health.is_full && !std::mem::replace(&mut said_full, true) {
+                steps.keep(|| {
+                    terminal::warn(format_args!(
+                        "the recording has reached --max-size after {:.0} s: calls, stacks, requests on the wire and times off the CPU have no more rows",
+                        started.elapsed().as_secs_f64()
+                    ));
+                });
+            }
             match health.disk_error {
                 Some(error) => steps.live(format_args!("{error}; rows wait in memory")),
                 None => steps.live(format_args!(
