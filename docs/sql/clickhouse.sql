@@ -1,6 +1,16 @@
 -- Generated from schema/ by `cargo xtask generate`. Do not edit.
 -- Replace {recording} by the place of a recording.
 
+-- What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it.
+CREATE TABLE client_requests (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `kind` String,
+  `count` Int64,
+  `total_ns` Int64
+) ENGINE = File(Parquet, '{recording}/client_requests/*.parquet');
+
 -- What each CPU of the machine did in an interval, from /proc/stat.
 CREATE TABLE cpus (
   `time_ns` Int64,

@@ -19,6 +19,19 @@ export interface Table {
 
 export const tables: readonly Table[] = [
   {
+    name: "client_requests",
+    time: "time_ns",
+    meaning: "What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it.",
+    columns: [
+      { name: "time_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "End of the interval." },
+      { name: "interval_ns", type: "INT64", unit: "ns", nullable: false, meaning: "Length of the interval." },
+      { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+      { name: "kind", type: "STRING", unit: "name", nullable: false, meaning: "Kind of request, as Cassandra has it: Read (of one partition), RangeSlice (of several), Write (batches too), CASRead and CASWrite (lightweight transactions)." },
+      { name: "count", type: "INT64", unit: "count", nullable: false, meaning: "Requests that ended in the interval." },
+      { name: "total_ns", type: "INT64", unit: "ns", nullable: false, meaning: "Sum of what they took. The counter has whole microseconds of each." },
+    ],
+  },
+  {
     name: "cpus",
     time: "time_ns",
     meaning: "What each CPU of the machine did in an interval, from /proc/stat.",

@@ -45,6 +45,7 @@ queries! {
     SOURCES = "sources",
     ROW_COUNTS = "row_counts",
     ORIGIN = "origin",
+    SIDES = "sides",
     FILE_IO = "file_io",
     DISK_READS = "disk_reads",
     STATEMENT_IO = "statement_io",

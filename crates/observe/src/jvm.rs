@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The sources inside the JVM.
-pub const SOURCES: &[&str] = &["pauses", "pools", "tables", "stalls"];
+pub const SOURCES: &[&str] = &["pauses", "pools", "tables", "stalls", "client_requests"];
 /// A stranger that connects gets so long to show the token.
 const HELLO_WITHIN: Duration = Duration::from_secs(5);
 

@@ -1,5 +1,6 @@
 package io.helenus.agent.core;
 
+import io.helenus.agent.sources.ClientRequests;
 import io.helenus.agent.sources.Feed;
 import io.helenus.agent.sources.PauseProvider;
 import io.helenus.agent.sources.Pools;
@@ -63,8 +64,14 @@ final class Session {
       case "tables":
         samples.add(new TableStats(feed("tables", "agent-mbeans")));
         break;
+      case "client_requests":
+        samples.add(new ClientRequests(feed("client_requests", "agent-mbeans")));
+        break;
       default:
-        log.line("there is no source " + name + "; there are pauses, pools, tables, stalls");
+        log.line(
+            "there is no source "
+                + name
+                + "; there are pauses, pools, tables, stalls, client_requests");
     }
   }
 
