@@ -22,6 +22,7 @@ enum {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 	BPF_ANY = 0,
@@ -35,9 +36,10 @@ enum {
 
 struct pt_regs {
 #if defined(__TARGET_ARCH_x86)
-	unsigned long di, si, dx, r10, r8;
+	unsigned long di, si, dx, r10, r8, orig_ax;
 #elif defined(__TARGET_ARCH_arm64)
 	__u64 regs[31];
+	int syscallno;
 #else
 #error "no registers are known for this architecture"
 #endif
@@ -96,8 +98,11 @@ struct task_struct {
 	__s32 pid;
 	__s32 tgid;
 	char comm[16];
+	unsigned int flags;
 	unsigned int __state;
 	unsigned in_iowait : 1;
+	unsigned long min_flt;
+	unsigned long maj_flt;
 	/* In one of the two, by the kernel's version. */
 	unsigned int cpu;
 	struct thread_info thread_info;
@@ -106,6 +111,14 @@ struct task_struct {
 /* As it was before Linux 5.14. */
 struct task_struct___before_5_14 {
 	long state;
+};
+
+/* A page, or several at once, was taken into the page cache of a file. */
+struct trace_event_raw_mm_filemap_op_page_cache {
+	unsigned long i_ino;
+	__u32 s_dev;
+	/* Where the kernel tells it: 2 to the power of it are the pages. */
+	__u8 order;
 };
 
 #pragma clang attribute pop

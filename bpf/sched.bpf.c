@@ -10,6 +10,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 #include "bins.h"
+#include "calls.h"
 #include "sched.h"
 #include "sums.h"
 
@@ -19,6 +20,9 @@
 #define TASK_STOPPED 0x4
 #define TASK_TRACED 0x8
 #define TASK_DEAD 0x80
+
+/* Among a thread's flags: it is the kernel's own. */
+#define PF_KTHREAD 0x00200000
 
 #define THREADS 16384
 
@@ -49,6 +53,8 @@ struct thread {
 	__u8 named;
 	__u8 seen;
 	__u8 filler;
+	/* Who took its CPU, or who has woken it since it ran. */
+	struct other by;
 };
 
 /* How a thread was seen last. */
@@ -180,8 +186,9 @@ static __always_inline void keep_stack(void *ctx, __u32 tid)
 	stack->bytes = bytes > 0 ? bytes : 0;
 }
 
-/* A thread leaves its CPU. */
-static __always_inline void leave(void *ctx, struct task_struct *task, bool preempted, unsigned int state)
+/* A thread leaves its CPU to another. */
+static __always_inline void leave(void *ctx, struct task_struct *task, struct task_struct *to, bool preempted,
+				  unsigned int state)
 {
 	struct process *process = process_of(task);
 	struct thread *thread;
@@ -207,6 +214,12 @@ static __always_inline void leave(void *ctx, struct task_struct *task, bool pree
 	thread->seen = SEEN_OFF;
 	thread->reason = reason_of(task, preempted, state);
 	thread->cpu = bpf_get_smp_processor_id();
+	/* One that goes to sleep may have been woken already, while it was on its way. */
+	if (thread->reason == REASON_PREEMPTED) {
+		thread->by.tid = to->pid;
+		thread->by.tgid = to->tgid;
+		bpf_probe_read_kernel_str(thread->by.name, sizeof(thread->by.name), to->comm);
+	}
 	if (settings.stacks)
 		keep_stack(ctx, tid);
 	thread->off_ns = bpf_ktime_get_ns();
@@ -226,6 +239,7 @@ static __always_inline void fill(struct off_cpu_record *record, __u8 kind, struc
 	record->run_queue_ns = thread->ready_ns ? now_ns - thread->ready_ns : 0;
 	record->from_cpu = thread->cpu;
 	record->to_cpu = bpf_get_smp_processor_id();
+	record->by = thread->by;
 }
 
 static __always_inline void tell_off_cpu(struct process *process, __u32 tid, struct thread *thread, __u64 now_ns)
@@ -293,6 +307,9 @@ static __always_inline void come(struct task_struct *task)
 		tell_off_cpu(process, tid, thread, now_ns);
 	thread->off_ns = 0;
 	thread->ready_ns = 0;
+	thread->by.tid = 0;
+	thread->by.tgid = 0;
+	thread->by.name[0] = 0;
 }
 
 SEC("tp_btf/sched_switch")
@@ -308,7 +325,7 @@ int switched(__u64 *ctx)
 		state = ctx[3];
 	else
 		state = state_of(from);
-	leave(ctx, from, preempted, state);
+	leave(ctx, from, to, preempted, state);
 	come(to);
 	return 0;
 }
@@ -324,6 +341,44 @@ static __always_inline void ready(struct task_struct *task)
 	/* One that was preempted on its way to sleep is ready already when it is woken. */
 	if (thread && !thread->ready_ns)
 		thread->ready_ns = bpf_ktime_get_ns();
+}
+
+/*
+ * Whether it is an interrupt that runs, and not the thread that the kernel calls the current one: that idles, or is not in the
+ * kernel of its own accord. An interrupt that comes while a thread is in a system call is not told from the thread. Nor should
+ * all be: what is sent over loopback wakes its receiver in an interrupt of software that the sender's call begins.
+ */
+static __always_inline bool in_interrupt(struct task_struct *current)
+{
+	return !current->pid || (!(current->flags & PF_KTHREAD) && call_of(current) < 0);
+}
+
+/* Told where the thread runs that wakes, which the wake-up itself need not be. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(waking, struct task_struct *task)
+{
+	struct process *process = process_of(task);
+	struct thread *thread;
+	struct task_struct *current;
+	__u32 tid = task->pid;
+
+	if (!process)
+		return 0;
+	thread = bpf_map_lookup_elem(&threads, &tid);
+	/* What is told of one that was preempted is who took its CPU. */
+	if (!thread || (thread->off_ns && thread->reason == REASON_PREEMPTED))
+		return 0;
+	current = bpf_get_current_task_btf();
+	if (in_interrupt(current)) {
+		thread->by.tid = 0;
+		thread->by.tgid = 0;
+		__builtin_memcpy(thread->by.name, "interrupt", sizeof("interrupt"));
+		return 0;
+	}
+	thread->by.tid = current->pid;
+	thread->by.tgid = current->tgid;
+	bpf_get_current_comm(thread->by.name, sizeof(thread->by.name));
+	return 0;
 }
 
 SEC("tp_btf/sched_wakeup")

@@ -48,6 +48,14 @@ struct record_head {
 	__u32 tid;
 };
 
+/* A thread of whatever process. */
+struct other {
+	/* 0 in an interrupt, and for what is not known. */
+	__u32 tid;
+	__u32 tgid;
+	char name[NAME_BYTES];
+};
+
 struct off_cpu_record {
 	struct record_head head;
 	__u64 start_ns;
@@ -55,6 +63,8 @@ struct off_cpu_record {
 	__u64 run_queue_ns;
 	__u32 from_cpu;
 	__u32 to_cpu;
+	/* Who was given the CPU instead of a thread that was preempted; who woke any other. */
+	struct other by;
 };
 
 struct stack {

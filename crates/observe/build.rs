@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// One for each source that looks from within the kernel.
-const PROGRAMS: &[&str] = &["syscalls", "sched"];
+const PROGRAMS: &[&str] = &["syscalls", "sched", "stacks", "page_cache"];
 
 fn main() {
     let sources = Path::new("../../bpf");

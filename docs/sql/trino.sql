@@ -1,6 +1,16 @@
 -- Generated from schema/ by `cargo xtask generate`. Do not edit.
 -- Replace {recording} by the place of a recording.
 
+-- What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it.
+CREATE TABLE client_requests (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "kind" VARCHAR,
+  "count" BIGINT,
+  "total_ns" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/client_requests');
+
 -- What each CPU of the machine did in an interval, from /proc/stat.
 CREATE TABLE cpus (
   "time_ns" BIGINT,
@@ -80,8 +90,25 @@ CREATE TABLE off_cpu (
   "reason" VARCHAR,
   "from_cpu" BIGINT,
   "to_cpu" BIGINT,
+  "by_tid" BIGINT,
+  "by_thread" VARCHAR,
+  "by_process" VARCHAR,
   "stack" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/off_cpu');
+
+-- What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).
+CREATE TABLE page_cache (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "thread_group" VARCHAR,
+  "file" VARCHAR,
+  "device" VARCHAR,
+  "inode" BIGINT,
+  "how" VARCHAR,
+  "faults" BIGINT,
+  "bytes" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/page_cache');
 
 -- Times in which the JVM of a node stopped its threads.
 CREATE TABLE pauses (
@@ -184,7 +211,7 @@ CREATE TABLE run_queue (
   "total_ns" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/run_queue');
 
--- What a thread was doing at a moment: its stack, from the profiler. One row per sample.
+-- What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.
 CREATE TABLE samples (
   "time_ns" BIGINT,
   "node" VARCHAR,

@@ -1,5 +1,6 @@
 import "uplot/dist/uPlot.min.css";
 import "./flame/graph.css";
+import "./flame/scope.css";
 import "./style/index.css";
 import { panelsOf } from "./charts/panels";
 import { ChartStack } from "./charts/stack";
@@ -49,7 +50,7 @@ function show(report: Report): HTMLElement[] {
         stack.root,
       ),
       spectrogram(report, store, theme),
-      flames(report, theme),
+      flames(report, store, theme),
       sourceTable(report),
     ),
     h(

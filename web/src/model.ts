@@ -40,6 +40,8 @@ export interface Report {
   spectrogram: Spectrogram | null;
   /** Where the CPU time went; and while requests were slow, against the rest. */
   flames: FlameData[];
+  /** When the first sample was taken, from which the times of their samples count; null where there is none. */
+  flames_begin_s: number | null;
   cpu: Cpu[];
   groups: ThreadGroup[];
   pauses: Pause[];

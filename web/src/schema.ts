@@ -19,6 +19,19 @@ export interface Table {
 
 export const tables: readonly Table[] = [
   {
+    name: "client_requests",
+    time: "time_ns",
+    meaning: "What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it.",
+    columns: [
+      { name: "time_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "End of the interval." },
+      { name: "interval_ns", type: "INT64", unit: "ns", nullable: false, meaning: "Length of the interval." },
+      { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+      { name: "kind", type: "STRING", unit: "name", nullable: false, meaning: "Kind of request, as Cassandra has it: Read (of one partition), RangeSlice (of several), Write (batches too), CASRead and CASWrite (lightweight transactions)." },
+      { name: "count", type: "INT64", unit: "count", nullable: false, meaning: "Requests that ended in the interval." },
+      { name: "total_ns", type: "INT64", unit: "ns", nullable: false, meaning: "Sum of what they took. The counter has whole microseconds of each." },
+    ],
+  },
+  {
     name: "cpus",
     time: "time_ns",
     meaning: "What each CPU of the machine did in an interval, from /proc/stat.",
@@ -115,7 +128,27 @@ export const tables: readonly Table[] = [
       { name: "reason", type: "STRING", unit: "name", nullable: false, meaning: "blocked: it waited for something, as a lock, a socket or a time. disk: for a disk, by what the kernel counts as iowait. uninterruptible: for something else that no signal ends, as a page or a lock in the kernel. stopped: by a signal or a debugger. preempted: it was ready to run, and others had the CPU." },
       { name: "from_cpu", type: "INT64", unit: "number", nullable: false, meaning: "CPU that it left." },
       { name: "to_cpu", type: "INT64", unit: "number", nullable: false, meaning: "CPU that it came back to." },
+      { name: "by_tid", type: "INT64", unit: "number", nullable: true, meaning: "Who did it. preempted: the thread that was given the CPU at that moment; others may have followed. Otherwise the thread that woke it. Null for an interrupt, as of a timer or a device, and where it is not known." },
+      { name: "by_thread", type: "STRING", unit: "name", nullable: false, meaning: "Name of that thread; interrupt where it was one; empty where it is not known." },
+      { name: "by_process", type: "STRING", unit: "name", nullable: false, meaning: "Name of that thread's process, which is that of its first thread; empty for an interrupt, and where the process had ended before it was asked." },
       { name: "stack", type: "INT64", unit: "number", nullable: true, meaning: "Where in the kernel it was, as a number in the table stacks. Null where that was not asked for." },
+    ],
+  },
+  {
+    name: "page_cache",
+    time: "time_ns",
+    meaning: "What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).",
+    columns: [
+      { name: "time_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "End of the interval." },
+      { name: "interval_ns", type: "INT64", unit: "ns", nullable: false, meaning: "Length of the interval." },
+      { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+      { name: "thread_group", type: "STRING", unit: "name", nullable: false, meaning: "Name of the threads without their numbers." },
+      { name: "file", type: "STRING", unit: "path", nullable: false, meaning: "The file, as the process sees it; empty where the process had neither mapped it nor had it open any more when it was asked." },
+      { name: "device", type: "STRING", unit: "number", nullable: false, meaning: "The file system that it is on: major and minor number, with : between them." },
+      { name: "inode", type: "INT64", unit: "number", nullable: false, meaning: "The file's number on it." },
+      { name: "how", type: "STRING", unit: "name", nullable: false, meaning: "mapping: memory was touched that the file is mapped to, which is no system call. call: by a system call, such as pread64." },
+      { name: "faults", type: "INT64", unit: "count", nullable: false, meaning: "Touches that had to wait for the disk (major faults); 0 for calls." },
+      { name: "bytes", type: "INT64", unit: "bytes", nullable: false, meaning: "Bytes that were read, in whole pages, with what the kernel read ahead." },
     ],
   },
   {
@@ -243,7 +276,7 @@ export const tables: readonly Table[] = [
   {
     name: "samples",
     time: "time_ns",
-    meaning: "What a thread was doing at a moment: its stack, from the profiler. One row per sample.",
+    meaning: "What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.",
     columns: [
       { name: "time_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "When the sample was taken." },
       { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
@@ -279,7 +312,7 @@ export const tables: readonly Table[] = [
       { name: "time_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "When it was first seen." },
       { name: "stack", type: "INT64", unit: "number", nullable: false, meaning: "Its number: the same for the same frames." },
       { name: "frames", type: "STRING", unit: "names", nullable: false, meaning: "Its frames from the outermost to the innermost, with ; between them: package.Class.method, or the symbol of native code." },
-      { name: "kinds", type: "STRING", unit: "letters", nullable: false, meaning: "What each frame is, a letter for each: j Java compiled, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel." },
+      { name: "kinds", type: "STRING", unit: "letters", nullable: false, meaning: "What each frame is, a letter for each: j compiled while it ran, as Java is, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel." },
     ],
   },
   {

@@ -1,3 +1,3 @@
 -- What did every request look like? Everything about latency is computed from these rows.
-SELECT intended_start_ns, start_ns, end_ns, node, outcome
+SELECT intended_start_ns, start_ns, end_ns, node, operation, outcome
 FROM requests

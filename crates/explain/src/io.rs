@@ -28,6 +28,18 @@ pub struct FileIo {
     /// By all others: compaction, flushes, streams.
     pub background_reads: Traffic,
     pub writes: Traffic,
+    /// Through memory that it is mapped to, by the threads that serve requests.
+    pub mapped_reads: MappedReads,
+    pub background_mapped_reads: MappedReads,
+    /// What had to come from the disk of all that was read of it, by calls and through mappings, with what was read ahead.
+    pub from_disk_bytes: i64,
+}
+
+/// Touches of mapped memory that had to wait for the disk, and what was read then. What the page cache had is not in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct MappedReads {
+    pub faults: i64,
+    pub bytes: i64,
 }
 
 /// Calls, and what they moved.
@@ -46,11 +58,14 @@ pub struct TableIo {
     pub reads: Traffic,
     pub background_reads: Traffic,
     pub writes: Traffic,
+    pub mapped_reads: MappedReads,
+    pub background_mapped_reads: MappedReads,
+    pub from_disk_bytes: i64,
     /// Requests that were answered with rows of it, on the wire.
     pub requests: i64,
     /// What those answers had in bytes.
     pub returned_bytes: i64,
-    /// Bytes read for requests, for each byte that was returned. None where nothing was returned.
+    /// Bytes read for requests, by calls and through mappings, for each byte that was returned. None where nothing was returned.
     pub amplification: Option<f64>,
 }
 
@@ -82,6 +97,9 @@ impl Io {
             table.reads.add(file.reads);
             table.background_reads.add(file.background_reads);
             table.writes.add(file.writes);
+            table.mapped_reads.add(file.mapped_reads);
+            table.background_mapped_reads.add(file.background_mapped_reads);
+            table.from_disk_bytes += file.from_disk_bytes;
         }
         let rows = engine.sql(&query::STATEMENT_IO.fill(&[]))?;
         let integers = |column| rows.integers(column);
@@ -110,14 +128,14 @@ impl Io {
         }
         for table in tables.values_mut() {
             table.amplification =
-                (table.returned_bytes > 0).then(|| table.reads.bytes as f64 / table.returned_bytes as f64);
+                (table.returned_bytes > 0).then(|| table.read_bytes() as f64 / table.returned_bytes as f64);
         }
         for statement in &mut io.statements {
             let table = statement.table.as_ref().and_then(|name| tables.get(name));
             statement.amplification = table.and_then(|table| table.amplification);
         }
         io.tables = tables.into_values().collect();
-        io.tables.sort_by_key(|table| std::cmp::Reverse((table.reads.bytes, table.returned_bytes)));
+        io.tables.sort_by_key(|table| std::cmp::Reverse((table.read_bytes(), table.returned_bytes)));
         Ok(io)
     }
 }
@@ -130,6 +148,33 @@ impl Traffic {
     }
 }
 
+impl MappedReads {
+    fn add(&mut self, more: MappedReads) {
+        self.faults += more.faults;
+        self.bytes += more.bytes;
+    }
+}
+
+impl TableIo {
+    /// What was read for requests, in whatever way.
+    pub fn read_bytes(&self) -> i64 {
+        self.reads.bytes + self.mapped_reads.bytes
+    }
+}
+
+impl FileIo {
+    fn new(node: &str, path: &str) -> FileIo {
+        let sstable = sstable(path);
+        FileIo {
+            node: node.to_string(),
+            table: sstable.as_ref().map(|(table, _)| table.clone()),
+            component: sstable.map(|(_, component)| component),
+            file: path.to_string(),
+            ..FileIo::default()
+        }
+    }
+}
+
 fn files(engine: &Engine) -> Result<Vec<FileIo>, Error> {
     let rows = engine.sql(&query::FILE_IO.fill(&[]))?;
     let (node, calls, bytes) = (rows.texts("node")?, rows.integers("calls")?, rows.integers("bytes")?);
@@ -137,16 +182,7 @@ fn files(engine: &Engine) -> Result<Vec<FileIo>, Error> {
     let total_ms = rows.numbers("total_ms")?;
     let mut files: BTreeMap<(String, String), FileIo> = BTreeMap::new();
     for (row, path) in rows.texts("file")?.into_iter().enumerate() {
-        let file = files.entry((node[row].clone(), path.clone())).or_insert_with(|| {
-            let sstable = sstable(&path);
-            FileIo {
-                node: node[row].clone(),
-                table: sstable.as_ref().map(|(table, _)| table.clone()),
-                component: sstable.map(|(_, component)| component),
-                file: path,
-                ..FileIo::default()
-            }
-        });
+        let file = files.entry((node[row].clone(), path.clone())).or_insert_with(|| FileIo::new(&node[row], &path));
         let traffic = match (is_read[row], is_request[row]) {
             (true, true) => &mut file.reads,
             (true, false) => &mut file.background_reads,
@@ -154,8 +190,22 @@ fn files(engine: &Engine) -> Result<Vec<FileIo>, Error> {
         };
         traffic.add(Traffic { calls: calls[row], bytes: bytes[row], total_ms: total_ms[row] });
     }
+    let rows = engine.sql(&query::DISK_READS.fill(&[]))?;
+    let (node, faults, bytes) = (rows.texts("node")?, rows.integers("faults")?, rows.integers("bytes")?);
+    let (is_mapped, is_request) = (rows.booleans("is_mapped")?, rows.booleans("is_request")?);
+    for (row, path) in rows.texts("file")?.into_iter().enumerate() {
+        let file = files.entry((node[row].clone(), path.clone())).or_insert_with(|| FileIo::new(&node[row], &path));
+        file.from_disk_bytes += bytes[row];
+        if is_mapped[row] {
+            let reads = if is_request[row] { &mut file.mapped_reads } else { &mut file.background_mapped_reads };
+            reads.add(MappedReads { faults: faults[row], bytes: bytes[row] });
+        }
+    }
     let mut files: Vec<FileIo> = files.into_values().collect();
-    files.sort_by_key(|file| std::cmp::Reverse(file.reads.bytes + file.background_reads.bytes + file.writes.bytes));
+    files.sort_by_key(|file| {
+        let mapped = file.mapped_reads.bytes + file.background_mapped_reads.bytes;
+        std::cmp::Reverse(file.reads.bytes + file.background_reads.bytes + file.writes.bytes + mapped)
+    });
     Ok(files)
 }
 

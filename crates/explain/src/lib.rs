@@ -36,7 +36,7 @@ pub use explanation::{Explanation, JudgedWindow, Missing, explain};
 pub use export::{ExportFormat, ExportOptions, Exported, export};
 pub use findings::{Finding, Severity};
 pub use flame::{Flame, FlameNode, FlameOptions, FlameTree};
-pub use io::{FileIo, Io, StatementIo, TableIo, Traffic};
+pub use io::{FileIo, Io, MappedReads, StatementIo, TableIo, Traffic};
 pub use options::{Options, SlowThreshold};
 pub use percentiles::Percentiles;
 pub use report::Report;

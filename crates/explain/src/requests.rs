@@ -7,13 +7,14 @@ use arrow::array::{Array, AsArray, StringArray};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 
-/// One request; node and outcome are numbers of [`Requests`]' names.
+/// One request; node, operation and outcome are numbers of [`Requests`]' names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) intended_ns: i64,
     pub(crate) start_ns: i64,
     pub(crate) end_ns: i64,
     pub(crate) node: u16,
+    pub(crate) operation: u16,
     pub(crate) outcome: u16,
 }
 
@@ -34,6 +35,7 @@ pub(crate) struct Requests {
     /// By intended start.
     pub(crate) rows: Vec<Request>,
     pub(crate) nodes: Vec<String>,
+    pub(crate) operations: Vec<String>,
     pub(crate) outcomes: Vec<String>,
 }
 
@@ -50,6 +52,7 @@ impl Requests {
         let start = integers(batch, "start_ns")?;
         let end = integers(batch, "end_ns")?;
         let node = texts(batch, "node")?;
+        let operation = texts(batch, "operation")?;
         let outcome = texts(batch, "outcome")?;
         let (intended, start, end) =
             (intended.as_primitive::<Int64Type>(), start.as_primitive::<Int64Type>(), end.as_primitive::<Int64Type>());
@@ -60,6 +63,7 @@ impl Requests {
                 start_ns: start.value(row),
                 end_ns: end.value(row),
                 node: number_of(&mut self.nodes, node.as_string::<i32>(), row),
+                operation: number_of(&mut self.operations, operation.as_string::<i32>(), row),
                 outcome: number_of(&mut self.outcomes, outcome.as_string::<i32>(), row),
             });
         }
@@ -68,6 +72,11 @@ impl Requests {
 
     pub(crate) fn outcome(&self, request: &Request) -> &str {
         self.outcomes.get(usize::from(request.outcome)).map_or("", String::as_str)
+    }
+
+    /// Its name in the workload; empty where the recording has none.
+    pub(crate) fn operation(&self, request: &Request) -> &str {
+        self.operations.get(usize::from(request.operation)).map_or("", String::as_str)
     }
 
     pub(crate) fn is_ok(&self, request: &Request) -> bool {
@@ -95,7 +104,7 @@ impl Requests {
     }
 }
 
-/// A recording has few nodes and outcomes: a linear search is faster than a map.
+/// A recording has few nodes, operations and outcomes: a linear search is faster than a map.
 fn number_of(names: &mut Vec<String>, values: &StringArray, row: usize) -> u16 {
     let value = if values.is_null(row) { "" } else { values.value(row) };
     let position = names.iter().position(|name| name == value).unwrap_or_else(|| {

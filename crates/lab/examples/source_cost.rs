@@ -121,7 +121,7 @@ fn variants() -> Result<Vec<Variant>, Failure> {
     };
     let agent = Some(read("helenus-agent.jar".into())?);
     let profiler = read(format!("profiler/linux-{architecture}/libasyncProfiler.so"))?;
-    let stacks = || Some((profiler, StackOptions::default()));
+    let stacks = || Some(StackOptions { profiler: Some(profiler), ..StackOptions::default() });
     let syscalls = |mode| SyscallsOptions { mode, ..SyscallsOptions::default() };
     let sched = || SchedOptions { on: true, ..SchedOptions::default() };
     let none = Options::default;
@@ -129,6 +129,7 @@ fn variants() -> Result<Vec<Variant>, Failure> {
         agent,
         stacks: stacks(),
         syscalls: syscalls(SyscallsMode::Summary),
+        page_cache: true,
         sched: sched(),
         wire: true,
         ..none()
@@ -140,6 +141,8 @@ fn variants() -> Result<Vec<Variant>, Failure> {
         ("/proc alone", ours(none())),
         ("agent", ours(Options { agent, ..none() })),
         ("stacks 10 ms", ours(Options { stacks: stacks(), ..none() })),
+        ("stacks by eBPF", ours(Options { stacks: Some(StackOptions::default()), ..none() })),
+        ("page cache", ours(Options { page_cache: true, ..none() })),
         ("calls summed", ours(Options { syscalls: syscalls(SyscallsMode::Summary), ..none() })),
         ("calls, a row each", ours(Options { syscalls: syscalls(SyscallsMode::Full), ..none() })),
         ("sched", ours(Options { sched: sched(), ..none() })),

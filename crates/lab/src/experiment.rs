@@ -1,7 +1,7 @@
 //! An experiment file: what is run on which node under which load.
 
 use helenus_load::schedule::{self, Phase};
-use helenus_load::strict::{Count, Document, Section};
+use helenus_load::strict::{Bytes, Count, Document, Section};
 use helenus_observe::SyscallsMode;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -50,6 +50,8 @@ pub struct Node {
 pub struct Observe {
     pub syscalls: SyscallsMode,
     pub sched: bool,
+    /// As `helenus record --max-size`.
+    pub max_size_bytes: Option<u64>,
 }
 
 /// Phases of one mix of the workload, and what is done before them.
@@ -151,6 +153,7 @@ impl Observe {
         let observe = Observe {
             syscalls: MODES[section.choice("syscalls", &["off", "summary", "full"])?.unwrap_or(0)],
             sched: section.choice("sched", &["off", "on"])? == Some(1),
+            max_size_bytes: section.optional::<Bytes>("max-size")?.map(|Bytes(bytes)| bytes),
         };
         section.finish()?;
         Ok(observe)
@@ -273,11 +276,14 @@ mod tests {
 
     #[test]
     fn parts_have_a_mix_and_phases_of_their_own() {
-        let head = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n[observe]\nsyscalls = \"full\"\n";
+        let head = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n[observe]\nsyscalls = \"full\"\nmax-size = \"2GiB\"\n";
         let part = "[[part]]\nmix = \"read\"\nrest = \"2s\"\nbefore = [\"drop-page-cache\"]\n";
         let phase = "[[part.phase]]\nrate = 5\nfor = \"5s\"\n";
         let experiment = Experiment::parse("x.toml", &format!("{head}{part}{phase}[[part]]\n{phase}")).unwrap();
-        assert_eq!(experiment.observe, Observe { syscalls: SyscallsMode::Full, sched: false });
+        assert_eq!(
+            experiment.observe,
+            Observe { syscalls: SyscallsMode::Full, sched: false, max_size_bytes: Some(2 << 30) }
+        );
         let parts = experiment.parts(1.0).unwrap();
         assert_eq!((parts.len(), parts[0].phases.len()), (2, 1));
         assert_eq!((parts[0].mix.as_deref(), parts[1].mix.as_deref()), (Some("read"), None));

@@ -4,7 +4,9 @@ use crate::{Before, Experiment, ExperimentError};
 use helenus_cassandra::target::{self, Which};
 use helenus_cassandra::{Cancel, Cluster, ClusterOptions, Lifetime, Places};
 use helenus_load::{Phase, Plan, Until, Workload};
-use helenus_observe::{Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsOptions, Watched};
+use helenus_observe::{
+    Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
+};
 use helenus_recording::{Manifest, Recorder, Summary};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -119,12 +121,16 @@ impl Run<'_> {
         for reason in unseen {
             tell(Progress::Step(reason));
         }
-        let stacks = Some((self.profiler, StackOptions::default()));
+        let stacks = Some(StackOptions { profiler: Some(self.profiler), ..StackOptions::default() });
         let observe = self.experiment.observe;
+        if let Some(bytes) = observe.max_size_bytes {
+            recorder.limit_size(bytes);
+        }
         let options = Options {
             agent: Some(self.agent),
             stacks,
             wire: true,
+            page_cache: observe.syscalls != SyscallsMode::Off,
             syscalls: SyscallsOptions { mode: observe.syscalls, ..SyscallsOptions::default() },
             sched: SchedOptions { on: observe.sched, ..SchedOptions::default() },
             ..Options::default()

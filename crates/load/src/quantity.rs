@@ -59,14 +59,22 @@ pub fn count(text: &str) -> Result<u64, BadQuantity> {
     if value >= 1.0 && value.fract() == 0.0 && value <= 9e15 { Ok(value as u64) } else { Err(bad()) }
 }
 
-/// Parses a size in bytes; `KiB`, `MiB` and `kB`, `MB` multiply.
+/// Parses a size in bytes; `KiB`, `MiB`, `GiB` and `kB`, `MB`, `GB` multiply.
 pub fn bytes(text: &str) -> Result<u64, BadQuantity> {
     let bad = || BadQuantity { given: text.to_string(), expected: BYTES };
     let text = text.trim();
-    let (number, factor) = [("KiB", 1024.0), ("MiB", 1_048_576.0), ("kB", 1e3), ("MB", 1e6), ("B", 1.0)]
-        .into_iter()
-        .find_map(|(unit, factor)| text.strip_suffix(unit).map(|number| (number.trim_end(), factor)))
-        .unwrap_or((text, 1.0));
+    let (number, factor) = [
+        ("KiB", 1024.0),
+        ("MiB", 1_048_576.0),
+        ("GiB", 1_073_741_824.0),
+        ("kB", 1e3),
+        ("MB", 1e6),
+        ("GB", 1e9),
+        ("B", 1.0),
+    ]
+    .into_iter()
+    .find_map(|(unit, factor)| text.strip_suffix(unit).map(|number| (number.trim_end(), factor)))
+    .unwrap_or((text, 1.0));
     let value = plain(number).ok_or_else(bad)? * factor;
     if value >= 0.0 && value.fract() == 0.0 && value <= 9e15 { Ok(value as u64) } else { Err(bad()) }
 }
@@ -138,6 +146,7 @@ mod tests {
         assert_eq!(count("1_000_000"), Ok(1_000_000));
         assert_eq!(count("2.3k"), Ok(2300));
         assert_eq!(bytes("4KiB"), Ok(4096));
+        assert_eq!(bytes("1.5GB"), Ok(1_500_000_000));
         assert_eq!(bytes("100 B"), Ok(100));
         assert_eq!(show_rate(2000.0), "2k/s");
         assert_eq!(show_rate(1_500_000.0), "1.5M/s");

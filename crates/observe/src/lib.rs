@@ -11,9 +11,11 @@ mod interrupts;
 mod jvm;
 mod names;
 mod observation;
+mod page_cache;
 mod sampler;
 mod sched;
 mod stacks;
+mod symbols;
 mod syscalls;
 mod threads;
 mod wire;
@@ -23,9 +25,10 @@ pub use import::{Error as ImportError, ImportFormat, ImportOptions, Imported, Pl
 pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
 pub use names::{ThreadNames, thread_group};
 pub use observation::{Error, Observation, Options};
+pub use page_cache::page_cache_available;
 pub use protocol::Hello;
 pub use sched::{SchedOptions, sched_available};
-pub use stacks::{Frames, StackOptions, jfr};
+pub use stacks::{Frames, StackOptions, ebpf_stacks_available, jfr};
 pub use syscalls::{SyscallsMode, SyscallsOptions, syscalls_available};
 pub use wire::wire_available;
 

@@ -2,6 +2,7 @@
 
 use crate::jvm::{AgentLink, Wanted};
 use crate::names::ThreadNames;
+use crate::page_cache::PageCache;
 use crate::sampler::Sampler;
 use crate::sched::{Sched, SchedOptions};
 use crate::stacks::{StackOptions, Stacks};
@@ -28,10 +29,12 @@ pub struct Options {
     pub stall_bound: Duration,
     /// The agent's jar; none to leave the JVMs alone.
     pub agent: Option<&'static [u8]>,
-    /// The profiler's library and what it samples; none to sample no stacks.
-    pub stacks: Option<(&'static [u8], StackOptions)>,
+    /// What stacks are sampled of; none to sample no stacks.
+    pub stacks: Option<StackOptions>,
     /// The system calls of the processes, by eBPF. Off by default.
     pub syscalls: SyscallsOptions,
+    /// What they have the kernel read from disks, by file, by eBPF. Off by default.
+    pub page_cache: bool,
     /// The requests of the nodes, from their packets. Off by default.
     pub wire: bool,
     /// How their threads are scheduled, by eBPF. Off by default.
@@ -47,6 +50,7 @@ impl Default for Options {
             agent: None,
             stacks: None,
             syscalls: SyscallsOptions::default(),
+            page_cache: false,
             wire: false,
             sched: SchedOptions::default(),
         }
@@ -83,9 +87,10 @@ pub enum Error {
 #[derive(Debug, Default)]
 pub struct Observation {
     agents: Vec<(String, AgentLink)>,
-    stacks: Vec<Stacks>,
+    stacks: Stacks,
     sampler: Option<Sampler>,
     syscalls: Option<Syscalls>,
+    page_cache: Option<PageCache>,
     wire: Vec<Wire>,
     sched: Option<Sched>,
 }
@@ -150,23 +155,16 @@ impl Observation {
                 Event::AgentConnected { node: node.node.clone(), java: hello.java, cassandra: hello.cassandra };
             let _ = events.send(connected);
         }
-        if let Some((library, wanted)) = &options.stacks {
-            for (node, names) in watched.iter().zip(&names).filter(|(node, _)| node.process == ProcessKind::Server) {
-                let target = target::find(Which::Pid(node.pid.cast_signed()))?;
-                let heard = (names.clone(), events.clone());
-                match Stacks::start(recorder, (&node.node, target), library, wanted.clone(), heard) {
-                    Ok(stacks) => self.stacks.push(stacks),
-                    Err(reason) => {
-                        let reason = format!("no stacks are sampled: {reason}");
-                        let _ = events.send(Event::Degraded { node: node.node.clone(), source: "stacks", reason });
-                    }
-                }
-            }
+        if let Some(wanted) = &options.stacks {
+            self.stacks = Stacks::start(recorder, watched, &names, wanted, events);
         }
         let sampler = Sampler::start(recorder, watched, &names, options.interval, options.stall_bound, events.clone());
         let pid = watched.first().map_or(0, |watched| watched.pid);
         self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
         self.syscalls = Syscalls::start(recorder, watched, &names, options.syscalls, events);
+        if options.page_cache {
+            self.page_cache = PageCache::start(recorder, watched, &names, events);
+        }
         if options.wire {
             self.wire = Wire::start(recorder, watched, events);
         }
@@ -180,11 +178,14 @@ impl Observation {
         if let Some(syscalls) = self.syscalls {
             syscalls.stop();
         }
+        if let Some(page_cache) = self.page_cache {
+            page_cache.stop();
+        }
         self.wire.into_iter().for_each(Wire::stop);
         if let Some(sched) = self.sched {
             sched.stop();
         }
-        self.stacks.into_iter().for_each(Stacks::stop);
+        self.stacks.stop();
         if let Some(sampler) = self.sampler {
             sampler.stop();
         }

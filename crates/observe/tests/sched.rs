@@ -150,6 +150,80 @@ while time.monotonic() < until: pass
 }
 
 #[test]
+fn who_took_the_cpu_and_who_woke_are_named() {
+    need_what_these_tests_need();
+    // Two that share a CPU take it from each other; and one that waits for the other's bytes is woken by it.
+    let named = "
+def name(text):
+    # Before Python 3.14 a thread's name is not the kernel's.
+    with open('/proc/thread-self/comm', 'w') as file: file.write(text)
+os.sched_setaffinity(0, {1})
+";
+    let work = "
+into, out = os.pipe(), os.pipe()
+def giver():
+    name('giver-1')
+    for i in range(50):
+        time.sleep(0.002)
+        os.write(into[1], b'1')
+        os.read(out[0], 1)
+def taker():
+    name('taker-1')
+    for i in range(50):
+        os.read(into[0], 1)
+        os.write(out[1], b'1')
+def busy():
+    name('busy-1')
+    until = time.monotonic() + 1
+    while time.monotonic() < until: pass
+threads = [threading.Thread(target=giver), threading.Thread(target=taker)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+thread = threading.Thread(target=busy)
+thread.start()
+thread.join()
+";
+    let busy = "
+name('rival-1')
+until = time.monotonic() + 3
+while time.monotonic() < until: pass
+";
+    let mut program = Program::start_with(named, work);
+    let mut rival = Program::start_with(named, busy);
+    let pid = program.child.id();
+    let watch = watch(&[("n", pid)], ALL);
+    rival.begin();
+    program.work();
+    let ended = watch.end();
+    let (rows, untold) = (ended.rows("off_cpu"), untold(&ended));
+    let of = |thread: &str, reason: &str| -> Vec<&Row> {
+        rows.iter().filter(|row| row.text("thread") == thread && row.text("reason") == reason).collect()
+    };
+    let by = |rows: &[&Row], thread: &str| rows.iter().filter(|row| row.text("by_thread") == thread).count() as i64;
+
+    // Between two bytes only the giver can wake it, but for the lock that Python's threads share.
+    let woken = of("taker-1", "blocked");
+    assert!(by(&woken, "giver-1") >= 45 - untold, "{woken:#?}");
+    let given = woken.iter().find(|row| row.text("by_thread") == "giver-1").unwrap();
+    assert_eq!(given.text("by_process"), "python3");
+    let slept = of("giver-1", "blocked");
+    assert!(slept.iter().any(|row| row.number("tid") == given.number("by_tid")));
+    // A sleep is ended by the timer, which is nobody's.
+    assert!(by(&slept, "interrupt") >= 45 - untold, "{slept:#?}");
+    for row in slept.iter().filter(|row| row.text("by_thread") == "interrupt") {
+        assert!(row.text("by_process").is_empty() && !row.numbers.contains_key("by_tid"), "{row:?}");
+    }
+
+    // Whoever else this machine runs takes the CPU from it as well, and has a name too.
+    let preempted = of("busy-1", "preempted");
+    assert!(by(&preempted, "rival-1") > 5, "{preempted:#?}");
+    assert!(preempted.iter().all(|row| row.number("by_tid") > 0 && !row.text("by_thread").is_empty()));
+    for row in preempted.iter().filter(|row| row.text("by_thread") == "rival-1") {
+        assert_eq!((row.number("by_tid"), row.text("by_process")), (i64::from(rival.child.id()), "rival-1"));
+    }
+}
+
+#[test]
 fn moves_are_counted_by_both_cpus() {
     need_what_these_tests_need();
     let mut program = Program::start_with(

@@ -63,7 +63,8 @@ fn record(
 ) -> (Recording, Vec<Event>) {
     let recorder = Recorder::create(folder, Manifest::new("test", "test")).unwrap();
     let (events, heard) = channel();
-    let options = Options { stacks: Some((library(), options)), ..Options::default() };
+    let stacks = StackOptions { profiler: Some(library()), ..options };
+    let options = Options { stacks: Some(stacks), ..Options::default() };
     let begun = Instant::now();
     let observation = Observation::start(&recorder, &[program.watched()], &options, &events).unwrap();
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());

@@ -8,10 +8,22 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "56dabc0ba6d5dd74";
+pub const FINGERPRINT: &str = "2a86d8762d1c174b";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
+    Table {
+        name: "client_requests", since: 1, time: "time_ns",
+        meaning: "What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Kind of request, as Cassandra has it: Read (of one partition), RangeSlice (of several), Write (batches too), CASRead and CASWrite (lightweight transactions)." },
+            Column { name: "count", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Requests that ended in the interval." },
+            Column { name: "total_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Sum of what they took. The counter has whole microseconds of each." },
+        ],
+    },
     Table {
         name: "cpus", since: 1, time: "time_ns",
         meaning: "What each CPU of the machine did in an interval, from /proc/stat.",
@@ -103,7 +115,26 @@ pub static TABLES: &[Table] = &[
             Column { name: "reason", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "blocked: it waited for something, as a lock, a socket or a time. disk: for a disk, by what the kernel counts as iowait. uninterruptible: for something else that no signal ends, as a page or a lock in the kernel. stopped: by a signal or a debugger. preempted: it was ready to run, and others had the CPU." },
             Column { name: "from_cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU that it left." },
             Column { name: "to_cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU that it came back to." },
+            Column { name: "by_tid", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Who did it. preempted: the thread that was given the CPU at that moment; others may have followed. Otherwise the thread that woke it. Null for an interrupt, as of a timer or a device, and where it is not known." },
+            Column { name: "by_thread", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of that thread; interrupt where it was one; empty where it is not known." },
+            Column { name: "by_process", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of that thread's process, which is that of its first thread; empty for an interrupt, and where the process had ended before it was asked." },
             Column { name: "stack", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Where in the kernel it was, as a number in the table stacks. Null where that was not asked for." },
+        ],
+    },
+    Table {
+        name: "page_cache", since: 1, time: "time_ns",
+        meaning: "What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the threads without their numbers." },
+            Column { name: "file", ty: Type::String, unit: "path", is_time: false, nullable: false, meaning: "The file, as the process sees it; empty where the process had neither mapped it nor had it open any more when it was asked." },
+            Column { name: "device", ty: Type::String, unit: "number", is_time: false, nullable: false, meaning: "The file system that it is on: major and minor number, with : between them." },
+            Column { name: "inode", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "The file's number on it." },
+            Column { name: "how", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "mapping: memory was touched that the file is mapped to, which is no system call. call: by a system call, such as pread64." },
+            Column { name: "faults", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Touches that had to wait for the disk (major faults); 0 for calls." },
+            Column { name: "bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: false, meaning: "Bytes that were read, in whole pages, with what the kernel read ahead." },
         ],
     },
     Table {
@@ -223,7 +254,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "samples", since: 1, time: "time_ns",
-        meaning: "What a thread was doing at a moment: its stack, from the profiler. One row per sample.",
+        meaning: "What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.",
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the sample was taken." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
@@ -257,7 +288,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was first seen." },
             Column { name: "stack", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its number: the same for the same frames." },
             Column { name: "frames", ty: Type::String, unit: "names", is_time: false, nullable: false, meaning: "Its frames from the outermost to the innermost, with ; between them: package.Class.method, or the symbol of native code." },
-            Column { name: "kinds", ty: Type::String, unit: "letters", is_time: false, nullable: false, meaning: "What each frame is, a letter for each: j Java compiled, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel." },
+            Column { name: "kinds", ty: Type::String, unit: "letters", is_time: false, nullable: false, meaning: "What each frame is, a letter for each: j compiled while it ran, as Java is, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel." },
         ],
     },
     Table {
@@ -418,6 +449,37 @@ pub mod rows {
         fn append_to(&self, batch: &mut BatchBuilder);
     }
 
+    /// What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct ClientRequests<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Kind of request, as Cassandra has it: Read (of one partition), RangeSlice (of several), Write (batches too), CASRead and CASWrite (lightweight transactions). (name)
+        pub kind: &'a str,
+        /// Requests that ended in the interval. (count)
+        pub count: i64,
+        /// Sum of what they took. The counter has whole microseconds of each. (ns)
+        pub total_ns: i64,
+    }
+
+    impl Row for ClientRequests<'_> {
+        const TABLE: usize = 0;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.kind));
+            batch.int64(4, Some(self.count));
+            batch.int64(5, Some(self.total_ns));
+            batch.end_row();
+        }
+    }
+
     /// What each CPU of the machine did in an interval, from /proc/stat.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct CpuSample<'a> {
@@ -446,7 +508,7 @@ pub mod rows {
     }
 
     impl Row for CpuSample<'_> {
-        const TABLE: usize = 0;
+        const TABLE: usize = 1;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -496,7 +558,7 @@ pub mod rows {
     }
 
     impl Row for Finding<'_> {
-        const TABLE: usize = 1;
+        const TABLE: usize = 2;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.rank));
@@ -538,7 +600,7 @@ pub mod rows {
     }
 
     impl Row for Interrupts<'_> {
-        const TABLE: usize = 2;
+        const TABLE: usize = 3;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -575,7 +637,7 @@ pub mod rows {
     }
 
     impl Row for Mark<'_> {
-        const TABLE: usize = 3;
+        const TABLE: usize = 4;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -610,7 +672,7 @@ pub mod rows {
     }
 
     impl Row for Migrations<'_> {
-        const TABLE: usize = 4;
+        const TABLE: usize = 5;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -647,12 +709,18 @@ pub mod rows {
         pub from_cpu: i64,
         /// CPU that it came back to. (number)
         pub to_cpu: i64,
+        /// Who did it. preempted: the thread that was given the CPU at that moment; others may have followed. Otherwise the thread that woke it. Null for an interrupt, as of a timer or a device, and where it is not known. (number)
+        pub by_tid: Option<i64>,
+        /// Name of that thread; interrupt where it was one; empty where it is not known. (name)
+        pub by_thread: &'a str,
+        /// Name of that thread's process, which is that of its first thread; empty for an interrupt, and where the process had ended before it was asked. (name)
+        pub by_process: &'a str,
         /// Where in the kernel it was, as a number in the table stacks. Null where that was not asked for. (number)
         pub stack: Option<i64>,
     }
 
     impl Row for OffCpu<'_> {
-        const TABLE: usize = 5;
+        const TABLE: usize = 6;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -665,7 +733,53 @@ pub mod rows {
             batch.string(7, Some(self.reason));
             batch.int64(8, Some(self.from_cpu));
             batch.int64(9, Some(self.to_cpu));
-            batch.int64(10, self.stack);
+            batch.int64(10, self.by_tid);
+            batch.string(11, Some(self.by_thread));
+            batch.string(12, Some(self.by_process));
+            batch.int64(13, self.stack);
+            batch.end_row();
+        }
+    }
+
+    /// What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct PageCacheReads<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Name of the threads without their numbers. (name)
+        pub thread_group: &'a str,
+        /// The file, as the process sees it; empty where the process had neither mapped it nor had it open any more when it was asked. (path)
+        pub file: &'a str,
+        /// The file system that it is on: major and minor number, with : between them. (number)
+        pub device: &'a str,
+        /// The file's number on it. (number)
+        pub inode: i64,
+        /// mapping: memory was touched that the file is mapped to, which is no system call. call: by a system call, such as pread64. (name)
+        pub how: &'a str,
+        /// Touches that had to wait for the disk (major faults); 0 for calls. (count)
+        pub faults: i64,
+        /// Bytes that were read, in whole pages, with what the kernel read ahead. (bytes)
+        pub bytes: i64,
+    }
+
+    impl Row for PageCacheReads<'_> {
+        const TABLE: usize = 7;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.thread_group));
+            batch.string(4, Some(self.file));
+            batch.string(5, Some(self.device));
+            batch.int64(6, Some(self.inode));
+            batch.string(7, Some(self.how));
+            batch.int64(8, Some(self.faults));
+            batch.int64(9, Some(self.bytes));
             batch.end_row();
         }
     }
@@ -700,7 +814,7 @@ pub mod rows {
     }
 
     impl Row for Pause<'_> {
-        const TABLE: usize = 6;
+        const TABLE: usize = 8;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -745,7 +859,7 @@ pub mod rows {
     }
 
     impl Row for PoolSample<'_> {
-        const TABLE: usize = 7;
+        const TABLE: usize = 9;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -784,7 +898,7 @@ pub mod rows {
     }
 
     impl Row for ProbeCall<'_> {
-        const TABLE: usize = 8;
+        const TABLE: usize = 10;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -821,7 +935,7 @@ pub mod rows {
     }
 
     impl Row for ProbeLatency<'_> {
-        const TABLE: usize = 9;
+        const TABLE: usize = 11;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -868,7 +982,7 @@ pub mod rows {
     }
 
     impl Row for ProbeSample<'_> {
-        const TABLE: usize = 10;
+        const TABLE: usize = 12;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -920,7 +1034,7 @@ pub mod rows {
     }
 
     impl Row for Request<'_> {
-        const TABLE: usize = 11;
+        const TABLE: usize = 13;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.intended_start_ns));
@@ -964,7 +1078,7 @@ pub mod rows {
     }
 
     impl Row for RunQueueDelay<'_> {
-        const TABLE: usize = 12;
+        const TABLE: usize = 14;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -980,7 +1094,7 @@ pub mod rows {
         }
     }
 
-    /// What a thread was doing at a moment: its stack, from the profiler. One row per sample.
+    /// What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct StackSample<'a> {
         /// When the sample was taken. (ns since the Unix epoch)
@@ -1002,7 +1116,7 @@ pub mod rows {
     }
 
     impl Row for StackSample<'_> {
-        const TABLE: usize = 13;
+        const TABLE: usize = 15;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1041,7 +1155,7 @@ pub mod rows {
     }
 
     impl Row for SourceReport<'_> {
-        const TABLE: usize = 14;
+        const TABLE: usize = 16;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1066,12 +1180,12 @@ pub mod rows {
         pub stack: i64,
         /// Its frames from the outermost to the innermost, with ; between them: package.Class.method, or the symbol of native code. (names)
         pub frames: &'a str,
-        /// What each frame is, a letter for each: j Java compiled, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel. (letters)
+        /// What each frame is, a letter for each: j compiled while it ran, as Java is, l inlined, 1 compiled by C1, i interpreted, c the JVM, n native, k the kernel. (letters)
         pub kinds: &'a str,
     }
 
     impl Row for Stack<'_> {
-        const TABLE: usize = 15;
+        const TABLE: usize = 17;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1104,7 +1218,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 16;
+        const TABLE: usize = 18;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1151,7 +1265,7 @@ pub mod rows {
     }
 
     impl Row for SyscallSummary<'_> {
-        const TABLE: usize = 17;
+        const TABLE: usize = 19;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1197,7 +1311,7 @@ pub mod rows {
     }
 
     impl Row for Syscall<'_> {
-        const TABLE: usize = 18;
+        const TABLE: usize = 20;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1262,7 +1376,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 19;
+        const TABLE: usize = 21;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1320,7 +1434,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 20;
+        const TABLE: usize = 22;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1393,7 +1507,7 @@ pub mod rows {
     }
 
     impl Row for ValveWindow<'_> {
-        const TABLE: usize = 21;
+        const TABLE: usize = 23;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1458,7 +1572,7 @@ pub mod rows {
     }
 
     impl Row for WireRequest<'_> {
-        const TABLE: usize = 22;
+        const TABLE: usize = 24;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));

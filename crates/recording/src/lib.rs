@@ -15,6 +15,7 @@ mod clock;
 mod encoded;
 mod error;
 mod generated;
+mod limit;
 mod manifest;
 mod merge;
 mod parquet;

@@ -2,6 +2,7 @@
 
 use crate::clock::cpu_time_of_this_thread_ns;
 use crate::generated::rows::{Row, SourceReport};
+use crate::limit::Limit;
 use crate::manifest::{Loss, Manifest, State, TableFacts};
 use crate::parquet::{self, Converted};
 use crate::stream::{self, Appended, Stream};
@@ -47,6 +48,7 @@ struct Shared {
     clock: Clock,
     tables: Vec<Mutex<Incoming>>,
     rows_lost: Vec<AtomicU64>,
+    limit: Limit,
     disk_error: Mutex<Option<String>>,
 }
 
@@ -69,6 +71,8 @@ pub struct Health {
     pub rows: BTreeMap<&'static str, u64>,
     /// Rows that could not be kept because the disk took nothing for too long.
     pub rows_lost: u64,
+    /// Whether it has reached the size that it was given, and rows are left out.
+    pub is_full: bool,
     /// What the disk said last, while it takes nothing.
     pub disk_error: Option<String>,
 }
@@ -97,6 +101,7 @@ impl Recorder {
             clock: manifest.clock(),
             tables: (0..TABLES.len()).map(|table| Mutex::new(Incoming::new(table))).collect(),
             rows_lost: TABLES.iter().map(|_| AtomicU64::new(0)).collect(),
+            limit: Limit::none(),
             disk_error: Mutex::new(None),
         });
         let threads = Threads::start(&shared)?;
@@ -119,6 +124,12 @@ impl Recorder {
         &self.inner.shared.folder
     }
 
+    /// Bounds its size while it is written, which is several times what it has when closed: from there on tables with a row
+    /// for each thing that happens get no more, and what they would have got is counted.
+    pub fn limit_size(&self, bytes: u64) {
+        self.inner.shared.limit.set(bytes);
+    }
+
     /// Adds a row.
     pub fn append<R: Row>(&self, row: R) {
         self.append_all([row]);
@@ -126,6 +137,10 @@ impl Recorder {
 
     /// Adds rows under one lock.
     pub fn append_all<R: Row>(&self, rows: impl IntoIterator<Item = R>) {
+        let mut rows = rows.into_iter();
+        if self.inner.shared.limit.leaves_out(R::TABLE, || rows.by_ref().count()) {
+            return;
+        }
         let mut incoming = lock(&self.inner.shared.tables[R::TABLE]);
         for row in rows {
             row.append_to(&mut incoming.rows);
@@ -159,6 +174,7 @@ impl Recorder {
                 .filter(|(_, rows)| *rows > 0)
                 .collect(),
             rows_lost: shared.rows_lost.iter().map(|rows| rows.load(Ordering::Relaxed)).sum(),
+            is_full: shared.limit.is_reached(),
             disk_error: lock(&shared.disk_error).clone(),
         }
     }
@@ -192,6 +208,7 @@ impl Recorder {
                 manifest.losses.push(Loss { table: table.name.to_string(), rows: Some(rows), reason });
             }
         }
+        manifest.losses.extend(shared.limit.losses());
         manifest.state = State::Closed;
         manifest.closed_ns = Some(shared.clock.now_ns());
         manifest.write(&shared.folder).map_err(|error| shared.if_full(error, &shared.folder))?;
@@ -265,12 +282,13 @@ struct Writer<'a> {
     to_sync: Sender<Vec<Arc<File>>>,
     rows_reported: u64,
     lost_reported: u64,
+    left_out_reported: u64,
 }
 
 impl<'a> Writer<'a> {
     fn new(shared: &'a Shared, to_sync: Sender<Vec<Arc<File>>>) -> Writer<'a> {
         let streams = TABLES.iter().map(|_| None).collect();
-        Writer { shared, streams, to_sync, rows_reported: 0, lost_reported: 0 }
+        Writer { shared, streams, to_sync, rows_reported: 0, lost_reported: 0, left_out_reported: 0 }
     }
 
     fn run(mut self, stopped: &Receiver<()>) -> Vec<Option<Stream>> {
@@ -305,6 +323,7 @@ impl<'a> Writer<'a> {
             }
         }
         *lock(&self.shared.disk_error) = failed;
+        self.shared.limit.has(self.streams.iter().flatten().map(Stream::bytes).sum());
     }
 
     fn flush_table(&mut self, table: usize) -> Result<(), Error> {
@@ -357,6 +376,11 @@ impl<'a> Writer<'a> {
     fn report(&mut self, interval: Duration, cpu_ns: i64) {
         let rows: u64 = self.shared.tables.iter().map(|incoming| lock(incoming).total_rows).sum();
         let lost: u64 = self.shared.rows_lost.iter().map(|rows| rows.load(Ordering::Relaxed)).sum();
+        let left_out = self.shared.limit.rows_left_out();
+        let reasons = [
+            (lost > self.lost_reported).then_some("the disk takes nothing"),
+            (left_out > self.left_out_reported).then_some("the recording has reached the size that it was given"),
+        ];
         let report = SourceReport {
             time_ns: self.shared.clock.now_ns(),
             interval_ns: i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX),
@@ -364,11 +388,11 @@ impl<'a> Writer<'a> {
             node: "",
             provider: "arrow-stream",
             captured: rows.saturating_sub(self.rows_reported) as i64,
-            lost: lost.saturating_sub(self.lost_reported) as i64,
-            lost_reason: if lost > self.lost_reported { "the disk takes nothing" } else { "" },
+            lost: (lost - self.lost_reported + left_out - self.left_out_reported) as i64,
+            lost_reason: &reasons.into_iter().flatten().collect::<Vec<_>>().join(", "),
             cpu_ns: Some(cpu_ns),
         };
-        (self.rows_reported, self.lost_reported) = (rows, lost);
+        (self.rows_reported, self.lost_reported, self.left_out_reported) = (rows, lost, left_out);
         let mut incoming = lock(&self.shared.tables[SourceReport::TABLE]);
         report.append_to(&mut incoming.rows);
         incoming.total_rows += 1;

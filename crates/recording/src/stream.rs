@@ -59,6 +59,11 @@ impl Stream {
         &self.path
     }
 
+    /// Bytes that it has on the disk, or will have once the disk takes them.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.written_bytes + self.pending_bytes as u64
+    }
+
     /// The file, for a thread that syncs it.
     pub(crate) fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)

@@ -6,12 +6,18 @@ import { h } from "../dom";
 import { Theme } from "../theme";
 import { caption, flameGraph } from "./graph";
 import { scopeView } from "./scope-view";
+import { inTheAddress } from "./stretch-choice";
 import type { FlameData } from "./tree";
 
 function show(data: FlameData): HTMLElement[] {
   const theme = new Theme();
   document.title = `${data.title} – flame graph – Helenus`;
   const graph = flameGraph(data, theme);
+  const scope = data.scope && scopeView(data, data.scope, theme, inTheAddress(data.scope), graph.show);
+  addEventListener("keydown", (event) => {
+    // In a field it means something else, and is kept there.
+    if (event.key === "Escape" && !event.defaultPrevented) scope?.giveUp();
+  });
   return [
     h(
       "header",
@@ -20,7 +26,7 @@ function show(data: FlameData): HTMLElement[] {
       h("p", {}, caption(data)),
       h("button", { type: "button", onclick: () => theme.toggle() }, "Light or dark"),
     ),
-    h("main", {}, data.scope && scopeView(data, data.scope, theme, graph.show), graph.root),
+    h("main", {}, scope?.root, graph.root),
   ];
 }
 

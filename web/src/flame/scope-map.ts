@@ -153,6 +153,12 @@ export class ScopeMap {
     const { first, last } = grid.touched(stretch);
     context.globalAlpha = 0.62;
     context.fillStyle = theme.colour("panel");
+    if (last <= first) {
+      // All of it is before the first sample, or after the last.
+      context.fillRect(LEFT, TOP, grid.columns * this.#column_px, HEIGHT);
+      context.globalAlpha = 1;
+      return;
+    }
     const column_px = this.#column_px;
     const edge = (cell: number, before: boolean) => {
       const column = Math.floor(cell / grid.rows);

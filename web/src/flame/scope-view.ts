@@ -3,36 +3,36 @@ import { h, setText } from "../dom";
 import { count, percent, plural } from "../format";
 import type { Theme } from "../theme";
 import { quantity } from "./graph";
-import {
-  formatStretch,
-  parseStretch,
-  readTimes,
-  type ScopeData,
-  ScopeGrid,
-  type Stretch,
-  within,
-  writeSeconds,
-} from "./scope";
+import { readTimes, type ScopeData, ScopeGrid, type Stretch, within, writeSeconds } from "./scope";
 import { ScopeMap, scopeLegend } from "./scope-map";
+import type { StretchChoice } from "./stretch-choice";
 import type { FlameData } from "./tree";
+
+export interface ScopeView {
+  readonly root: HTMLElement;
+  /** Gives up a choice that is begun, and else the one that is made. */
+  giveUp(): void;
+}
 
 /** The map of samples with what is chosen in words; hands on the graph of the chosen stretch, and of all when none is. */
 export function scopeView(
   data: FlameData,
   scope: ScopeData,
   theme: Theme,
+  choice: StretchChoice,
   show: (data: FlameData) => void,
-): HTMLElement {
+): ScopeView {
   const samples = readTimes(scope);
   const grid = new ScopeGrid(scope, samples);
   const write = (step: number) => writeSeconds(step, grid.step_s);
   const chosenText = h("output", { class: "chosen" });
-  const whole = h("button", { type: "button", onclick: () => choose(null) }, "Whole run");
+  const whole = h("button", { type: "button", onclick: () => choice.choose(null) }, "Whole run");
   const link = copyButton("Link", "Copy a link to this stretch of time", () => copyText(location.href));
   const command = h("code");
-  const map = new ScopeMap(grid, theme, (stretch) => choose(stretch));
+  const map = new ScopeMap(grid, theme, (stretch) => choice.choose(stretch));
 
-  const apply = (stretch: Stretch | null) => {
+  const apply = () => {
+    const stretch = choice.current();
     const part = stretch === null ? data : within(data, samples, stretch);
     const weight = (of: FlameData) => of.nodes.weight[0] ?? 0;
     whole.disabled = stretch === null;
@@ -53,25 +53,18 @@ export function scopeView(
     map.show(stretch);
     show(part);
   };
-  const choose = (stretch: Stretch | null) => {
-    const hash = formatStretch(stretch, scope);
-    if (hash !== location.hash) history.pushState(null, "", hash === "" ? location.pathname : hash);
-    apply(stretch);
+  const giveUp = () => {
+    if (!map.giveUp() && choice.current()) choice.choose(null);
   };
-  addEventListener("popstate", () => apply(parseStretch(location.hash, scope)));
-  addEventListener("keydown", (event) => {
-    // In a field and in the graph it means something else, and is kept there.
-    if (event.key !== "Escape" || event.defaultPrevented) return;
-    if (!map.giveUp() && parseStretch(location.hash, scope)) choose(null);
-  });
-  apply(parseStretch(location.hash, scope));
+  choice.onChange(apply);
+  apply();
 
   const cell_ms = grid.cell * grid.step_s * 1000;
   const step_ms = grid.step_s * 1000;
   const kept = scope.binned
     ? `Times are binned to ${step_ms} ms, since finer ones of ${plural(data.samples, "sample")} would take more than 4 MiB of this page.`
     : `Times are kept to ${step_ms} ms.`;
-  return h(
+  const root = h(
     "section",
     { class: "scope", "aria-labelledby": "scope-title" },
     h("h2", { id: "scope-title" }, "When the samples were taken"),
@@ -88,9 +81,15 @@ export function scopeView(
       "details",
       {},
       h("summary", {}, "As a table"),
-      columnsTable(grid, (stretch) => choose(stretch)),
+      columnsTable(grid, (stretch) => choice.choose(stretch)),
     ),
   );
+  // Keys of the page around it don't reach in, and those of this one don't reach out.
+  root.addEventListener("keydown", (event) => {
+    event.stopPropagation();
+    if (event.key === "Escape") giveUp();
+  });
+  return { root, giveUp };
 }
 
 /** Rows that a person would look through; there are as many columns as seconds. */

@@ -1,10 +1,18 @@
+import { sameWindow } from "../charts/window";
 import { h } from "../dom";
 import { caption, flameGraph } from "../flame/graph";
+import type { ScopeData } from "../flame/scope";
+import { scopeView } from "../flame/scope-view";
+import type { StretchChoice } from "../flame/stretch-choice";
 import type { Report } from "../model";
+import type { Store } from "../state";
 import type { Theme } from "../theme";
 
-/** Where the CPU time went, by thread group; and while requests were slow, against the rest. */
-export function flames(report: Report, theme: Theme): HTMLElement {
+/**
+ * Where the CPU time went, by thread group; and while requests were slow, against the rest. The first is of the window that
+ * the charts show, and its map of samples chooses that window.
+ */
+export function flames(report: Report, store: Store, theme: Theme): HTMLElement {
   const section = h(
     "section",
     { id: "flames", tabindex: -1, "aria-labelledby": "flames-title" },
@@ -14,12 +22,45 @@ export function flames(report: Report, theme: Theme): HTMLElement {
     section.append(h("p", { class: "missing" }, "No stacks were sampled: record with --stacks cpu."));
   }
   for (const data of report.flames) {
-    const title = data.against === "" ? "The whole recording" : `CPU ${data.title}`;
-    section.append(
-      h("h3", {}, title),
-      h("p", { class: "note" }, caption(data)),
-      flameGraph(data, theme).root,
-    );
+    const whole = data.scope ? "The window of the charts" : "The whole recording";
+    const title = data.against === "" ? whole : `CPU ${data.title}`;
+    const graph = flameGraph(data, theme);
+    const choice = data.scope && inTheWindow(store, data.scope, report.flames_begin_s ?? 0);
+    section.append(h("h3", {}, title), h("p", { class: "note" }, caption(data)));
+    if (data.scope && choice) section.append(scopeView(data, data.scope, theme, choice, graph.show).root);
+    section.append(graph.root);
   }
   return section;
+}
+
+/** As the window of the charts: steps count from the first sample, and the window from the start of the report. */
+export function inTheWindow(
+  store: Pick<Store, "selection" | "whole" | "change" | "subscribe">,
+  scope: ScopeData,
+  begin_s: number,
+): StretchChoice {
+  const step_s = scope.step_ns / 1e9;
+  const second = (step: number): number => begin_s + step * step_s;
+  // A window that a stretch gave is the same stretch again, whatever the rounding did.
+  const step = (second: number): number => Math.round((second - begin_s) / step_s);
+  return {
+    current: () => {
+      const { window } = store.selection;
+      if (sameWindow(window, store.whole)) return null;
+      const from = step(window.start);
+      return { from, to: Math.max(from + 1, step(window.end)) };
+    },
+    choose: (stretch) => {
+      const whole = store.whole;
+      const chosen = stretch && {
+        start: Math.max(whole.start, second(stretch.from)),
+        end: Math.min(whole.end, second(stretch.to)),
+      };
+      store.change({ window: chosen ?? whole, finding: null });
+    },
+    onChange: (listener) =>
+      store.subscribe(({ window }, previous) => {
+        if (!sameWindow(window, previous.window)) listener();
+      }),
+  };
 }

@@ -37,3 +37,25 @@ test("without samples the report says how to get them", async ({ report, page })
   await report.open("empty");
   await expect(page.locator("#flames")).toContainText("record with --stacks cpu");
 });
+
+test("the map of samples and the charts show the same window", async ({ report, page }) => {
+  await report.open("dense");
+  const section = page.locator("#flames");
+  await expect(section.getByRole("heading", { name: "The window of the charts" })).toBeVisible();
+  await expect(section.locator(".chosen")).toContainText("Whole run");
+
+  await section.getByText("As a table").first().click();
+  await section.getByRole("button", { name: "Choose the column at 5 s" }).click();
+  // The first sample was taken a second after the report begins.
+  await expect(page).toHaveURL(/t=6-7/);
+  await expect(section.locator(".chosen")).toContainText("5 – 6 s");
+  await expect(section.locator("code").first()).toHaveText("helenus flame RECORDING --from 5s --to 6s");
+  const chosen = await section.locator(".chosen").textContent();
+
+  await page.goBack();
+  await expect(section.locator(".chosen")).toContainText("Whole run");
+  await page.goForward();
+  await expect(section.locator(".chosen")).toHaveText(chosen ?? "");
+  await section.locator(".scope .map canvas").press("Escape");
+  await expect(section.locator(".chosen")).toContainText("Whole run");
+});

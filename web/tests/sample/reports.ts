@@ -1,6 +1,7 @@
 import type { FlameData } from "../../src/flame/tree";
 import type { Finding, Pause, Phase, Report } from "../../src/model";
 import { heatmapOf, latencyOf, percentiles, phasesOf, responseTimes, throughputOf } from "./bins";
+import { flameOfMinute } from "./flame";
 import { Random } from "./random";
 import { type Run, type Step, simulate } from "./run";
 import { cpuOf, groupsOf, poolsOf, strainOf, tablesOf } from "./server";
@@ -38,6 +39,7 @@ export function emptyReport(): Report {
     tables: [],
     sources: [],
     flames: [],
+    flames_begin_s: null,
   };
 }
 
@@ -91,6 +93,8 @@ export function denseReport(): Report {
     title: "A million requests, spread out",
     heatmap: { ...report.heatmap, cells },
     pauses,
+    flames: [flameOfMinute()],
+    flames_begin_s: 1,
   };
 }
 
@@ -145,6 +149,7 @@ function reportOf(run: Run, capacity_per_s: number, { bin_s, columns, moreGroups
     tables: tablesOf(phases, run.duration_s, random),
     sources: sourcesOf(run),
     flames: flamesOf(),
+    flames_begin_s: 0.5,
   };
 }
 

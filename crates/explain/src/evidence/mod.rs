@@ -12,7 +12,7 @@ pub(crate) use cause::{Cause, CauseKind, EXCESS_BOUND, StopTotals};
 pub(crate) use coverage::Coverage;
 pub use machine::Usage;
 pub(crate) use machine::{BUSY_IDLE_SHARE, Machine};
-pub(crate) use origin::{Origin, Split};
+pub(crate) use origin::{Origin, Sides, Split};
 pub use pools::FullPool;
 pub(crate) use pools::Pools;
 pub(crate) use stops::{Stop, Stops, times};

@@ -12,6 +12,28 @@ use serde::Serialize;
 pub(crate) struct Origin {
     pub(crate) slow: Split,
     pub(crate) others: Split,
+    /// All requests of the same time, as each side counts them. None where the node's agent did not tell.
+    pub(crate) sides: Option<Sides>,
+}
+
+/// How long requests took on each side, for those that ended in the same time. The coordinator has only sums, and so there are
+/// only means.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Sides {
+    /// What the user waited.
+    pub(crate) response: Side,
+    /// From when the driver sent them.
+    pub(crate) service: Side,
+    /// In the node, from its network to its network.
+    pub(crate) wire: Side,
+    /// In the node's coordinator: without waiting for a thread, and without reading and writing the message.
+    pub(crate) coordinator: Side,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(crate) struct Side {
+    pub(crate) requests: i64,
+    pub(crate) mean_ms: f64,
 }
 
 /// Where the time of some requests went.
@@ -45,7 +67,7 @@ impl Origin {
             ("threshold_ns", Value::Integer(threshold_ns)),
         ];
         let rows = engine.sql(&query::ORIGIN.fill(&values))?;
-        let mut origin = Origin { slow: Split::default(), others: Split::default() };
+        let mut origin = Origin { slow: Split::default(), others: Split::default(), sides: None };
         let numbers = |column| rows.numbers(column);
         let medians = [numbers("before_p50_ms")?, numbers("in_node_p50_ms")?, numbers("between_p50_ms")?];
         let sums = [numbers("before_ms")?, numbers("in_node_ms")?, numbers("between_ms")?];
@@ -71,6 +93,25 @@ impl Origin {
                 origin.others = split;
             }
         }
-        Ok((origin.slow.on_the_wire + origin.others.on_the_wire > 0).then_some(origin))
+        if origin.slow.on_the_wire + origin.others.on_the_wire == 0 {
+            return Ok(None);
+        }
+        origin.sides = Sides::load(engine, window)?;
+        Ok(Some(origin))
+    }
+}
+
+impl Sides {
+    fn load(engine: &Engine, window: Interval) -> Result<Option<Sides>, Error> {
+        let values = [("start_ns", Value::Integer(window.start)), ("end_ns", Value::Integer(window.end))];
+        let rows = engine.sql(&query::SIDES.fill(&values))?;
+        let (names, requests, total_ms) = (rows.texts("side")?, rows.integers("requests")?, rows.numbers("total_ms")?);
+        let side = |wanted: &str| {
+            let row = names.iter().position(|name| name == wanted)?;
+            (requests[row] > 0).then(|| Side { requests: requests[row], mean_ms: total_ms[row] / requests[row] as f64 })
+        };
+        let all = (side("response"), side("service"), side("wire"), side("coordinator"));
+        let (Some(response), Some(service), Some(wire), Some(coordinator)) = all else { return Ok(None) };
+        Ok(Some(Sides { response, service, wire, coordinator }))
     }
 }

@@ -180,12 +180,13 @@ fn write_moments(trace: &mut Trace<'_>, moments: &Moments) -> Result<(), Error> 
         // Requests overlap: each is a track of its own, which a row can't be.
         let (begin, end) = (trace.at(request.intended_ns), trace.at(request.end_ns));
         let waited_ms = request.start_ns.saturating_sub(request.intended_ns) as f64 / 1e6;
+        let name = if request.operation.is_empty() { "request" } else { &request.operation };
         let about = json!({"node": request.node, "outcome": request.outcome, "waited_to_be_sent_ms": waited_ms});
         trace.event(
-            &json!({"ph": "b", "name": "slow request", "cat": "request", "id": number, "pid": pid, "tid": 0, "ts": begin, "args": about}),
+            &json!({"ph": "b", "name": name, "cat": "request", "id": number, "pid": pid, "tid": 0, "ts": begin, "args": about}),
         )?;
         trace.event(
-            &json!({"ph": "e", "name": "slow request", "cat": "request", "id": number, "pid": pid, "tid": 0, "ts": end}),
+            &json!({"ph": "e", "name": name, "cat": "request", "id": number, "pid": pid, "tid": 0, "ts": end}),
         )?;
     }
     Ok(())

@@ -37,6 +37,8 @@ pub(super) struct SlowRequest {
     pub(super) start_ns: i64,
     pub(super) end_ns: i64,
     pub(super) node: String,
+    /// Empty where the recording has none.
+    pub(super) operation: String,
     pub(super) outcome: String,
 }
 
@@ -144,6 +146,7 @@ fn slow_requests(
         start_ns: request.start_ns,
         end_ns: request.end_ns,
         node: requests.nodes.get(usize::from(request.node)).cloned().unwrap_or_default(),
+        operation: requests.operation(request).to_string(),
         outcome: requests.outcome(request).to_string(),
     });
     Ok((slow.collect(), notes))

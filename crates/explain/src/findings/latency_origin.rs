@@ -1,7 +1,7 @@
 //! On which side of the wire did the time of the slow requests go?
 
 use super::{Check, Finding, Severity};
-use crate::evidence::{Evidence, Split};
+use crate::evidence::{Evidence, Sides, Split};
 use crate::{query, text};
 use serde_json::json;
 
@@ -30,7 +30,7 @@ impl Check for LatencyOrigin {
         let title = format!("The slow requests spent {first}, {second} and {third}, as the wire shows");
         let detail = format!(
             "{} of the {} were seen on the node's wire: {} there at the median, {} at most, {} to be sent, {} on the \
-             way and in the driver. The others: {}, {} and {}.{}",
+             way and in the driver. The others: {}, {} and {}.{}{}",
             text::count(usize::try_from(slow.on_the_wire).unwrap_or(0)),
             text::counted(usize::try_from(slow.requests).unwrap_or(0), "slow request", "slow requests"),
             text::time_ms(slow.in_node.median_ms),
@@ -40,6 +40,7 @@ impl Check for LatencyOrigin {
             text::time_ms(others.in_node.median_ms),
             text::time_ms(others.before.median_ms),
             text::time_ms(others.between.median_ms),
+            origin.sides.as_ref().map(beside).unwrap_or_default(),
             advice(slow),
         );
         let window = evidence.judged_hull();
@@ -48,6 +49,19 @@ impl Check for LatencyOrigin {
         finding.evidence = json!(origin);
         vec![finding]
     }
+}
+
+/// The means of all sides, from the outermost to the innermost.
+fn beside(sides: &Sides) -> String {
+    format!(
+        " All requests of the same time took {} at the mean as the user waited, {} from being sent, {} on the node's wire, and \
+         {} in its coordinator, which counted {}.",
+        text::time_ms(sides.response.mean_ms),
+        text::time_ms(sides.service.mean_ms),
+        text::time_ms(sides.wire.mean_ms),
+        text::time_ms(sides.coordinator.mean_ms),
+        text::count(usize::try_from(sides.coordinator.requests).unwrap_or(0)),
+    )
 }
 
 fn advice(slow: &Split) -> &'static str {

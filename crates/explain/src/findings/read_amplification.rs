@@ -23,7 +23,7 @@ impl Check for ReadAmplification {
 
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let is_much = |table: &&TableIo| {
-            table.amplification.is_some_and(|times| times >= TIMES) && table.reads.bytes >= BYTES && table.requests > 0
+            table.amplification.is_some_and(|times| times >= TIMES) && table.read_bytes() >= BYTES && table.requests > 0
         };
         evidence.io.tables.iter().filter(is_much).map(|table| self.finding(table, evidence)).collect()
     }
@@ -31,12 +31,12 @@ impl Check for ReadAmplification {
 
 impl ReadAmplification {
     fn finding(&self, table: &TableIo, evidence: &Evidence) -> Finding {
-        let per_request = table.reads.bytes / table.requests;
+        let per_request = table.read_bytes() / table.requests;
         let severity = if per_request >= HEAVY_BYTES { Severity::Warning } else { Severity::Information };
         let times = table.amplification.unwrap_or_default();
         let title = format!(
             "Requests read {} of the files of {} to return {}: {times:.0} times as much, {} for each",
-            text::bytes(table.reads.bytes),
+            text::bytes(table.read_bytes()),
             table.table,
             text::bytes(table.returned_bytes),
             text::bytes(per_request),

@@ -60,7 +60,6 @@ impl Check for Unexplained {
             materiality(median, evidence).min(Severity::Warning)
         };
         let mut finding = Finding::new(self.name(), severity, title, detail, evidence.judged_hull());
-        finding.share = Some(share);
         finding.query = evidence.ask(&query::SLOW_REQUESTS);
         finding.weight = weight(share, median, evidence);
         finding.evidence = json!({

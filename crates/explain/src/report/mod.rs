@@ -58,6 +58,8 @@ pub struct Report {
     pub sources: Vec<ReportSource>,
     /// Where the CPU time went; and while requests were slow, against the rest.
     pub flames: Vec<FlameTree>,
+    /// When the first sample was taken, from which the times of their samples count.
+    pub flames_begin_s: Option<f64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -262,11 +264,12 @@ impl Report {
                 nodes.push(ReportNode { address: node.address.clone(), version: node.cassandra.clone() });
             }
         }
-        let whole = Flame::build(engine, &FlameOptions::default())?;
+        let whole = Flame::build(engine, &FlameOptions { times: true, ..FlameOptions::default() })?;
         let slow = Flame::of_slow(engine, &FlameOptions::default(), explanation)?;
         let flames = [whole, slow].iter().filter(|flame| flame.weighs()).map(Flame::tree).collect();
         Ok(Report {
             format: 1,
+            flames_begin_s: Flame::first_sample_ns(engine)?.map(|first_ns| (first_ns - span.start) as f64 / 1e9),
             flames,
             title: joined(&|manifest| manifest.title.clone(), " + "),
             helenus: first.map_or(String::new(), |manifest| manifest.helenus.clone()),

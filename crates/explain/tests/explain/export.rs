@@ -300,6 +300,8 @@ fn the_trace_has_what_happened_and_how_long_it_took() {
     let slow = of("b", "request");
     assert_eq!(slow, of("e", "request"));
     assert_eq!(slow, explained.explanation.slow_requests);
+    let named = |event: &&Value| event["cat"] == "request" && event["name"] == "write";
+    assert_eq!(events.iter().filter(named).count(), 2 * slow, "each has the name of its operation");
     let count = |sql: &str| {
         explained.engine.sql(sql).unwrap().batches()[0].column(0).as_primitive::<Int64Type>().value(0) as usize
     };

@@ -1,6 +1,6 @@
 //! Accounting for I/O: known calls on known files, and what clients got.
 
-use helenus_explain::{Engine, Io, Options, Severity, Traffic, explain};
+use helenus_explain::{Engine, Io, MappedReads, Options, Severity, Traffic, explain};
 use helenus_recording::{Manifest, Recorder, Recording, rows};
 use tempfile::TempDir;
 
@@ -102,4 +102,57 @@ fn reading_far_more_than_is_returned_is_found() {
         "Requests read 100 MB of the files of ks.wide to return 1.0 MB: 100 times as much, 1.0 MB for each"
     );
     assert!(finding.detail.contains("clustering column"), "{}", finding.detail);
+}
+
+#[test]
+fn what_is_read_through_mappings_counts_as_read_for_requests() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("mapped");
+    let recorder = Recorder::create(&path, Manifest::new("t", "c")).unwrap();
+    let read = |thread_group, file, how, faults, bytes| rows::PageCacheReads {
+        time_ns: 1,
+        node: "n",
+        thread_group,
+        file,
+        device: "254:0",
+        inode: 77,
+        how,
+        faults,
+        bytes,
+        ..rows::PageCacheReads::default()
+    };
+    recorder.append(read("ReadStage", FILE, "mapping", 1000, 60_000_000));
+    recorder.append(read("ReadStage", FILE, "call", 0, 5_000_000));
+    recorder.append(read("CompactionExecutor", FILE, "mapping", 7, 7_000_000));
+    recorder.append(read("ReadStage", "", "mapping", 1, 4096));
+    recorder.append(rows::Syscall {
+        start_ns: 1,
+        node: "n",
+        thread_group: "ReadStage",
+        call: "pread64",
+        file: FILE,
+        file_kind: "file",
+        bytes: Some(40_000_000),
+        ..rows::Syscall::default()
+    });
+    for number in 0..100 {
+        recorder.append(rows::WireRequest {
+            start_ns: number,
+            node: "n",
+            opcode: "EXECUTE",
+            statement: "SELECT c0 FROM ks.wide WHERE key = :key",
+            answer: "rows",
+            response_bytes: 10_000,
+            ..rows::WireRequest::default()
+        });
+    }
+    recorder.close().unwrap();
+    let io = Io::load(&Engine::open(&[Recording::open(&path).unwrap()]).unwrap()).unwrap();
+    let [wide] = io.tables.as_slice() else { panic!("{:#?}", io.tables) };
+    assert_eq!(wide.mapped_reads, MappedReads { faults: 1000, bytes: 60_000_000 });
+    assert_eq!(wide.background_mapped_reads, MappedReads { faults: 7, bytes: 7_000_000 });
+    assert_eq!(wide.from_disk_bytes, 72_000_000);
+    // What a call moved may have come from the disk, and is counted once.
+    assert_eq!((wide.read_bytes(), wide.amplification), (100_000_000, Some(100.0)));
+    assert_eq!(io.files.last().unwrap().file, "inode 77 of 254:0");
 }

@@ -43,6 +43,15 @@ fn the_wire_shows_on_which_side_the_time_went() {
         assert_eq!(finding.severity, Severity::Information);
         let slow = &finding.evidence["slow"];
         assert_eq!(slow["on_the_wire"], slow["requests"]);
+        // All sides are asked about the same time, but for what is under way at its ends.
+        let sides = &finding.evidence["sides"];
+        let mean = |side: &str| sides[side]["mean_ms"].as_f64().unwrap();
+        assert!(mean("coordinator") < mean("wire") && mean("wire") < mean("service"), "{sides:#}");
+        assert!(mean("service") <= mean("response"), "{sides:#}");
+        let requests = |side: &str| sides[side]["requests"].as_i64().unwrap();
+        assert!((requests("coordinator") - requests("wire")).abs() <= 3, "{sides:#}");
+        assert!((requests("response") - requests("wire")).abs() <= 3, "{sides:#}");
+        assert!(finding.detail.contains("in its coordinator, which counted"), "{}", finding.detail);
         slow[part]["share"].as_f64().unwrap()
     };
     let of_client = World { client_stops: stop.clone(), ..World::default() };
@@ -165,7 +174,7 @@ fn what_nothing_explains_is_said_to_be_so() {
     let explained = World { gc: healthy_gc(30), secret_stops, ..World::default() }.explain();
     assert_eq!(explained.top().finding, "unexplained", "{}", explained.explanation);
     assert_eq!(explained.serious(), ["unexplained"]);
-    assert!(explained.top().share.unwrap() > 0.9);
+    assert!(explained.top().evidence["unexplained_share"].as_f64().unwrap() > 0.9);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use helenus_explain::{Engine, Explanation, Finding, Options, Severity, explain};
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
+use std::collections::BTreeMap;
 use tempfile::TempDir;
 
 pub const MS: i64 = 1_000_000;
@@ -137,6 +138,8 @@ impl World {
             .collect();
         server_stops.sort_unstable();
         let (mut start, mut free, mut number) = (0, 0, 0);
+        // What the server's coordinator counts: by second, how many and how long.
+        let mut coordinated: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
         for phase in &self.phases {
             let end = start + phase.seconds * S;
             recorder.append(rows::Mark {
@@ -180,13 +183,27 @@ impl World {
                         node: NODE,
                         client_port: 40_000 + number % 2,
                         stream: number / 2 % 1000,
+                        opcode: "EXECUTE",
                         ..rows::WireRequest::default()
                     });
+                    let (count, total_ns) = coordinated.entry(free / S).or_insert((0, 0));
+                    *count += 1;
+                    *total_ns += need;
                 }
                 number += 1;
                 due += S / phase.rate_per_s;
             }
             start = end;
+        }
+        for (second, (count, total_ns)) in coordinated {
+            recorder.append(rows::ClientRequests {
+                time_ns: T0 + (second + 1) * S,
+                interval_ns: S,
+                node: NODE,
+                kind: "Write",
+                count,
+                total_ns,
+            });
         }
     }
 

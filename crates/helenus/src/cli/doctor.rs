@@ -42,7 +42,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         schedstat(),
         sched(),
         stacks(),
+        stacks_without_profiler(),
         syscalls(),
+        page_cache(),
         wire(),
         scheduling(),
         cpus(),
@@ -170,6 +172,14 @@ fn stacks() -> Check {
     }
 }
 
+fn stacks_without_profiler() -> Check {
+    let what = "stacks without a profiler in the JVM";
+    match helenus_observe::ebpf_stacks_available() {
+        Ok(()) => check(what, State::Works, "eBPF: CPU time of any process, by frame pointers", ""),
+        Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
+    }
+}
+
 fn is_noexec(path: &std::ffi::CStr) -> bool {
     // SAFETY: all zeroes is a statvfs, and both pointers are to what lives during the call.
     unsafe {
@@ -182,6 +192,14 @@ fn syscalls() -> Check {
     let what = "system calls";
     match helenus_observe::syscalls_available() {
         Ok(()) => check(what, State::Works, "eBPF: the kernel takes the programs", ""),
+        Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
+    }
+}
+
+fn page_cache() -> Check {
+    let what = "reads from disks by file, and through mappings";
+    match helenus_observe::page_cache_available() {
+        Ok(()) => check(what, State::Works, "eBPF: the kernel takes the program", ""),
         Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
     }
 }

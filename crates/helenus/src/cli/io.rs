@@ -9,7 +9,8 @@ use std::process::ExitCode;
 /// Account for I/O: what was read and written of which tables and files, and what clients got of it
 ///
 /// Files come from system calls (`helenus record --syscalls summary|full`), what clients got from the wire (`--wire on`).
-/// Bytes are those that calls moved, out of the page cache or from the disk.
+/// Bytes of calls are those that they moved, out of the page cache or from the disk; those read through mappings, and those from the
+/// disk, are what the kernel had to fetch.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus record --node 127.0.0.1 --syscalls summary --wire on --for 60s -o node.helenus
@@ -48,14 +49,27 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         vec![
             table.table.clone(),
             shown(table.reads.bytes),
+            shown(table.mapped_reads.bytes),
             shown(table.returned_bytes),
             times(table.amplification),
             table.requests.to_string(),
-            shown(table.background_reads.bytes),
+            shown(table.background_reads.bytes + table.background_mapped_reads.bytes),
+            shown(table.from_disk_bytes),
             shown(table.writes.bytes),
         ]
     });
-    print(&["table", "read for requests", "returned", "times", "requests", "read by others", "written"], tables, 1);
+    let head = [
+        "table",
+        "read for requests",
+        "through mappings",
+        "returned",
+        "times",
+        "requests",
+        "read by others",
+        "from disk",
+        "written",
+    ];
+    print(&head, tables, 1);
     let files = io.files.iter().take(arguments.limit).map(|file| {
         let mean_us = if file.reads.calls > 0 { file.reads.total_ms * 1e3 / file.reads.calls as f64 } else { f64::NAN };
         vec![
@@ -63,11 +77,25 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             shown(file.reads.bytes),
             file.reads.calls.to_string(),
             if mean_us.is_nan() { "–".into() } else { format!("{mean_us:.1}") },
-            shown(file.background_reads.bytes),
+            shown(file.mapped_reads.bytes),
+            if file.mapped_reads.faults == 0 { "–".into() } else { file.mapped_reads.faults.to_string() },
+            shown(file.background_reads.bytes + file.background_mapped_reads.bytes),
+            shown(file.from_disk_bytes),
             shown(file.writes.bytes),
         ]
     });
-    print(&["file", "read for requests", "calls", "mean µs", "read by others", "written"], files, 1);
+    let head = [
+        "file",
+        "read for requests",
+        "calls",
+        "mean µs",
+        "through mappings",
+        "faults",
+        "read by others",
+        "from disk",
+        "written",
+    ];
+    print(&head, files, 1);
     let statements = io.statements.iter().take(arguments.limit).map(|statement| {
         vec![
             statement.statement.clone(),

@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
   helenus record --pid 4711 -o peak.helenus
   helenus record --node 127.0.0.1 -- cassandra-stress write n=1000000
   helenus record --node 127.0.0.1 --no-agent --for 10s
+  helenus record --node 127.0.0.1 --stacks ebpf --for 60s
   helenus record --node 127.0.0.1 --syscalls summary --for 60s
   helenus record --node 127.0.0.1 --wire on --for 60s
   helenus record --node 127.0.0.1 --sched on --off-cpu-above 5ms --for 60s")]
@@ -43,13 +44,14 @@ pub struct Arguments {
     /// Between two samples of CPUs and threads
     #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = super::duration)]
     interval: Duration,
-    /// Stacks to sample: cpu, wall, alloc and lock, with commas between them, or off
+    /// Stacks to sample: cpu, wall, alloc and lock, with commas between them; ebpf for CPU time without a profiler in the
+    /// JVM (needs root); or off
     #[arg(long, value_name = "EVENTS", default_value = "cpu", value_parser = stacks)]
     stacks: StackEvents,
     /// CPU time, or with wall time that goes by, between two samples of a thread's stack
     #[arg(long, value_name = "DURATION", default_value = "10ms", value_parser = super::duration)]
     stack_interval: Duration,
-    /// Leave the JVM alone: GC, safepoints, pools, tables and stacks are not recorded
+    /// Leave the JVM alone: GC, safepoints, pools and tables are not recorded, and stacks by eBPF only
     #[arg(long)]
     no_agent: bool,
     /// Record system calls by eBPF: each as a row, or added up in the kernel every second (needs root)
@@ -70,6 +72,10 @@ pub struct Arguments {
     /// With --sched on: also record where in the kernel the thread was
     #[arg(long)]
     off_cpu_stacks: bool,
+    /// When the recording has this size on the disk, such as 2GiB, there are no more rows of calls, stacks, requests on the wire and
+    /// times off the CPU; they are counted, and the rest goes on
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_size: Option<u64>,
     /// A command to record around
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -86,6 +92,8 @@ struct StackEvents {
     wall: bool,
     alloc: bool,
     lock: bool,
+    /// By eBPF, with nothing loaded into the JVM.
+    ebpf: bool,
 }
 
 fn stacks(text: &str) -> Result<StackEvents, String> {
@@ -96,18 +104,27 @@ fn stacks(text: &str) -> Result<StackEvents, String> {
             "wall" => events.wall = true,
             "alloc" => events.alloc = true,
             "lock" => events.lock = true,
-            _ => return Err("there are cpu, wall, alloc and lock, and off".to_string()),
+            "ebpf" => events.ebpf = true,
+            _ => return Err("there are cpu, wall, alloc and lock, ebpf, and off".to_string()),
         }
+    }
+    if events.ebpf && (events.wall || events.alloc || events.lock) {
+        return Err("eBPF samples CPU time alone; wall, alloc and lock need the profiler".to_string());
     }
     Ok(events)
 }
 
+fn size(text: &str) -> Result<u64, String> {
+    helenus_load::quantity::bytes(text).map_err(|error| error.to_string())
+}
+
 impl Arguments {
     fn stack_options(&self) -> Option<StackOptions> {
-        let StackEvents { cpu, wall, alloc, lock } = self.stacks;
-        (!self.no_agent && (cpu || wall || alloc || lock)).then(|| StackOptions {
+        let StackEvents { cpu, wall, alloc, lock, ebpf } = self.stacks;
+        (cpu || wall || alloc || lock || ebpf).then(|| StackOptions {
+            profiler: (!self.no_agent && !ebpf).then_some(PROFILER),
             interval: self.stack_interval,
-            cpu,
+            cpu: cpu || ebpf,
             wall,
             alloc_bytes: alloc.then_some(ALLOC_BYTES),
             lock: lock.then_some(LOCK),
@@ -176,6 +193,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let folder = arguments.output.clone().unwrap_or_else(|| super::new_recording("record"));
     let title = format!("record {}", targets.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" "));
     let recorder = Recorder::create(&folder, Manifest::new(&title, &super::command_line()))?;
+    if let Some(bytes) = arguments.max_size {
+        recorder.limit_size(bytes);
+    }
     let outcome = record(&arguments, &targets, &recorder, &cancel);
     // Whatever happened, what was recorded is kept.
     let summary = recorder.close();
@@ -203,7 +223,7 @@ fn targets(arguments: &Arguments) -> Result<Vec<(String, Target)>> {
     for (name, target) in &targets {
         if target.vm == Vm::None && !arguments.no_agent {
             bail!(
-                "process {} ({}) is no Java virtual machine; give the --pid of a Cassandra node, or record its CPU and threads alone with --no-agent",
+                "process {} ({}) is no Java virtual machine; give the --pid of a Cassandra node, or record its CPU, threads and stacks alone with --no-agent",
                 target.pid,
                 target.command
             );
@@ -236,12 +256,14 @@ fn record(
     let options = Options {
         interval: arguments.interval,
         agent: (!arguments.no_agent).then_some(AGENT_JAR),
-        stacks: arguments.stack_options().map(|options| (PROFILER, options)),
+        stacks: arguments.stack_options(),
         syscalls: SyscallsOptions {
             mode: arguments.syscalls.mode(),
             max_events_per_s: arguments.max_events_per_s,
             ..SyscallsOptions::default()
         },
+        // Calls on files say not whether a disk was read, and mapped files are read without any.
+        page_cache: arguments.syscalls != Syscalls::Off,
         wire: arguments.wire == Switch::On,
         sched: arguments.sched_options(),
         ..Options::default()
@@ -289,6 +311,7 @@ impl Until {
         heard: &Receiver<Event>,
     ) -> Result<ExitCode> {
         let started = Instant::now();
+        let mut said_full = false;
         steps.step(match (self.lasts, self.child.is_some()) {
             (Some(lasts), _) => format!("recording for {lasts:?}"),
             (None, true) => "recording until the command has ended".to_string(),
@@ -306,6 +329,14 @@ impl Until {
             }
             let health = recorder.health();
             let rows: u64 = health.rows.values().sum();
+            if health.is_full && !std::mem::replace(&mut said_full, true) {
+                steps.keep(|| {
+                    terminal::warn(format_args!(
+                        "the recording has reached --max-size after {:.0} s: calls, stacks, requests on the wire and times off the CPU have no more rows",
+                        started.elapsed().as_secs_f64()
+                    ));
+                });
+            }
             match health.disk_error {
                 Some(error) => steps.live(format_args!("{error}; rows wait in memory")),
                 None => steps.live(format_args!(

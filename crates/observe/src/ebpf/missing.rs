@@ -29,7 +29,7 @@ impl Missing {
         let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
         Missing::new(
             format!("the kernel refused the programs: {error} {last}"),
-            "Linux 5.12 or newer with CONFIG_DEBUG_INFO_BTF and no lockdown is needed",
+            "Linux 5.15 or newer with CONFIG_DEBUG_INFO_BTF and no lockdown is needed",
         )
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn map(object: &Object, name: &str) -> libbpf_rs::Result<MapHandle> {
 }
 
 /// The way on which programs tell what they see; each record is handed over whole.
-pub(crate) fn ring(records: &MapHandle, mut take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Missing> {
+fn ring(records: &MapHandle, mut take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Missing> {
     let ring = MapHandle::try_from(records).and_then(|records| {
         let mut builder = RingBufferBuilder::new();
         builder.add(&records, move |bytes: &[u8]| {

@@ -1,16 +1,19 @@
 //! The programs of a source in the kernel: attached, told whom to follow, and taken off again.
 
-use super::{Losses, Missing, Sums, map, pids, refused};
-use libbpf_rs::{Link, MapCore, MapHandle, Object};
+use super::{Losses, Missing, Sums, map, pids, refused, ring};
+use libbpf_rs::{Link, MapCore, MapHandle, Object, RingBuffer};
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 
 /// Programs that follow processes, tell in a ring buffer what they see, and count. They go when this is dropped.
 pub(crate) struct Programs<const REASONS: usize> {
     links: Vec<Link>,
     object: Object,
-    pub(crate) records: MapHandle,
+    /// None where nothing is told one by one.
+    records: Option<MapHandle>,
     processes: MapHandle,
     losses: Losses<REASONS>,
-    sums: Sums,
+    /// None where nothing is added up.
+    sums: Option<Sums>,
 }
 
 impl<const REASONS: usize> Programs<REASONS> {
@@ -20,12 +23,13 @@ impl<const REASONS: usize> Programs<REASONS> {
     }
 
     fn try_new(object: Object) -> libbpf_rs::Result<Programs<REASONS>> {
+        let has = |name: &str| object.maps().any(|map| map.name() == name);
         Ok(Programs {
             links: Vec::new(),
-            records: map(&object, "records")?,
+            records: has("records").then(|| map(&object, "records")).transpose()?,
             processes: map(&object, "processes")?,
             losses: Losses::new(&object)?,
-            sums: Sums::new(&object)?,
+            sums: has("sums_0").then(|| Sums::new(&object)).transpose()?,
             object,
         })
     }
@@ -40,6 +44,32 @@ impl<const REASONS: usize> Programs<REASONS> {
             self.links.push(program.attach()?);
         }
         pids(&self.processes, followed)
+    }
+
+    /// Begins to follow processes with the one program, which runs at every tick of some clocks.
+    pub(crate) fn attach_to(&mut self, clocks: Vec<OwnedFd>, followed: &[u32]) -> Result<(), Missing> {
+        self.try_attach_to(clocks, followed).map_err(refused)
+    }
+
+    fn try_attach_to(&mut self, clocks: Vec<OwnedFd>, followed: &[u32]) -> libbpf_rs::Result<()> {
+        if let Some(program) = self.object.progs_mut().next() {
+            for clock in clocks {
+                self.links.push(program.attach_perf_event(clock.as_raw_fd())?);
+                // The link closes it.
+                let _ = clock.into_raw_fd();
+            }
+        }
+        pids(&self.processes, followed)
+    }
+
+    /// The way on which the programs tell what they see; each record is handed over whole.
+    pub(crate) fn ring(&self, take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Missing> {
+        match &self.records {
+            Some(records) => ring(records, take),
+            None => {
+                Err(Missing::new("the programs have no ring buffer", "this is a mistake in helenus; tell its authors"))
+            }
+        }
     }
 
     /// Stops to follow a process that has ended: its number may be given to another.
@@ -60,6 +90,6 @@ impl<const REASONS: usize> Programs<REASONS> {
 
     /// Takes out the sums since the last time, each as its key and value.
     pub(crate) fn take_sums(&mut self, each: impl FnMut(&[u8], &[u8])) -> libbpf_rs::Result<()> {
-        self.sums.take(each)
+        self.sums.as_mut().map_or(Ok(()), |sums| sums.take(each))
     }
 }

@@ -44,6 +44,16 @@ impl NamedThreads {
         self.threads.insert(tid, Thread { process, short, named });
     }
 
+    /// A thread with the name that the kernel has for it now.
+    pub(crate) fn seen(&mut self, process: u8, tid: u32, name: &[u8]) -> Named {
+        let known =
+            self.threads.get(&tid).is_some_and(|known| known.process == process && known.short.as_bytes() == name);
+        if !known {
+            self.told(process, tid, name);
+        }
+        self.named(tid)
+    }
+
     pub(crate) fn named(&self, tid: u32) -> Named {
         self.threads.get(&tid).map_or(&self.nameless, |thread| &thread.named).clone()
     }

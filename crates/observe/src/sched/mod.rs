@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! sched_switch ─▶ off the CPU, why ─┐
+//! sched_waking ─▶ woken, by whom ───┤
 //! sched_wakeup ─▶ ready to run ─────┤                         ┌─▶ off_cpu, stacks
 //! sched_switch ─▶ on a CPU again ───┴▶ ring buffer ─▶ reader ─┤
 //!                                  └─▶ table of sums ─▶ ──────┼─▶ run_queue
@@ -11,17 +12,17 @@
 //! Our own process is never followed, so that what the recorder does is not what it records.
 
 mod kernel;
+mod others;
 mod reader;
 mod records;
-mod symbols;
 
 use crate::ebpf::{self, Missing, Reading};
 use crate::names::ThreadNames;
+use crate::symbols::KernelSymbols;
 use crate::{Event, Events, Watched};
 use helenus_recording::{Recorder, SourceFacts};
 use reader::Reader;
 use std::time::Duration;
-use symbols::Symbols;
 
 pub(crate) const SOURCE: &str = "sched";
 pub(crate) const PROVIDER: &str = "ebpf";
@@ -34,7 +35,7 @@ pub struct SchedOptions {
     pub off_cpu_above: Duration,
     /// Whether those rows say where in the kernel the thread was.
     pub stacks: bool,
-    /// Size of the ring buffer, rounded up to a power of two: a time off the CPU takes 48 bytes, with its stack 312.
+    /// Size of the ring buffer, rounded up to a power of two: a time off the CPU takes 72 bytes, with its stack 336.
     pub buffer_bytes: u32,
 }
 
@@ -105,7 +106,7 @@ impl Sched {
         mut options: SchedOptions,
     ) -> Result<(Sched, Option<String>), Missing> {
         ebpf::look()?;
-        let (symbols, no_symbols) = match options.stacks.then(Symbols::read) {
+        let (symbols, no_symbols) = match options.stacks.then(KernelSymbols::read) {
             None => (None, None),
             Some(Ok(symbols)) => (Some(symbols), None),
             Some(Err(error)) => {

@@ -1,20 +1,24 @@
 //! The thread that takes what the programs in the kernel tell, and makes rows of it.
 
 use super::kernel::Programs;
+use super::others::{Others, Who};
 use super::records::{self, LOST_REASONS, OffCpuTime, Record, Summed};
-use super::symbols::Symbols;
 use super::{PROVIDER, SOURCE};
 use crate::Watched;
 use crate::ebpf::{self, Followed, Missing, Named, NamedThreads};
 use crate::names::ThreadNames;
-use crate::stacks::Frames;
-use helenus_recording::rows::{Migrations, OffCpu, RunQueueDelay, Stack};
+use crate::stacks::{Frames, KnownStacks};
+use crate::symbols::KernelSymbols;
+use helenus_recording::rows::{Migrations, OffCpu, RunQueueDelay};
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use libbpf_rs::RingBuffer;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
+
+/// What every stack begins with at its innermost end: the switch itself, and the programs that look at it.
+const SWITCH: &str = "__schedule";
 
 /// A row that waits for its batch.
 struct Row {
@@ -22,23 +26,17 @@ struct Row {
     tid: u32,
     off_cpu: OffCpuTime,
     named: Named,
+    by: Who,
     stack: Option<i64>,
-}
-
-/// The stacks of the kernel that have been seen, each named once.
-struct KernelStacks {
-    symbols: Symbols,
-    numbers: HashMap<Vec<u64>, i64>,
-    /// Those that have a row. Different addresses may have the same names.
-    told: HashSet<i64>,
-    /// Rows that wait: number, frames, and when the stack was first seen.
-    rows: Vec<(i64, Frames, i64)>,
 }
 
 /// What is known of threads, and the rows that wait.
 struct Follower {
     threads: NamedThreads,
-    stacks: Option<KernelStacks>,
+    others: Others,
+    /// None where they are not wanted.
+    symbols: Option<KernelSymbols>,
+    stacks: KnownStacks,
     rows: Vec<Row>,
 }
 
@@ -56,17 +54,17 @@ impl Reader {
         recorder: Recorder,
         followed: Vec<(Watched, ThreadNames)>,
         programs: Programs,
-        symbols: Option<Symbols>,
+        symbols: Option<KernelSymbols>,
     ) -> Reader {
         let pids = followed.iter().map(|(watched, _)| watched.pid).collect();
         let names = followed.iter().map(|(_, names)| names.clone()).collect();
-        let stacks = symbols.map(|symbols| KernelStacks {
+        let follower = Follower {
+            threads: NamedThreads::new(pids, names),
+            others: Others::default(),
             symbols,
-            numbers: HashMap::new(),
-            told: HashSet::new(),
+            stacks: KnownStacks::default(),
             rows: Vec::new(),
-        });
-        let follower = Follower { threads: NamedThreads::new(pids, names), stacks, rows: Vec::new() };
+        };
         Reader {
             recorder,
             followed: followed.into_iter().map(|(watched, _)| Followed::new(watched)).collect(),
@@ -79,7 +77,7 @@ impl Reader {
     /// The way on which the programs tell what they see.
     pub(super) fn ring(&self) -> Result<RingBuffer<'static>, Missing> {
         let follower = Rc::clone(&self.follower);
-        ebpf::ring(&self.programs.records, move |bytes| follower.borrow_mut().take(bytes))
+        self.programs.ring(move |bytes| follower.borrow_mut().take(bytes))
     }
 }
 
@@ -94,12 +92,7 @@ impl ebpf::Reader for Reader {
             return;
         }
         let clock = self.recorder.clock();
-        if let Some(stacks) = &mut follower.stacks {
-            for (stack, frames, time_ns) in stacks.rows.drain(..) {
-                let time_ns = clock.from_monotonic_ns(time_ns);
-                self.recorder.append(Stack { time_ns, stack, frames: &frames.names, kinds: &frames.kinds });
-            }
-        }
+        follower.stacks.append(&self.recorder);
         // A thread's times in a row: its name repeats, and they follow each other.
         follower.rows.sort_unstable_by_key(|row| (row.tid, row.off_cpu.start_ns));
         for row in &follower.rows {
@@ -119,6 +112,9 @@ impl ebpf::Reader for Reader {
             reason: row.off_cpu.reason,
             from_cpu: i64::from(row.off_cpu.from_cpu),
             to_cpu: i64::from(row.off_cpu.to_cpu),
+            by_tid: row.by.tid,
+            by_thread: &row.by.thread,
+            by_process: &row.by.process,
             stack: row.stack,
         }));
         follower.rows.clear();
@@ -134,7 +130,9 @@ impl ebpf::Reader for Reader {
         // What came with them: at the end nobody looks again.
         self.append(0);
         self.report(interval);
-        self.follower.borrow_mut().threads.tidy();
+        let mut follower = self.follower.borrow_mut();
+        follower.threads.tidy();
+        follower.others.forget();
     }
 }
 
@@ -213,29 +211,27 @@ impl Follower {
         match records::record(bytes) {
             None => {}
             Some(Record::OffCpu { process, tid, off_cpu, frames }) => {
-                let stack = match &mut self.stacks {
-                    Some(stacks) if !frames.is_empty() => Some(stacks.number(frames, off_cpu.start_ns)),
+                let stack = match &self.symbols {
+                    Some(symbols) if !frames.is_empty() => {
+                        Some(
+                            self.stacks.number(frames, off_cpu.start_ns, |addresses| kernel_frames(symbols, addresses)),
+                        )
+                    }
                     _ => None,
                 };
-                self.rows.push(Row { process, tid, off_cpu, named: self.threads.named(tid), stack });
+                let by = self.others.who(&off_cpu.by, &self.threads);
+                self.rows.push(Row { process, tid, off_cpu, named: self.threads.named(tid), by, stack });
             }
             Some(Record::Thread { process, tid, name }) => self.threads.told(process, tid, name),
         }
     }
 }
 
-impl KernelStacks {
-    fn number(&mut self, addresses: Vec<u64>, time_ns: i64) -> i64 {
-        if let Some(number) = self.numbers.get(&addresses) {
-            return *number;
-        }
-        let (names, depth) = self.symbols.frames(&addresses);
-        let frames = Frames { names, kinds: "k".repeat(depth) };
-        let number = frames.number();
-        if self.told.insert(number) {
-            self.rows.push((number, frames, time_ns));
-        }
-        self.numbers.insert(addresses, number);
-        number
-    }
+/// From the outermost to the innermost; what looks at the switch is left out.
+fn kernel_frames(symbols: &KernelSymbols, innermost_first: &[u64]) -> Frames {
+    let names: Vec<String> = innermost_first.iter().map(|address| symbols.name(*address)).collect();
+    let from = names.iter().position(|name| name == SWITCH).unwrap_or(0);
+    let mut frames = Frames::default();
+    names[from..].iter().rev().for_each(|name| frames.push(name, 'k'));
+    frames
 }

@@ -44,6 +44,22 @@ pub(super) struct OffCpuTime {
     pub(super) reason: &'static str,
     pub(super) from_cpu: u32,
     pub(super) to_cpu: u32,
+    /// Who took its CPU, or woke it.
+    pub(super) by: Other,
+}
+
+/// A thread of whatever process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Other {
+    /// 0 in an interrupt, and for what is not known.
+    pub(super) tid: u32,
+    pub(super) tgid: u32,
+    /// As the kernel has it, up to the first zero.
+    pub(super) name: [u8; Other::NAME_BYTES],
+}
+
+impl Other {
+    pub(super) const NAME_BYTES: usize = 16;
 }
 
 /// What the kernel adds up, by thread.
@@ -74,7 +90,8 @@ pub(super) fn record(bytes: &[u8]) -> Option<Record<'_>> {
             let reason = REASONS.get(usize::from(reason))?;
             let [start_ns, duration_ns, run_queue_ns] = [rest.i64()?, rest.i64()?, rest.i64()?];
             let [from_cpu, to_cpu] = [rest.u32()?, rest.u32()?];
-            let off_cpu = OffCpuTime { start_ns, duration_ns, run_queue_ns, reason, from_cpu, to_cpu };
+            let by = Other { tid: rest.u32()?, tgid: rest.u32()?, name: rest.array()? };
+            let off_cpu = OffCpuTime { start_ns, duration_ns, run_queue_ns, reason, from_cpu, to_cpu, by };
             let mut frames = Vec::new();
             if kind == 1 {
                 let filled = usize::try_from(rest.i64()?).ok()? / size_of::<u64>();
@@ -127,6 +144,8 @@ mod tests {
                 bytes.extend(number.to_ne_bytes());
             }
             bytes.extend([0_u32.to_ne_bytes(), 1_u32.to_ne_bytes()].concat());
+            bytes.extend([8_u32.to_ne_bytes(), 7_u32.to_ne_bytes()].concat());
+            bytes.extend(b"waker\0\0\0\0\0\0\0\0\0\0\0");
             bytes.extend(said.to_ne_bytes());
             (0..FRAMES as u64).for_each(|frame| bytes.extend(frame.to_ne_bytes()));
             bytes
@@ -134,6 +153,7 @@ mod tests {
         let frames = |said| match record(&record_of(said)) {
             Some(Record::OffCpu { frames, off_cpu, .. }) => {
                 assert_eq!((off_cpu.reason, off_cpu.to_cpu), ("disk", 1));
+                assert_eq!((off_cpu.by.tid, off_cpu.by.tgid, text(&off_cpu.by.name)), (8, 7, &b"waker"[..]));
                 Some(frames.len())
             }
             _ => None,

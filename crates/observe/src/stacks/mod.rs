@@ -1,41 +1,31 @@
-//! Stacks of a JVM's threads, sampled by async-profiler within it.
-//!
-//! The profiler's library is loaded over the attach protocol. It writes JFR to a file in the target's /tmp that is opened
-//! here and unlinked at once, so that nothing is left there however this ends; each chunk of it is read as soon as it is
-//! whole, and its place on the disk given back. The profiler is started for some minutes at a time: when its recorder was
-//! killed, it ends by itself.
+//! Stacks of the watched processes' threads: by async-profiler within a JVM, and by a program in the kernel where that
+//! can't be loaded, or where the process is no JVM.
 
 mod frames;
 pub mod jfr;
+mod kernel;
+mod known;
+mod profiler;
 
 pub use frames::Frames;
+pub use kernel::ebpf_stacks_available;
+pub(crate) use known::KnownStacks;
 
 use crate::names::ThreadNames;
-use crate::{Event, Events, thread_group};
-use helenus_cassandra::attach;
-use helenus_cassandra::target::Target;
-use helenus_recording::rows::{SourceReport, Stack, StackSample};
-use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
-use jfr::SampleEvent;
-use std::collections::HashSet;
-use std::fs::File;
-use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use crate::{Event, Events, ProcessKind, Watched};
+use helenus_cassandra::target::{self, Target, Vm, Which};
+use helenus_recording::Recorder;
+use kernel::KernelSampler;
+use profiler::Profiler;
+use std::time::Duration;
 
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-const REPORT_EVERY: Duration = Duration::from_secs(1);
-/// After so long the profiler is started anew, and so much later it ends by itself where that did not happen.
-const SESSION: Duration = Duration::from_secs(300);
-const GRACE: Duration = Duration::from_secs(30);
-const PROVIDER: &str = "async-profiler";
+const SOURCE: &str = "stacks";
 
 /// What is sampled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StackOptions {
+    /// The profiler's library, which is loaded into JVMs; none to load nothing, and sample CPU time by eBPF.
+    pub profiler: Option<&'static [u8]>,
     /// CPU time, or with `wall` time that goes by, between two samples of a thread.
     pub interval: Duration,
     pub cpu: bool,
@@ -48,286 +38,97 @@ pub struct StackOptions {
 
 impl Default for StackOptions {
     fn default() -> StackOptions {
-        StackOptions { interval: Duration::from_millis(10), cpu: true, wall: false, alloc_bytes: None, lock: None }
+        StackOptions {
+            profiler: None,
+            interval: Duration::from_millis(10),
+            cpu: true,
+            wall: false,
+            alloc_bytes: None,
+            lock: None,
+        }
     }
 }
 
-impl StackOptions {
-    /// In the profiler's words.
-    fn command(&self) -> String {
-        let interval_ns = self.interval.as_nanos();
-        let mut words = Vec::new();
-        if self.cpu {
-            words.push(format!("event=cpu,interval={interval_ns}"));
-        }
-        if self.wall {
-            words.push(format!("wall={interval_ns}"));
-        }
-        words.extend(self.alloc_bytes.map(|bytes| format!("alloc={bytes}")));
-        words.extend(self.lock.map(|lock| format!("lock={}", lock.as_nanos())));
-        words.join(",")
-    }
-}
-
-/// The profiler in one JVM, and the thread that reads it.
-#[derive(Debug)]
+/// The running source.
+#[derive(Debug, Default)]
 pub(crate) struct Stacks {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
+    profilers: Vec<Profiler>,
+    kernel: Option<KernelSampler>,
 }
 
 impl Stacks {
-    /// Loads and starts the profiler. The reason when it can't be.
+    /// Begins to sample the servers among the processes. What can't be is said, and the rest goes on.
     pub(crate) fn start(
         recorder: &Recorder,
-        (node, target): (&str, Target),
-        library: &'static [u8],
-        options: StackOptions,
-        (names, events): (ThreadNames, Events),
-    ) -> Result<Stacks, String> {
-        let session = Session::begin(&target, library, &options)?;
-        for warning in &session.warnings {
-            let reason = format!("stacks are sampled with less than asked for: {warning}");
-            // The one who listened may have had enough.
-            let _ = events.send(Event::Degraded { node: node.into(), source: "stacks", reason });
+        watched: &[Watched],
+        names: &[ThreadNames],
+        options: &StackOptions,
+        events: &Events,
+    ) -> Stacks {
+        let mut stacks = Stacks::default();
+        let mut without = Vec::new();
+        let servers = watched.iter().zip(names).filter(|(watched, _)| watched.process == ProcessKind::Server);
+        for (watched, names) in servers {
+            let heard = (names.clone(), events.clone());
+            let profiler = match options.profiler {
+                None => Err("no library is to be loaded into it".to_string()),
+                Some(library) => jvm(watched).and_then(|target| {
+                    Profiler::start(recorder, (&watched.node, target), library, options.clone(), heard)
+                }),
+            };
+            match profiler {
+                Ok(profiler) => stacks.profilers.push(profiler),
+                Err(reason) => without.push((watched.clone(), names.clone(), reason)),
+            }
         }
-        let facts = SourceFacts {
-            name: "stacks".into(),
-            node: node.into(),
-            provider: PROVIDER.into(),
-            note: format!("{}, monotonic clock", options.command()),
-        };
-        recorder.update_manifest(|manifest| manifest.sources.push(facts)).map_err(|error| error.to_string())?;
-        let (stop, stopped) = channel();
-        let reader = Reader {
-            recorder: recorder.clone(),
-            node: node.to_string(),
-            target,
-            library,
-            interval_ns: i64::try_from(options.interval.as_nanos()).unwrap_or(i64::MAX),
-            options,
-            names,
-            events,
-            known: HashSet::new(),
-            captured: 0,
-        };
-        let thread = std::thread::Builder::new().name("stacks".into()).spawn(move || reader.run(session, &stopped));
-        Ok(Stacks { stop, thread: thread.map_err(|error| error.to_string())? })
+        stacks.kernel = in_the_kernel(recorder, without, options, events);
+        stacks
     }
 
+    /// Takes the profilers and the program off, after the last samples are in the recording.
     pub(crate) fn stop(self) {
-        drop(self.stop);
-        // A panic there has been printed; what it recorded is there.
-        let _ = self.thread.join();
+        if let Some(kernel) = self.kernel {
+            kernel.stop();
+        }
+        self.profilers.into_iter().for_each(Profiler::stop);
     }
 }
 
-/// The profiler between its start and its stop, and the file that it writes.
-struct Session {
-    file: File,
-    /// Up to here it is read.
-    read: u64,
-    begun: Instant,
-    /// What the profiler could not do as asked, such as seeing the kernel's frames.
-    warnings: Vec<String>,
-}
-
-impl Session {
-    fn begin(target: &Target, library: &[u8], options: &StackOptions) -> Result<Session, String> {
-        let name = format!(".helenus-stacks-{}-{:016x}", target.inner_pid, unguessable());
-        let path = |what: &str| format!("/proc/{}/root/tmp/{name}.{what}", target.pid);
-        let ends_s = (SESSION + GRACE).as_secs();
-        let command = format!(
-            "start,{},clock=monotonic,jfr,chunktime=1s,timeout={ends_s},file=/tmp/{name}.jfr,log=/tmp/{name}.log",
-            options.command()
-        );
-        let started = attach::load_native(target, library, &command);
-        let said = std::fs::read_to_string(path("log")).unwrap_or_default();
-        let file = File::open(path("jfr"));
-        // Opened, they need no name any more. They may not be there at all.
-        for what in ["log", "jfr"] {
-            let _ = std::fs::remove_file(path(what));
-        }
-        match (started, file) {
-            (Ok(()), Ok(file)) => {
-                let warnings =
-                    said.lines().filter_map(|line| line.strip_prefix("[WARN]")).map(|line| line.trim().into());
-                Ok(Session { file, read: 0, begun: Instant::now(), warnings: warnings.collect() })
-            }
-            (Ok(()), Err(error)) => Err(format!("the profiler's file cannot be opened: {error}")),
-            (Err(_), _) if said.contains("already started") => Err(format!(
-                "another recorder has the profiler in this JVM; it ends with that recorder, or within {} min if that was killed",
-                (SESSION + GRACE).as_secs().div_ceil(60)
-            )),
-            (Err(error), _) => Err(format!("{error}{}{}", if said.is_empty() { "" } else { ": " }, said.trim())),
-        }
-    }
-
-    /// The next chunk, once it is whole.
-    fn next_chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
-        // Up to and with the size.
-        let mut head = [0; 16];
-        let there = self.file.metadata()?.len().saturating_sub(self.read);
-        if there < head.len() as u64 {
-            return Ok(None);
-        }
-        self.file.read_exact_at(&mut head, self.read)?;
-        let size = u64::from_be_bytes([head[8], head[9], head[10], head[11], head[12], head[13], head[14], head[15]]);
-        if size < head.len() as u64 || size > there {
-            return Ok(None);
-        }
-        let mut chunk = vec![0; usize::try_from(size).map_err(io::Error::other)?];
-        self.file.read_exact_at(&mut chunk, self.read)?;
-        self.give_back(size);
-        self.read += size;
-        Ok(Some(chunk))
-    }
-
-    /// Whether there is a part of a chunk.
-    fn is_cut_off(&self) -> bool {
-        self.file.metadata().is_ok_and(|file| file.len() > self.read)
-    }
-
-    /// Gives the place of a chunk back to the disk: the file only grows.
-    fn give_back(&self, size: u64) {
-        let (Ok(from), Ok(size)) = (libc::off_t::try_from(self.read), libc::off_t::try_from(size)) else { return };
-        let how = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: the descriptor is open for as long as `self`, and the call takes no pointers. Where the file is open
-        // for reading alone or the file system can't, the place stays taken until the session ends.
-        unsafe { libc::fallocate(self.file.as_raw_fd(), how, from, size) };
+/// The JVM that a process is, or why it can't have a profiler.
+fn jvm(watched: &Watched) -> Result<Target, String> {
+    match target::find(Which::Pid(watched.pid.cast_signed())) {
+        Ok(target) if target.vm == Vm::None => Err("it is no Java virtual machine".to_string()),
+        Ok(target) => Ok(target),
+        Err(error) => Err(error.to_string()),
     }
 }
 
-struct Reader {
-    recorder: Recorder,
-    node: String,
-    target: Target,
-    library: &'static [u8],
-    interval_ns: i64,
-    options: StackOptions,
-    names: ThreadNames,
-    events: Events,
-    /// Stacks that have a row.
-    known: HashSet<i64>,
-    captured: i64,
-}
-
-impl Reader {
-    fn run(mut self, session: Session, stopped: &Receiver<()>) {
-        let mut session = Some(session);
-        let (mut reported, mut reported_ns) = (Instant::now(), self.recorder.clock().now_ns());
-        let mut cpu_ns = cpu_time_of_this_thread_ns();
-        loop {
-            let over = stopped.recv_timeout(LOOK_EVERY) != Err(RecvTimeoutError::Timeout);
-            if over {
-                self.stop_profiler();
-            }
-            if let Some(open) = &mut session
-                && let Err(reason) = self.take(open)
-            {
-                self.degrade(&reason);
-                session = None;
-            }
-            if over || reported.elapsed() >= REPORT_EVERY {
-                reported = Instant::now();
-                let (now_ns, now_cpu_ns) = (self.recorder.clock().now_ns(), cpu_time_of_this_thread_ns());
-                self.recorder.append(SourceReport {
-                    time_ns: now_ns,
-                    interval_ns: now_ns - reported_ns,
-                    source: "stacks",
-                    node: &self.node,
-                    provider: PROVIDER,
-                    captured: std::mem::take(&mut self.captured),
-                    lost: 0,
-                    lost_reason: "",
-                    cpu_ns: Some(now_cpu_ns - cpu_ns),
-                });
-                (reported_ns, cpu_ns) = (now_ns, now_cpu_ns);
-            }
-            let ended = !self.target.is_alive();
-            if ended && session.as_ref().is_some_and(Session::is_cut_off) {
-                self.degrade("the node ended, and the last seconds of them are lost with it");
-            }
-            if over || ended {
-                return;
-            }
-            if session.as_ref().is_some_and(|session| session.begun.elapsed() >= SESSION) {
-                session = self.begin_anew(session.take());
-            }
-        }
+/// Samples those by eBPF that have no profiler, and says so with the reason.
+fn in_the_kernel(
+    recorder: &Recorder,
+    without: Vec<(Watched, ThreadNames, String)>,
+    options: &StackOptions,
+    events: &Events,
+) -> Option<KernelSampler> {
+    if without.is_empty() {
+        return None;
     }
-
-    fn begin_anew(&mut self, session: Option<Session>) -> Option<Session> {
-        self.stop_profiler();
-        if let Some(mut session) = session
-            && let Err(reason) = self.take(&mut session)
-        {
-            self.degrade(&reason);
+    let followed: Vec<_> = without.iter().map(|(watched, names, _)| (watched.clone(), names.clone())).collect();
+    let sampler = match options.cpu {
+        true => {
+            KernelSampler::start(recorder, &followed, options.interval, events).map_err(|missing| missing.to_string())
         }
-        match Session::begin(&self.target, self.library, &self.options) {
-            Ok(session) => Some(session),
-            Err(reason) => {
-                self.degrade(&reason);
-                None
-            }
-        }
-    }
-
-    fn stop_profiler(&self) {
-        // A target that has ended has no profiler either; and one that can't be told ends by itself.
-        let _ = attach::load_native(&self.target, self.library, "stop,loglevel=none");
-    }
-
-    /// Reads all chunks that are whole.
-    fn take(&mut self, session: &mut Session) -> Result<(), String> {
-        while let Some(chunk) = session.next_chunk().map_err(|error| format!("the profiler's file: {error}"))? {
-            let read = jfr::read_chunk(&chunk).map_err(|error| format!("the profiler's file: {error}"))?;
-            self.append(&read);
-        }
-        Ok(())
-    }
-
-    fn append(&mut self, read: &jfr::Samples) {
-        let numbers: Vec<i64> = read.stacks.iter().map(Frames::number).collect();
-        let clock = self.recorder.clock();
-        for sample in &read.samples {
-            let (frames, stack) = (&read.stacks[sample.stack], numbers[sample.stack]);
-            let time_ns = clock.from_monotonic_ns(sample.time_ns);
-            if self.known.insert(stack) {
-                self.recorder.append(Stack { time_ns, stack, frames: &frames.names, kinds: &frames.kinds });
-            }
-            // Names that the kernel cut off are told whole where the agent knows them.
-            let full = self.names.full(sample.tid, &sample.thread);
-            let thread = full.as_deref().unwrap_or(&sample.thread);
-            let group = if full.is_some() { thread_group(thread).to_string() } else { self.names.group(thread) };
-            self.recorder.append(StackSample {
-                time_ns,
-                node: &self.node,
-                event: sample.event.name(),
-                weight: match sample.event {
-                    SampleEvent::Cpu | SampleEvent::Wall | SampleEvent::Native => {
-                        sample.count.saturating_mul(self.interval_ns)
-                    }
-                    SampleEvent::Alloc | SampleEvent::Lock => sample.weight.unwrap_or_default(),
-                },
-                tid: sample.tid,
-                thread,
-                thread_group: &group,
-                stack,
-            });
-            self.captured += 1;
-        }
-    }
-
-    fn degrade(&self, reason: &str) {
-        let reason = format!("no more stacks: {reason}");
+        false => Err("eBPF samples CPU time alone; ask for cpu as well".to_string()),
+    };
+    for (watched, _, reason) in without {
+        let reason = match &sampler {
+            Ok(_) => format!(
+                "CPU time is sampled by eBPF ({reason}): by frame pointers, and what the process compiled itself has names only where it writes /tmp/perf-PID.map"
+            ),
+            Err(missing) => format!("no stacks are sampled: {reason}, and by eBPF they can't be: {missing}"),
+        };
         // The one who listened may have had enough.
-        let _ = self.events.send(Event::Degraded { node: self.node.clone(), source: "stacks", reason });
+        let _ = events.send(Event::Degraded { node: watched.node, source: SOURCE, reason });
     }
-}
-
-/// A number that nobody can have put a file under before.
-fn unguessable() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    std::collections::hash_map::RandomState::new().build_hasher().finish()
+    sampler.ok()
 }

@@ -84,7 +84,7 @@ impl Reader {
     /// The way on which the programs tell what they see.
     pub(super) fn ring(&self) -> Result<RingBuffer<'static>, Missing> {
         let follower = Rc::clone(&self.follower);
-        ebpf::ring(&self.programs.records, move |bytes| follower.borrow_mut().take(bytes))
+        self.programs.ring(move |bytes| follower.borrow_mut().take(bytes))
     }
 }
 

@@ -1,6 +1,7 @@
 package io.helenus.agent.core;
 
 import io.helenus.agent.control.Relay;
+import io.helenus.agent.sources.ClientRequests;
 import io.helenus.agent.sources.Feed;
 import io.helenus.agent.sources.PauseProvider;
 import io.helenus.agent.sources.Pools;
@@ -74,11 +75,14 @@ final class Session {
       case "valves":
         samples.add(new ValveWindows(feed("valves", "agent-valves"), relay::ask));
         break;
+      case "client_requests":
+        samples.add(new ClientRequests(feed("client_requests", "agent-mbeans")));
+        break;
       default:
         log.line(
             "there is no source "
                 + name
-                + "; there are pauses, pools, tables, stalls, probes, valves");
+                + "; there are pauses, pools, tables, stalls, client_requests, probes, valves");
     }
   }
 

@@ -3,78 +3,101 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "56dabc0ba6d5dd74";
+  public static final String FINGERPRINT = "2a86d8762d1c174b";
+
+  /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
+  public static final int CLIENT_REQUESTS = 0;
 
   /** What each CPU of the machine did in an interval, from /proc/stat. */
-  public static final int CPUS = 0;
+  public static final int CPUS = 1;
 
   /** What explain found, most important first. */
-  public static final int FINDINGS = 1;
+  public static final int FINDINGS = 2;
 
   /** Interrupts that each CPU of the machine served in an interval, from /proc/interrupts and /proc/softirqs. An interrupt that did not come in the interval has no row. */
-  public static final int INTERRUPTS = 2;
+  public static final int INTERRUPTS = 3;
 
   /** Named stretches of time on the clock of the recording, such as the phases of a load. */
-  public static final int MARKS = 3;
+  public static final int MARKS = 4;
 
   /** Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs. */
-  public static final int MIGRATIONS = 4;
+  public static final int MIGRATIONS = 5;
 
   /** One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end. */
-  public static final int OFF_CPU = 5;
+  public static final int OFF_CPU = 6;
+
+  /** What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT). */
+  public static final int PAGE_CACHE = 7;
 
   /** Times in which the JVM of a node stopped its threads. */
-  public static final int PAUSES = 6;
+  public static final int PAUSES = 8;
 
   /** Thread pools of a node, as its own metrics give them. */
-  public static final int POOLS = 7;
+  public static final int POOLS = 9;
 
   /** Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up. */
-  public static final int PROBE_CALLS = 8;
+  public static final int PROBE_CALLS = 10;
 
   /** How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration. */
-  public static final int PROBE_LATENCY = 9;
+  public static final int PROBE_LATENCY = 11;
 
   /** What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up. */
-  public static final int PROBES = 10;
+  public static final int PROBES = 12;
 
   /** One row per request that the load driver sent, as the client saw it. */
-  public static final int REQUESTS = 11;
+  public static final int REQUESTS = 13;
 
   /** Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these. */
-  public static final int RUN_QUEUE = 12;
+  public static final int RUN_QUEUE = 14;
 
-  /** What a thread was doing at a moment: its stack, from the profiler. One row per sample. */
-  public static final int SAMPLES = 13;
+  /** What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample. */
+  public static final int SAMPLES = 15;
 
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
-  public static final int SOURCES = 14;
+  public static final int SOURCES = 16;
 
   /** The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
-  public static final int STACKS = 15;
+  public static final int STACKS = 17;
 
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
-  public static final int STALLS = 16;
+  public static final int STALLS = 18;
 
   /** System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these. */
-  public static final int SYSCALL_SUMMARY = 17;
+  public static final int SYSCALL_SUMMARY = 19;
 
   /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
-  public static final int SYSCALLS = 18;
+  public static final int SYSCALLS = 20;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 19;
+  public static final int TABLE_STATS = 21;
 
   /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 20;
+  public static final int THREADS = 22;
 
   /** What the valves of a node measured and decided: one row per window. */
-  public static final int VALVES = 21;
+  public static final int VALVES = 23;
 
   /** One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second. */
-  public static final int WIRE = 22;
+  public static final int WIRE = 24;
 
   private Tables() {}
+
+  public static void clientRequests(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String kind,
+      long count,
+      long totalNs) {
+    rows.row(CLIENT_REQUESTS);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(kind);
+    rows.int64(count);
+    rows.int64(totalNs);
+  }
 
   public static void cpuSample(
       RowBuffer rows,
@@ -207,6 +230,9 @@ public final class Tables {
       String reason,
       long fromCpu,
       long toCpu,
+      Long byTid,
+      String byThread,
+      String byProcess,
       Long stack) {
     rows.row(OFF_CPU);
     rows.int64(startNs);
@@ -219,7 +245,35 @@ public final class Tables {
     rows.string(reason);
     rows.int64(fromCpu);
     rows.int64(toCpu);
+    rows.nullableInt64(byTid);
+    rows.string(byThread);
+    rows.string(byProcess);
     rows.nullableInt64(stack);
+  }
+
+  public static void pageCacheReads(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String threadGroup,
+      String file,
+      String device,
+      long inode,
+      String how,
+      long faults,
+      long bytes) {
+    rows.row(PAGE_CACHE);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(threadGroup);
+    rows.string(file);
+    rows.string(device);
+    rows.int64(inode);
+    rows.string(how);
+    rows.int64(faults);
+    rows.int64(bytes);
   }
 
   public static void pause(

@@ -13,6 +13,7 @@ class CassandraSourcesTest {
   private final FakeCassandra cassandra = new FakeCassandra();
   private final Frames frames = new Frames();
   private final Pools pools = new Pools(frames.feed("pools"));
+  private final ClientRequests requests = new ClientRequests(frames.feed("client_requests"));
   private final TableStats tables = new TableStats(frames.feed("tables"));
 
   @AfterEach
@@ -38,6 +39,7 @@ class CassandraSourcesTest {
   void aJvmThatIsNoCassandraHasNoRowsAndNoVersion() throws Exception {
     assertTrue(read(pools).isEmpty());
     assertTrue(read(tables).isEmpty());
+    assertTrue(read(requests).isEmpty());
     assertNull(Cassandra.version());
   }
 
@@ -88,6 +90,28 @@ class CassandraSourcesTest {
     assertEquals(2.5, row.get("sstables_per_read_p95"));
     assertNull(row.get("tombstones_per_slice_p95"));
     assertEquals(0.25, row.get("droppable_ratio"));
+  }
+
+  private void ended(String scope, long count, long totalMicros) throws Exception {
+    cassandra.clientRequest(scope, "Latency", count);
+    cassandra.clientRequest(scope, "TotalLatency", totalMicros);
+  }
+
+  @Test
+  void requestsAreThoseThatEndedSinceTheLastReading() throws Exception {
+    ended("Read", 1_000, 5_000_000);
+    ended("Read-LOCAL_QUORUM", 1_000, 5_000_000);
+    ended("Write", 7, 70);
+    assertTrue(read(requests).isEmpty(), "what was before is not counted");
+    ended("Read", 1_004, 5_001_200);
+    ended("Read-LOCAL_QUORUM", 1_004, 5_001_200);
+    List<Schema.Row> rows = read(requests);
+    assertEquals(1, rows.size(), "neither what rests nor what counts the same again");
+    assertEquals("Read", rows.get(0).get("kind"));
+    assertEquals(4, rows.get(0).number("count"));
+    assertEquals(1_200_000, rows.get(0).number("total_ns"));
+    assertTrue(rows.get(0).number("interval_ns") > 0);
+    assertTrue(read(requests).isEmpty());
   }
 
   @Test

@@ -96,6 +96,13 @@ final class FakeCassandra implements AutoCloseable {
         value);
   }
 
+  Bean clientRequest(String scope, String metric, Object count) throws JMException {
+    return set(
+        "org.apache.cassandra.metrics:type=ClientRequest,scope=" + scope + ",name=" + metric,
+        "Count",
+        count);
+  }
+
   void drop(String prefix) throws JMException {
     for (String name : Map.copyOf(beans).keySet()) {
       if (name.startsWith(prefix)) {

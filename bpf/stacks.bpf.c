@@ -1,0 +1,78 @@
+/*
+ * Takes the stacks of the threads of some processes at every tick of a CPU's clock that meets one of them running. A sample
+ * goes whole through the ring buffer: a table of stacks in the kernel would mix those up whose hashes collide, and the
+ * reader has to know each stack anyway.
+ */
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include "stacks.h"
+
+/* The kernel's number for the stack of the process, among the flags of bpf_get_stack. */
+#define BPF_F_USER_STACK (1ULL << 8)
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 23);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, PROCESSES * LOST_REASONS);
+	__type(key, __u32);
+	__type(value, __u64);
+} losses SEC(".maps");
+
+/* Where a sample is put together: more than fits on the stack of a program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sample);
+} rooms SEC(".maps");
+
+SEC("perf_event")
+int tick(void *ctx)
+{
+	__u64 ids = bpf_get_current_pid_tgid();
+	__u32 tgid = ids >> 32, zero = 0;
+	struct process *process;
+	struct sample *sample;
+	__u64 bytes;
+	long got;
+
+	/* The idle threads. */
+	if (!tgid)
+		return 0;
+	process = bpf_map_lookup_elem(&processes, &tgid);
+	if (!process)
+		return 0;
+	sample = bpf_map_lookup_elem(&rooms, &zero);
+	if (!sample)
+		return 0;
+	sample->head.time_ns = bpf_ktime_get_ns();
+	sample->head.tid = (__u32)ids;
+	sample->head.process = process->index;
+	bpf_get_current_comm(sample->head.name, sizeof(sample->head.name));
+
+	got = bpf_get_stack(ctx, sample->frames, USER_FRAMES * sizeof(__u64), BPF_F_USER_STACK);
+	/* A thread that ends has no memory of its own any more. The verifier wants to see the bound. */
+	bytes = got > 0 && got <= USER_FRAMES * sizeof(__u64) ? got : 0;
+	sample->head.user_frames = bytes / sizeof(__u64);
+	/* None when the tick met it outside the kernel. */
+	got = bpf_get_stack(ctx, (void *)sample->frames + bytes, KERNEL_FRAMES * sizeof(__u64), 0);
+	got = got > 0 && got <= KERNEL_FRAMES * sizeof(__u64) ? got : 0;
+	sample->head.kernel_frames = got / sizeof(__u64);
+	bytes += sizeof(sample->head) + got;
+	if (bytes > sizeof(*sample))
+		return 0;
+	if (bpf_ringbuf_output(&records, sample, bytes, BPF_RB_NO_WAKEUP)) {
+		__u32 key = process->index * LOST_REASONS + LOST_RING;
+		__u64 *lost = bpf_map_lookup_elem(&losses, &key);
+
+		if (lost)
+			*lost += 1;
+	}
+	return 0;
+}

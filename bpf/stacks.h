@@ -1,0 +1,32 @@
+/*
+ * What the program in stacks.bpf.c and the reader in crates/observe/src/stacks/kernel/ tell each other. The reader's side
+ * of it is stacks/kernel/records.rs; the two change together.
+ */
+#pragma once
+#include "process.h"
+
+#define NAME_BYTES 16
+/* As many as the kernel walks unless kernel.perf_event_max_stack says otherwise. */
+#define USER_FRAMES 127
+#define KERNEL_FRAMES 64
+
+enum lost {
+	LOST_RING,
+	LOST_REASONS,
+};
+
+/* Its frames follow it, innermost first: those of the process, then those of the kernel. */
+struct sample_head {
+	__u64 time_ns;
+	__u32 tid;
+	__u8 process;
+	__u8 user_frames;
+	__u8 kernel_frames;
+	__u8 filler;
+	char name[NAME_BYTES];
+};
+
+struct sample {
+	struct sample_head head;
+	__u64 frames[USER_FRAMES + KERNEL_FRAMES];
+};

@@ -1,0 +1,104 @@
+//! Paths of the files that a process has mapped or open, by the kernel's numbers of them.
+
+use super::records::{Device, FileNumber};
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::rc::Rc;
+
+/// Files that are kept; a node has some thousands, and compactions make new ones.
+const FILES_KEPT: usize = 1 << 16;
+
+pub(super) struct Files {
+    pid: u32,
+    paths: HashMap<FileNumber, Rc<str>>,
+    /// Those whose device is not what the process is told: an overlay shows its own, and the kernel's cache is of the
+    /// file system below. None where two files have the number.
+    by_inode: HashMap<u64, Option<Rc<str>>>,
+}
+
+impl Files {
+    pub(super) fn new(pid: u32) -> Files {
+        let mut files = Files { pid, paths: HashMap::new(), by_inode: HashMap::new() };
+        files.look();
+        files
+    }
+
+    /// The path of a file, as far as it has been seen; [`Files::look`] sees more.
+    pub(super) fn path(&self, file: &FileNumber) -> Option<Rc<str>> {
+        self.paths.get(file).or_else(|| self.by_inode.get(&file.inode)?.as_ref()).cloned()
+    }
+
+    /// Looks at what the process has mapped and open now. What it had before stays known.
+    pub(super) fn look(&mut self) {
+        if self.paths.len() > FILES_KEPT {
+            self.paths.clear();
+            self.by_inode.clear();
+        }
+        let maps = std::fs::read(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
+        for (file, path) in String::from_utf8_lossy(&maps).lines().filter_map(mapped) {
+            self.add(file, path);
+        }
+        let open = std::fs::read_dir(format!("/proc/{}/fd", self.pid)).into_iter().flatten().flatten();
+        for descriptor in open.map(|entry| entry.path()) {
+            // Either may be closed by now.
+            let (Ok(facts), Ok(path)) = (descriptor.metadata(), std::fs::read_link(&descriptor)) else { continue };
+            if facts.is_file() {
+                let device = Device { major: libc::major(facts.dev()), minor: libc::minor(facts.dev()) };
+                self.add(FileNumber { device, inode: facts.ino() }, &path.to_string_lossy());
+            }
+        }
+    }
+
+    fn add(&mut self, file: FileNumber, path: &str) {
+        // One that was removed keeps its name, as it is known by.
+        let path: Rc<str> = path.strip_suffix(" (deleted)").unwrap_or(path).into();
+        self.by_inode
+            .entry(file.inode)
+            .and_modify(|known| {
+                if known.as_deref().is_some_and(|known| known != &*path) {
+                    *known = None;
+                }
+            })
+            .or_insert_with(|| Some(Rc::clone(&path)));
+        self.paths.insert(file, path);
+    }
+}
+
+/// A line of /proc/PID/maps: `range rights offset device inode path`.
+fn mapped(line: &str) -> Option<(FileNumber, &str)> {
+    let mut words = line.splitn(6, ' ');
+    let device = words.nth(3)?;
+    let (inode, path) = (words.next()?.parse().ok()?, words.next()?.trim_start());
+    let (major, minor) = device.split_once(':')?;
+    let number = |text| u32::from_str_radix(text, 16).ok();
+    let device = Device { major: number(major)?, minor: number(minor)? };
+    Path::new(path).is_absolute().then_some((FileNumber { device, inode }, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_files_say_which() {
+        let line = "7f00-7f10 r--s 00000000 fe:10 77                       /d/ks/a b/nb-1-big-Index.db";
+        let file = FileNumber { device: Device { major: 254, minor: 16 }, inode: 77 };
+        assert_eq!(mapped(line), Some((file, "/d/ks/a b/nb-1-big-Index.db")));
+        assert_eq!(mapped("7e00-7e10 rw-p 00000000 00:00 0"), None);
+        assert_eq!(mapped("7ffc-7ffe r-xp 00000000 00:00 0                  [vdso]"), None);
+    }
+
+    #[test]
+    fn open_files_are_known_by_their_numbers() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let facts = file.as_file().metadata().unwrap();
+        let files = Files::new(std::process::id());
+        let device = Device { major: libc::major(facts.dev()), minor: libc::minor(facts.dev()) };
+        let path = file.path().to_str().unwrap();
+        assert_eq!(files.path(&FileNumber { device, inode: facts.ino() }).as_deref(), Some(path));
+        let elsewhere = Device { major: 7, minor: 1_000_000 };
+        assert_eq!(files.path(&FileNumber { device: elsewhere, inode: facts.ino() }).as_deref(), Some(path));
+        assert_eq!(files.path(&FileNumber { device, inode: u64::MAX }), None);
+    }
+}

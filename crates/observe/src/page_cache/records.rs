@@ -1,0 +1,104 @@
+//! What the program in the kernel and its reader tell each other: `bpf/page_cache.h`, seen from this side.
+
+use crate::ebpf::Bytes;
+
+/// Why something was lost, in the order of the kernel's counters.
+pub(super) const LOST_REASONS: [&str; 1] = ["the table of sums was full"];
+
+/// How pages came into the cache, in the order of the kernel's numbers.
+const HOW: [&str; 2] = ["mapping", "call"];
+
+/// Numbers of system calls that there is room for.
+const CALLS: usize = 512;
+/// Calls that take pages into the cache in order to write them.
+const WRITES: [libc::c_long; 9] = [
+    libc::SYS_write,
+    libc::SYS_pwrite64,
+    libc::SYS_writev,
+    libc::SYS_pwritev,
+    libc::SYS_pwritev2,
+    libc::SYS_copy_file_range,
+    libc::SYS_splice,
+    libc::SYS_fallocate,
+    libc::SYS_ftruncate,
+];
+
+/// The settings as the program reads them.
+pub(super) fn settings() -> Vec<u8> {
+    let mut writes = [0; CALLS];
+    for call in WRITES {
+        if let Some(write) = usize::try_from(call).ok().and_then(|call| writes.get_mut(call)) {
+            *write = 1;
+        }
+    }
+    // SAFETY: sysconf takes no pointers.
+    let page_bytes = u32::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
+    page_bytes.to_ne_bytes().into_iter().chain(writes).collect()
+}
+
+/// What a thread has had read of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Sum {
+    pub(super) file: FileNumber,
+    pub(super) tid: u32,
+    pub(super) process: u8,
+    pub(super) how: &'static str,
+    pub(super) thread: [u8; 16],
+    pub(super) faults: i64,
+    pub(super) bytes: i64,
+}
+
+/// A file as the kernel numbers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct FileNumber {
+    pub(super) device: Device,
+    pub(super) inode: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Device {
+    pub(super) major: u32,
+    pub(super) minor: u32,
+}
+
+impl Device {
+    /// The kernel's own number has 12 bits for the one and 20 for the other.
+    fn from_kernel(number: u32) -> Device {
+        Device { major: number >> 20, minor: number & 0xf_ffff }
+    }
+}
+
+impl std::fmt::Display for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.major, self.minor)
+    }
+}
+
+/// Reads an entry of a table of sums.
+pub(super) fn sum(key: &[u8], value: &[u8]) -> Option<Sum> {
+    let (mut key, mut value) = (Bytes(key), Bytes(value));
+    let inode = u64::from_ne_bytes(key.array()?);
+    let file = FileNumber { device: Device::from_kernel(key.u32()?), inode };
+    let tid = key.u32()?;
+    let [process, how, ..] = key.array::<8>()?;
+    let how = HOW.get(usize::from(how))?;
+    Some(Sum { file, tid, process, how, thread: key.array()?, faults: value.i64()?, bytes: value.i64()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_make_it_panic(key: Vec<u8>, value: Vec<u8>) {
+            let _ = sum(&key, &value);
+        }
+    }
+
+    #[test]
+    fn a_device_is_two_numbers() {
+        assert_eq!(Device::from_kernel(254 << 20 | 3).to_string(), "254:3");
+    }
+}

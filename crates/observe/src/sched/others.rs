@@ -1,0 +1,74 @@
+//! Who took a thread's CPU or woke it: threads of any process, of which the kernel tells no more than numbers and a short name.
+
+use super::records::Other;
+use crate::ebpf::{NamedThreads, text};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// One of them, as the rows have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Who {
+    pub(super) tid: Option<i64>,
+    pub(super) thread: Rc<str>,
+    pub(super) process: Rc<str>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    threads: HashMap<[u8; Other::NAME_BYTES], Rc<str>>,
+    /// Names of processes by their number, which another may have before long.
+    processes: HashMap<u32, Rc<str>>,
+}
+
+impl Others {
+    /// Threads that are followed have the names that they have in all rows.
+    pub(super) fn who(&mut self, other: &Other, followed: &NamedThreads) -> Who {
+        let short = self
+            .threads
+            .entry(other.name)
+            .or_insert_with(|| String::from_utf8_lossy(text(&other.name)).into_owned().into());
+        let full = (other.tid != 0).then(|| followed.named(other.tid).name).filter(|full| full.starts_with(&**short));
+        let process = match other.tgid {
+            0 => "".into(),
+            tgid => Rc::clone(self.processes.entry(tgid).or_insert_with(|| {
+                std::fs::read_to_string(format!("/proc/{tgid}/comm")).unwrap_or_default().trim_end().into()
+            })),
+        };
+        let tid = (other.tid != 0).then_some(i64::from(other.tid));
+        Who { tid, thread: full.unwrap_or_else(|| Rc::clone(short)), process }
+    }
+
+    /// Called now and then, so that what has ended is forgotten.
+    pub(super) fn forget(&mut self) {
+        self.threads.clear();
+        self.processes.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::ThreadNames;
+
+    #[test]
+    fn a_thread_that_is_followed_has_its_full_name_and_an_interrupt_has_no_process() {
+        let names = ThreadNames::default();
+        names.set(7, "Native-Transport-Requests-12");
+        let own = std::process::id();
+        let mut followed = NamedThreads::new(vec![own], vec![names]);
+        followed.told(0, 7, b"Native-Transpor");
+        let mut others = Others::default();
+        let mut who = |tid, tgid, name: &[u8]| {
+            let mut bytes = [0; Other::NAME_BYTES];
+            bytes[..name.len()].copy_from_slice(name);
+            others.who(&Other { tid, tgid, name: bytes }, &followed)
+        };
+        let own_name = std::fs::read_to_string("/proc/self/comm").unwrap();
+        let full = who(7, own, b"Native-Transpor");
+        assert_eq!((full.tid, &*full.thread), (Some(7), "Native-Transport-Requests-12"));
+        assert_eq!(&*full.process, own_name.trim_end());
+        assert_eq!(&*who(8, own, b"kworker/1:0").thread, "kworker/1:0");
+        let interrupt = who(0, 0, b"interrupt");
+        assert_eq!((interrupt.tid, &*interrupt.thread, &*interrupt.process), (None, "interrupt", ""));
+    }
+}

@@ -1,0 +1,63 @@
+//! What the program in the kernel and its reader tell each other: `bpf/stacks.h`, seen from this side.
+
+use crate::ebpf::{Bytes, text};
+
+/// Why something was lost, in the order of the kernel's counters.
+pub(super) const LOST_REASONS: [&str; 1] = ["the ring buffer was full"];
+
+/// Bytes of a thread's name.
+const NAME_BYTES: usize = 16;
+
+/// What a thread was doing at a tick. Frames are addresses, innermost first.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Sample<'a> {
+    /// On CLOCK_MONOTONIC.
+    pub(super) time_ns: i64,
+    pub(super) tid: u32,
+    pub(super) process: u8,
+    pub(super) thread: &'a [u8],
+    pub(super) user: Vec<u64>,
+    pub(super) kernel: Vec<u64>,
+}
+
+/// Reads one record. None for one that is no such record, which only a mistake in the program could make.
+pub(super) fn sample(bytes: &[u8]) -> Option<Sample<'_>> {
+    let mut rest = Bytes(bytes);
+    let (time_ns, tid) = (rest.i64()?, rest.u32()?);
+    let [process, user_frames, kernel_frames, _] = rest.array()?;
+    let (name, frames) = rest.0.split_at_checked(NAME_BYTES)?;
+    let mut rest = Bytes(frames);
+    let mut frames = |count: u8| (0..count).map(|_| rest.array().map(u64::from_ne_bytes)).collect::<Option<Vec<u64>>>();
+    Some(Sample {
+        time_ns,
+        tid,
+        process,
+        thread: text(name),
+        user: frames(user_frames)?,
+        kernel: frames(kernel_frames)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_make_it_panic(bytes: Vec<u8>) {
+            let _ = sample(&bytes);
+        }
+    }
+
+    #[test]
+    fn frames_of_the_process_come_before_those_of_the_kernel() {
+        let mut bytes = [5_u64.to_ne_bytes().as_slice(), &7_u32.to_ne_bytes(), &[1, 2, 1, 0]].concat();
+        bytes.extend(b"Worker-7\0\0\0\0\0\0\0\0");
+        [10_u64, 11, 20].iter().for_each(|frame| bytes.extend(frame.to_ne_bytes()));
+        let found = sample(&bytes).unwrap();
+        assert_eq!((found.time_ns, found.tid, found.process), (5, 7, 1));
+        assert_eq!((found.thread, found.user, found.kernel), (&b"Worker-7"[..], vec![10, 11], vec![20]));
+        assert_eq!(sample(&bytes[..bytes.len() - 1]), None);
+    }
+}

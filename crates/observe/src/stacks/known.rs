@@ -1,0 +1,58 @@
+//! Stacks that are seen again and again: each is named once, and has one row.
+
+use super::Frames;
+use helenus_recording::Recorder;
+use helenus_recording::rows::Stack;
+use std::collections::{HashMap, HashSet};
+
+/// Stacks whose number is kept by their addresses.
+const KEPT: usize = 1 << 17;
+
+struct New {
+    number: i64,
+    frames: Frames,
+    time_ns: i64,
+}
+
+/// The stacks that have been seen, by what the kernel tells of them.
+#[derive(Default)]
+pub(crate) struct KnownStacks {
+    numbers: HashMap<Vec<u64>, i64>,
+    /// Those that have a row. Different addresses may have the same names.
+    told: HashSet<i64>,
+    /// Those whose row waits.
+    new: Vec<New>,
+}
+
+impl KnownStacks {
+    /// The number of a stack, which is named if it is new. The time is on CLOCK_MONOTONIC.
+    pub(crate) fn number(&mut self, key: Vec<u64>, time_ns: i64, name: impl FnOnce(&[u64]) -> Frames) -> i64 {
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        let frames = name(&key);
+        let number = frames.number();
+        if self.told.insert(number) {
+            self.new.push(New { number, frames, time_ns });
+        }
+        if self.numbers.len() >= KEPT {
+            self.numbers.clear();
+        }
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// What was compiled anew may have other names at the same addresses.
+    pub(crate) fn forget_addresses(&mut self) {
+        self.numbers.clear();
+    }
+
+    /// Writes the rows that wait.
+    pub(crate) fn append(&mut self, recorder: &Recorder) {
+        let clock = recorder.clock();
+        for New { number, frames, time_ns } in self.new.drain(..) {
+            let time_ns = clock.from_monotonic_ns(time_ns);
+            recorder.append(Stack { time_ns, stack: number, frames: &frames.names, kinds: &frames.kinds });
+        }
+    }
+}

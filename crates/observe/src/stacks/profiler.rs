@@ -1,0 +1,310 @@
+//! Stacks of a JVM's threads, sampled by async-profiler within it.
+//!
+//! The profiler's library is loaded over the attach protocol. It writes JFR to a file in the target's /tmp that is opened
+//! here and unlinked at once, so that nothing is left there however this ends; each chunk of it is read as soon as it is
+//! whole, and its place on the disk given back. The profiler is started for some minutes at a time: when its recorder was
+//! killed, it ends by itself.
+
+use super::jfr::{self, SampleEvent};
+use super::{Frames, SOURCE, StackOptions};
+use crate::names::ThreadNames;
+use crate::{Event, Events, thread_group};
+use helenus_cassandra::attach;
+use helenus_cassandra::target::Target;
+use helenus_recording::rows::{SourceReport, Stack, StackSample};
+use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
+use std::collections::HashSet;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// After so long the profiler is started anew, and so much later it ends by itself where that did not happen.
+const SESSION: Duration = Duration::from_secs(300);
+const GRACE: Duration = Duration::from_secs(30);
+pub(super) const PROVIDER: &str = "async-profiler";
+
+impl StackOptions {
+    /// In the profiler's words.
+    fn command(&self) -> String {
+        let interval_ns = self.interval.as_nanos();
+        let mut words = Vec::new();
+        if self.cpu {
+            words.push(format!("event=cpu,interval={interval_ns}"));
+        }
+        if self.wall {
+            words.push(format!("wall={interval_ns}"));
+        }
+        words.extend(self.alloc_bytes.map(|bytes| format!("alloc={bytes}")));
+        words.extend(self.lock.map(|lock| format!("lock={}", lock.as_nanos())));
+        words.join(",")
+    }
+}
+
+/// The profiler in one JVM, and the thread that reads it.
+#[derive(Debug)]
+pub(super) struct Profiler {
+    stop: Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Profiler {
+    /// Loads and starts the profiler. The reason when it can't be.
+    pub(super) fn start(
+        recorder: &Recorder,
+        (node, target): (&str, Target),
+        library: &'static [u8],
+        options: StackOptions,
+        (names, events): (ThreadNames, Events),
+    ) -> Result<Profiler, String> {
+        let session = Session::begin(&target, library, &options)?;
+        for warning in &session.warnings {
+            let reason = format!("stacks are sampled with less than asked for: {warning}");
+            // The one who listened may have had enough.
+            let _ = events.send(Event::Degraded { node: node.into(), source: SOURCE, reason });
+        }
+        let facts = SourceFacts {
+            name: SOURCE.into(),
+            node: node.into(),
+            provider: PROVIDER.into(),
+            note: format!("{}, monotonic clock", options.command()),
+        };
+        recorder.update_manifest(|manifest| manifest.sources.push(facts)).map_err(|error| error.to_string())?;
+        let (stop, stopped) = channel();
+        let reader = Reader {
+            recorder: recorder.clone(),
+            node: node.to_string(),
+            target,
+            library,
+            interval_ns: i64::try_from(options.interval.as_nanos()).unwrap_or(i64::MAX),
+            options,
+            names,
+            events,
+            known: HashSet::new(),
+            captured: 0,
+        };
+        let thread = std::thread::Builder::new().name("stacks".into()).spawn(move || reader.run(session, &stopped));
+        Ok(Profiler { stop, thread: thread.map_err(|error| error.to_string())? })
+    }
+
+    pub(super) fn stop(self) {
+        drop(self.stop);
+        // A panic there has been printed; what it recorded is there.
+        let _ = self.thread.join();
+    }
+}
+
+/// The profiler between its start and its stop, and the file that it writes.
+struct Session {
+    file: File,
+    /// Up to here it is read.
+    read: u64,
+    begun: Instant,
+    /// What the profiler could not do as asked, such as seeing the kernel's frames.
+    warnings: Vec<String>,
+}
+
+impl Session {
+    fn begin(target: &Target, library: &[u8], options: &StackOptions) -> Result<Session, String> {
+        let name = format!(".helenus-stacks-{}-{:016x}", target.inner_pid, unguessable());
+        let path = |what: &str| format!("/proc/{}/root/tmp/{name}.{what}", target.pid);
+        let ends_s = (SESSION + GRACE).as_secs();
+        let command = format!(
+            "start,{},clock=monotonic,jfr,chunktime=1s,timeout={ends_s},file=/tmp/{name}.jfr,log=/tmp/{name}.log",
+            options.command()
+        );
+        let started = attach::load_native(target, library, &command);
+        let said = std::fs::read_to_string(path("log")).unwrap_or_default();
+        let file = File::open(path("jfr"));
+        // Opened, they need no name any more. They may not be there at all.
+        for what in ["log", "jfr"] {
+            let _ = std::fs::remove_file(path(what));
+        }
+        match (started, file) {
+            (Ok(()), Ok(file)) => {
+                let warnings =
+                    said.lines().filter_map(|line| line.strip_prefix("[WARN]")).map(|line| line.trim().into());
+                Ok(Session { file, read: 0, begun: Instant::now(), warnings: warnings.collect() })
+            }
+            (Ok(()), Err(error)) => Err(format!("the profiler's file cannot be opened: {error}")),
+            (Err(_), _) if said.contains("already started") => Err(format!(
+                "another recorder has the profiler in this JVM; it ends with that recorder, or within {} min if that was killed",
+                (SESSION + GRACE).as_secs().div_ceil(60)
+            )),
+            (Err(error), _) => Err(format!("{error}{}{}", if said.is_empty() { "" } else { ": " }, said.trim())),
+        }
+    }
+
+    /// The next chunk, once it is whole.
+    fn next_chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
+        // Up to and with the size.
+        let mut head = [0; 16];
+        let there = self.file.metadata()?.len().saturating_sub(self.read);
+        if there < head.len() as u64 {
+            return Ok(None);
+        }
+        self.file.read_exact_at(&mut head, self.read)?;
+        let size = u64::from_be_bytes([head[8], head[9], head[10], head[11], head[12], head[13], head[14], head[15]]);
+        if size < head.len() as u64 || size > there {
+            return Ok(None);
+        }
+        let mut chunk = vec![0; usize::try_from(size).map_err(io::Error::other)?];
+        self.file.read_exact_at(&mut chunk, self.read)?;
+        self.give_back(size);
+        self.read += size;
+        Ok(Some(chunk))
+    }
+
+    /// Whether there is a part of a chunk.
+    fn is_cut_off(&self) -> bool {
+        self.file.metadata().is_ok_and(|file| file.len() > self.read)
+    }
+
+    /// Gives the place of a chunk back to the disk: the file only grows.
+    fn give_back(&self, size: u64) {
+        let (Ok(from), Ok(size)) = (libc::off_t::try_from(self.read), libc::off_t::try_from(size)) else { return };
+        let how = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        // SAFETY: the descriptor is open for as long as `self`, and the call takes no pointers. Where the file is open
+        // for reading alone or the file system can't, the place stays taken until the session ends.
+        unsafe { libc::fallocate(self.file.as_raw_fd(), how, from, size) };
+    }
+}
+
+struct Reader {
+    recorder: Recorder,
+    node: String,
+    target: Target,
+    library: &'static [u8],
+    interval_ns: i64,
+    options: StackOptions,
+    names: ThreadNames,
+    events: Events,
+    /// Stacks that have a row.
+    known: HashSet<i64>,
+    captured: i64,
+}
+
+impl Reader {
+    fn run(mut self, session: Session, stopped: &Receiver<()>) {
+        let mut session = Some(session);
+        let (mut reported, mut reported_ns) = (Instant::now(), self.recorder.clock().now_ns());
+        let mut cpu_ns = cpu_time_of_this_thread_ns();
+        loop {
+            let over = stopped.recv_timeout(LOOK_EVERY) != Err(RecvTimeoutError::Timeout);
+            if over {
+                self.stop_profiler();
+            }
+            if let Some(open) = &mut session
+                && let Err(reason) = self.take(open)
+            {
+                self.degrade(&reason);
+                session = None;
+            }
+            if over || reported.elapsed() >= REPORT_EVERY {
+                reported = Instant::now();
+                let (now_ns, now_cpu_ns) = (self.recorder.clock().now_ns(), cpu_time_of_this_thread_ns());
+                self.recorder.append(SourceReport {
+                    time_ns: now_ns,
+                    interval_ns: now_ns - reported_ns,
+                    source: SOURCE,
+                    node: &self.node,
+                    provider: PROVIDER,
+                    captured: std::mem::take(&mut self.captured),
+                    lost: 0,
+                    lost_reason: "",
+                    cpu_ns: Some(now_cpu_ns - cpu_ns),
+                });
+                (reported_ns, cpu_ns) = (now_ns, now_cpu_ns);
+            }
+            let ended = !self.target.is_alive();
+            if ended && session.as_ref().is_some_and(Session::is_cut_off) {
+                self.degrade("the node ended, and the last seconds of them are lost with it");
+            }
+            if over || ended {
+                return;
+            }
+            if session.as_ref().is_some_and(|session| session.begun.elapsed() >= SESSION) {
+                session = self.begin_anew(session.take());
+            }
+        }
+    }
+
+    fn begin_anew(&mut self, session: Option<Session>) -> Option<Session> {
+        self.stop_profiler();
+        if let Some(mut session) = session
+            && let Err(reason) = self.take(&mut session)
+        {
+            self.degrade(&reason);
+        }
+        match Session::begin(&self.target, self.library, &self.options) {
+            Ok(session) => Some(session),
+            Err(reason) => {
+                self.degrade(&reason);
+                None
+            }
+        }
+    }
+
+    fn stop_profiler(&self) {
+        // A target that has ended has no profiler either; and one that can't be told ends by itself.
+        let _ = attach::load_native(&self.target, self.library, "stop,loglevel=none");
+    }
+
+    /// Reads all chunks that are whole.
+    fn take(&mut self, session: &mut Session) -> Result<(), String> {
+        while let Some(chunk) = session.next_chunk().map_err(|error| format!("the profiler's file: {error}"))? {
+            let read = jfr::read_chunk(&chunk).map_err(|error| format!("the profiler's file: {error}"))?;
+            self.append(&read);
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, read: &jfr::Samples) {
+        let numbers: Vec<i64> = read.stacks.iter().map(Frames::number).collect();
+        let clock = self.recorder.clock();
+        for sample in &read.samples {
+            let (frames, stack) = (&read.stacks[sample.stack], numbers[sample.stack]);
+            let time_ns = clock.from_monotonic_ns(sample.time_ns);
+            if self.known.insert(stack) {
+                self.recorder.append(Stack { time_ns, stack, frames: &frames.names, kinds: &frames.kinds });
+            }
+            // Names that the kernel cut off are told whole where the agent knows them.
+            let full = self.names.full(sample.tid, &sample.thread);
+            let thread = full.as_deref().unwrap_or(&sample.thread);
+            let group = if full.is_some() { thread_group(thread).to_string() } else { self.names.group(thread) };
+            self.recorder.append(StackSample {
+                time_ns,
+                node: &self.node,
+                event: sample.event.name(),
+                weight: match sample.event {
+                    SampleEvent::Cpu | SampleEvent::Wall | SampleEvent::Native => {
+                        sample.count.saturating_mul(self.interval_ns)
+                    }
+                    SampleEvent::Alloc | SampleEvent::Lock => sample.weight.unwrap_or_default(),
+                },
+                tid: sample.tid,
+                thread,
+                thread_group: &group,
+                stack,
+            });
+            self.captured += 1;
+        }
+    }
+
+    fn degrade(&self, reason: &str) {
+        let reason = format!("no more stacks: {reason}");
+        // The one who listened may have had enough.
+        let _ = self.events.send(Event::Degraded { node: self.node.clone(), source: SOURCE, reason });
+    }
+}
+
+/// A number that nobody can have put a file under before.
+fn unguessable() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}

@@ -1,0 +1,54 @@
+//! Functions by their addresses, all names in one text.
+
+use std::ops::Range;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Function {
+    pub(super) start: u64,
+    /// Behind the last; 0 where nobody says, and so up to the next function.
+    pub(super) end: u64,
+    /// Where its name is in the text.
+    pub(super) name: Range<usize>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Functions {
+    text: String,
+    functions: Vec<Function>,
+}
+
+impl Functions {
+    pub(super) fn new(text: String, mut functions: Vec<Function>) -> Functions {
+        // Of several names for one place the one that reaches furthest comes last, and is taken.
+        functions.sort_by_key(|function| (function.start, function.end));
+        Functions { text, functions }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+
+    /// The function that an address is in.
+    pub(super) fn name(&self, address: u64) -> Option<&str> {
+        let after = self.functions.partition_point(|function| function.start <= address);
+        let found = self.functions.get(after.checked_sub(1)?)?;
+        let within = found.end == 0 || address < found.end;
+        if within { self.text.get(found.name.clone()) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_in_the_function_that_begins_before_it_and_ends_after_it() {
+        let function = |start, end, name| Function { start, end, name };
+        let text = "openendedsized".to_string();
+        let functions = Functions::new(text, vec![function(0x20, 0x30, 9..14), function(0x10, 0, 0..9)]);
+        assert_eq!(functions.name(0xf), None);
+        assert_eq!(functions.name(0x1f), Some("openended"));
+        assert_eq!(functions.name(0x20), Some("sized"));
+        assert_eq!(functions.name(0x30), None);
+    }
+}

@@ -1,0 +1,136 @@
+//! Names of a process's functions: of its program, of its libraries, and of what it has compiled itself.
+
+use super::elf::ElfSymbols;
+use super::maps::{self, Mapping};
+use super::perf_map::PerfMap;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// How often what the process has mapped and compiled is looked at anew, where an address is of neither.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Addresses whose names are kept.
+const SYMBOLS_KEPT: usize = 1 << 18;
+
+/// What an address stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Symbol {
+    pub(crate) name: Rc<str>,
+    /// By the process itself, while it ran.
+    pub(crate) compiled: bool,
+}
+
+pub(crate) struct ProcessSymbols {
+    pid: u32,
+    root: PathBuf,
+    mappings: Vec<Mapping>,
+    /// By device and inode; None where there are none.
+    files: HashMap<String, Option<Rc<ElfSymbols>>>,
+    compiled: PerfMap,
+    symbols: HashMap<u64, Symbol>,
+    looked: Option<Instant>,
+}
+
+impl ProcessSymbols {
+    pub(crate) fn new(pid: u32) -> ProcessSymbols {
+        ProcessSymbols {
+            pid,
+            root: PathBuf::from(format!("/proc/{pid}/root")),
+            mappings: Vec::new(),
+            files: HashMap::new(),
+            compiled: PerfMap::default(),
+            symbols: HashMap::new(),
+            looked: None,
+        }
+    }
+
+    /// The function that an address is in; the file or the kind of memory in brackets where that has no name for it.
+    pub(crate) fn symbol(&mut self, address: u64) -> Symbol {
+        if let Some(symbol) = self.symbols.get(&address) {
+            return symbol.clone();
+        }
+        let mut found = self.find(address);
+        if found.is_none() {
+            // A library may have been loaded, or a function compiled.
+            self.look();
+            found = self.find(address);
+        }
+        let (symbol, may_be_told_later) = match (found, self.mapping(address)) {
+            (Some(name), mapping) => {
+                (Symbol { name: name.into(), compiled: mapping.is_some_and(Mapping::is_compiled) }, false)
+            }
+            (None, Some(mapping)) => {
+                let compiled = mapping.is_compiled();
+                (Symbol { name: mapping.label().into(), compiled }, compiled)
+            }
+            (None, None) => (Symbol { name: "[unknown]".into(), compiled: false }, true),
+        };
+        if !may_be_told_later {
+            if self.symbols.len() >= SYMBOLS_KEPT {
+                self.symbols.clear();
+            }
+            self.symbols.insert(address, symbol.clone());
+        }
+        symbol
+    }
+
+    fn mapping(&self, address: u64) -> Option<&Mapping> {
+        let after = self.mappings.partition_point(|mapping| mapping.start <= address);
+        self.mappings.get(after.checked_sub(1)?).filter(|mapping| address < mapping.end)
+    }
+
+    fn find(&mut self, address: u64) -> Option<String> {
+        let mapping = self.mapping(address)?.clone();
+        let Some(file) = &mapping.file else {
+            return self.compiled.name(address).map(str::to_string);
+        };
+        let symbols = match self.files.get(file) {
+            Some(symbols) => symbols.clone(),
+            None => {
+                let paths = [mapping.by_range(self.pid), mapping.by_name(&self.root)];
+                let symbols = paths.iter().find_map(|path| ElfSymbols::read(path, &self.root)).map(Rc::new);
+                self.files.insert(file.clone(), symbols.clone());
+                symbols
+            }
+        };
+        symbols?.name(address - mapping.start + mapping.offset)
+    }
+
+    /// Looks at what the process has mapped and compiled since. Whether addresses may have other names from now on.
+    pub(crate) fn look(&mut self) -> bool {
+        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_EVERY) {
+            return false;
+        }
+        self.looked = Some(Instant::now());
+        let text = std::fs::read(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
+        let mappings = maps::parse(&String::from_utf8_lossy(&text));
+        // A process that has ended has none any more, and its last samples still want names.
+        let moved = !mappings.is_empty() && mappings != self.mappings;
+        if moved {
+            self.mappings = mappings;
+        }
+        let anew = self.compiled.refresh(self.pid) || moved;
+        if anew {
+            self.symbols.clear();
+        }
+        anew
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_knows_its_own_functions() {
+        let mut symbols = ProcessSymbols::new(std::process::id());
+        let here = this_process_knows_its_own_functions as *const () as u64;
+        let own = symbols.symbol(here);
+        assert!(own.name.ends_with("this_process_knows_its_own_functions"), "{own:?}");
+        assert!(!own.compiled);
+        assert_eq!(&*symbols.symbol(1).name, "[unknown]");
+        let libc = symbols.symbol(libc::getpid as *const () as u64);
+        assert!(libc.name.contains("getpid"), "{libc:?}");
+    }
+}

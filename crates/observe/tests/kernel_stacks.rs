@@ -1,0 +1,140 @@
+//! Stacks by eBPF of a program of C that uses its time in a known way.
+//!
+//! They need root, a kernel with BTF, and clang, which the build needs too; they fail where one is missing.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[allow(dead_code, reason = "the program is another one here")]
+mod following;
+
+use following::{Row, Watch, without_capabilities};
+use helenus_observe::{Options, StackOptions, ebpf_stacks_available};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The program while it runs.
+struct Split {
+    child: Child,
+    _folder: tempfile::TempDir,
+}
+
+impl Split {
+    fn start(arguments: &[&str]) -> Split {
+        if let Err(missing) = ebpf_stacks_available() {
+            panic!("these tests sample stacks in a real kernel: {missing}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("split");
+        let clang = std::env::var("CLANG").unwrap_or_else(|_| "clang".to_string());
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/split.c");
+        let built = Command::new(clang)
+            .args(["-O1", "-fno-omit-frame-pointer", "-pthread", source, "-o"])
+            .arg(&program)
+            .status()
+            .expect("clang");
+        assert!(built.success());
+        let mut child =
+            Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line.trim(), "ready");
+        Split { child, _folder: folder }
+    }
+}
+
+impl Drop for Split {
+    fn drop(&mut self) {
+        // It may have ended already, and only one of the two has written the file.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_file(PathBuf::from(format!("/tmp/perf-{}.map", self.child.id())));
+    }
+}
+
+/// A sample with the frames of its stack and their kinds.
+struct Sample {
+    row: Row,
+    frames: Vec<String>,
+    kinds: String,
+}
+
+fn sample(program: &Split, lasts: Duration) -> Vec<Sample> {
+    let stacks = StackOptions { interval: Duration::from_millis(1), ..StackOptions::default() };
+    let watch = Watch::start(
+        &[("n", program.child.id())],
+        &Options { stacks: Some(stacks), ..Options::default() },
+        // That it is no JVM is said of this one, and nothing else.
+        "none",
+    );
+    std::thread::sleep(lasts);
+    let ended = watch.end();
+    let (captured, lost, reasons) = ended.source("stacks");
+    assert_eq!((lost, reasons), (0, vec![]));
+    let stacks: BTreeMap<i64, Row> = ended.rows("stacks").into_iter().map(|row| (row.number("stack"), row)).collect();
+    let samples = ended.rows("samples");
+    assert_eq!(captured, i64::try_from(samples.len()).unwrap());
+    let with_frames = samples.into_iter().map(|row| {
+        let stack = &stacks[&row.number("stack")];
+        let frames: Vec<String> = stack.text("frames").split(';').map(str::to_string).collect();
+        let kinds = stack.text("kinds").to_string();
+        assert_eq!(frames.len(), kinds.len());
+        Sample { row, frames, kinds }
+    });
+    with_frames.collect()
+}
+
+/// The share of samples in the first of two functions.
+#[track_caller]
+fn assert_seven_tenths(samples: &[Sample], other: &str) {
+    let count = |name: &str| samples.iter().filter(|sample| sample.frames.iter().any(|frame| frame == name)).count();
+    let (seven, three) = (count("seven"), count(other));
+    // A sample for each millisecond of CPU time, but for what the machine's other work takes.
+    assert!(seven + three > 4_000, "{seven} + {three}");
+    let share = seven as f64 / (seven + three) as f64;
+    assert!((share - 0.7).abs() < 0.02, "{share} of the samples, and 0.7 of the time");
+    assert!(seven + three > samples.len() * 98 / 100, "{} samples, {seven} + {three}", samples.len());
+}
+
+#[test]
+fn samples_are_where_the_time_went_in_the_process_and_in_the_kernel() {
+    let program = Split::start(&[]);
+    let samples = sample(&program, Duration::from_secs(10));
+    assert_seven_tenths(&samples, "three");
+    for sample in &samples {
+        assert_eq!((sample.row.text("event"), sample.row.number("weight")), ("cpu", 1_000_000));
+        assert_eq!((sample.row.text("thread"), sample.row.text("thread_group")), ("Worker-7", "Worker"));
+    }
+    let in_kernel = |sample: &&Sample| sample.frames.contains(&"three".to_string()) && sample.kinds.ends_with('k');
+    let named = |sample: &&Sample| sample.frames.iter().any(|frame| frame.contains("getrandom"));
+    let (all, named) =
+        (samples.iter().filter(in_kernel).count(), samples.iter().filter(in_kernel).filter(named).count());
+    assert!(all * 10 > samples.len() * 2 && named * 10 > all * 9, "{named} of {all} of {}", samples.len());
+    // The outermost frames are the process's, as calls go.
+    let upside_down = samples.iter().find(|sample| sample.kinds.trim_end_matches('k').contains('k'));
+    assert!(upside_down.is_none());
+}
+
+#[test]
+fn what_a_process_compiles_has_the_name_that_it_tells() {
+    let program = Split::start(&["compiled"]);
+    let samples = sample(&program, Duration::from_secs(10));
+    assert_seven_tenths(&samples, "run_compiled");
+    let compiled: Vec<&Sample> = samples
+        .iter()
+        .filter(|sample| sample.frames.last().is_some_and(|frame| frame == "example.Compiled::three"))
+        .collect();
+    assert!(compiled.len() * 10 > samples.len() * 2, "{} of {}", compiled.len(), samples.len());
+    assert!(compiled.iter().all(|sample| sample.kinds.ends_with('j')));
+}
+
+#[test]
+fn without_the_right_to_load_programs_the_recording_says_so_and_goes_on() {
+    let program = Split::start(&[]);
+    let options = Options { stacks: Some(StackOptions::default()), ..Options::default() };
+    let (said, tables) = without_capabilities(program.child.id(), options, "stacks");
+    assert!(said.is_some_and(|said| said.contains("needs root")));
+    assert!(!tables.iter().any(|table| table == "samples"), "{tables:?}");
+}

@@ -1,0 +1,97 @@
+//! A bound on the size of a recording: from there on, tables with a row for each thing that happens get no more rows, and what
+//! they would have got is counted. All others go on.
+
+use crate::TABLES;
+use crate::generated::rows::{OffCpu, Row, StackSample, Syscall, WireRequest};
+use crate::manifest::Loss;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// The tables that stop. They grow with what the node does; the others grow with the time.
+const HIGH_VOLUME: [usize; 4] = [StackSample::TABLE, Syscall::TABLE, OffCpu::TABLE, WireRequest::TABLE];
+
+pub(crate) struct Limit {
+    /// Bytes on the disk; `u64::MAX` where there is no bound.
+    bytes: AtomicU64,
+    reached: AtomicBool,
+    /// Rows that were left out, by table.
+    left_out: Vec<AtomicU64>,
+}
+
+impl Limit {
+    pub(crate) fn none() -> Limit {
+        Limit {
+            bytes: AtomicU64::new(u64::MAX),
+            reached: AtomicBool::new(false),
+            left_out: TABLES.iter().map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    pub(crate) fn set(&self, bytes: u64) {
+        self.bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Tells it how many bytes the recording has by now. It does not shrink, and so the bound stays reached.
+    pub(crate) fn has(&self, bytes: u64) {
+        if bytes >= self.bytes.load(Ordering::Relaxed) {
+            self.reached.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn is_reached(&self) -> bool {
+        self.reached.load(Ordering::Relaxed)
+    }
+
+    /// Whether rows of a table are left out, and if so counts them.
+    pub(crate) fn leaves_out(&self, table: usize, rows: impl FnOnce() -> usize) -> bool {
+        let is_over = self.is_reached() && HIGH_VOLUME.contains(&table);
+        if is_over {
+            self.left_out[table].fetch_add(rows() as u64, Ordering::Relaxed);
+        }
+        is_over
+    }
+
+    pub(crate) fn rows_left_out(&self) -> u64 {
+        self.left_out.iter().map(|rows| rows.load(Ordering::Relaxed)).sum()
+    }
+
+    /// What was left out, for the manifest.
+    pub(crate) fn losses(&self) -> impl Iterator<Item = Loss> {
+        let rows = self.left_out.iter().map(|rows| rows.load(Ordering::Relaxed));
+        TABLES.iter().zip(rows).filter(|(_, rows)| *rows > 0).map(|(table, rows)| Loss {
+            table: table.name.to_string(),
+            rows: Some(rows),
+            reason: "the recording had reached the size that it was given".to_string(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generated::rows::{CpuSample, SourceReport};
+    use crate::{Manifest, Recorder, Recording};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn what_does_not_fit_is_counted_and_the_rest_goes_on() {
+        let place = tempfile::tempdir().unwrap();
+        let recorder = Recorder::create(&place.path().join("r"), Manifest::new("t", "c")).unwrap();
+        recorder.limit_size(1 << 20);
+        let (mut appended, begun) = (0, Instant::now());
+        while !recorder.health().is_full {
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            recorder.append_all((0..10_000).map(|number| Syscall { start_ns: number, ..Syscall::default() }));
+            appended += 10_000;
+        }
+        recorder.append_all((0..77).map(|number| Syscall { start_ns: number, ..Syscall::default() }));
+        recorder.append(CpuSample { time_ns: 7, ..CpuSample::default() });
+        let summary = recorder.close().unwrap();
+        let rows = |table: &str| summary.tables.get(table).map_or(0, |facts| facts.rows);
+        assert_eq!(rows("cpus"), 1, "what grows with the time alone goes on");
+        let [loss] = summary.losses.as_slice() else { panic!("{:?}", summary.losses) };
+        assert_eq!((loss.table.as_str(), rows("syscalls") + loss.rows.unwrap()), ("syscalls", appended + 77));
+        assert!(loss.reason.contains("size"), "{loss:?}");
+        assert!(rows(TABLES[SourceReport::TABLE].name) > 0);
+        Recording::open(&summary.folder).unwrap();
+    }
+}

@@ -1,0 +1,26 @@
+import { formatStretch, parseStretch, type ScopeData, type Stretch } from "./scope";
+
+/** Where the chosen stretch of time is kept, so that a link and "back" lead to it; null is the whole run. */
+export interface StretchChoice {
+  current(): Stretch | null;
+  choose(stretch: Stretch | null): void;
+  onChange(listener: () => void): void;
+}
+
+/** In the address of a page that has nothing else to choose. */
+export function inTheAddress(scope: ScopeData): StretchChoice {
+  const listeners: (() => void)[] = [];
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+  addEventListener("popstate", tell);
+  return {
+    current: () => parseStretch(location.hash, scope),
+    choose: (stretch) => {
+      const hash = formatStretch(stretch, scope);
+      if (hash !== location.hash) history.pushState(null, "", hash === "" ? location.pathname : hash);
+      tell();
+    },
+    onChange: (listener) => listeners.push(listener),
+  };
+}
