@@ -8,7 +8,9 @@ pub enum Error {
     Listen(std::io::Error),
     #[error("the agent in process {pid} did not come up: {reason}")]
     NoAgent { pid: i32, reason: String },
-    #[error("the connection to the agent in process {pid} ended: {source}; ask again what holds (`helenus valve list`)")]
+    #[error(
+        "the connection to the agent in process {pid} ended: {source}; ask again what holds (`helenus valve list`)"
+    )]
     Broken { pid: i32, source: std::io::Error },
     #[error("{error}; {hint}")]
     Refused { error: String, hint: String },

@@ -49,8 +49,7 @@ impl Link {
         let door = Door::open().map_err(Error::Listen)?;
         attach::load_agent(target, agent, &door.agent_options())?;
         let pid = target.pid;
-        let Visitor { stream, .. } =
-            door.wait_for(HELLO_WITHIN).map_err(|reason| Error::NoAgent { pid, reason })?;
+        let Visitor { stream, .. } = door.wait_for(HELLO_WITHIN).map_err(|reason| Error::NoAgent { pid, reason })?;
         let broken = |source| Error::Broken { pid, source };
         stream.set_read_timeout(Some(REPLY_WITHIN)).map_err(broken)?;
         let from = BufReader::new(stream.try_clone().map_err(broken)?);

@@ -16,8 +16,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The sources inside the JVM.
-pub const SOURCES: &[&str] =
-    &["pauses", "pools", "tables", "stalls", "client_requests", "probes", "valves"];
+pub const SOURCES: &[&str] = &["pauses", "pools", "tables", "stalls", "client_requests", "probes", "valves"];
 
 /// What the agent is asked for.
 #[derive(Debug, Clone)]
@@ -47,14 +46,8 @@ impl AgentLink {
         let connection = Arc::new(Mutex::new(None));
         let (said_connected, connected) = channel();
         let (said_ended, ended) = channel();
-        let reader = Reader {
-            recorder,
-            wanted,
-            names,
-            events,
-            connection: Arc::clone(&connection),
-            connected: said_connected,
-        };
+        let reader =
+            Reader { recorder, wanted, names, events, connection: Arc::clone(&connection), connected: said_connected };
         let reader = std::thread::Builder::new().name("agent-link".into()).spawn(move || {
             // Nobody may ask any more when the other side is gone.
             let _ = said_ended.send(reader.run(&door));

@@ -26,7 +26,6 @@ pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
 pub use names::{ThreadNames, thread_group};
 pub use observation::{Error, Observation, Options};
 pub use page_cache::page_cache_available;
-pub use protocol::Hello;
 pub use sched::{SchedOptions, sched_available};
 pub use stacks::{Frames, StackOptions, ebpf_stacks_available, jfr};
 pub use syscalls::{SyscallsMode, SyscallsOptions, syscalls_available};

@@ -23,7 +23,12 @@ fn served(length: i64, every: i64, need: i64, stops: &[Interval]) -> Rc<Requests
         rows.push(Request { intended_ns: due, start_ns: due, end_ns: free, node: 0, operation: 0, outcome: 0 });
         due += every;
     }
-    Rc::new(Requests { rows, nodes: vec!["127.0.0.1".into()], outcomes: vec!["ok".into()] })
+    Rc::new(Requests {
+        rows,
+        nodes: vec!["127.0.0.1".into()],
+        operations: vec![String::new()],
+        outcomes: vec!["ok".into()],
+    })
 }
 
 fn judged(requests: &Rc<Requests>, windows: &[Interval]) -> Judged {

@@ -41,7 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             (true, false) => "probe, valve",
             _ => "probe",
         };
-        vec![point.point.clone(), stands.to_string(), point.method.clone()]
+        vec![short(&point.point), stands.to_string(), short(&point.method)]
     });
     anstream::println!("{}", terminal::table(&["point", "what may stand there", "method"], rows, usize::MAX));
     if let Some(preset) = &found.preset {
@@ -53,4 +53,32 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Without the packages of classes, which are in the JSON.
+fn short(method: &str) -> String {
+    let is_package = |segment: &str| segment.starts_with(|c: char| c.is_ascii_lowercase());
+    let mut out = String::new();
+    for word in method.split_inclusive(['(', ')', ',', ' ']) {
+        let segments: Vec<&str> = word.split('.').collect();
+        // A package is followed by a class; a point's own name, or a call in a condition, is by none.
+        let class = segments.iter().position(|segment| segment.starts_with(|c: char| c.is_ascii_uppercase()));
+        let from = class.filter(|class| segments[..*class].iter().all(|segment| is_package(segment))).unwrap_or(0);
+        out.push_str(&segments[from..].join("."));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn methods_are_shown_without_packages() {
+        let method = "org.apache.cassandra.db.Keyspace.applyInternal(org.apache.cassandra.db.Mutation, boolean, a.B$C)";
+        assert_eq!(short(method), "Keyspace.applyInternal(Mutation, boolean, B$C)");
+        let guarded = "a.b.Select.execute(java.lang.String) when not restrictions.isKeyRange() and x is a.Y";
+        assert_eq!(short(guarded), "Select.execute(String) when not restrictions.isKeyRange() and x is Y");
+        assert_eq!(short("read-command"), "read-command");
+    }
 }

@@ -131,7 +131,8 @@ fn watch(arguments: &Arguments, link: &mut Link, cancel: &Cancel) -> Result<()> 
 }
 
 fn picture(arguments: &Arguments, model: &Model) -> comfy_table::Table {
-    let mut lines: Vec<(&Probe, String, Line)> = model.probes.iter().flat_map(|probe| lines(arguments, probe)).collect();
+    let mut lines: Vec<(&Probe, String, Line)> =
+        model.probes.iter().flat_map(|probe| lines(arguments, probe)).collect();
     lines.retain(|(_, _, line)| line.calls > 0);
     lines.sort_by_key(|(_, _, line)| {
         std::cmp::Reverse(match arguments.sort {

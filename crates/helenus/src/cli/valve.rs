@@ -283,9 +283,8 @@ fn watch(watch: &Watch) -> Result<()> {
 }
 
 fn table(valves: &[Valve]) -> comfy_table::Table {
-    let header = [
-        "valve", "at", "law", "limit", "of", "inside", "waiting", "done/s", "mean", "wait", "p99", "refused", "why",
-    ];
+    let header =
+        ["valve", "at", "law", "limit", "of", "inside", "waiting", "done/s", "mean", "wait", "p99", "refused", "why"];
     let rows = valves.iter().map(|valve| {
         let last = valve.last.as_ref();
         let nanos = |ns: Option<i64>| ns.map_or("–".to_string(), terminal::nanos);

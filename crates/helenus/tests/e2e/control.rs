@@ -16,7 +16,8 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     let lwt = found["points"].as_array().unwrap().iter().find(|point| point["point"] == "lwt").unwrap();
     assert_eq!((&lwt["gate"], &lwt["refuse"]), (&Value::Bool(true), &Value::Bool(true)));
 
-    let load = place.start(&format!("load lightweight/mixed {on} --population 2k --in-flight 64 --for 45s --json -o load.helenus"));
+    let load = place
+        .start(&format!("load lightweight/mixed {on} --population 2k --in-flight 64 --for 45s --json -o load.helenus"));
     let record = place.start(&format!("record {on} --for 40s --stacks off -o record.helenus"));
     // The classes of the path of a transaction are there from the first one on.
     let added = place.json(&format!("valve add claims --at lwt --law fixed --parameter limit=4 --max 32 {on} --json"));
@@ -55,7 +56,9 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     };
     assert_eq!(summary["errors"].as_array().unwrap().len(), 0, "{}", summary["errors"]);
     assert!(record.end().status.success());
-    assert!(place.ask("record.helenus", "select count(*) from valves where valve = 'claims' and law = 'throughput'") > 5);
+    assert!(
+        place.ask("record.helenus", "select count(*) from valves where valve = 'claims' and law = 'throughput'") > 5
+    );
     let fast = "select max(limit) from valves where valve = 'claims' and law = 'fixed'";
     assert_eq!(place.ask("record.helenus", fast), 4);
     assert!(place.ask("record.helenus", "select sum(calls) from probes where probe = 'lwt'") > 0);
