@@ -43,15 +43,15 @@ impl Measured for Watched {
         let last = || self.valves.iter().filter_map(|valve| Some((valve, valve.last.as_ref()?)));
         let throughput = last().map(|(valve, window)| (name(valve), ConstGauge::new(window.throughput_per_s)));
         family(encoder, ("valve_throughput", "Completed per second, in the last window", None), throughput)?;
-        let counts: [(&str, &str, fn(&Window) -> i64); 3] = [
-            ("valve_failed", "Ended with an exception, in the last window", |window| window.failed),
-            ("valve_refused", "Answered with Overloaded, in the last window", |window| window.refused),
-            ("valve_let_through", "Let in after the longest wait, in the last window", |window| window.let_through),
-        ];
-        for (metric, help, count) in counts {
-            let values = last().map(|(valve, window)| (name(valve), ConstGauge::new(count(window))));
-            family(encoder, (metric, help, None), values)?;
-        }
+        let counts = |count: fn(&Window) -> i64| {
+            last().map(move |(valve, window)| (name(valve), ConstGauge::new(count(window))))
+        };
+        let help = "Ended with an exception, in the last window";
+        family(encoder, ("valve_failed", help, None), counts(|window| window.failed))?;
+        let help = "Answered with Overloaded, in the last window";
+        family(encoder, ("valve_refused", help, None), counts(|window| window.refused))?;
+        let help = "Let in after the longest wait, in the last window";
+        family(encoder, ("valve_let_through", help, None), counts(|window| window.let_through))?;
         let quantiles = last().flat_map(|(valve, window)| {
             [("0.5", window.p50_ns), ("0.99", window.p99_ns)].map(|(quantile, ns)| {
                 let Name { node, valve } = name(valve);
