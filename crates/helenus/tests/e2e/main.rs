@@ -6,4 +6,5 @@ mod bad_input;
 mod exchange;
 mod harness;
 mod honesty;
+mod lab;
 mod truths;
