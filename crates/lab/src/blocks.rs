@@ -21,7 +21,7 @@ struct Blocks<'b> {
 pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workload) -> Result<Driven, Error> {
     for variant in &variants.list {
         // What can't be done is better said before anything is run.
-        changes(variant, &[])?;
+        changes(variant, &stage.run.nodes, stage.run.agent)?;
         if variant.starts_nodes() && !stage.run.nodes.is_empty() {
             return Err(Error::GivenNodes { variant: variant.name.clone() });
         }
@@ -89,7 +89,7 @@ impl Blocks<'_> {
         stage.rest(self.variants.rest);
         self.restore(stage, site)?;
         let failed = |reason| Error::Change { variant: variant.name.clone(), reason };
-        let applied = Applied::new(changes(variant, &site.nodes)?).map_err(failed)?;
+        let applied = Applied::new(changes(variant, &site.nodes, stage.run.agent)?).map_err(failed)?;
         let start_ns = stage.recorder.clock().now_ns();
         let loads = stage.parts(&site.nodes, self.workload, &parts);
         let end_ns = stage.recorder.clock().now_ns();

@@ -13,7 +13,12 @@ pub trait Change {
 }
 
 /// What a variant changes on nodes that run: the one place where each kind of change is made of what the file says.
-pub(crate) fn changes(variant: &Variant, _nodes: &[SocketAddr]) -> Result<Vec<Box<dyn Change>>, Error> {
+/// Nothing is done yet. `_agent` is the jar that takes the commands for valves.
+pub(crate) fn changes(
+    variant: &Variant,
+    _nodes: &[SocketAddr],
+    _agent: &'static [u8],
+) -> Result<Vec<Box<dyn Change>>, Error> {
     if !variant.valves.is_empty() {
         return Err(Error::NoValves { variant: variant.name.clone() });
     }
