@@ -54,7 +54,8 @@ pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workloa
             }
             stage.say(format!("block {block} of {}: {}", variants.blocks, variant.name));
             match blocks.one(stage, block, variant) {
-                Ok(()) => driven.runs += 1,
+                Ok(true) => driven.runs += 1,
+                Ok(false) => break 'blocks,
                 Err(_) if stage.cancel.is_cancelled() => break 'blocks,
                 Err(error) => {
                     driven.broken_off = Some(error);
@@ -68,13 +69,14 @@ pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workloa
     }
     match driven.broken_off.take() {
         Some(error) if driven.runs == 0 => Err(error),
+        None if driven.runs == 0 => Err(helenus_cassandra::Error::Cancelled.into()),
         broken_off => Ok(Driven { broken_off, ..driven }),
     }
 }
 
 impl Blocks<'_> {
-    /// One run of a variant, on the nodes of all or on its own.
-    fn one(&self, stage: &mut Stage<'_>, block: usize, variant: &Variant) -> Result<(), Error> {
+    /// One run of a variant, on the nodes of all or on its own. Whether it came to its end.
+    fn one(&self, stage: &mut Stage<'_>, block: usize, variant: &Variant) -> Result<bool, Error> {
         let Some(site) = &self.shared else {
             let site = Site::open(stage, Some(variant))?;
             let ran = self.on(stage, &site, block, variant);
@@ -84,7 +86,7 @@ impl Blocks<'_> {
         self.on(stage, site, block, variant)
     }
 
-    fn on(&self, stage: &mut Stage<'_>, site: &Site, block: usize, variant: &Variant) -> Result<(), Error> {
+    fn on(&self, stage: &mut Stage<'_>, site: &Site, block: usize, variant: &Variant) -> Result<bool, Error> {
         let parts = stage.run.experiment.parts(self.peak_per_s.unwrap_or(1.0))?;
         stage.rest(self.variants.rest);
         self.restore(stage, site)?;
@@ -107,7 +109,7 @@ impl Blocks<'_> {
         });
         match ended {
             Some(node) => Err(Error::NodeEnded { node, variant: variant.name.clone(), block }),
-            None => loads.map(|_| ()),
+            None => loads.map(|_| is_whole),
         }
     }
 
