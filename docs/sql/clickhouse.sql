@@ -64,7 +64,8 @@ CREATE TABLE marks (
   `rate_per_s` Nullable(Float64),
   `end_rate_per_s` Nullable(Float64),
   `in_flight` Nullable(Int64),
-  `measured` Bool
+  `measured` Bool,
+  `block` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/marks/*.parquet');
 
 -- Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs.
@@ -197,6 +198,16 @@ CREATE TABLE requests (
   `number` Nullable(Int64),
   `stalled` Bool
 ) ENGINE = File(Parquet, '{recording}/requests/*.parquet');
+
+-- What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.
+CREATE TABLE results (
+  `start_ns` Int64,
+  `variant` String,
+  `block` Int64,
+  `metric` String,
+  `unit` String,
+  `value` Float64
+) ENGINE = File(Parquet, '{recording}/results/*.parquet');
 
 -- Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these.
 CREATE TABLE run_queue (

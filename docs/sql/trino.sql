@@ -64,7 +64,8 @@ CREATE TABLE marks (
   "rate_per_s" DOUBLE,
   "end_rate_per_s" DOUBLE,
   "in_flight" BIGINT,
-  "measured" BOOLEAN
+  "measured" BOOLEAN,
+  "block" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/marks');
 
 -- Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs.
@@ -197,6 +198,16 @@ CREATE TABLE requests (
   "number" BIGINT,
   "stalled" BOOLEAN
 ) WITH (format = 'PARQUET', external_location = '{recording}/requests');
+
+-- What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.
+CREATE TABLE results (
+  "start_ns" BIGINT,
+  "variant" VARCHAR,
+  "block" BIGINT,
+  "metric" VARCHAR,
+  "unit" VARCHAR,
+  "value" DOUBLE
+) WITH (format = 'PARQUET', external_location = '{recording}/results');
 
 -- Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these.
 CREATE TABLE run_queue (

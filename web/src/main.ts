@@ -17,6 +17,7 @@ import { phaseTable } from "./sections/phases";
 import { sourceTable } from "./sections/sources";
 import { spectrogram } from "./sections/spectrogram";
 import { strip } from "./sections/strip";
+import { variants } from "./sections/variants";
 import { Store } from "./state";
 import { Theme } from "./theme";
 
@@ -41,6 +42,7 @@ function show(report: Report): HTMLElement[] {
     h(
       "main",
       {},
+      ...variants(report),
       findings(report, store),
       phaseTable(report, store),
       h(

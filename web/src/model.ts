@@ -33,6 +33,8 @@ export interface Report {
   phases: Phase[];
   /** Most important first. */
   findings: Finding[];
+  /** Null where the recording is of no experiment with variants. */
+  comparison: Comparison | null;
   throughput: Throughput;
   latency: Latency;
   heatmap: Heatmap;
@@ -106,6 +108,52 @@ export interface Finding {
   query: string;
   /** The figures that it rests on; a name's suffix is its unit (`_ms`, `_bytes`, `_per_s`, `_share`). */
   evidence: Record<string, unknown>;
+}
+
+/** What each variant of an experiment was worth, against a baseline. */
+export interface Comparison {
+  baseline: string;
+  /** What one run is of, such as "block". */
+  run_unit: string;
+  paired: boolean;
+  /** Of the intervals, such as 0.95. */
+  confidence: number;
+  resamples: number;
+  /** A difference below this share is none. */
+  margin: number;
+  /** Runs that were cut short, and are in nothing here. */
+  cut_short: number;
+  variants: Variant[];
+}
+
+export interface Variant {
+  name: string;
+  /** The verdict in words. */
+  sentence: string;
+  /** How many runs of it are compared. */
+  runs: number;
+  metrics: Ratio[];
+}
+
+export type Verdict = "better" | "worse" | "no-difference" | "not-enough";
+
+/** One figure of a variant against the baseline's. */
+export interface Ratio {
+  name: string;
+  unit: string;
+  better: "lower" | "higher";
+  meaning: string;
+  /** Means over the runs. */
+  baseline: number;
+  variant: number;
+  /** Null where the baseline's is 0. */
+  ratio: number | null;
+  /** The interval; null where there are too few runs, or an end of it is infinite. */
+  low: number | null;
+  high: number | null;
+  verdict: Verdict;
+  /** How many runs would tell; null when more than 1000, or when these do. */
+  runs_needed: number | null;
 }
 
 export interface Throughput {

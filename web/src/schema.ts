@@ -91,12 +91,13 @@ export const tables: readonly Table[] = [
     columns: [
       { name: "start_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "Start." },
       { name: "end_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "End; the start again for a moment." },
-      { name: "kind", type: "STRING", unit: "name", nullable: false, meaning: "phase: a phase of the load. note: anything else that was said." },
+      { name: "kind", type: "STRING", unit: "name", nullable: false, meaning: "phase: a phase of the load. variant: one run of a variant of an experiment, from its first phase to its last. baseline: at the start, the variant that the others are compared with. note: anything else that was said." },
       { name: "name", type: "STRING", unit: "name", nullable: false, meaning: "Name." },
       { name: "rate_per_s", type: "DOUBLE", unit: "requests/s", nullable: true, meaning: "Intended rate at the start of a phase in open loop." },
       { name: "end_rate_per_s", type: "DOUBLE", unit: "requests/s", nullable: true, meaning: "Intended rate at the end of a phase, where it differs (ramp)." },
       { name: "in_flight", type: "INT64", unit: "count", nullable: true, meaning: "Requests in flight of a phase in closed loop." },
-      { name: "measured", type: "BOOL", unit: "", nullable: false, meaning: "False for a phase that only warms up: it is recorded and shown, and not judged." },
+      { name: "measured", type: "BOOL", unit: "", nullable: false, meaning: "False for a phase that only warms up, and for a run of a variant that was cut short: it is recorded and shown, and not judged." },
+      { name: "block", type: "INT64", unit: "number", nullable: true, meaning: "Which block of the experiment a run of a variant belongs to, from 1; null for all else." },
     ],
   },
   {
@@ -255,6 +256,19 @@ export const tables: readonly Table[] = [
       { name: "response_bytes", type: "INT64", unit: "bytes", nullable: true, meaning: "Size of the answer's frame with its header, not compressed; null where none came or the driver does not say." },
       { name: "number", type: "INT64", unit: "number", nullable: true, meaning: "Its number in the load, from which its operation and its values follow; those that populate have numbers of their own, from -1 downwards. Null where the load does not number them." },
       { name: "stalled", type: "BOOL", unit: "", nullable: false, meaning: "Whether the driver itself stood still between the intended start and the end, or was too late to start it: such a time is the driver's as well as the server's." },
+    ],
+  },
+  {
+    name: "results",
+    time: "start_ns",
+    meaning: "What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.",
+    columns: [
+      { name: "start_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "Start of the variant's run in the block." },
+      { name: "variant", type: "STRING", unit: "name", nullable: false, meaning: "Name of the variant." },
+      { name: "block", type: "INT64", unit: "number", nullable: false, meaning: "Number of the block, from 1. Within a block every variant was run once, so that figures of one block may be compared." },
+      { name: "metric", type: "STRING", unit: "name", nullable: false, meaning: "Name of the figure, such as throughput or response_p99." },
+      { name: "unit", type: "STRING", unit: "name", nullable: false, meaning: "Unit of the figure, such as requests/s or ms." },
+      { name: "value", type: "DOUBLE", unit: "as the unit says", nullable: false, meaning: "The figure." },
     ],
   },
   {

@@ -62,6 +62,7 @@ fn record(path: &Path, requests: i64) {
             end_rate_per_s: None,
             in_flight: None,
             measured: true,
+            ..rows::Mark::default()
         });
     }
     let pause = |second: i64| (second * S + second * 37 % 900 * MS, 30 * MS);

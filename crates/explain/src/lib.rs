@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! Recording ─▶ Engine (SQL) ─▶ Evidence ─▶ findings ─▶ Explanation ─┐
-//!                  └──────────────────────────────────▶ Report ◀────┘
+//!                  ├──────────────────────────────────▶ Report ◀────┘
+//!                  └─▶ runs of variants ─▶ Comparison ────┘
 //! ```
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod anatomy;
 mod association;
+mod compare;
 mod engine;
 mod error;
 mod evidence;
@@ -29,6 +31,9 @@ mod timeline;
 
 pub use anatomy::{Knee, Limit, Phase, Resource, Step};
 pub use association::Association;
+pub use compare::{
+    Better, CompareOptions, Comparison, METRICS, MeasuredRun, Metric, Ratio, Side, Verdict, compare, judge,
+};
 pub use engine::{Batches, Engine, RECORDING_COLUMN};
 pub use error::Error;
 pub use evidence::{FullPool, Usage};

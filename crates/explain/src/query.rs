@@ -77,6 +77,10 @@ queries! {
     REQUEST_EVENTS = "request_events",
     EVERY_SYSCALL = "every_syscall",
     EVERY_SUMMARY = "every_summary",
+    VARIANT_RUNS = "variant_runs",
+    SERVER_COST = "server_cost",
+    TIME_IN_NODE = "time_in_node",
+    LOCAL_TIME = "local_time",
 }
 
 impl Query {

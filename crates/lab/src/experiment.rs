@@ -1,5 +1,6 @@
 //! An experiment file: what is run on which node under which load.
 
+use crate::Variants;
 use helenus_load::schedule::{self, Phase};
 use helenus_load::strict::{Bytes, Count, Document, Section};
 use helenus_observe::SyscallsMode;
@@ -30,6 +31,8 @@ pub struct Experiment {
     /// A workload's name or path, as `helenus load` takes it; a path may begin where the experiment's file is.
     pub workload: String,
     pub calibrate: Option<Calibrate>,
+    /// What it compares, where it does.
+    pub variants: Option<Variants>,
     file: String,
     text: String,
 }
@@ -102,6 +105,7 @@ impl Experiment {
             },
             workload: beside(file, root.required("workload")?),
             calibrate: root.section("calibrate")?.map(Calibrate::read).transpose()?,
+            variants: Variants::read(&mut root)?,
             file: file.to_string(),
             text: text.to_string(),
         };

@@ -1,9 +1,18 @@
-//! The laboratory: an experiment file, run on a node, recorded.
+//! The laboratory: an experiment file, run on a node, recorded; its variants in blocks.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod blocks;
+mod change;
 mod experiment;
+mod restore;
 mod run;
+mod site;
+mod stage;
+mod valves;
+mod variants;
 
+pub use change::Change;
 pub use experiment::{Before, Calibrate, Error as ExperimentError, Experiment, Node, Observe, Part};
 pub use run::{Error, Outcome, Progress, Run};
+pub use variants::{Restore, Variant, Variants};

@@ -207,6 +207,7 @@ impl Conductor {
                 end_rate_per_s: end_rate.filter(|end_rate| Some(*end_rate) != rate),
                 in_flight: phase.in_flight_at_most().map(i64::from),
                 measured: phase.measured,
+                ..rows::Mark::default()
             });
         }
     }

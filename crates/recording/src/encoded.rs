@@ -130,7 +130,7 @@ mod tests {
             bytes.extend((text.len() as u32).to_le_bytes());
             bytes.extend(text.as_bytes());
         }
-        bytes.extend([0, 0, 0, 1]);
+        bytes.extend([0, 0, 0, 1, 0]);
         let batch = decode_rows(index_of("marks"), 1, &bytes).unwrap();
         assert_eq!(batch.num_columns(), table.columns.len());
         assert!(batch.column_by_name("rate_per_s").unwrap().is_null(0));

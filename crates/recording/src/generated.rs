@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "2a86d8762d1c174b";
+pub const FINGERPRINT: &str = "b6c58d8cafa6f42e";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -80,12 +80,13 @@ pub static TABLES: &[Table] = &[
         columns: &[
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start." },
             Column { name: "end_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End; the start again for a moment." },
-            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "phase: a phase of the load. note: anything else that was said." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "phase: a phase of the load. variant: one run of a variant of an experiment, from its first phase to its last. baseline: at the start, the variant that the others are compared with. note: anything else that was said." },
             Column { name: "name", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name." },
             Column { name: "rate_per_s", ty: Type::Double, unit: "requests/s", is_time: false, nullable: true, meaning: "Intended rate at the start of a phase in open loop." },
             Column { name: "end_rate_per_s", ty: Type::Double, unit: "requests/s", is_time: false, nullable: true, meaning: "Intended rate at the end of a phase, where it differs (ramp)." },
             Column { name: "in_flight", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Requests in flight of a phase in closed loop." },
-            Column { name: "measured", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "False for a phase that only warms up: it is recorded and shown, and not judged." },
+            Column { name: "measured", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "False for a phase that only warms up, and for a run of a variant that was cut short: it is recorded and shown, and not judged." },
+            Column { name: "block", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Which block of the experiment a run of a variant belongs to, from 1; null for all else." },
         ],
     },
     Table {
@@ -235,6 +236,18 @@ pub static TABLES: &[Table] = &[
             Column { name: "response_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of the answer's frame with its header, not compressed; null where none came or the driver does not say." },
             Column { name: "number", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Its number in the load, from which its operation and its values follow; those that populate have numbers of their own, from -1 downwards. Null where the load does not number them." },
             Column { name: "stalled", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "Whether the driver itself stood still between the intended start and the end, or was too late to start it: such a time is the driver's as well as the server's." },
+        ],
+    },
+    Table {
+        name: "results", since: 1, time: "start_ns",
+        meaning: "What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.",
+        columns: &[
+            Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start of the variant's run in the block." },
+            Column { name: "variant", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the variant." },
+            Column { name: "block", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Number of the block, from 1. Within a block every variant was run once, so that figures of one block may be compared." },
+            Column { name: "metric", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the figure, such as throughput or response_p99." },
+            Column { name: "unit", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Unit of the figure, such as requests/s or ms." },
+            Column { name: "value", ty: Type::Double, unit: "as the unit says", is_time: false, nullable: false, meaning: "The figure." },
         ],
     },
     Table {
@@ -622,7 +635,7 @@ pub mod rows {
         pub start_ns: i64,
         /// End; the start again for a moment. (ns since the Unix epoch)
         pub end_ns: i64,
-        /// phase: a phase of the load. note: anything else that was said. (name)
+        /// phase: a phase of the load. variant: one run of a variant of an experiment, from its first phase to its last. baseline: at the start, the variant that the others are compared with. note: anything else that was said. (name)
         pub kind: &'a str,
         /// Name. (name)
         pub name: &'a str,
@@ -632,8 +645,10 @@ pub mod rows {
         pub end_rate_per_s: Option<f64>,
         /// Requests in flight of a phase in closed loop. (count)
         pub in_flight: Option<i64>,
-        /// False for a phase that only warms up: it is recorded and shown, and not judged.
+        /// False for a phase that only warms up, and for a run of a variant that was cut short: it is recorded and shown, and not judged.
         pub measured: bool,
+        /// Which block of the experiment a run of a variant belongs to, from 1; null for all else. (number)
+        pub block: Option<i64>,
     }
 
     impl Row for Mark<'_> {
@@ -648,6 +663,7 @@ pub mod rows {
             batch.double(5, self.end_rate_per_s);
             batch.int64(6, self.in_flight);
             batch.bool(7, Some(self.measured));
+            batch.int64(8, self.block);
             batch.end_row();
         }
     }
@@ -1054,6 +1070,37 @@ pub mod rows {
         }
     }
 
+    /// What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct VariantResult<'a> {
+        /// Start of the variant's run in the block. (ns since the Unix epoch)
+        pub start_ns: i64,
+        /// Name of the variant. (name)
+        pub variant: &'a str,
+        /// Number of the block, from 1. Within a block every variant was run once, so that figures of one block may be compared. (number)
+        pub block: i64,
+        /// Name of the figure, such as throughput or response_p99. (name)
+        pub metric: &'a str,
+        /// Unit of the figure, such as requests/s or ms. (name)
+        pub unit: &'a str,
+        /// The figure. (as the unit says)
+        pub value: f64,
+    }
+
+    impl Row for VariantResult<'_> {
+        const TABLE: usize = 14;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.start_ns));
+            batch.string(1, Some(self.variant));
+            batch.int64(2, Some(self.block));
+            batch.string(3, Some(self.metric));
+            batch.string(4, Some(self.unit));
+            batch.double(5, Some(self.value));
+            batch.end_row();
+        }
+    }
+
     /// Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct RunQueueDelay<'a> {
@@ -1078,7 +1125,7 @@ pub mod rows {
     }
 
     impl Row for RunQueueDelay<'_> {
-        const TABLE: usize = 14;
+        const TABLE: usize = 15;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1116,7 +1163,7 @@ pub mod rows {
     }
 
     impl Row for StackSample<'_> {
-        const TABLE: usize = 15;
+        const TABLE: usize = 16;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1155,7 +1202,7 @@ pub mod rows {
     }
 
     impl Row for SourceReport<'_> {
-        const TABLE: usize = 16;
+        const TABLE: usize = 17;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1185,7 +1232,7 @@ pub mod rows {
     }
 
     impl Row for Stack<'_> {
-        const TABLE: usize = 17;
+        const TABLE: usize = 18;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1218,7 +1265,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 18;
+        const TABLE: usize = 19;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1265,7 +1312,7 @@ pub mod rows {
     }
 
     impl Row for SyscallSummary<'_> {
-        const TABLE: usize = 19;
+        const TABLE: usize = 20;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1311,7 +1358,7 @@ pub mod rows {
     }
 
     impl Row for Syscall<'_> {
-        const TABLE: usize = 20;
+        const TABLE: usize = 21;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1376,7 +1423,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 21;
+        const TABLE: usize = 22;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1434,7 +1481,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 22;
+        const TABLE: usize = 23;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1507,7 +1554,7 @@ pub mod rows {
     }
 
     impl Row for ValveWindow<'_> {
-        const TABLE: usize = 23;
+        const TABLE: usize = 24;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1572,7 +1619,7 @@ pub mod rows {
     }
 
     impl Row for WireRequest<'_> {
-        const TABLE: usize = 24;
+        const TABLE: usize = 25;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));

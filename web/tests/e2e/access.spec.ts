@@ -10,7 +10,7 @@ async function problems(page: Page): Promise<string[]> {
 }
 
 for (const scheme of ["light", "dark"] as const) {
-  for (const sample of ["overload", "empty"] as const) {
+  for (const sample of ["overload", "empty", "variants"] as const) {
     test(`axe finds no serious problem, ${sample}, ${scheme}`, async ({ report, page }) => {
       await page.emulateMedia({ colorScheme: scheme });
       await report.open(sample);

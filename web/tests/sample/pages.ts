@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FlameData } from "../../src/flame/tree";
 import type { Report } from "../../src/model";
+import { comparisonOf } from "./comparison";
 import { flameOfMinute } from "./flame";
 import { denseReport, emptyReport, millionReport, overloadReport, withoutAgent } from "./reports";
 
@@ -13,7 +14,15 @@ export const FLAME_PLACEHOLDER = "/*HELENUS_FLAME*/";
 const WEB = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const FOLDER = join(WEB, "dist", "samples");
 
-export type Sample = "overload" | "million" | "dense" | "empty" | "without-agent" | "template" | "flame";
+export type Sample =
+  | "overload"
+  | "million"
+  | "dense"
+  | "empty"
+  | "without-agent"
+  | "variants"
+  | "template"
+  | "flame";
 
 /** Address of a sample's page, as a person would open it from disk. */
 export function pageOf(sample: Sample): string {
@@ -40,6 +49,7 @@ export default function writePages(): void {
   write("template", template);
   write("overload", fill(template, overload));
   write("without-agent", fill(template, withoutAgent(overload)));
+  write("variants", fill(template, { ...emptyReport(), title: "Two valves", comparison: comparisonOf() }));
   write("million", fill(template, millionReport()));
   write("dense", fill(template, denseReport()));
   write("empty", fill(template, emptyReport()));

@@ -28,6 +28,7 @@ export function emptyReport(): Report {
     errors: [],
     phases: [],
     findings: [],
+    comparison: null,
     throughput: { bin_s: 0.1, time_s: [], intended_per_s: [], ok_per_s: [], failed_per_s: [] },
     latency: { bin_s: 0.1, time_s: [], response: noLatency(), service: noLatency() },
     heatmap: { bin_s: 0.1, start_s: 0, columns: 0, low_ms: [], high_ms: [], cells: [] },

@@ -8,6 +8,7 @@ mod server;
 mod spectrogram;
 
 use crate::anatomy::Phase;
+use crate::compare::{self, CompareOptions, Comparison};
 use crate::engine::Engine;
 use crate::explanation::Explanation;
 use crate::findings::Severity;
@@ -46,6 +47,8 @@ pub struct Report {
     pub errors: Vec<OutcomeCount>,
     pub phases: Vec<ReportPhase>,
     pub findings: Vec<ReportFinding>,
+    /// Of an experiment with variants.
+    pub comparison: Option<Comparison>,
     pub throughput: Throughput,
     pub latency: Latency,
     pub heatmap: Heatmap,
@@ -290,6 +293,7 @@ impl Report {
             errors,
             phases: explanation.phases.iter().map(|phase| ReportPhase::of(phase, &bins)).collect(),
             findings: findings(explanation, &bins),
+            comparison: compare::judge(engine, &CompareOptions::default())?,
             throughput: requests::throughput(&loaded, &explanation.phases, &bins),
             latency: requests::latency(&loaded, &bins),
             heatmap: requests::heatmap(&loaded, span),

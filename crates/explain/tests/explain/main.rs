@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod compare;
 mod engine;
 mod export;
 mod figures;

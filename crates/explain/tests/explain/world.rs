@@ -151,6 +151,7 @@ impl World {
                 end_rate_per_s: None,
                 in_flight: None,
                 measured: phase.measured,
+                ..rows::Mark::default()
             });
             let mut due = start;
             while due < end {

@@ -1,12 +1,12 @@
 use super::explain::{FailOn, code};
-use super::{findings, nodes};
+use super::{comparison, findings, nodes};
 use crate::assets::{AGENT_JAR, PROFILER};
 use crate::{interrupt, report, terminal};
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use helenus_explain::{Engine, Options, Report, explain};
+use helenus_explain::{CompareOptions, Comparison, Engine, Explanation, Options, Report, explain, judge};
 use helenus_lab::{Experiment, Outcome, Progress, Run};
-use helenus_recording::rows::{Finding, Row};
+use helenus_recording::rows::{Finding, Row, VariantResult};
 use helenus_recording::{BatchBuilder, Recording};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,7 +29,8 @@ enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus lab run experiments/flame-graphs-under-stress.toml
-  helenus lab run experiments/smoke.toml --node 127.0.0.1 -o smoke.helenus")]
+  helenus lab run experiments/smoke.toml --node 127.0.0.1 -o smoke.helenus
+  helenus lab run experiments/smoke-variants.toml --fail-if-worse response_p99")]
 struct RunArguments {
     experiment: PathBuf,
     /// A running node to measure (may be given again)
@@ -41,7 +42,10 @@ struct RunArguments {
     /// End with exit code 1 when a finding is at least so severe
     #[arg(long, value_name = "SEVERITY")]
     fail_on: Option<FailOn>,
-    /// The findings as JSON
+    /// End with exit code 1 when a variant is worse than the baseline in this figure, such as throughput (may be given again)
+    #[arg(long, value_name = "FIGURE", value_parser = comparison::metric)]
+    fail_if_worse: Vec<&'static str>,
+    /// The findings as JSON; of an experiment with variants, the comparison and the findings
     #[arg(long)]
     json: bool,
 }
@@ -78,21 +82,45 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut recording = Recording::open(&folder)?;
     let engine = Engine::open(std::slice::from_ref(&recording))?;
     let explanation = explain(&engine, &Options::default())?;
-    let mut found = BatchBuilder::new(Finding::TABLE);
-    explanation.for_each_row(|row| row.append_to(&mut found));
-    recording.replace(found)?;
+    let compared = judge(&engine, &CompareOptions::default())?;
+    keep(&mut recording, &explanation, compared.as_ref())?;
     let page = folder.with_extension("html");
     steps.step("writing the report");
     report::write(&Report::build(&engine, &explanation)?, &page)?;
     drop(steps);
     let mut out = anstream::stdout();
-    if arguments.json {
-        anstream::println!("{}", serde_json::to_string_pretty(&explanation)?);
-    } else {
-        findings::print(&mut out, &explanation, false)?;
+    match (arguments.json, &compared) {
+        (true, Some(compared)) => {
+            let both = serde_json::json!({ "comparison": compared, "explanation": explanation });
+            anstream::println!("{}", serde_json::to_string_pretty(&both)?);
+        }
+        (true, None) => anstream::println!("{}", serde_json::to_string_pretty(&explanation)?),
+        (false, compared) => {
+            findings::print(&mut out, &explanation, false)?;
+            compared.iter().try_for_each(|compared| comparison::print(&mut out, compared))?;
+        }
     }
     terminal::done(format_args!("report: {}", page.display()));
+    if let Some(broken_off) = outcome.broken_off {
+        return Err(anyhow::Error::from(broken_off).context("the blocks were broken off"));
+    }
+    if compared.is_some_and(|compared| compared.is_worse_in(&arguments.fail_if_worse)) {
+        return Ok(ExitCode::from(1));
+    }
     Ok(code(&explanation, arguments.fail_on))
+}
+
+/// Writes what was found into the recording, for whoever asks it in SQL.
+fn keep(recording: &mut Recording, explanation: &Explanation, compared: Option<&Comparison>) -> Result<()> {
+    let mut found = BatchBuilder::new(Finding::TABLE);
+    explanation.for_each_row(|row| row.append_to(&mut found));
+    recording.replace(found)?;
+    if let Some(compared) = compared {
+        let mut results = BatchBuilder::new(VariantResult::TABLE);
+        compared.for_each_row(|row| row.append_to(&mut results));
+        recording.replace(results)?;
+    }
+    Ok(())
 }
 
 fn say(outcome: &Outcome) -> Result<()> {

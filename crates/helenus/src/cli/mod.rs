@@ -1,6 +1,8 @@
 //! The command line. Each subcommand is a file; what it needs of others is in the crates below.
 
 mod access;
+mod compare;
+mod comparison;
 mod completions;
 mod doctor;
 mod down;
@@ -40,7 +42,7 @@ use std::time::Duration;
 
 /// A performance laboratory for Apache Cassandra: why were these requests slow, and what makes them fast?
 ///
-/// Exit codes: 0 well, 1 a finding at or above the asked severity, 2 an error.
+/// Exit codes: 0 well, 1 a finding at or above the asked severity or a regression that was asked for, 2 an error.
 #[derive(Debug, Parser)]
 #[command(name = "helenus", version, max_term_width = 110, arg_required_else_help = true)]
 pub struct Arguments {
@@ -71,6 +73,7 @@ enum Command {
     Probes(probes::Arguments),
     Valve(valve::Arguments),
     Lab(lab::Arguments),
+    Compare(compare::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
 }
@@ -98,6 +101,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Probes(arguments) => probes::run(&arguments),
         Command::Valve(arguments) => valve::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     }

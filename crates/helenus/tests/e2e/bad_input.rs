@@ -96,4 +96,13 @@ fn workloads_and_experiments() {
     std::fs::write(place.path("e.toml"), "title = \"t\"\nquestion = \"q\"\nworkloads = \"keyvalue\"\n").unwrap();
     refused(&place, "lab run e.toml", &["e.toml:3", "did you mean `workload`"]);
     refused(&place, "lab run nothing.toml", &["nothing.toml"]);
+    let head = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n[[phase]]\nin_flight = 1\ncount = 1\n";
+    let valve = "[[variant]]\nname = \"none\"\n[[variant]]\nname = \"lwt\"\n[[variant.valve]]\nat = \"lwt\"\n";
+    std::fs::write(place.path("e.toml"), format!("{head}{valve}")).unwrap();
+    refused(&place, "lab run e.toml", &["e.toml:11", "a valve has a `law`"]);
+    std::fs::write(place.path("e.toml"), format!("{head}[[variant]]\nname = \"none\"\n")).unwrap();
+    refused(&place, "lab run e.toml", &["e.toml:7", "two variants at least"]);
+    refused(&place, "compare a b c", &["--baseline A1 A2 -- B1 B2"]);
+    refused(&place, "compare a --fail-if-worse speed", &["response_p99"]);
+    refused(&place, "compare nothing", &["no recording at nothing"]);
 }

@@ -7,4 +7,5 @@ mod control;
 mod exchange;
 mod harness;
 mod honesty;
+mod lab;
 mod truths;

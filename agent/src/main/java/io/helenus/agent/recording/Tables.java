@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "2a86d8762d1c174b";
+  public static final String FINGERPRINT = "b6c58d8cafa6f42e";
 
   /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
   public static final int CLIENT_REQUESTS = 0;
@@ -47,38 +47,41 @@ public final class Tables {
   /** One row per request that the load driver sent, as the client saw it. */
   public static final int REQUESTS = 13;
 
+  /** What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not. */
+  public static final int RESULTS = 14;
+
   /** Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these. */
-  public static final int RUN_QUEUE = 14;
+  public static final int RUN_QUEUE = 15;
 
   /** What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample. */
-  public static final int SAMPLES = 15;
+  public static final int SAMPLES = 16;
 
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
-  public static final int SOURCES = 16;
+  public static final int SOURCES = 17;
 
   /** The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
-  public static final int STACKS = 17;
+  public static final int STACKS = 18;
 
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
-  public static final int STALLS = 18;
+  public static final int STALLS = 19;
 
   /** System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these. */
-  public static final int SYSCALL_SUMMARY = 19;
+  public static final int SYSCALL_SUMMARY = 20;
 
   /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
-  public static final int SYSCALLS = 20;
+  public static final int SYSCALLS = 21;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 21;
+  public static final int TABLE_STATS = 22;
 
   /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 22;
+  public static final int THREADS = 23;
 
   /** What the valves of a node measured and decided: one row per window. */
-  public static final int VALVES = 23;
+  public static final int VALVES = 24;
 
   /** One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second. */
-  public static final int WIRE = 24;
+  public static final int WIRE = 25;
 
   private Tables() {}
 
@@ -187,7 +190,8 @@ public final class Tables {
       Double ratePerS,
       Double endRatePerS,
       Long inFlight,
-      boolean measured) {
+      boolean measured,
+      Long block) {
     rows.row(MARKS);
     rows.int64(startNs);
     rows.int64(endNs);
@@ -197,6 +201,7 @@ public final class Tables {
     rows.nullableFloat64(endRatePerS);
     rows.nullableInt64(inFlight);
     rows.bool(measured);
+    rows.nullableInt64(block);
   }
 
   public static void migrations(
@@ -432,6 +437,23 @@ public final class Tables {
     rows.nullableInt64(responseBytes);
     rows.nullableInt64(number);
     rows.bool(stalled);
+  }
+
+  public static void variantResult(
+      RowBuffer rows,
+      long startNs,
+      String variant,
+      long block,
+      String metric,
+      String unit,
+      double value) {
+    rows.row(RESULTS);
+    rows.int64(startNs);
+    rows.string(variant);
+    rows.int64(block);
+    rows.string(metric);
+    rows.string(unit);
+    rows.float64(value);
   }
 
   public static void runQueueDelay(

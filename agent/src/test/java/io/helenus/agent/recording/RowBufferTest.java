@@ -86,7 +86,7 @@ class RowBufferTest {
   @Test
   void generatedRowsDecodeByTheSchema() {
     Tables.pause(rows, 1, 2, "node", "gc", 3L, "G1New", null, "Größe", 4L, null, -5L, "jfr");
-    Tables.mark(rows, 1, 2, "phase", "step", 1.5, null, null, true);
+    Tables.mark(rows, 1, 2, "phase", "step", 1.5, null, null, true, null);
     rows.flush();
     Schema.Row pause = decode(0).get(0);
     assertEquals("pauses", pause.table);

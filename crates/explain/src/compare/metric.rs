@@ -1,0 +1,62 @@
+//! The figures that runs are compared by.
+
+use serde::Serialize;
+
+/// A figure of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Metric {
+    pub name: &'static str,
+    pub unit: &'static str,
+    pub better: Better,
+    /// What it is, in some words.
+    pub meaning: &'static str,
+}
+
+/// Which of two figures is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    Lower,
+    Higher,
+}
+
+const fn lower(name: &'static str, unit: &'static str, meaning: &'static str) -> Metric {
+    Metric { name, unit, better: Better::Lower, meaning }
+}
+
+/// Every figure, in the order in which they are shown. All are of the measured phases alone.
+pub const METRICS: [Metric; 14] = [
+    lower(
+        "client_time",
+        "s",
+        "from the first start to the last end of requests, phases with a gap between them added up",
+    ),
+    Metric {
+        name: "throughput",
+        unit: "requests/s",
+        better: Better::Higher,
+        meaning: "successful requests by client time",
+    },
+    lower("response_mean", "ms", "mean response time"),
+    lower("response_p50", "ms", "median response time"),
+    lower("response_p99", "ms", "99th percentile of response time"),
+    lower("response_p999", "ms", "99.9th percentile of response time"),
+    lower("response_max", "ms", "longest response time"),
+    lower("jitter", "ms²", "variance of the mean response time of each second"),
+    lower("time_in_node", "ms", "mean time from the node's network to the node's network"),
+    lower(
+        "local_time",
+        "ms",
+        "mean time of a local read or write, by the node's own metrics, which are read once a second",
+    ),
+    lower("gc_share", "share", "share of the time in which a collection stopped the node"),
+    lower("switches_per_request", "count", "context switches of the node's threads by request"),
+    lower("cpu_per_request", "µs", "CPU time of the node by request"),
+    lower("error_share", "share", "share of the requests that failed"),
+];
+
+impl Metric {
+    pub fn named(name: &str) -> Option<&'static Metric> {
+        METRICS.iter().find(|metric| metric.name == name)
+    }
+}

@@ -1,0 +1,124 @@
+//! What a ratio with its interval allows to be said.
+
+use super::bootstrap::{self, Bounds, FEWEST, relative_width};
+use super::metric::Better;
+use serde::Serialize;
+
+/// More runs than this are not asked for by number.
+const MOST: usize = 1000;
+
+/// What was found of one figure of a variant, against the baseline's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    Better,
+    Worse,
+    /// The interval holds 1 and nothing beyond the margin: they are the same for whoever minds no less.
+    NoDifference,
+    /// There is no interval, or it holds 1 and differences beyond the margin.
+    NotEnough,
+}
+
+impl Verdict {
+    /// `margin`: differences below this share are none, such as 0.05.
+    pub(crate) fn of(bounds: Option<Bounds>, better: Better, margin: f64) -> Verdict {
+        let Some(Bounds { low, high }) = bounds else { return Verdict::NotEnough };
+        match better {
+            _ if low <= 1.0 && 1.0 <= high => {
+                if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin {
+                    Verdict::NoDifference
+                } else {
+                    Verdict::NotEnough
+                }
+            }
+            Better::Lower if high < 1.0 => Verdict::Better,
+            Better::Higher if low > 1.0 => Verdict::Better,
+            _ => Verdict::Worse,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Better => "better",
+            Verdict::Worse => "worse",
+            Verdict::NoDifference => "no difference",
+            Verdict::NotEnough => "not enough runs",
+        }
+    }
+}
+
+/// How many runs there should be for a verdict, if the ratio stays where it is and runs differ as they do: so many that
+/// the interval leaves 1 out, or holds nothing beyond the margin. None for more than 1000.
+///
+/// The width of the interval, on the scale of logarithms, falls as t(n−1)/√n.
+pub(crate) fn needed(ratio: f64, bounds: Option<Bounds>, runs: usize, margin: f64) -> Option<usize> {
+    let Some(Bounds { low, high }) = bounds else { return Some(FEWEST) };
+    let half = (high / low).ln() / 2.0;
+    let off = ratio.ln().abs();
+    let enough = off.max((1.0 + margin).ln() - off);
+    if !half.is_finite() || !off.is_finite() {
+        return None;
+    }
+    let of_one = half / relative_width(runs);
+    (runs.max(FEWEST)..=MOST).find(|runs| of_one * relative_width(*runs) <= enough)
+}
+
+/// Everything about one figure of two sides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Judged {
+    pub(crate) ratio: f64,
+    pub(crate) bounds: Option<Bounds>,
+    pub(crate) verdict: Verdict,
+    pub(crate) runs_needed: Option<usize>,
+}
+
+impl Judged {
+    pub(crate) fn new(
+        (values, base): (&[f64], &[f64]),
+        better: Better,
+        design: bootstrap::Design,
+        (margin, seed): (f64, u64),
+    ) -> Judged {
+        let ratio = bootstrap::ratio(values, base);
+        let bounds = bootstrap::interval(values, base, design, seed);
+        let verdict = Verdict::of(bounds, better, margin);
+        let runs = values.len().min(base.len());
+        let runs_needed = if verdict == Verdict::NotEnough { needed(ratio, bounds, runs, margin) } else { None };
+        Judged { ratio, bounds, verdict, runs_needed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(low: f64, high: f64, better: Better) -> Verdict {
+        Verdict::of(Some(Bounds { low, high }), better, 0.05)
+    }
+
+    #[test]
+    fn an_interval_has_one_verdict() {
+        assert_eq!(of(1.08, 1.16, Better::Higher), Verdict::Better);
+        assert_eq!(of(1.08, 1.16, Better::Lower), Verdict::Worse);
+        assert_eq!(of(0.6, 0.85, Better::Lower), Verdict::Better);
+        assert_eq!(of(0.6, 0.85, Better::Higher), Verdict::Worse);
+        assert_eq!(of(0.98, 1.03, Better::Lower), Verdict::NoDifference);
+        assert_eq!(of(0.9, 1.03, Better::Lower), Verdict::NotEnough);
+        assert_eq!(of(f64::INFINITY, f64::INFINITY, Better::Lower), Verdict::Worse);
+        assert_eq!(Verdict::of(None, Better::Lower, 0.05), Verdict::NotEnough);
+    }
+
+    #[test]
+    fn more_runs_are_asked_for_the_less_they_tell() {
+        let needed = |ratio: f64, low, high| needed(ratio, Some(Bounds { low, high }), 8, 0.05);
+        let (near, far) = (needed(1.02, 0.90, 1.15).unwrap(), needed(1.10, 0.97, 1.24).unwrap());
+        assert!(near > 3 * far && far > 8, "{near} {far}");
+        assert_eq!(needed(1.0, 0.01, 100.0), None);
+        assert_eq!(needed(f64::INFINITY, 0.5, f64::INFINITY), None);
+        assert_eq!(super::needed(1.3, None, 2, 0.05), Some(FEWEST));
+        // With so many the same spread would do, and one fewer would not.
+        let enough = 1.02_f64.ln().max(1.05_f64.ln() - 1.02_f64.ln());
+        let half = |runs: usize| (1.15_f64 / 0.90).ln() / 2.0 * relative_width(runs) / relative_width(8);
+        assert!(half(near) <= enough && half(near - 1) > enough);
+    }
+}

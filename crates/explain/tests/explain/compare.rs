@@ -1,0 +1,282 @@
+//! Variants whose worth is known, and what is said of them.
+
+use crate::world::{MS, NODE, Random, S, T0};
+use helenus_explain::{
+    CompareOptions, Comparison, Engine, Explanation, Options, Ratio, Report, Side, Verdict, compare, explain, judge,
+};
+use helenus_recording::{Manifest, Recorder, Recording, rows};
+use tempfile::TempDir;
+
+/// A variant: how long its requests take beside those of the baseline, and how many of 1000 fail.
+#[derive(Clone, Copy)]
+struct Variant {
+    name: &'static str,
+    takes: f64,
+    failing_per_1000: i64,
+}
+
+const fn variant(name: &'static str, takes: f64) -> Variant {
+    Variant { name, takes, failing_per_1000: 0 }
+}
+
+/// An experiment of one client that sends one request after the other, on a machine that is slower from block to block.
+struct Experiment {
+    blocks: i64,
+    variants: Vec<Variant>,
+    /// Variant and block that were cut short.
+    cut_short: Option<(&'static str, i64)>,
+}
+
+const WARM_UP: i64 = 50;
+const MEASURED: i64 = 1500;
+
+impl Experiment {
+    fn new(blocks: i64, variants: &[Variant]) -> Experiment {
+        Experiment { blocks, variants: variants.to_vec(), cut_short: None }
+    }
+
+    fn record(&self, folder: &TempDir) -> Engine {
+        let path = folder.path().join("experiment");
+        let recorder = Recorder::create(&path, Manifest::new("experiment", "helenus lab run")).unwrap();
+        let mut random = Random::new(7);
+        let mut now = T0;
+        let baseline = self.variants[0].name;
+        recorder.append(rows::Mark {
+            start_ns: now,
+            end_ns: now,
+            kind: "baseline",
+            name: baseline,
+            ..rows::Mark::default()
+        });
+        for block in 1..=self.blocks {
+            for variant in &self.variants {
+                let start_ns = now;
+                let slower = 1.0 + 0.1 * block as f64 + 0.01 * random.share();
+                // A warm-up that would spoil every figure.
+                phase(&recorder, &mut now, (false, WARM_UP), &mut |_| 10.0 * slower * random.share());
+                let took = &mut |_| variant.takes * slower * (0.5 + random.share());
+                let begun = now;
+                phase_of(&recorder, &mut now, (true, MEASURED), variant.failing_per_1000, took);
+                machine(&recorder, (begun, now), variant.takes);
+                recorder.append(rows::Mark {
+                    start_ns,
+                    end_ns: now,
+                    kind: "variant",
+                    name: variant.name,
+                    measured: self.cut_short != Some((variant.name, block)),
+                    block: Some(block),
+                    ..rows::Mark::default()
+                });
+                now += S;
+            }
+        }
+        recorder.close().unwrap();
+        Engine::open(&[Recording::open(&path).unwrap()]).unwrap()
+    }
+
+    fn judge(&self) -> Comparison {
+        let folder = TempDir::new().unwrap();
+        judge(&self.record(&folder), &CompareOptions::default()).unwrap().unwrap()
+    }
+}
+
+fn phase(recorder: &Recorder, now: &mut i64, kind: (bool, i64), took_ms: &mut dyn FnMut(i64) -> f64) {
+    phase_of(recorder, now, kind, 0, took_ms);
+}
+
+/// Whether it is measured, and its requests.
+fn phase_of(
+    recorder: &Recorder,
+    now: &mut i64,
+    (measured, requests): (bool, i64),
+    failing_per_1000: i64,
+    took_ms: &mut dyn FnMut(i64) -> f64,
+) {
+    let start_ns = *now;
+    for number in 0..requests {
+        let end_ns = *now + (took_ms(number) * MS as f64) as i64;
+        recorder.append(rows::Request {
+            intended_start_ns: *now,
+            start_ns: *now,
+            end_ns,
+            node: NODE,
+            operation: "write",
+            outcome: if number % 1000 < failing_per_1000 { "unavailable" } else { "ok" },
+            ..rows::Request::default()
+        });
+        *now = end_ns;
+    }
+    let name = if measured { "surge" } else { "warm-up" };
+    recorder.append(rows::Mark { start_ns, end_ns: *now, kind: "phase", name, measured, ..rows::Mark::default() });
+}
+
+/// A node that is on its CPU for a tenth of the time, is switched 100 times a second, and is stopped for 10 ms once; and
+/// whose packets say that it takes half the time.
+fn machine(recorder: &Recorder, (from, to): (i64, i64), takes: f64) {
+    for time_ns in (from..to).step_by(10 * MS as usize).skip(1) {
+        recorder.append(rows::ThreadSample {
+            time_ns,
+            interval_ns: 10 * MS,
+            node: NODE,
+            process: "server",
+            cpu_ns: MS,
+            voluntary_switches: Some(1),
+            ..rows::ThreadSample::default()
+        });
+        recorder.append(rows::WireRequest {
+            start_ns: time_ns,
+            duration_ns: (takes * MS as f64 / 2.0) as i64,
+            node: NODE,
+            opcode: "EXECUTE",
+            ..rows::WireRequest::default()
+        });
+    }
+    recorder.append(rows::Pause {
+        start_ns: from + 50 * MS,
+        duration_ns: 10 * MS,
+        node: NODE,
+        kind: "gc",
+        provider: "jfr",
+        ..rows::Pause::default()
+    });
+}
+
+fn of<'c>(comparison: &'c Comparison, variant: &str) -> &'c Side {
+    comparison.variants.iter().find(|side| side.name == variant).unwrap()
+}
+
+fn figure<'c>(side: &'c Side, metric: &str) -> &'c Ratio {
+    side.metrics.iter().find(|ratio| ratio.metric.name == metric).unwrap_or_else(|| panic!("no {metric}"))
+}
+
+#[test]
+fn what_variants_are_worth_is_found() {
+    let variants = [variant("none", 1.0), variant("quick", 0.7), variant("same", 1.0), variant("slow", 1.2)];
+    let comparison = Experiment::new(8, &variants).judge();
+    assert_eq!((comparison.baseline.as_str(), comparison.paired, comparison.variants.len()), ("none", true, 3));
+    let holds = |variant: &str, metric: &str, truth: f64, verdict: Verdict| {
+        let ratio = figure(of(&comparison, variant), metric);
+        let (low, high) = (ratio.low.unwrap(), ratio.high.unwrap());
+        // The truth of the figures that were drawn differs a little from that of the distribution.
+        assert!(low * 0.99 <= truth && truth <= high * 1.01, "{variant} {metric}: {truth} in {low} to {high}");
+        assert_eq!(ratio.verdict, verdict, "{variant} {metric}: {ratio:?}");
+    };
+    for (metric, is_rate) in
+        [("client_time", false), ("throughput", true), ("response_mean", false), ("response_p99", false)]
+    {
+        let truth = |takes: f64| if is_rate { 1.0 / takes } else { takes };
+        holds("quick", metric, truth(0.7), Verdict::Better);
+        holds("slow", metric, truth(1.2), Verdict::Worse);
+        holds("same", metric, 1.0, Verdict::NoDifference);
+    }
+    holds("quick", "time_in_node", 0.7, Verdict::Better);
+    holds("quick", "switches_per_request", 0.7, Verdict::Better);
+    holds("slow", "cpu_per_request", 1.2, Verdict::Worse);
+    holds("quick", "gc_share", 1.0 / 0.7, Verdict::Worse);
+    assert_eq!(figure(of(&comparison, "quick"), "error_share").verdict, Verdict::NoDifference);
+    let quick = &of(&comparison, "quick").sentence;
+    assert!(
+        quick.starts_with("quick: 43 % (4") && quick.contains(" more requests/s than none, p99 0.70 of none's ("),
+        "{quick}"
+    );
+    assert!(quick.ends_with("); 8 blocks"), "{quick}");
+    let slow = &of(&comparison, "slow").sentence;
+    assert!(slow.starts_with("slow: 17 % (1") && slow.contains(" fewer requests/s than none, p99 1.20 of"), "{slow}");
+    let same = &of(&comparison, "same").sentence;
+    assert!(same.starts_with("same: as many requests/s as none (") && same.contains("the same p99 ("), "{same}");
+    assert!(comparison.is_worse_in(&["throughput"]) && !comparison.is_worse_in(&["error_share"]));
+}
+
+#[test]
+fn only_whole_blocks_count() {
+    let mut experiment = Experiment::new(7, &[variant("none", 1.0), variant("quick", 0.7)]);
+    experiment.cut_short = Some(("none", 7));
+    let comparison = experiment.judge();
+    assert_eq!((comparison.cut_short, of(&comparison, "quick").runs), (1, 6));
+    assert_eq!(figure(of(&comparison, "quick"), "throughput").verdict, Verdict::Better);
+    // What was measured is in the results all the same.
+    let mut results = Vec::new();
+    comparison.for_each_row(|row| results.push((row.variant.to_string(), row.block, row.metric.to_string(), row.value)));
+    let throughputs = |variant: &str| results.iter().filter(|row| row.0 == variant && row.2 == "throughput").count();
+    assert_eq!((throughputs("none"), throughputs("quick")), (6, 7));
+}
+
+#[test]
+fn too_few_blocks_have_no_interval() {
+    let comparison = Experiment::new(3, &[variant("none", 1.0), variant("quick", 0.7)]).judge();
+    let quick = of(&comparison, "quick");
+    let throughput = figure(quick, "throughput");
+    assert_eq!((throughput.low, throughput.verdict, throughput.runs_needed), (None, Verdict::NotEnough, Some(6)));
+    assert!((throughput.ratio.unwrap() - 1.0 / 0.7).abs() < 0.03);
+    assert!(quick.sentence.ends_with("; 3 blocks, too few for an interval, which takes 6"), "{}", quick.sentence);
+}
+
+#[test]
+fn errors_where_there_were_none_are_worse() {
+    let failing = Variant { failing_per_1000: 20, ..variant("failing", 1.0) };
+    let comparison = Experiment::new(8, &[variant("none", 1.0), failing]).judge();
+    let errors = figure(of(&comparison, "failing"), "error_share");
+    assert_eq!((errors.ratio, errors.low, errors.verdict), (None, None, Verdict::Worse));
+    assert!((errors.variant - 0.0267).abs() < 0.001, "{}", errors.variant);
+}
+
+#[test]
+fn the_report_has_the_comparison() {
+    let folder = TempDir::new().unwrap();
+    let engine = Experiment::new(2, &[variant("none", 1.0), variant("quick", 0.7)]).record(&folder);
+    let explanation: Explanation = explain(&engine, &Options::default()).unwrap();
+    let report = serde_json::to_value(Report::build(&engine, &explanation).unwrap()).unwrap();
+    let first = &report["comparison"]["variants"][0]["metrics"][1];
+    assert_eq!((first["name"].as_str(), first["verdict"].as_str()), (Some("throughput"), Some("not-enough")));
+    assert!(first["ratio"].as_f64().unwrap() > 1.3 && first["low"].is_null());
+}
+
+/// A recording of one load, as many as there are factors.
+fn loads(folder: &TempDir, name: &str, takes: &[f64]) -> Vec<Engine> {
+    let each = |(number, takes): (usize, &f64)| {
+        let path = folder.path().join(format!("{name}-{number}"));
+        let recorder = Recorder::create(&path, Manifest::new(name, "helenus load")).unwrap();
+        let mut random = Random::new(number as u64 + 11);
+        let mut now = T0;
+        phase(&recorder, &mut now, (false, WARM_UP), &mut |_| 20.0 * random.share());
+        phase(&recorder, &mut now, (true, 400), &mut |_| takes * (0.5 + random.share()));
+        recorder.close().unwrap();
+        Engine::open(&[Recording::open(&path).unwrap()]).unwrap()
+    };
+    takes.iter().enumerate().map(each).collect()
+}
+
+#[test]
+fn sets_of_recordings_are_compared() {
+    let folder = TempDir::new().unwrap();
+    let drift = [1.0, 1.1, 1.2, 1.4, 1.7, 2.0, 2.4];
+    let slower: Vec<f64> = drift.iter().map(|takes| takes * 1.3).collect();
+    let (before, after) = (loads(&folder, "before", &drift), loads(&folder, "after", &slower));
+    let options = CompareOptions::default();
+    let paired = compare(("before", &before), ("after", &after), &options).unwrap();
+    assert!(paired.paired && paired.run_unit == "recording");
+    assert_eq!(figure(&paired.variants[0], "throughput").verdict, Verdict::Worse);
+    // The drift hides it where nothing is paired, and it is said how many would show it.
+    let alone = compare(("before", &before), ("after", &after[..6]), &options).unwrap();
+    assert!(!alone.paired);
+    let throughput = figure(&alone.variants[0], "throughput");
+    assert!(throughput.verdict == Verdict::NotEnough && throughput.runs_needed.unwrap() > 7, "{throughput:?}");
+    let one = compare(("before", &before[..1]), ("after", &after[..1]), &options).unwrap();
+    let throughput = figure(&one.variants[0], "throughput");
+    assert_eq!((throughput.low, throughput.runs_needed), (None, Some(6)));
+    assert!(one.variants[0].sentence.contains("1 recording, too few for an interval"), "{}", one.variants[0].sentence);
+}
+
+#[test]
+fn what_cannot_be_compared_says_so() {
+    let folder = TempDir::new().unwrap();
+    let load = loads(&folder, "load", &[1.0]);
+    assert_eq!(judge(&load[0], &CompareOptions::default()).unwrap(), None);
+    let path = folder.path().join("idle");
+    let recorder = Recorder::create(&path, Manifest::new("idle", "helenus record")).unwrap();
+    recorder.append(rows::Pause { start_ns: T0, kind: "gc", ..rows::Pause::default() });
+    recorder.close().unwrap();
+    let idle = [Engine::open(&[Recording::open(&path).unwrap()]).unwrap()];
+    let error = compare(("load", &load), ("idle", &idle), &CompareOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("no request of a measured phase is in the recording `idle`"), "{error}");
+}

@@ -1,0 +1,92 @@
+use super::comparison;
+use anyhow::{Result, bail};
+use clap::Args;
+use helenus_explain::{CompareOptions, Comparison, Engine, compare, judge};
+use helenus_recording::Recording;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Say what a change was worth: one recording against another, a set against a set, or the variants of an experiment
+///
+/// Sets of the same size are paired in the order in which they are given, as runs one after the other in turns should be.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus compare before.helenus after.helenus
+  helenus compare --baseline a1.helenus a2.helenus a3.helenus -- b1.helenus b2.helenus b3.helenus
+  helenus compare adaptive-valves.helenus --fail-if-worse response_p99     # the variants in it, judged again")]
+pub struct Arguments {
+    /// The baseline and what is compared with it; with --baseline only the latter
+    #[arg(required = true, value_name = "RECORDING")]
+    recordings: Vec<PathBuf>,
+    /// The recordings to compare with, up to `--`
+    #[arg(long, num_args = 1.., value_name = "RECORDING")]
+    baseline: Vec<PathBuf>,
+    /// The sets were not recorded in turns: pair nothing
+    #[arg(long)]
+    unpaired: bool,
+    /// A difference below this many percent is none
+    #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = margin)]
+    margin: f64,
+    /// End with exit code 1 when it is worse in this figure, such as throughput or response_p99 (may be given again)
+    #[arg(long, value_name = "FIGURE", value_parser = comparison::metric)]
+    fail_if_worse: Vec<&'static str>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// As a share.
+fn margin(text: &str) -> Result<f64, String> {
+    let wrong = || "percent above 0 and below 100, such as 5".to_string();
+    let percent: f64 = text.trim_end_matches('%').trim().parse().map_err(|_| wrong())?;
+    if percent > 0.0 && percent < 100.0 { Ok(percent / 100.0) } else { Err(wrong()) }
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let options =
+        CompareOptions { margin: arguments.margin, unpaired: arguments.unpaired, ..CompareOptions::default() };
+    let compared = compared(arguments, &options)?;
+    let mut out = anstream::stdout();
+    if arguments.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&compared)?)?;
+    } else {
+        comparison::print(&mut out, &compared)?;
+    }
+    Ok(comparison::code(&compared, &arguments.fail_if_worse))
+}
+
+fn compared(arguments: &Arguments, options: &CompareOptions) -> Result<Comparison> {
+    match (arguments.baseline.as_slice(), arguments.recordings.as_slice()) {
+        ([], [one]) => {
+            let engine = opened(one)?;
+            let Some(comparison) = judge(&engine, options)? else {
+                bail!(
+                    "{} has no variants to compare; give another recording beside it, or record an experiment with \
+                     [[variant]]s by `helenus lab run`",
+                    one.display()
+                );
+            };
+            Ok(comparison)
+        }
+        ([], [baseline, one]) => sets(std::slice::from_ref(baseline), std::slice::from_ref(one), options),
+        ([], _) => bail!("more than two recordings: say which are the baseline, as in --baseline A1 A2 -- B1 B2"),
+        (baseline, set) => sets(baseline, set, options),
+    }
+}
+
+fn sets(baseline: &[PathBuf], set: &[PathBuf], options: &CompareOptions) -> Result<Comparison> {
+    let engines = |paths: &[PathBuf]| paths.iter().map(|path| opened(path)).collect::<Result<Vec<Engine>>>();
+    let (baseline, set) = ((name(baseline), engines(baseline)?), (name(set), engines(set)?));
+    Ok(compare((&baseline.0, &baseline.1), (&set.0, &set.1), options)?)
+}
+
+fn opened(path: &Path) -> Result<Engine> {
+    Ok(Engine::open(&[Recording::open(path)?])?)
+}
+
+/// The name of a set: that of its first recording.
+fn name(paths: &[PathBuf]) -> String {
+    let first = paths.first().and_then(|path| path.file_stem()).unwrap_or_default().to_string_lossy().into_owned();
+    if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first }
+}

@@ -1,0 +1,116 @@
+//! Experiments with variants, on a real node.
+
+use crate::harness::{Place, size_of, wait_for};
+use serde_json::Value;
+
+/// Two variants that are the same thing. Between runs the table is emptied, so that each populates it anew.
+const EQUAL: &str = r#"
+title = "Equal"
+question = "Do two names of one thing differ?"
+workload = "keyvalue/mixed"
+
+[node]
+heap = "512m"
+
+[lab]
+blocks = 2
+rest = "100ms"
+restore = "truncate"
+
+[[variant]]
+name = "none"
+[[variant]]
+name = "again"
+
+[[phase]]
+work = "populate"
+in_flight = 16
+count = 300
+measured = false
+
+[[phase]]
+name = "mixed"
+in_flight = 8
+count = 2000
+"#;
+
+fn experiment(place: &Place, name: &str, changes: &[(&str, &str)]) {
+    let text = changes.iter().fold(EQUAL.to_string(), |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    });
+    std::fs::write(place.path(name), text).unwrap();
+}
+
+fn figure<'v>(comparison: &'v Value, name: &str) -> &'v Value {
+    let metrics = comparison["variants"][0]["metrics"].as_array().unwrap();
+    metrics.iter().find(|metric| metric["name"] == name).unwrap_or_else(|| panic!("no {name} in {comparison:#}"))
+}
+
+#[test]
+fn equal_variants_are_run_in_blocks_and_judged() {
+    let place = Place::new();
+    experiment(&place, "equal.toml", &[]);
+    let both = place.json("lab run equal.toml --json -o equal.helenus");
+    let comparison = &both["comparison"];
+    assert_eq!((&comparison["baseline"], &comparison["variants"][0]["name"]), (&"none".into(), &"again".into()));
+    assert_eq!((&comparison["variants"][0]["runs"], &comparison["cut_short"]), (&2.into(), &0.into()));
+    for name in ["throughput", "response_p99", "time_in_node", "cpu_per_request", "switches_per_request"] {
+        let figure = figure(comparison, name);
+        assert!(figure["baseline"].as_f64().unwrap() > 0.0 && figure["ratio"].as_f64().unwrap() > 0.0, "{figure:#}");
+        assert_eq!((figure["verdict"].as_str(), figure["runs_needed"].as_i64()), (Some("not-enough"), Some(6)));
+    }
+    assert_eq!(figure(comparison, "error_share")["variant"].as_f64(), Some(0.0));
+
+    let ask = |query: &str| place.ask("equal.helenus", query);
+    let runs = "select count(*) from marks where kind = 'variant' and measured";
+    assert_eq!(ask(runs), 4);
+    for variant in ["none", "again"] {
+        assert_eq!(ask(&format!("{runs} and name = '{variant}' and block in (1, 2)")), 2);
+    }
+    let of_a_run = "select min(requests) from (select count(*) as requests from marks m join requests r \
+                    on r.start_ns between m.start_ns and m.end_ns where m.kind = 'variant' group by m.start_ns)";
+    assert_eq!(ask(of_a_run), 2300, "each run has all phases");
+    assert_eq!(ask("select count(*) from results where metric = 'throughput' and value > 0"), 4);
+    assert!(std::fs::read_to_string(place.path("equal.html")).unwrap().contains("\"run_unit\":\"block\""));
+
+    let again = place.json("compare equal.helenus --json");
+    for name in ["throughput", "response_p99"] {
+        assert_eq!(figure(&again, name), figure(comparison, name), "the recording is judged as the run was");
+    }
+    let said = place.well("compare equal.helenus");
+    assert!(said.contains("2 blocks, too few for an interval, which takes 6"), "{said}");
+    let one = place.json("compare equal.helenus equal.helenus --json");
+    assert_eq!(figure(&one, "throughput")["ratio"].as_f64(), Some(1.0));
+    assert!(figure(&one, "throughput")["low"].is_null(), "one recording has no interval");
+}
+
+#[test]
+fn what_was_run_before_an_interrupt_is_judged() {
+    let place = Place::new();
+    let address = "127.0.30.5";
+    place.well(&format!("up --name interrupted --address {address} --heap 512m"));
+    experiment(&place, "long.toml", &[("blocks = 2", "blocks = 1000")]);
+    let run = place.start(&format!("lab run long.toml --json --node {address} -o long.helenus"));
+    let written = || size_of(&place.path("long.helenus/marks"));
+    wait_for("the first mark", || written() > 0);
+    let first = written();
+    wait_for("a whole block", || written() > 6 * first);
+    run.signal(libc::SIGINT);
+    let said = run.end();
+    assert!(said.status.success(), "{}", said.err);
+    assert!(said.err.contains("cut short"), "{}", said.err);
+    assert!(said.err.contains("the tables are not emptied"), "other people's data stays: {}", said.err);
+    let both: Value = serde_json::from_str(&said.out).unwrap();
+    assert!(both["comparison"]["variants"][0]["runs"].as_i64().unwrap() > 0, "{both:#}");
+
+    let refused = |file: &str, changes: &[(&str, &str)], says: &str| {
+        experiment(&place, file, changes);
+        let said = place.run(&format!("lab run {file} --node {address} -o refused.helenus"));
+        assert_eq!(said.status.code(), Some(2), "{}", said.err);
+        assert!(said.err.contains(says), "{}", said.err);
+        assert!(!place.path("refused.helenus").exists(), "what could not start leaves no recording behind");
+    };
+    let settings = "name = \"again\"\nsettings = [\"concurrent_reads=8\"]";
+    refused("settings.toml", &[("name = \"again\"", settings)], "leave --node out, or the variant");
+}

@@ -1,0 +1,132 @@
+//! Runs every variant once in each block, and marks where each run begins and ends.
+
+use crate::change::{Applied, changes};
+use crate::run::Driven;
+use crate::site::Site;
+use crate::stage::{Stage, plan};
+use crate::{Error, Restore, Variant, Variants, restore};
+use helenus_load::Workload;
+use helenus_recording::rows::Mark;
+
+/// The runs of an experiment's variants.
+struct Blocks<'b> {
+    variants: &'b Variants,
+    workload: &'b Workload,
+    peak_per_s: Option<f64>,
+    /// The nodes that all runs share. None where each has its own.
+    shared: Option<Site>,
+}
+
+/// Runs the blocks. A block that breaks off ends them all; the runs before it stand.
+pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workload) -> Result<Driven, Error> {
+    for variant in &variants.list {
+        if variant.starts_nodes() && !stage.run.nodes.is_empty() {
+            return Err(Error::GivenNodes { variant: variant.name.clone() });
+        }
+    }
+    let experiment = stage.run.experiment;
+    let fresh = variants.need_fresh_nodes();
+    let mut shared = None;
+    let mut peak_per_s = None;
+    if experiment.calibrate.is_some() || !fresh {
+        // Rates in percent are shares of what the baseline can do.
+        let site = Site::open(stage, fresh.then(|| variants.baseline()))?;
+        let found = stage.calibrate(&site.nodes, workload);
+        if fresh || found.is_err() {
+            site.close(stage);
+        } else {
+            shared = Some(site);
+        }
+        peak_per_s = found?;
+    }
+    let blocks = Blocks { variants, workload, peak_per_s, shared };
+    let now_ns = stage.recorder.clock().now_ns();
+    let baseline =
+        Mark { start_ns: now_ns, end_ns: now_ns, kind: "baseline", name: &variants.baseline, ..Mark::default() };
+    stage.recorder.append(baseline);
+    let mut driven = Driven { peak_per_s, ..Driven::default() };
+    'blocks: for block in 1..=variants.blocks {
+        for variant in variants.order(block) {
+            if stage.cancel.is_cancelled() {
+                break 'blocks;
+            }
+            stage.say(format!("block {block} of {}: {}", variants.blocks, variant.name));
+            match blocks.one(stage, block, variant) {
+                Ok(true) => driven.runs += 1,
+                Ok(false) => break 'blocks,
+                Err(_) if stage.cancel.is_cancelled() => break 'blocks,
+                Err(error) => {
+                    driven.broken_off = Some(error);
+                    break 'blocks;
+                }
+            }
+        }
+    }
+    if let Some(site) = blocks.shared {
+        site.close(stage);
+    }
+    match driven.broken_off.take() {
+        Some(error) if driven.runs == 0 => Err(error),
+        None if driven.runs == 0 => Err(helenus_cassandra::Error::Cancelled.into()),
+        broken_off => Ok(Driven { broken_off, ..driven }),
+    }
+}
+
+impl Blocks<'_> {
+    /// One run of a variant, on the nodes of all or on its own. Whether it came to its end.
+    fn one(&self, stage: &mut Stage<'_>, block: usize, variant: &Variant) -> Result<bool, Error> {
+        let Some(site) = &self.shared else {
+            let site = Site::open(stage, Some(variant))?;
+            let ran = self.on(stage, &site, block, variant);
+            site.close(stage);
+            return ran;
+        };
+        self.on(stage, site, block, variant)
+    }
+
+    fn on(&self, stage: &mut Stage<'_>, site: &Site, block: usize, variant: &Variant) -> Result<bool, Error> {
+        let parts = stage.run.experiment.parts(self.peak_per_s.unwrap_or(1.0))?;
+        stage.rest(self.variants.rest);
+        self.restore(stage, site)?;
+        let failed = |reason| Error::Change { variant: variant.name.clone(), reason };
+        let applied = Applied::new(changes(variant, &site.nodes, stage.run.agent)).map_err(failed)?;
+        let start_ns = stage.recorder.clock().now_ns();
+        let loads = stage.parts(&site.nodes, self.workload, &parts);
+        let end_ns = stage.recorder.clock().now_ns();
+        stage.left.extend(applied.undo());
+        let ended = stage.ended.clone();
+        let is_whole = ended.is_none() && !stage.cancel.is_cancelled() && loads.is_ok();
+        stage.recorder.append(Mark {
+            start_ns,
+            end_ns,
+            kind: "variant",
+            name: &variant.name,
+            measured: is_whole,
+            block: Some(i64::try_from(block).unwrap_or(i64::MAX)),
+            ..Mark::default()
+        });
+        match ended {
+            Some(node) => Err(Error::NodeEnded { node, variant: variant.name.clone(), block }),
+            None => loads.map(|_| is_whole),
+        }
+    }
+
+    /// Makes the data what it was before the run before. That of other people's nodes stays.
+    fn restore(&self, stage: &mut Stage<'_>, site: &Site) -> Result<(), Error> {
+        if self.variants.restore == Restore::Nothing {
+            return Ok(());
+        }
+        if site.is_own() {
+            stage.say("emptying the tables");
+            restore::truncate(site.nodes[0], &self.workload.schema)?;
+        } else {
+            stage.say("the tables are not emptied: the nodes are not the experiment's own");
+        }
+        if self.variants.restore == Restore::Populate {
+            let mut populate = plan(self.workload, Vec::new(), &site.nodes);
+            populate.populate = true;
+            stage.load(populate)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! The data of a workload as it was before: its tables emptied.
+
+use helenus_cassandra::cql::{Connection, Error};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Emptying a table flushes it and waits for all nodes.
+const WITHIN: Duration = Duration::from_secs(60);
+
+/// Empties the tables that the statements of a workload's schema create, where they are there already.
+pub(crate) fn truncate(node: SocketAddr, schema: &[String]) -> Result<(), Error> {
+    let mut connection = Connection::open(node, WITHIN, None)?;
+    for table in schema.iter().filter_map(|statement| created(statement)) {
+        let found = connection.query(&format!(
+            "SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{}' AND table_name = '{}'",
+            table.keyspace, table.name
+        ))?;
+        if !found.rows.is_empty() {
+            connection.query(&format!("TRUNCATE TABLE \"{}\".\"{}\"", table.keyspace, table.name))?;
+        }
+    }
+    Ok(())
+}
+
+/// A table as the node knows it: quotes gone, and small letters where there were none.
+#[derive(Debug, PartialEq, Eq)]
+struct TableName {
+    keyspace: String,
+    name: String,
+}
+
+/// The table that a statement creates. None for other statements, and for a name without its keyspace, as a workload has
+/// no keyspace that it uses.
+fn created(statement: &str) -> Option<TableName> {
+    let words = statement.replace('(', " ( ");
+    let mut words = words.split_whitespace();
+    let mut is = |expected: &str| words.next().is_some_and(|word| word.eq_ignore_ascii_case(expected));
+    if !is("CREATE") || !is("TABLE") {
+        return None;
+    }
+    let mut name = words.next()?;
+    if name.eq_ignore_ascii_case("IF") {
+        name = words.nth(2)?;
+    }
+    let (keyspace, name) = name.split_once('.')?;
+    let known = |name: &str| match name.strip_prefix('"').and_then(|name| name.strip_suffix('"')) {
+        Some(quoted) => quoted.to_string(),
+        None => name.to_lowercase(),
+    };
+    Some(TableName { keyspace: known(keyspace), name: known(name) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_told_from_other_statements() {
+        let table = |keyspace: &str, name: &str| Some(TableName { keyspace: keyspace.into(), name: name.into() });
+        assert_eq!(created("CREATE TABLE IF NOT EXISTS helenus.keyvalue (key bigint)"), table("helenus", "keyvalue"));
+        assert_eq!(created("create table Ks.\"Big\"(key bigint)"), table("ks", "Big"));
+        assert_eq!(created("CREATE KEYSPACE IF NOT EXISTS helenus WITH x"), None);
+        assert_eq!(created("CREATE INDEX ON a.b (c)"), None);
+        assert_eq!(created("CREATE TABLE alone (c int)"), None);
+        let built_in = helenus_load::Workload::open("wide-rows").unwrap();
+        assert!(built_in.schema.iter().filter_map(|statement| created(statement)).count() > 0);
+    }
+}

@@ -1,0 +1,112 @@
+//! Nodes with the sources on them.
+
+use crate::stage::Stage;
+use crate::{Error, Progress, Restore, Variant};
+use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
+use helenus_observe::{
+    Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
+};
+use std::net::SocketAddr;
+
+/// The nodes of an experiment while they are watched: a local cluster of its own, or those that were given.
+pub(crate) struct Site {
+    pub nodes: Vec<SocketAddr>,
+    cluster: Option<Cluster>,
+    observation: Observation,
+}
+
+impl Site {
+    /// Starts the cluster as the experiment says, and the variant besides; then the sources.
+    pub fn open(stage: &mut Stage<'_>, variant: Option<&Variant>) -> Result<Site, Error> {
+        stage.ended = None;
+        let cluster = match stage.run.nodes.is_empty() {
+            true => Some(start_cluster(stage, variant)?),
+            false => None,
+        };
+        let nodes: Vec<SocketAddr> = match &cluster {
+            Some(cluster) => cluster.nodes().iter().map(|node| node.address).collect(),
+            None => stage.run.nodes.clone(),
+        };
+        let (watched, unseen) = watched(&nodes);
+        for reason in unseen {
+            stage.say(reason);
+        }
+        let observe = stage.run.experiment.observe;
+        if let Some(bytes) = observe.max_size_bytes {
+            stage.recorder.limit_size(bytes);
+        }
+        let options = Options {
+            agent: Some(stage.run.agent),
+            stacks: Some(StackOptions { profiler: Some(stage.run.profiler), ..StackOptions::default() }),
+            wire: true,
+            page_cache: observe.syscalls != SyscallsMode::Off,
+            syscalls: SyscallsOptions { mode: observe.syscalls, ..SyscallsOptions::default() },
+            sched: SchedOptions { on: observe.sched, ..SchedOptions::default() },
+            ..Options::default()
+        };
+        let observation = Observation::start(stage.recorder, &watched, &options, &stage.events)?;
+        Ok(Site { nodes, cluster, observation })
+    }
+
+    /// Whether the nodes are the experiment's own, with data that it may remove.
+    pub fn is_own(&self) -> bool {
+        self.cluster.is_some()
+    }
+
+    /// Takes the sources off and stops the cluster, whose data is removed.
+    pub fn close(self, stage: &mut Stage<'_>) {
+        stage.hear();
+        stage.left.extend(self.observation.stop());
+        if let Some(cluster) = self.cluster
+            && let Err(error) = cluster.stop(false, &mut |progress| (stage.tell)(Progress::Cluster(progress)))
+        {
+            // What was measured is worth more than a clean end; dropping the cluster has killed it.
+            stage.say(format!("the cluster did not stop well: {error}"));
+        }
+        stage.hear();
+    }
+}
+
+fn start_cluster(stage: &mut Stage<'_>, variant: Option<&Variant>) -> Result<Cluster, Error> {
+    let experiment = stage.run.experiment;
+    let node = &experiment.node;
+    let (settings, jvm_options) =
+        variant.map_or((&[][..], &[][..]), |variant| (&variant.settings, &variant.jvm_options));
+    let mut settings = [&node.settings, settings].concat();
+    let truncates = experiment.variants.as_ref().is_some_and(|variants| variants.restore != Restore::Nothing);
+    // Emptying a table would keep what was in it, run after run, until the disk is full.
+    if truncates && !settings.iter().any(|setting| setting.starts_with("auto_snapshot=")) {
+        settings.push("auto_snapshot=false".to_string());
+    }
+    let options = ClusterOptions {
+        version: node.version.parse()?,
+        nodes: node.nodes,
+        heap: node.heap.clone(),
+        jvm_options: [&node.jvm_options, jvm_options].concat(),
+        settings,
+        lifetime: Lifetime::Tied,
+        ..ClusterOptions::new(Places::of_user()?, &format!("lab-{}", std::process::id()))
+    };
+    Ok(Cluster::start(&options, &mut |progress| (stage.tell)(Progress::Cluster(progress)), stage.cancel)?)
+}
+
+/// The processes to watch: this one, and the nodes that run on this machine; and why others can't be.
+fn watched(nodes: &[SocketAddr]) -> (Vec<Watched>, Vec<String>) {
+    let mut watched = Vec::new();
+    let mut unseen = Vec::new();
+    for address in nodes {
+        match target::find(Which::Address(*address)) {
+            Ok(target) => watched.push(Watched {
+                process: ProcessKind::Server,
+                node: address.ip().to_string(),
+                pid: target.pid.unsigned_abs(),
+            }),
+            Err(error) => unseen.push(format!(
+                "{address} is only seen from outside: {error}. Run `helenus record` on its machine and merge the recordings"
+            )),
+        }
+    }
+    watched.push(Watched { process: ProcessKind::Load, node: String::new(), pid: std::process::id() });
+    (watched, unseen)
+}

@@ -1,0 +1,135 @@
+//! What all steps of a run work with: the recording, whoever listens, and the load itself.
+
+use crate::{Before, Error, Part, Progress, Run};
+use helenus_cassandra::Cancel;
+use helenus_load::{Phase, Plan, Until, Workload};
+use helenus_observe::Event;
+use helenus_recording::Recorder;
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// A run on its way.
+pub(crate) struct Stage<'s> {
+    pub run: &'s Run<'s>,
+    pub recorder: &'s Recorder,
+    pub cancel: &'s Cancel,
+    pub tell: &'s mut dyn FnMut(Progress<'_>),
+    /// Where the sources say what happens.
+    pub events: Sender<Event>,
+    heard: Receiver<Event>,
+    /// A node whose process has ended while it was watched.
+    pub ended: Option<String>,
+    /// What is not sure to have been undone.
+    pub left: Vec<String>,
+}
+
+impl<'s> Stage<'s> {
+    pub fn new(
+        run: &'s Run<'s>,
+        recorder: &'s Recorder,
+        cancel: &'s Cancel,
+        tell: &'s mut dyn FnMut(Progress<'_>),
+    ) -> Stage<'s> {
+        let (events, heard) = channel();
+        Stage { run, recorder, cancel, tell, events, heard, ended: None, left: Vec::new() }
+    }
+
+    /// A sentence about the step that begins.
+    pub fn say(&mut self, text: impl Into<String>) {
+        (self.tell)(Progress::Step(text.into()));
+    }
+
+    /// Hands on what the sources said.
+    pub fn hear(&mut self) {
+        for event in self.heard.try_iter() {
+            if let Event::TargetEnded { node, .. } = &event {
+                self.ended = Some(node.clone());
+            }
+            (self.tell)(Progress::Observe(event));
+        }
+    }
+
+    /// Waits, unless it is cancelled.
+    pub fn rest(&self, lasts: Duration) {
+        let until = Instant::now() + lasts;
+        while Instant::now() < until && !self.cancel.is_cancelled() {
+            std::thread::sleep(Duration::from_millis(50).min(until - Instant::now()));
+        }
+    }
+
+    /// Runs phases of a workload. A run of a variant ends with its node: what comes after can't be compared.
+    pub fn load(&mut self, plan: Plan) -> Result<helenus_load::Summary, Error> {
+        let ends_with_node = self.run.experiment.variants.is_some();
+        let stop = helenus_load::Cancel::new();
+        let (recorder, cancel) = (self.recorder, self.cancel);
+        let summary = helenus_load::run(&plan, recorder, &stop, &mut |progress| {
+            self.hear();
+            if (cancel.is_cancelled() || (ends_with_node && self.ended.is_some())) && !stop.is_asked() {
+                stop.stop();
+            }
+            (self.tell)(Progress::Load(&progress));
+        });
+        self.hear();
+        Ok(summary?)
+    }
+
+    /// The peak that the experiment wants to know, found by a closed loop.
+    pub fn calibrate(&mut self, nodes: &[SocketAddr], workload: &Workload) -> Result<Option<f64>, Error> {
+        let Some(calibrate) = self.run.experiment.calibrate else { return Ok(None) };
+        // A JVM that has just started is slow at first; the peak is that of the end.
+        let last = calibrate.lasts / 3;
+        let closed = |lasts| Phase::in_flight(calibrate.in_flight, Until::Elapsed(lasts)).unmeasured();
+        let phases = vec![closed(calibrate.lasts - last).named("heat up"), closed(last).named("calibrate")];
+        let summary = self.load(plan(workload, phases, nodes))?;
+        let peak_per_s = summary.phases.last().map_or(0.0, |phase| phase.throughput_per_s);
+        if peak_per_s < 1.0 && !self.cancel.is_cancelled() {
+            let first = summary.errors.first().map_or("no answer came", |error| &error.first_message);
+            return Err(Error::NoPeak(first.to_string()));
+        }
+        Ok(Some(peak_per_s))
+    }
+
+    /// Runs the parts of an experiment; those that were begun, when it is cancelled.
+    pub fn parts(
+        &mut self,
+        nodes: &[SocketAddr],
+        workload: &Workload,
+        parts: &[Part],
+    ) -> Result<Vec<helenus_load::Summary>, Error> {
+        let mut loads = Vec::new();
+        for part in parts {
+            let workload = match &part.mix {
+                Some(mix) => Workload::open(&format!("{}/{mix}", self.run.experiment.workload))?,
+                None => workload.clone(),
+            };
+            self.rest(part.rest);
+            for step in &part.before {
+                match step {
+                    Before::DropPageCache => self.drop_page_cache()?,
+                }
+            }
+            if self.cancel.is_cancelled() {
+                break;
+            }
+            loads.push(self.load(plan(&workload, part.phases.clone(), nodes))?);
+        }
+        Ok(loads)
+    }
+
+    /// Only for nodes of our own: other people's machines keep their caches.
+    fn drop_page_cache(&mut self) -> Result<(), Error> {
+        if !self.run.nodes.is_empty() {
+            self.say("the page cache is left as it is: the nodes are not the experiment's own");
+            return Ok(());
+        }
+        self.say("dropping the page cache");
+        // SAFETY: sync takes no pointers. What is not on the disk yet can't be dropped.
+        unsafe { libc::sync() };
+        std::fs::write("/proc/sys/vm/drop_caches", "1").map_err(Error::PageCache)
+    }
+}
+
+pub(crate) fn plan(workload: &Workload, phases: Vec<Phase>, nodes: &[SocketAddr]) -> Plan {
+    Plan::new(workload.clone(), phases, nodes.iter().map(SocketAddr::to_string).collect())
+}

@@ -1,0 +1,282 @@
+//! What an experiment compares: its variants, and how they are run in blocks.
+
+use crate::ExperimentError as Error;
+use helenus_load::strict::{Count, FromValue, Section};
+use serde_json::{Map, Value};
+use std::time::Duration;
+use toml::de::DeValue;
+
+/// The variant that others are compared with when the file names none, where there is one of this name.
+const NONE: &str = "none";
+const BLOCKS: usize = 8;
+const REST: Duration = Duration::from_secs(2);
+
+/// Variants, and the blocks in which they are run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variants {
+    /// Each block runs every variant once.
+    pub blocks: usize,
+    /// Name of the variant that the others are compared with.
+    pub baseline: String,
+    /// Of the order of the variants within each block.
+    pub seed: u64,
+    /// Between two runs, so that one does not pay for what the other left to be done.
+    pub rest: Duration,
+    pub restore: Restore,
+    pub list: Vec<Variant>,
+}
+
+/// What becomes of the tables of the workload before each run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restore {
+    /// They are as the run before left them.
+    Nothing,
+    /// They are emptied.
+    Truncate,
+    /// They are emptied, and filled as the workload's `[populate]` says.
+    Populate,
+}
+
+/// A way to run the nodes. What it changes besides is added here, and done and undone by a [`crate::Change`].
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Variant {
+    pub name: String,
+    /// For each a `valve.add` of the agent's, without its `do`.
+    pub valves: Vec<Value>,
+    /// `key=value` for cassandra.yaml, after those of the experiment's node.
+    pub settings: Vec<String>,
+    /// After those of the experiment's node.
+    pub jvm_options: Vec<String>,
+}
+
+impl Variants {
+    /// Reads `[lab]` and the `[[variant]]`s. None where there are none.
+    pub(crate) fn read(root: &mut Section<'_>) -> Result<Option<Variants>, Error> {
+        let lab = root.section("lab")?;
+        let sections = root.list("variant")?;
+        if sections.is_empty() {
+            let lonely = "[lab] says how variants are compared, and there is no [[variant]]";
+            return lab.map_or(Ok(None), |lab| Err(lab.error(lonely).into()));
+        }
+        let mut list: Vec<Variant> = Vec::new();
+        for mut section in sections {
+            let variant = Variant::read(&mut section)?;
+            if list.iter().any(|known| known.name == variant.name) {
+                return Err(section.error_at("name", format!("two variants are named `{}`", variant.name)).into());
+            }
+            list.push(variant);
+        }
+        if list.len() < 2 {
+            let alone =
+                "a comparison takes two variants at least; add one that changes nothing: [[variant]] name = \"none\"";
+            return Err(root.error_at("variant", alone).into());
+        }
+        let first = list.iter().find(|variant| variant.name == NONE).unwrap_or(&list[0]).name.clone();
+        let variants =
+            Variants { blocks: BLOCKS, baseline: first, seed: 1, rest: REST, restore: Restore::Nothing, list };
+        lab.map_or(Ok(variants.clone()), |lab| variants.in_lab(lab)).map(Some)
+    }
+
+    fn in_lab(mut self, mut lab: Section<'_>) -> Result<Variants, Error> {
+        const RESTORES: [Restore; 3] = [Restore::Nothing, Restore::Truncate, Restore::Populate];
+        if let Some(Count(blocks)) = lab.optional("blocks")? {
+            self.blocks = usize::try_from(blocks).unwrap_or(usize::MAX);
+        }
+        let names: Vec<&str> = self.list.iter().map(|variant| variant.name.as_str()).collect();
+        if let Some(position) = lab.choice("baseline", &names)? {
+            self.baseline = self.list[position].name.clone();
+        }
+        if let Some(seed) = lab.optional::<i64>("seed")? {
+            self.seed = seed.cast_unsigned();
+        }
+        self.rest = lab.optional("rest")?.unwrap_or(self.rest);
+        if let Some(position) = lab.choice("restore", &["none", "truncate", "populate"])? {
+            self.restore = RESTORES[position];
+        }
+        lab.finish()?;
+        Ok(self)
+    }
+
+    pub fn baseline(&self) -> &Variant {
+        self.list.iter().find(|variant| variant.name == self.baseline).unwrap_or(&self.list[0])
+    }
+
+    /// Whether every run starts nodes of its own. As soon as one variant must, all do: a JVM that has just started is no
+    /// match for one that is warm.
+    pub fn need_fresh_nodes(&self) -> bool {
+        self.list.iter().any(Variant::starts_nodes)
+    }
+
+    /// The variants in the order in which a block runs them. It is drawn for each block, so that what the machine does
+    /// over time hits all alike, and is the same for the same seed.
+    pub fn order(&self, block: usize) -> Vec<&Variant> {
+        let mut drawn: Vec<(u64, &Variant)> = self
+            .list
+            .iter()
+            .zip(0_u64..)
+            .map(|(variant, position)| (mixed(mixed(self.seed ^ mixed(block as u64)) ^ position), variant))
+            .collect();
+        drawn.sort_unstable_by_key(|(key, _)| *key);
+        drawn.into_iter().map(|(_, variant)| variant).collect()
+    }
+}
+
+/// The output function of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+fn mixed(number: u64) -> u64 {
+    let z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+impl Variant {
+    fn read(section: &mut Section<'_>) -> Result<Variant, Error> {
+        let name: String = section.required("name")?;
+        let mut valves = Vec::new();
+        for valve in section.list("valve")? {
+            valves.push(valve_of(&name, valves.len(), &valve)?);
+        }
+        let variant = Variant {
+            name,
+            valves,
+            settings: section.optional("settings")?.unwrap_or_default(),
+            jvm_options: section.optional("jvm_options")?.unwrap_or_default(),
+        };
+        section.finish()?;
+        Ok(variant)
+    }
+
+    /// Whether it changes what nodes are started with.
+    pub fn starts_nodes(&self) -> bool {
+        !self.settings.is_empty() || !self.jvm_options.is_empty()
+    }
+}
+
+/// A valve as the agent takes it. What keys there are is the agent's to say; without these there is no valve.
+fn valve_of(variant: &str, number: usize, section: &Section<'_>) -> Result<Value, Error> {
+    let mut valve: Map<String, Value> =
+        section.named_values::<Json>()?.into_iter().map(|(key, Json(value))| (key.to_string(), value)).collect();
+    if !valve.contains_key("law") {
+        return Err(section.error("a valve has a `law`, such as \"throughput\" or \"fixed\"").into());
+    }
+    if valve.contains_key("at") == valve.contains_key("stage") {
+        return Err(section.error("a valve stands either `at` a point or on a `stage`").into());
+    }
+    let name = if number == 0 { variant.to_string() } else { format!("{variant} {}", number + 1) };
+    valve.entry("name").or_insert(Value::String(name));
+    Ok(Value::Object(valve))
+}
+
+/// Any value of a file, as JSON.
+struct Json(Value);
+
+impl FromValue for Json {
+    const EXPECTED: &'static str = "a value that JSON has";
+
+    fn from_value(value: &DeValue<'_>) -> Option<Result<Json, String>> {
+        let json = |value: &DeValue<'_>| Some(Json::from_value(value)?.map(|Json(value)| value));
+        Some(Ok(Json(match value {
+            DeValue::String(text) => Value::String(text.to_string()),
+            DeValue::Boolean(truth) => Value::Bool(*truth),
+            DeValue::Integer(_) => match i64::from_value(value)? {
+                Ok(whole) => Value::from(whole),
+                Err(reason) => return Some(Err(reason)),
+            },
+            DeValue::Float(_) => match f64::from_value(value)? {
+                Ok(number) => serde_json::Number::from_f64(number).map(Value::Number)?,
+                Err(reason) => return Some(Err(reason)),
+            },
+            DeValue::Array(items) => {
+                let items: Option<Result<Vec<Value>, String>> = items.iter().map(|item| json(item.get_ref())).collect();
+                match items? {
+                    Ok(items) => Value::Array(items),
+                    Err(reason) => return Some(Err(reason)),
+                }
+            }
+            DeValue::Table(table) => {
+                let each = table
+                    .iter()
+                    .map(|(key, value)| Some(json(value.get_ref())?.map(|value| (key.get_ref().to_string(), value))));
+                match each.collect::<Option<Result<Map<String, Value>, String>>>()? {
+                    Ok(table) => Value::Object(table),
+                    Err(reason) => return Some(Err(reason)),
+                }
+            }
+            DeValue::Datetime(_) => return None,
+        })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Experiment;
+    use serde_json::json;
+
+    const HEAD: &str = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n[[phase]]\nrate = 5\nfor = \"5s\"\n";
+
+    fn read(text: &str) -> Variants {
+        Experiment::parse("x.toml", &format!("{HEAD}{text}")).unwrap().variants.unwrap()
+    }
+
+    fn error(text: &str) -> String {
+        Experiment::parse("x.toml", &format!("{HEAD}{text}")).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn variants_have_a_baseline_and_blocks() {
+        let two = read("[[variant]]\nname = \"less\"\nsettings = [\"a=1\"]\n[[variant]]\nname = \"none\"\n");
+        assert_eq!((two.blocks, two.baseline().name.as_str(), two.restore), (8, "none", Restore::Nothing));
+        assert!(two.need_fresh_nodes());
+        let lab = "[lab]\nblocks = 3\nbaseline = \"a\"\nseed = 7\nrest = \"1s\"\nrestore = \"populate\"\n";
+        let two = read(&format!("{lab}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"));
+        assert_eq!((two.blocks, two.baseline().name.as_str(), two.seed), (3, "a", 7));
+        assert_eq!((two.rest, two.restore), (Duration::from_secs(1), Restore::Populate));
+        assert!(!two.need_fresh_nodes());
+    }
+
+    #[test]
+    fn a_valve_is_handed_on_as_it_is() {
+        let valve =
+            "[[variant.valve]]\nat = [\"read\", \"scan\"]\nlaw = \"fixed\"\nparameters = { limit = 8, share = 0.5 }\n";
+        let two =
+            read(&format!("[[variant]]\nname = \"none\"\n[[variant]]\nname = \"v\"\n{valve}refuse = true\n{valve}"));
+        let expected = json!({
+            "name": "v", "at": ["read", "scan"], "law": "fixed", "parameters": {"limit": 8, "share": 0.5}, "refuse": true
+        });
+        assert_eq!(two.list[1].valves[0], expected);
+        assert_eq!(two.list[1].valves[1]["name"], "v 2");
+    }
+
+    #[test]
+    fn every_block_has_each_variant_once_in_an_order_of_its_own() {
+        let four = read(&"abcd".chars().map(|name| format!("[[variant]]\nname = \"{name}\"\n")).collect::<String>());
+        let names = |block| four.order(block).iter().map(|variant| variant.name.clone()).collect::<String>();
+        let orders: Vec<String> = (1..=200).map(names).collect();
+        for order in &orders {
+            let mut sorted: Vec<char> = order.chars().collect();
+            sorted.sort_unstable();
+            assert_eq!(sorted, ['a', 'b', 'c', 'd']);
+        }
+        assert_eq!(orders, (1..=200).map(names).collect::<Vec<_>>());
+        // Each is first about as often as the others: 50 of 200 times, give or take three standard deviations.
+        for name in "abcd".chars() {
+            let first = orders.iter().filter(|order| order.starts_with(name)).count();
+            assert!((32..=68).contains(&first), "{name} is first {first} times");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_comparison_says_what_would() {
+        let none = "[[variant]]\nname = \"none\"\n";
+        assert!(error("[lab]\nblocks = 3\n").starts_with("x.toml:7: [lab] says how variants are compared"));
+        assert!(error(none).contains("two variants at least"));
+        assert!(error(&format!("{none}{none}")).starts_with("x.toml:10: two variants are named `none`"));
+        let other = format!("{none}[[variant]]\nname = \"v\"\n");
+        assert!(error(&format!("{other}[[variant.valve]]\nat = \"lwt\"\n")).contains("a valve has a `law`"));
+        assert!(error(&format!("{other}[[variant.valve]]\nlaw = \"fixed\"\n")).contains("either `at` a point"));
+        assert!(error(&format!("{other}[lab]\nbaseline = \"nome\"\n")).contains("did you mean `none`"));
+        assert!(error(&format!("{other}setting = [\"a=1\"]\n")).contains("did you mean `settings`"));
+        assert!(error(&format!("{other}[lab]\nblocks = 0\n")).starts_with("x.toml:12:"));
+    }
+}

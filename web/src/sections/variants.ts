@@ -1,0 +1,131 @@
+import { h } from "../dom";
+import { count, digits3, NOTHING, orNothing, percent, plural } from "../format";
+import type { Comparison, Ratio, Report, Variant, Verdict } from "../model";
+
+/** The bars reach from the inverse of this ratio to this ratio, evenly in the logarithm; what goes beyond has an arrow. */
+const WIDEST = 2;
+
+const VERDICTS: Record<Verdict, { mark: string; name: string }> = {
+  better: { mark: "▲", name: "better" },
+  worse: { mark: "▼", name: "worse" },
+  "no-difference": { mark: "=", name: "no difference" },
+  "not-enough": { mark: "?", name: "not enough" },
+};
+
+/** What each variant of an experiment was worth; nothing for other recordings. */
+export function variants({ comparison }: Report): HTMLElement[] {
+  if (comparison === null) return [];
+  const section = h(
+    "section",
+    { id: "variants", tabindex: -1, "aria-labelledby": "variants-title" },
+    h("h2", { id: "variants-title" }, "Variants"),
+    h("p", { class: "note" }, how(comparison)),
+  );
+  if (comparison.variants.length === 0)
+    section.append(
+      h(
+        "p",
+        { class: "missing" },
+        "No variant was run to its end in a block in which the baseline was, too: nothing can be compared.",
+      ),
+    );
+  for (const variant of comparison.variants)
+    section.append(h("h3", {}, variant.sentence), table(variant, comparison));
+  return [section];
+}
+
+function how({ baseline, run_unit, paired, confidence, resamples, margin, cut_short }: Comparison): string {
+  const pairs = paired ? `, ${run_unit} by ${run_unit}` : "";
+  const cut = cut_short > 0 ? ` ${plural(cut_short, "run")} cut short: in nothing here.` : "";
+  return (
+    `Ratios of means to those of ${baseline}${pairs}, with ${percent(confidence)} intervals from a bootstrap of ` +
+    `${count(resamples)} resamples; a difference below ${percent(margin)} is none.${cut}`
+  );
+}
+
+function table(variant: Variant, comparison: Comparison): HTMLElement {
+  const head = (name: string, number = true) =>
+    h("th", { scope: "col", class: number ? "number" : null }, name);
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": `${variant.name} as a table` },
+    h(
+      "table",
+      { class: "ratios" },
+      h("caption", { class: "visually-hidden" }, `${variant.name} against ${comparison.baseline}`),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          head("Figure", false),
+          head("Unit", false),
+          head(comparison.baseline),
+          head(variant.name),
+          head("Ratio"),
+          head("Interval"),
+          head(`1/${WIDEST} … 1 … ${WIDEST}`, false),
+          head("Verdict", false),
+        ),
+      ),
+      h("tbody", {}, ...variant.metrics.map((ratio) => row(ratio, comparison))),
+    ),
+  );
+}
+
+function row(ratio: Ratio, { run_unit }: Comparison): HTMLElement {
+  const number = (text: string) => h("td", { class: "number" }, text);
+  const two = (value: number) => value.toFixed(2);
+  const { mark, name } = VERDICTS[ratio.verdict];
+  const interval =
+    ratio.low === null && ratio.high === null
+      ? NOTHING
+      : `${orNothing(ratio.low, two)} – ${orNothing(ratio.high, two)}`;
+  return h(
+    "tr",
+    { class: `verdict-${ratio.verdict}` },
+    h("th", { scope: "row", title: ratio.meaning }, ratio.name.replaceAll("_", " ")),
+    h("td", {}, ratio.unit),
+    number(digits3(ratio.baseline)),
+    number(digits3(ratio.variant)),
+    number(orNothing(ratio.ratio, two)),
+    number(interval),
+    h("td", {}, bar(ratio)),
+    h(
+      "td",
+      { class: "verdict" },
+      `${mark} ${name}`,
+      ratio.verdict === "not-enough" && ` ${run_unit}s${needed(ratio)}`,
+    ),
+  );
+}
+
+function needed({ runs_needed }: Ratio): string {
+  return runs_needed === null ? ", over 1000 needed" : `, about ${count(runs_needed)} needed`;
+}
+
+/** Where a ratio lies between the ends of the bar: 0 to 1. */
+export function placeOf(ratio: number): number {
+  const place = 0.5 + Math.log(ratio) / Math.log(WIDEST) / 2;
+  return Math.min(1, Math.max(0, place));
+}
+
+/** The interval as a bar around the ratio; the line in the middle is 1. For the eye: the figures stand beside it. */
+function bar({ ratio, low, high }: Ratio): HTMLElement {
+  const strip = h("div", { class: "ratio-bar", "aria-hidden": "true" }, h("span", { class: "one" }));
+  if (low !== null && high !== null) {
+    const [from, to] = [placeOf(low), placeOf(high)];
+    const beyond = [low < 1 / WIDEST && "beyond-left", high > WIDEST && "beyond-right"].filter(Boolean);
+    const interval = h("span", { class: ["interval", ...beyond].join(" ") });
+    interval.style.left = `${from * 100}%`;
+    interval.style.width = `${Math.max(0.01, to - from) * 100}%`;
+    strip.append(interval);
+  }
+  if (ratio !== null) {
+    const point = h("span", { class: "point" });
+    point.style.left = `${placeOf(ratio) * 100}%`;
+    strip.append(point);
+  }
+  return strip;
+}
