@@ -77,7 +77,7 @@ fn compared(arguments: &Arguments, options: &CompareOptions) -> Result<Compariso
 
 fn sets(baseline: &[PathBuf], set: &[PathBuf], options: &CompareOptions) -> Result<Comparison> {
     let engines = |paths: &[PathBuf]| paths.iter().map(|path| opened(path)).collect::<Result<Vec<Engine>>>();
-    let (baseline, set) = ((name(baseline), engines(baseline)?), (name(set), engines(set)?));
+    let (baseline, set) = ((name(baseline, "baseline"), engines(baseline)?), (name(set, "change"), engines(set)?));
     Ok(compare((&baseline.0, &baseline.1), (&set.0, &set.1), options)?)
 }
 
@@ -85,8 +85,10 @@ fn opened(path: &Path) -> Result<Engine> {
     Ok(Engine::open(&[Recording::open(path)?])?)
 }
 
-/// The name of a set: that of its first recording.
-fn name(paths: &[PathBuf]) -> String {
-    let first = paths.first().and_then(|path| path.file_stem()).unwrap_or_default().to_string_lossy().into_owned();
-    if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first }
+/// The name of a set of one is its own.
+fn name(paths: &[PathBuf], of_several: &str) -> String {
+    match paths {
+        [one] => one.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        _ => of_several.to_string(),
+    }
 }
