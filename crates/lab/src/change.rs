@@ -63,8 +63,10 @@ mod tests {
     struct Noted {
         name: &'static str,
         fails: bool,
-        notes: Rc<RefCell<Vec<String>>>,
+        notes: Notes,
     }
+
+    type Notes = Rc<RefCell<Vec<String>>>;
 
     impl Change for Noted {
         fn apply(&mut self) -> Result<(), String> {
@@ -78,7 +80,7 @@ mod tests {
         }
     }
 
-    fn changes(names: &[(&'static str, bool)]) -> (Vec<Box<dyn Change>>, Rc<RefCell<Vec<String>>>) {
+    fn changes(names: &[(&'static str, bool)]) -> (Vec<Box<dyn Change>>, Notes) {
         let notes = Rc::new(RefCell::new(Vec::new()));
         let change = |(name, fails): &(&'static str, bool)| -> Box<dyn Change> {
             Box::new(Noted { name, fails: *fails, notes: Rc::clone(&notes) })
