@@ -87,7 +87,7 @@ def run(tool, command, stop=None):
         raise Failure(f"{tool.name} ended with {process.returncode}: {text.strip()[-600:]}")
     try:
         return Ran(tool.said(text), usage.ru_utime + usage.ru_stime)
-    except (AttributeError, KeyError, ValueError) as error:
+    except (AttributeError, KeyError, OSError, ValueError) as error:
         raise Failure(f"{tool.name} printed what is not understood ({error}): {text.strip()[-600:]}") from error
 
 

@@ -11,7 +11,6 @@ IN_FLIGHT = 128
 # An open loop that is to start 2 s of requests on time needs so many in flight, where a tool counts them.
 OPEN_IN_FLIGHT = 4096
 OPEN_PER_S = 1000
-EASY_PER_S = 20_000
 # Median, p99, p99.9 and maximum: what all tools say.
 PERCENTILES = (50.0, 99.0, 99.9, 100.0)
 
@@ -235,34 +234,6 @@ class ScyllaBench(Tool):
         return Said(requests, seconds, tuple(1e3 * span_s(span) for span in spans))
 
 
-class EasyStress(Tool):
-    """Has no closed loop: it is given a rate. Has no workload of five columns: its value is a text as long as the five."""
-
-    name = "cassandra-easy-stress"
-    command = "cassandra-easy-stress"
-    jvm = True
-
-    def closed(self, node, seconds):
-        return self.write(node, seconds, EASY_PER_S)
-
-    def open(self, node, seconds):
-        return self.write(node, seconds, OPEN_PER_S)
-
-    def write(self, node, seconds, per_s):
-        self.seconds = seconds
-        value = ["--field.keyvalue.value=random(170,171)"]
-        schema = ["--replication", "{'class': 'SimpleStrategy', 'replication_factor': 1}"]
-        load = ["--rate", str(per_s), "--readrate", "0", "--duration", f"{seconds}s", "--hdr", str(self.folder / "easy")]
-        return [self.path(), "run", "KeyValue", "--host", node, *schema, *value, *load]
-
-    def said(self, _):
-        lines = (self.folder / "easy-mutations.txt").read_text().splitlines()
-        steps = [tuple(map(float, line.split()[:2])) for line in lines if re.match(r"\s+[\d.]+ [01]\.\d", line)]
-        percentiles = tuple(next(value for value, share in steps if 100 * share >= name) for name in PERCENTILES)
-        requests = int(re.search(r"Total count\s*=\s*(\d+)", "\n".join(lines)).group(1))
-        return Said(requests, self.seconds, percentiles)
-
-
 def span_s(text):
     """A span as Go prints it, such as 1m2.5s or 812µs."""
     units = {"h": 3600, "m": 60, "s": 1, "ms": 1e-3, "µs": 1e-6, "us": 1e-6, "ns": 1e-9}
@@ -278,5 +249,4 @@ TOOLS = (
     ScyllaBench,
     CassandraStress,
     CassandraStressThrottled,
-    EasyStress,
 )
