@@ -67,6 +67,7 @@ peers: setup
 bench: build
 	cargo build --release --locked --workspace --examples
 	$(CARGO_TARGET_DIR)/release/examples/client_cost 3
+	python3 xtask/peers $(HELENUS)
 	$(CARGO_TARGET_DIR)/release/examples/source_cost 5
 	cargo bench --locked --workspace --bench million
 	cd web && npm run --silent measure

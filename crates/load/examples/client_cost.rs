@@ -1,7 +1,7 @@
 //! CPU that the client process spends on a request, user and system time, all of its threads, recording included: of the
-//! thin driver, of the same load through the driver crate, and of the bare crate beside them; and of latte, where
-//! `make peers` has installed it. Against a responder that answers at once, in a process of its own, and against a real
-//! node. Several rounds, one of each after the other, so that what the machine does meanwhile meets all of them.
+//! thin driver, of the same load through the driver crate, and of the bare crate beside them. Against a responder that
+//! answers at once, in a process of its own, and against a real node. Several rounds, one of each after the other, so that
+//! what the machine does meanwhile meets all of them. `xtask/peers` measures other load generators beside them.
 //!
 //! `cargo run --release -p helenus-load --example client_cost -- [ROUNDS] [node|ADDRESS]`: with `node`, a Cassandra is
 //! started and driven too.
@@ -14,7 +14,7 @@ use scylla::client::session_builder::SessionBuilder;
 use std::cell::Cell;
 use std::io::BufRead;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -69,15 +69,11 @@ fn main() -> Result<(), Failure> {
         "{:>10} {:>24} {:>9} {:>9} {:>11} {:>9} {:>9} {:>9}",
         "target", "driver", "req/s", "CPU us", "with close", "p50 us", "p99 us", "bytes/row"
     );
-    let latte = latte();
     // The first round warms up and is not shown.
     for round in 0..=rounds {
         for (target, address) in &targets {
             let shown = (round > 0).then_some(*target);
             bare(address, shown)?;
-            if let Some(latte) = &latte {
-                peer(latte, address, folder.path(), shown)?;
-            }
             for (name, driver) in [("thin", DriverKind::Thin), ("scylla", DriverKind::Scylla)] {
                 let closed = Phase::in_flight(IN_FLIGHT, Until::Elapsed(LASTS));
                 ours(address, folder.path(), driver, closed, shown.map(|target| (target, name.to_string())))?;
@@ -176,62 +172,4 @@ fn bare(node: &str, shown: Option<&str>) -> Result<(), Failure> {
         }
         Ok(())
     })
-}
-
-/// The same load in the language of latte's workloads.
-const LATTE: &str = r#"
-use latte::*;
-const INSERT = "insert";
-pub async fn prepare(db) {
-    let cql = "INSERT INTO cost.standard (key, c0, c1, c2, c3, c4) VALUES (?, ?, ?, ?, ?, ?)";
-    db.prepare(INSERT, cql).await?;
-}
-pub async fn run(db, i) {
-    let v = blob(i, 34);
-    db.execute_prepared(INSERT, [i % 1000000, v, v, v, v, v]).await?;
-}
-"#;
-
-/// Where `make peers` puts it.
-fn latte() -> Option<PathBuf> {
-    let path = Path::new(&std::env::var_os("HOME")?).join(".cache/helenus/peers/bin/latte");
-    path.exists().then_some(path)
-}
-
-/// latte on one thread with as many in flight: throughput as it reports it, CPU time as the kernel does.
-fn peer(latte: &Path, node: &str, folder: &Path, shown: Option<&str>) -> Result<(), Failure> {
-    let (script, report) = (folder.join("latte.rn"), folder.join("latte.json"));
-    std::fs::write(&script, LATTE)?;
-    let before_ns = children_ns();
-    let output = Command::new(latte)
-        .args(["run", "-q", "-t", "1", "-w", "1", "-p", &IN_FLIGHT.to_string()])
-        .args(["-d", &format!("{}s", LASTS.as_secs())])
-        .arg("-o")
-        .args([&report, &script])
-        .arg(node)
-        .current_dir(folder)
-        .output()?;
-    let cpu_ns = children_ns() - before_ns;
-    if !output.status.success() {
-        return Err(format!("latte: {}", String::from_utf8_lossy(&output.stderr)).into());
-    }
-    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(&report)?)?;
-    let number = |name: &str| report["result"][name].as_f64().ok_or(format!("latte says no {name}"));
-    let (requests, seconds) = (number("request_count")?, number("elapsed_time_s")?);
-    if let Some(target) = shown {
-        println!("{target:>10} {:>24} {:>9.0} {:>9.2}", "latte", requests / seconds, cpu_ns as f64 / 1e3 / requests);
-    }
-    Ok(())
-}
-
-/// User and system time of the processes that this one has waited for, in ns.
-fn children_ns() -> i64 {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to an rusage of ours, for which all zeros are valid.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
-        usage.assume_init()
-    };
-    let ns = |time: libc::timeval| time.tv_sec * 1_000_000_000 + time.tv_usec * 1_000;
-    ns(usage.ru_utime) + ns(usage.ru_stime)
 }

@@ -1,6 +1,6 @@
 //! What a responder says: fixed answers to what a driver asks of a node, and to everything else.
 
-use super::Behaviour;
+use super::{Behaviour, node};
 use helenus_cassandra::cql::frame::opcode;
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
@@ -8,7 +8,9 @@ use std::net::SocketAddr;
 const HEADER_BYTES: usize = 9;
 
 const VOID: [u8; 4] = [0, 0, 0, 1];
+const SET_KEYSPACE: [u8; 4] = [0, 0, 0, 3];
 const OVERLOADED: i32 = 0x1001;
+const INVALID: i32 = 0x2200;
 const UNPREPARED: i32 = 0x2500;
 
 /// The answers, and what is remembered to give them.
@@ -18,8 +20,8 @@ pub(super) struct Replies {
     tables: HashMap<String, Vec<(String, String)>>,
     /// Statements by their id, and whether they read.
     prepared: HashMap<Vec<u8>, bool>,
-    /// Those that ask for what a driver has to know of the node.
-    system: HashSet<Vec<u8>>,
+    /// Those that ask for what a driver has to know of the node, and what they ask.
+    system: HashMap<Vec<u8>, String>,
     forgotten: HashSet<Vec<u8>>,
     was_forgetful: bool,
 }
@@ -36,7 +38,7 @@ pub(super) struct Answered {
 impl Replies {
     pub fn new(address: SocketAddr) -> Replies {
         let (tables, prepared, forgotten) = (HashMap::new(), HashMap::new(), HashSet::new());
-        Replies { address, tables, prepared, system: HashSet::new(), forgotten, was_forgetful: false }
+        Replies { address, tables, prepared, system: HashMap::new(), forgotten, was_forgetful: false }
     }
 
     /// Answers the whole frames at the start of the bytes.
@@ -58,7 +60,7 @@ impl Replies {
                 continue;
             }
             if matches!(*asked, opcode::EXECUTE | opcode::BATCH) {
-                let own = self.system.contains(id(body));
+                let own = self.system.contains_key(id(body));
                 answered.executed += u64::from(!own);
                 // A driver that cannot even learn what nodes there are has nothing to show.
                 match if own { Behaviour::AtOnce } else { behaviour } {
@@ -89,6 +91,9 @@ impl Replies {
         if !self.forgotten.is_empty() && self.forgotten.contains(id) {
             return error(out, stream, UNPREPARED, "Prepared query with that ID not found");
         }
+        if let Some(asked) = self.system.get(id) {
+            return frame(out, stream, opcode::RESULT, &node::answer(self.address, asked));
+        }
         match self.prepared.get(id) {
             // One row of one null.
             Some(true) => {
@@ -104,38 +109,19 @@ impl Replies {
         if let Some(definition) = lower.strip_prefix("create table ") {
             self.create_table(definition.strip_prefix("if not exists ").unwrap_or(definition));
         }
+        if let Some(keyspace) = lower.strip_prefix("use ") {
+            let keyspace = keyspace.trim_matches([' ', '"', ';']);
+            let length = (keyspace.len() as u16).to_be_bytes();
+            return frame(out, stream, opcode::RESULT, &[&SET_KEYSPACE[..], &length, keyspace.as_bytes()].concat());
+        }
         if !lower.starts_with("select") {
             return frame(out, stream, opcode::RESULT, &VOID);
         }
-        let names = selected(&lower);
-        let columns: Vec<(&str, Vec<u8>)> = names.iter().map(|name| (*name, type_of_system_column(name))).collect();
-        let local = lower.contains("system.local");
-        let mut body = 2i32.to_be_bytes().to_vec();
-        metadata(&mut body, "system", if local { "local" } else { "peers" }, &columns, None);
-        body.extend(i32::from(local).to_be_bytes());
-        for name in names.iter().filter(|_| local) {
-            let value = self.local(name);
-            body.extend((value.len() as i32).to_be_bytes());
-            body.extend(value);
+        // Clients that ask for what only ScyllaDB has take the error as "this is Cassandra", and wait for a row otherwise.
+        if lower.contains("system.versions") {
+            return error(out, stream, INVALID, "table versions does not exist");
         }
-        frame(out, stream, opcode::RESULT, &body);
-    }
-
-    /// A value of system.local.
-    fn local(&self, column: &str) -> Vec<u8> {
-        match column {
-            "host_id" | "schema_version" => vec![7; 16],
-            "rpc_address" | "broadcast_address" | "listen_address" => match self.address.ip() {
-                std::net::IpAddr::V4(ip) => ip.octets().to_vec(),
-                std::net::IpAddr::V6(ip) => ip.octets().to_vec(),
-            },
-            "tokens" => [&1i32.to_be_bytes()[..], &1i32.to_be_bytes(), b"0"].concat(),
-            "partitioner" => b"org.apache.cassandra.dht.Murmur3Partitioner".to_vec(),
-            "release_version" => b"5.0.0".to_vec(),
-            "data_center" => b"datacenter1".to_vec(),
-            "rack" => b"rack1".to_vec(),
-            _ => b"responder".to_vec(),
-        }
+        frame(out, stream, opcode::RESULT, &node::answer(self.address, &lower));
     }
 
     fn create_table(&mut self, definition: &str) {
@@ -164,8 +150,9 @@ impl Replies {
         let columns: Vec<(&str, Vec<u8>)> = names.iter().map(|name| (name.as_str(), typed(name))).collect();
         let id: Vec<u8> = lower.bytes().fold([0u8; 16], spread).to_vec();
         self.prepared.insert(id.clone(), reads);
-        if table.starts_with("system") {
-            self.system.insert(id.clone());
+        let of_node = reads && table.starts_with("system");
+        if of_node {
+            self.system.insert(id.clone(), lower.clone());
         }
         self.forgotten.remove(&id);
         let mut body = 4i32.to_be_bytes().to_vec();
@@ -173,7 +160,9 @@ impl Replies {
         body.extend(id);
         let (keyspace, table) = table.split_once('.').unwrap_or(("k", table));
         metadata(&mut body, keyspace, table, &columns, Some(u16::from(!columns.is_empty())));
-        if reads {
+        if of_node {
+            metadata(&mut body, keyspace, table, &node::columns(&lower), None);
+        } else if reads {
             metadata(&mut body, keyspace, table, &[("value", type_id("blob"))], None);
         } else {
             body.extend([0i32, 0].map(i32::to_be_bytes).concat());
@@ -218,7 +207,7 @@ fn text(body: &[u8]) -> &str {
 }
 
 /// Metadata of rows; of bind markers, where the number of columns of the partition key is given.
-fn metadata(out: &mut Vec<u8>, keyspace: &str, table: &str, columns: &[(&str, Vec<u8>)], key: Option<u16>) {
+pub(super) fn metadata(out: &mut Vec<u8>, keyspace: &str, table: &str, columns: &[(&str, Vec<u8>)], key: Option<u16>) {
     out.extend(1i32.to_be_bytes());
     out.extend((columns.len() as i32).to_be_bytes());
     if let Some(key) = key {
@@ -235,13 +224,6 @@ fn metadata(out: &mut Vec<u8>, keyspace: &str, table: &str, columns: &[(&str, Ve
         string(out, name);
         out.extend(typ);
     }
-}
-
-/// The names between SELECT and FROM.
-fn selected(lower: &str) -> Vec<&str> {
-    let names =
-        lower.split_once("select ").and_then(|(_, rest)| rest.split_once(" from ")).map_or("", |(names, _)| names);
-    names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect()
 }
 
 /// The name of each bind marker: its own, else that of the column that it is for.
@@ -287,7 +269,7 @@ fn split(text: &str) -> Vec<String> {
     parts
 }
 
-fn type_id(name: &str) -> Vec<u8> {
+pub(super) fn type_id(name: &str) -> Vec<u8> {
     const NAMES: [(&str, u16); 18] = [
         ("ascii", 1),
         ("bigint", 2),
@@ -309,16 +291,4 @@ fn type_id(name: &str) -> Vec<u8> {
         ("tinyint", 0x14),
     ];
     NAMES.iter().find(|(known, _)| *known == name).map_or(3u16, |(_, id)| *id).to_be_bytes().to_vec()
-}
-
-fn type_of_system_column(name: &str) -> Vec<u8> {
-    let varchar = type_id("varchar");
-    match name {
-        "host_id" | "schema_version" => type_id("uuid"),
-        "rpc_address" | "broadcast_address" | "listen_address" => type_id("inet"),
-        "tokens" => [&0x22u16.to_be_bytes()[..], &varchar].concat(),
-        "durable_writes" => type_id("boolean"),
-        "replication" => [&0x21u16.to_be_bytes()[..], &varchar, &varchar].concat(),
-        _ => varchar,
-    }
 }
