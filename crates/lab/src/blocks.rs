@@ -67,7 +67,9 @@ pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workloa
     }
     match driven.broken_off.take() {
         Some(error) if driven.runs == 0 => Err(error),
-        None if driven.runs == 0 => Err(helenus_cassandra::Error::Cancelled.into()),
+        None if !stage.recorder.health().rows.contains_key("requests") => {
+            Err(helenus_cassandra::Error::Cancelled.into())
+        }
         broken_off => Ok(Driven { broken_off, ..driven }),
     }
 }

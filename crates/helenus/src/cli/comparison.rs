@@ -21,7 +21,7 @@ pub fn print(out: &mut impl Write, comparison: &Comparison) -> Result<()> {
         writeln!(out, "{}", table(side, comparison))?;
     }
     if comparison.cut_short > 0 {
-        terminal::warn(format_args!("{} runs were cut short and are not in it", comparison.cut_short));
+        terminal::warn(format_args!("runs that were cut short and are in nothing here: {}", comparison.cut_short));
     }
     Ok(())
 }
