@@ -143,10 +143,11 @@ impl Experiment {
     }
 }
 
-/// A path that leads to a file from where the experiment is; otherwise as it was given.
+/// A path that leads to a file from where the experiment is, with its mix; otherwise as it was given.
 fn beside(file: &str, workload: String) -> String {
-    match Path::new(file).parent().map(|folder| folder.join(&workload)) {
-        Some(path) if path.is_file() => path.display().to_string(),
+    let path = workload.rfind(".toml/").map_or(workload.as_str(), |end| &workload[..end + ".toml".len()]);
+    match Path::new(file).parent() {
+        Some(folder) if folder.join(path).is_file() => folder.join(&workload).display().to_string(),
         _ => workload,
     }
 }
