@@ -196,8 +196,8 @@ fn only_whole_blocks_count() {
     assert_eq!(figure(of(&comparison, "quick"), "throughput").verdict, Verdict::Better);
     // What was measured is in the results all the same.
     let mut results = Vec::new();
-    comparison.for_each_row(|row| results.push((row.variant.to_string(), row.block, row.metric, row.value)));
-    let throughputs = |variant: &str| results.iter().filter(|row| row.0 == variant && row.2 == "throughput").count();
+    comparison.for_each_row(|row| results.push((row.variant.to_string(), row.metric.to_string())));
+    let throughputs = |variant: &str| results.iter().filter(|row| row.0 == variant && row.1 == "throughput").count();
     assert_eq!((throughputs("none"), throughputs("quick")), (6, 7));
 }
 
