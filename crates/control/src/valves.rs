@@ -41,8 +41,8 @@ pub struct Change {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Valve {
     pub valve: String,
-    #[serde(default)]
-    pub at: Vec<String>,
+    /// Its points, or else its stage.
+    pub at: Option<Vec<String>>,
     pub stage: Option<String>,
     pub law: String,
     #[serde(default)]

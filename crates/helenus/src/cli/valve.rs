@@ -73,7 +73,7 @@ struct Add {
 /// What can be changed later too.
 #[derive(Debug, Args)]
 struct Changes {
-    /// What decides on the limit: throughput, response-time, jitter, fixed, vegas, gradient2, aimd, codel
+    /// What decides on the limit: throughput (unless said otherwise), response-time, jitter, fixed, vegas, gradient2, aimd, codel
     #[arg(long, value_name = "LAW")]
     law: Option<String>,
     /// A parameter of the law (may be given again)
@@ -199,6 +199,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 order: add.order,
                 weights: add.weights.into_iter().collect(),
                 at_most: add.at_most,
+                law: Some(add.changes.law.clone().unwrap_or_else(|| "throughput".to_string())),
                 ..add.changes.change()
             };
             let valve = link.add_valve(&add.name, &place, &change)?;
@@ -288,7 +289,10 @@ fn table(valves: &[Valve]) -> comfy_table::Table {
     let rows = valves.iter().map(|valve| {
         let last = valve.last.as_ref();
         let nanos = |ns: Option<i64>| ns.map_or("–".to_string(), terminal::nanos);
-        let place = valve.stage.clone().map_or_else(|| valve.at.join(" "), |stage| format!("stage {stage}"));
+        let place = match (&valve.stage, &valve.at) {
+            (Some(stage), _) => format!("stage {stage}"),
+            (None, at) => at.as_deref().unwrap_or_default().join(" "),
+        };
         let why = match (&valve.open_reason, last) {
             (Some(why), _) => format!("open: {why}"),
             (None, Some(last)) => last.reason.clone(),
