@@ -60,7 +60,8 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
         serde_json::from_str(&said.out).unwrap()
     };
     assert_eq!(summary["errors"].as_array().unwrap().len(), 0, "{}", summary["errors"]);
-    assert!(record.end().status.success());
+    let recorded = record.end();
+    assert!(recorded.status.success(), "{}", recorded.err);
     assert!(place.ask("record.helenus", "select count(*) from valves where valve = 'few' and law = 'throughput'") > 5);
     let fast = "select max(limit) from valves where valve = 'few' and law = 'fixed'";
     assert_eq!(place.ask("record.helenus", fast), 4);

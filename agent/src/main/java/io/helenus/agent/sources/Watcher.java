@@ -56,7 +56,16 @@ public final class Watcher implements Source {
       long woke = System.nanoTime();
       long late = woke - slept - sleepNs;
       if (late > boundNs) {
-        Tables.stall(feed.rows(), feed.at(woke - late), late, "server", feed.node(), "watcher", null, null, null);
+        Tables.stall(
+            feed.rows(),
+            feed.at(woke - late),
+            late,
+            "server",
+            feed.node(),
+            "watcher",
+            null,
+            null,
+            null);
         feed.flush();
       }
       slept = woke;
