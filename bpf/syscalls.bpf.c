@@ -391,7 +391,9 @@ int BPF_PROG(leave, struct pt_regs *regs, long returned)
 		__sync_fetch_and_add(&process->generation, 1);
 	identity = follow_result(process, thread, &kind, returned);
 
-	if (settings.summary) {
+	if (settings.only_chosen && !(kind.flags & FLAG_CHOSEN)) {
+		/* Followed, not recorded. */
+	} else if (settings.summary) {
 		struct sum_key key = {
 			.tid = tid,
 			.identity = identity,

@@ -34,11 +34,15 @@ enum flags {
 	FLAG_PATH = 1,
 	FLAG_CLOSES = 2,
 	FLAG_EXECUTES = 4,
+	/* It is recorded where only some calls are. Also of the others it is followed what they do with descriptors. */
+	FLAG_CHOSEN = 8,
 };
 
 struct settings {
 	__u32 summary;
 	__u32 max_events_per_s;
+	/* Calls without FLAG_CHOSEN are not recorded. */
+	__u32 only_chosen;
 	struct call_kind calls[CALLS];
 };
 

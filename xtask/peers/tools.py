@@ -111,6 +111,7 @@ class Latte(Tool):
     name = "latte"
     command = "latte"
     open_in_flight = IN_FLIGHT
+    more = []
 
     def closed(self, node, seconds):
         return self.run(node, seconds, ["-p", str(IN_FLIGHT)])
@@ -120,8 +121,10 @@ class Latte(Tool):
 
     def run(self, node, seconds, load):
         (self.folder / "latte.rn").write_text(LATTE)
-        report = ["-o", self.folder / "latte.json"]
-        return [self.path(), "run", "-q", "-t", "1", "-w", "1", "-d", f"{seconds}s", *load, *report, "latte.rn", node]
+        # What is there is of a run before.
+        (self.folder / "latte.json").unlink(missing_ok=True)
+        how = ["-q", "-t", "1", "-w", "1", "-d", f"{seconds}s", *load, "-o", self.folder / "latte.json", *self.more]
+        return [self.path(), "run", *how, "latte.rn", node]
 
     def said(self, _):
         report = json.loads((self.folder / "latte.json").read_text())
@@ -143,11 +146,13 @@ class LatteWide(Latte):
 class LatteScylla(Latte):
     name = "latte, ScyllaDB's"
     command = "latte-scylladb"
+    more = ["--generate-report"]
 
 
 class LatteScyllaWide(LatteWide):
     name = f"latte, ScyllaDB's, -p {OPEN_IN_FLIGHT}"
-    command = "latte-scylladb"
+    command = LatteScylla.command
+    more = LatteScylla.more
 
 
 class CassandraStress(Tool):

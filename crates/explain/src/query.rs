@@ -78,6 +78,8 @@ queries! {
     EVERY_SYSCALL = "every_syscall",
     EVERY_SUMMARY = "every_summary",
     VARIANT_RUNS = "variant_runs",
+    VALVE_WINDOWS = "valve_windows",
+    PROBE_TOTALS = "probe_totals",
     SERVER_COST = "server_cost",
     TIME_IN_NODE = "time_in_node",
     LOCAL_TIME = "local_time",

@@ -49,10 +49,12 @@ pub struct Node {
 }
 
 /// What is recorded besides what always is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Observe {
     pub syscalls: SyscallsMode,
     pub sched: bool,
+    /// Points that probes meter, by name or pattern.
+    pub probes: Vec<String>,
     /// As `helenus record --max-size`.
     pub max_size_bytes: Option<u64>,
 }
@@ -158,6 +160,7 @@ impl Observe {
         let observe = Observe {
             syscalls: MODES[section.choice("syscalls", &["off", "summary", "full"])?.unwrap_or(0)],
             sched: section.choice("sched", &["off", "on"])? == Some(1),
+            probes: section.optional("probes")?.unwrap_or_default(),
             max_size_bytes: section.optional::<Bytes>("max-size")?.map(|Bytes(bytes)| bytes),
         };
         section.finish()?;
@@ -281,13 +284,18 @@ mod tests {
 
     #[test]
     fn parts_have_a_mix_and_phases_of_their_own() {
-        let head = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n[observe]\nsyscalls = \"full\"\nmax-size = \"2GiB\"\n";
+        let head = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n[observe]\nsyscalls = \"full\"\nprobes = [\"lwt\"]\nmax-size = \"2GiB\"\n";
         let part = "[[part]]\nmix = \"read\"\nrest = \"2s\"\nbefore = [\"drop-page-cache\"]\n";
         let phase = "[[part.phase]]\nrate = 5\nfor = \"5s\"\n";
         let experiment = Experiment::parse("x.toml", &format!("{head}{part}{phase}[[part]]\n{phase}")).unwrap();
         assert_eq!(
             experiment.observe,
-            Observe { syscalls: SyscallsMode::Full, sched: false, max_size_bytes: Some(2 << 30) }
+            Observe {
+                syscalls: SyscallsMode::Full,
+                probes: vec!["lwt".into()],
+                max_size_bytes: Some(2 << 30),
+                ..Observe::default()
+            }
         );
         let parts = experiment.parts(1.0).unwrap();
         assert_eq!((parts.len(), parts[0].phases.len()), (2, 1));

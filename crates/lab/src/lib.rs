@@ -5,6 +5,8 @@
 mod blocks;
 mod change;
 mod experiment;
+mod link;
+mod probes;
 mod restore;
 mod run;
 mod site;

@@ -33,6 +33,8 @@ pub enum Error {
         "the variant `{variant}` changes what nodes are started with, and nodes given with --node are not restarted: leave --node out, or the variant"
     )]
     GivenNodes { variant: String },
+    #[error("there can be no probes: {0}")]
+    Probes(String),
     #[error("the variant `{variant}` cannot be set: {reason}")]
     Change { variant: String, reason: String },
     #[error("the node {node} ended while `{variant}` was run in block {block}; its log says why (`helenus ps`)")]

@@ -1,5 +1,6 @@
 //! Nodes with the sources on them.
 
+use crate::probes::Probes;
 use crate::stage::Stage;
 use crate::{Error, Progress, Restore, Variant};
 use helenus_cassandra::target::{self, Which};
@@ -14,6 +15,7 @@ pub(crate) struct Site {
     pub nodes: Vec<SocketAddr>,
     cluster: Option<Cluster>,
     observation: Observation,
+    probes: Probes,
 }
 
 impl Site {
@@ -32,7 +34,7 @@ impl Site {
         for reason in unseen {
             stage.say(reason);
         }
-        let observe = stage.run.experiment.observe;
+        let observe = &stage.run.experiment.observe;
         if let Some(bytes) = observe.max_size_bytes {
             stage.recorder.limit_size(bytes);
         }
@@ -46,7 +48,14 @@ impl Site {
             ..Options::default()
         };
         let observation = Observation::start(stage.recorder, &watched, &options, &stage.events)?;
-        Ok(Site { nodes, cluster, observation })
+        let probes = match Probes::start(&nodes, stage.run.agent, &observe.probes) {
+            Ok(probes) => probes,
+            Err(reason) => {
+                stage.left.extend(observation.stop());
+                return Err(Error::Probes(reason));
+            }
+        };
+        Ok(Site { nodes, cluster, observation, probes })
     }
 
     /// Whether the nodes are the experiment's own, with data that it may remove.
@@ -57,6 +66,11 @@ impl Site {
     /// Takes the sources off and stops the cluster, whose data is removed.
     pub fn close(self, stage: &mut Stage<'_>) {
         stage.hear();
+        // In a node that has ended there are none.
+        let left = self.probes.stop();
+        if stage.ended.is_none() {
+            stage.left.extend(left);
+        }
         stage.left.extend(self.observation.stop());
         if let Some(cluster) = self.cluster
             && let Err(error) = cluster.stop(false, &mut |progress| (stage.tell)(Progress::Cluster(progress)))

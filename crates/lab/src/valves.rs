@@ -1,10 +1,16 @@
 //! The valves of a variant in one node.
 
 use crate::change::Change;
-use helenus_cassandra::target::{self, Which};
+use crate::link::link;
 use helenus_control::Link;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// When this process is killed, nobody renews the leases, and the valves open.
+const LEASE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Valves {
     node: SocketAddr,
@@ -13,22 +19,25 @@ pub(crate) struct Valves {
     wanted: Vec<Value>,
     /// Names of those that are in the node.
     added: Vec<Value>,
+    hold: Option<Hold>,
 }
 
 impl Valves {
     pub fn new(node: SocketAddr, agent: &'static [u8], wanted: &[Value]) -> Valves {
-        Valves { node, agent, wanted: wanted.to_vec(), added: Vec::new() }
-    }
-
-    fn link(&self) -> Result<Link, String> {
-        let target = target::find(Which::Address(self.node)).map_err(|error| error.to_string())?;
-        Link::open(&target, self.agent).map_err(|error| error.to_string())
+        let with_lease = |valve: &Value| {
+            let mut valve = valve.clone();
+            if valve.get("lease_ms").is_none() {
+                valve["lease_ms"] = json!(LEASE.as_secs() * 1000);
+            }
+            valve
+        };
+        Valves { node, agent, wanted: wanted.iter().map(with_lease).collect(), added: Vec::new(), hold: None }
     }
 }
 
 impl Change for Valves {
     fn apply(&mut self) -> Result<(), String> {
-        let mut link = self.link()?;
+        let mut link = link(self.node, self.agent)?;
         for valve in &self.wanted {
             if let Err(error) = link.command("valve.add", valve.clone()) {
                 drop(link);
@@ -37,6 +46,7 @@ impl Change for Valves {
             }
             self.added.push(valve["name"].clone());
         }
+        self.hold = Some(Hold::start(link));
         Ok(())
     }
 
@@ -44,12 +54,42 @@ impl Change for Valves {
         if self.added.is_empty() {
             return Ok(());
         }
+        self.hold = None;
         let left = |reason: String| format!("the valves in {} may be left: {reason}", self.node);
-        let mut link = self.link().map_err(left)?;
+        let mut link = link(self.node, self.agent).map_err(left)?;
         for name in std::mem::take(&mut self.added) {
             link.command("valve.remove", json!({"name": name}))
                 .map_err(|error| format!("the valve {name} may be left in {}: {error}", self.node))?;
         }
         Ok(())
+    }
+}
+
+/// Renews the leases of a node's valves until it is dropped.
+struct Hold {
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Hold {
+    fn start(mut link: Link) -> Hold {
+        let (end, ended) = channel();
+        let thread = std::thread::spawn(move || {
+            while ended.recv_timeout(LEASE / 3) == Err(RecvTimeoutError::Timeout) {
+                // A node that can't be reached opens its valves by itself, and is in no figure.
+                let _ = link.renew_leases();
+            }
+        });
+        Hold { end: Some(end), thread: Some(thread) }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic there would have been the link's, and the valves open without it.
+            let _ = thread.join();
+        }
     }
 }

@@ -28,7 +28,7 @@ pub use observation::{Error, Observation, Options};
 pub use page_cache::page_cache_available;
 pub use sched::{SchedOptions, sched_available};
 pub use stacks::{Frames, StackOptions, ebpf_stacks_available, jfr};
-pub use syscalls::{SyscallsMode, SyscallsOptions, syscalls_available};
+pub use syscalls::{ChosenCalls, SyscallsMode, SyscallsOptions, syscalls_available};
 pub use wire::wire_available;
 
 use std::sync::mpsc::Sender;

@@ -7,7 +7,7 @@
 mod following;
 
 use following::{Ended, Program, Row, Watch, script, without_capabilities};
-use helenus_observe::{Options, SyscallsMode, SyscallsOptions, syscalls_available};
+use helenus_observe::{ChosenCalls, Options, SyscallsMode, SyscallsOptions, syscalls_available};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -304,6 +304,33 @@ fn the_summary_adds_up_to_the_calls() {
     assert_eq!(found, truth);
     assert!(full.rows("syscall_summary").is_empty() && summary.rows("syscalls").is_empty());
     assert_eq!(summary.source("syscalls").1, 0);
+}
+
+#[test]
+fn chosen_calls_alone_are_recorded_and_know_their_files() {
+    need_what_these_tests_need();
+    let mut program = Program::start(MIXED);
+    let only = "pread64, write".parse().unwrap();
+    let full = full(program.child.id());
+    let some = watch(
+        program.child.id(),
+        SyscallsOptions { mode: SyscallsMode::Full, only: Some(only), ..SyscallsOptions::default() },
+    );
+    program.work();
+    let (full, some) = (full.end(), some.end());
+    let about = |calls: Vec<Row>| -> Vec<(String, String, i64)> {
+        let about = |call: &Row| (call.text("call").to_string(), call.text("file").to_string(), call.number("bytes"));
+        calls.iter().map(about).filter(|(call, _, _)| call == "pread64" || call == "write").collect()
+    };
+    let found = all_calls(&some).len();
+    let (truth, found_about) = (about(all_calls(&full)), about(all_calls(&some)));
+    assert!(truth.iter().any(|(_, file, bytes)| file.ends_with("/data") && *bytes == 1000), "{truth:?}");
+    assert_eq!(found_about, truth);
+    assert_eq!(found, truth.len());
+    assert_eq!(some.source("syscalls").1, 0);
+
+    let unknown = "pread64,fsnyc".parse::<ChosenCalls>().unwrap_err();
+    assert!(unknown.contains("\"fsnyc\"") && unknown.contains("fsync"), "{unknown}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Phase {
         Ok(phases)
     }
 
-    fn named(name: String, window: Interval, measured: bool) -> Phase {
+    pub(crate) fn named(name: String, window: Interval, measured: bool) -> Phase {
         Phase {
             name,
             start_ns: window.start,

@@ -3,6 +3,8 @@
 mod attribution;
 mod cause;
 mod coverage;
+mod crowding;
+mod governed;
 mod machine;
 mod origin;
 mod pools;
@@ -10,6 +12,8 @@ mod stops;
 
 pub(crate) use cause::{Cause, CauseKind, EXCESS_BOUND, StopTotals};
 pub(crate) use coverage::Coverage;
+pub(crate) use crowding::Crowding;
+pub(crate) use governed::{Governed, Metered};
 pub use machine::Usage;
 pub(crate) use machine::{BUSY_IDLE_SHARE, Machine};
 pub(crate) use origin::{Origin, Sides, Split};
@@ -24,9 +28,10 @@ use crate::engine::Engine;
 use crate::io::Io;
 use crate::options::{Options, SlowThreshold};
 use crate::percentiles::quantile_of_sorted;
-use crate::query::{Query, Value};
+use crate::query::{self, Query, Value};
 use crate::requests::{Request, Requests};
 use crate::timeline::{Interval, covered_ns, merge};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// With fewer requests than this the share of the slow ones is hardly a figure: p99 leaves ten.
@@ -50,6 +55,13 @@ pub(crate) struct Evidence {
     pub(crate) io: Io,
     /// None where no request was seen on the wire.
     pub(crate) origin: Option<Origin>,
+    /// None where nothing is lost by more requests in flight.
+    pub(crate) crowding: Option<Crowding>,
+    pub(crate) governed: Vec<Governed>,
+    /// Those with the most own time first.
+    pub(crate) metered: Vec<Metered>,
+    /// What an operation sends, as the workload has it.
+    statements: BTreeMap<String, String>,
     /// In the order of precedence.
     pub(crate) causes: Vec<Cause>,
     /// Share of the slow requests that no cause accounts for.
@@ -83,6 +95,8 @@ impl Evidence {
             (true, Some(hull)) => Origin::load(engine, hull, judged.threshold_ns)?,
             _ => None,
         };
+        let baseline = baseline_runs(engine)?;
+        let crowding = Crowding::find(&requests, &phases, baseline.as_deref());
         let span = requests.span().unwrap_or_else(|| of_manifests(engine));
         let mut causes = Cause::all(&judged, &stops, &machine, &pools, options);
         let rest = attribution::attribute(&judged, &mut causes);
@@ -100,6 +114,10 @@ impl Evidence {
             coverage,
             io,
             origin,
+            crowding,
+            governed: Governed::load(engine)?,
+            metered: Metered::load(engine)?,
+            statements: statements(engine),
             causes,
             unexplained_share: rest.share,
             unexplained_median_ns: rest.median_ns,
@@ -115,6 +133,11 @@ impl Evidence {
 
     pub(crate) fn cause(&self, kind: CauseKind) -> Option<&Cause> {
         self.causes.iter().find(|cause| cause.kind == kind)
+    }
+
+    /// The text that an operation sends; None where the recording does not have the workload.
+    pub(crate) fn statement(&self, operation: &str) -> Option<&str> {
+        self.statements.get(operation).map(String::as_str)
     }
 
     /// A query about the slow requests of the judged time, as a user can paste it.
@@ -175,6 +198,37 @@ fn slow_share_on_busy_cpus(judged: &Judged, busy: &[Interval]) -> f64 {
     let slow: usize =
         judged.stretches.iter().filter(|stretch| mostly_busy(stretch.window)).map(|stretch| stretch.slow.len()).sum();
     if slow == 0 { 0.0 } else { slow as f64 / judged.slow_requests() as f64 }
+}
+
+/// The runs of the variant that an experiment compares the others with; None for what is no experiment with variants.
+fn baseline_runs(engine: &Engine) -> Result<Option<Vec<Interval>>, Error> {
+    let rows = engine.sql(&query::VARIANT_RUNS.fill(&[]))?;
+    let (kinds, names) = (rows.texts("kind")?, rows.texts("name")?);
+    let (starts, ends) = (rows.integers("start_ns")?, rows.integers("end_ns")?);
+    let Some(baseline) = (0..rows.rows()).find(|row| kinds[*row] == "baseline") else { return Ok(None) };
+    let is_of_it = |row: &usize| kinds[*row] == "variant" && names[*row] == names[baseline];
+    Ok(Some((0..rows.rows()).filter(is_of_it).map(|row| Interval { start: starts[row], end: ends[row] }).collect()))
+}
+
+/// The statements of the recorded loads by operation. A workload that is not understood has none.
+fn statements(engine: &Engine) -> BTreeMap<String, String> {
+    let workloads = engine.manifests().iter().filter_map(|manifest| manifest.load.as_ref());
+    let parsed = workloads.filter_map(|load| load.text.parse::<toml::Table>().ok());
+    parsed
+        .filter_map(|mut workload| match workload.remove("operations") {
+            Some(toml::Value::Table(operations)) => Some(operations),
+            _ => None,
+        })
+        .flatten()
+        .filter_map(|(name, operation)| {
+            let cql = operation.get("cql")?.as_str()?;
+            let statement = match operation.get("batch") {
+                Some(_) => format!("BEGIN BATCH {cql}"),
+                None => cql.to_string(),
+            };
+            Some((name, statement))
+        })
+        .collect()
 }
 
 fn of_manifests(engine: &Engine) -> Interval {

@@ -13,8 +13,10 @@
 mod background;
 mod client_stall;
 mod cpu_saturation;
+mod crowding;
 mod errors;
 mod gc_pause;
+mod governed;
 mod healthy;
 mod latency_origin;
 mod lost_data;
@@ -93,12 +95,15 @@ const CHECKS: &[&dyn Check] = &[
     &safepoint::Safepoint,
     &server_stall::ServerStall,
     &overload::Overload,
+    &crowding::TooManyAtOnce,
     &background::CompactionOrFlush,
     &cpu_saturation::CpuSaturation,
     &pool_queue::PoolQueue,
     &latency_origin::LatencyOrigin,
     &read_amplification::ReadAmplification,
     &errors::Errors,
+    &governed::Valves,
+    &governed::Probes,
     &unexplained::Unexplained,
     &lost_data::LostData,
 ];

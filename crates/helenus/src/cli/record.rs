@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use helenus_cassandra::Cancel;
 use helenus_cassandra::target::{self, Target, Vm, Which};
 use helenus_observe::{
-    Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
+    ChosenCalls, Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
 };
 use helenus_recording::{Manifest, Recorder};
 use std::path::PathBuf;
@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
   helenus record --node 127.0.0.1 --no-agent --for 10s
   helenus record --node 127.0.0.1 --stacks ebpf --for 60s
   helenus record --node 127.0.0.1 --syscalls summary --for 60s
+  helenus record --node 127.0.0.1 --syscalls full --calls fsync,fdatasync,pread64 --for 60s
   helenus record --node 127.0.0.1 --wire on --for 60s
   helenus record --node 127.0.0.1 --sched on --off-cpu-above 5ms --for 60s")]
 pub struct Arguments {
@@ -57,6 +58,9 @@ pub struct Arguments {
     /// Record system calls by eBPF: each as a row, or added up in the kernel every second (needs root)
     #[arg(long, value_name = "MODE", default_value = "off")]
     syscalls: Syscalls,
+    /// With --syscalls: these calls alone, by name with commas between them [default: all]
+    #[arg(long, value_name = "NAMES")]
+    calls: Option<ChosenCalls>,
     /// With --syscalls full: calls above this in a second are dropped in the kernel, and counted
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_events_per_s: Option<u32>,
@@ -185,6 +189,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if arguments.max_events_per_s.is_some() && arguments.syscalls != Syscalls::Full {
         bail!("--max-events-per-s limits the rows of --syscalls full; a summary has none to limit");
     }
+    if arguments.calls.is_some() && arguments.syscalls == Syscalls::Off {
+        bail!("--calls chooses among the calls that --syscalls records; give --syscalls full or --syscalls summary too");
+    }
     if arguments.sched == Switch::Off && (arguments.off_cpu_above.is_some() || arguments.off_cpu_stacks) {
         bail!("--off-cpu-above and --off-cpu-stacks say what --sched on records; give that too");
     }
@@ -259,6 +266,7 @@ fn record(
         stacks: arguments.stack_options(),
         syscalls: SyscallsOptions {
             mode: arguments.syscalls.mode(),
+            only: arguments.calls,
             max_events_per_s: arguments.max_events_per_s,
             ..SyscallsOptions::default()
         },

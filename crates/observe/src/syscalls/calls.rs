@@ -1,6 +1,8 @@
 //! The system calls: their numbers on this architecture, their names, and what they do with descriptors.
 
 use super::records::CALLS;
+use std::fmt;
+use std::str::FromStr;
 
 /// What a call does with descriptors and paths; what the programs in the kernel know of it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,9 +56,54 @@ impl Calls {
         self.names.get(usize::from(call)).copied().unwrap_or_default()
     }
 
+    fn number(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|known| *known == name).filter(|_| !name.is_empty())
+    }
+
+    /// The name that looks most like one that there is not.
+    fn nearest(&self, name: &str) -> &'static str {
+        let alike = |known: &&'static str| (strsim::jaro_winkler(name, known) * 1e9) as u64;
+        self.names.iter().copied().max_by_key(alike).unwrap_or_default()
+    }
+
     /// Whether a call returns how many bytes it has read or written.
     pub(super) fn moves_bytes(&self, call: u16) -> bool {
         self.kinds.get(usize::from(call)).is_some_and(|kind| kind.result == Result::Bytes)
+    }
+}
+
+/// Some of the system calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChosenCalls([u64; CALLS / 64]);
+
+impl ChosenCalls {
+    pub(super) fn contains(&self, number: usize) -> bool {
+        self.0.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+}
+
+/// Names with commas between them.
+impl FromStr for ChosenCalls {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<ChosenCalls, String> {
+        let calls = Calls::new();
+        let mut chosen = ChosenCalls([0; CALLS / 64]);
+        for name in text.split(',').map(str::trim) {
+            let number = calls.number(name).ok_or_else(|| {
+                format!("{name:?} is no system call of this machine; the nearest is {}", calls.nearest(name))
+            })?;
+            chosen.0[number / 64] |= 1 << (number % 64);
+        }
+        Ok(chosen)
+    }
+}
+
+impl fmt::Display for ChosenCalls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let calls = Calls::new();
+        let chosen = (0..CALLS).filter(|number| self.contains(*number)).map(|number| calls.names[number]);
+        f.write_str(&chosen.collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -11,10 +11,7 @@ pub(super) type Programs = ebpf::Programs<{ LOST_REASONS.len() }>;
 pub(super) fn load(options: &SyscallsOptions, calls: &Calls) -> Result<Programs, Missing> {
     let summary = options.mode == SyscallsMode::Summary;
     let object = ebpf::load(ebpf::object!("syscalls"), |name, map| match name {
-        ".rodata.settings" => {
-            let limit = options.max_events_per_s.map_or(0, |limit| limit.max(1));
-            map.set_initial_value(&records::settings(summary, limit, &calls.kinds))
-        }
+        ".rodata.settings" => map.set_initial_value(&records::settings(options, &calls.kinds)),
         "records" => map.set_max_entries(ebpf::ring_bytes(options.buffer_bytes)),
         "sums_0" | "sums_1" if !summary => map.set_max_entries(1),
         _ => Ok(()),

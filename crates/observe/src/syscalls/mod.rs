@@ -18,6 +18,7 @@ use crate::ebpf::{self, Missing, Reading};
 use crate::names::ThreadNames;
 use crate::{Event, Events, Watched};
 use calls::Calls;
+pub use calls::ChosenCalls;
 use helenus_recording::{Recorder, SourceFacts};
 use reader::Reader;
 
@@ -38,6 +39,8 @@ pub enum SyscallsMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyscallsOptions {
     pub mode: SyscallsMode,
+    /// These alone are recorded; None: all.
+    pub only: Option<ChosenCalls>,
     /// Above it, calls of a second are dropped in the kernel, and counted. In full mode only.
     pub max_events_per_s: Option<u32>,
     /// Size of the ring buffer, rounded up to a power of two: a call takes 48 bytes.
@@ -46,7 +49,7 @@ pub struct SyscallsOptions {
 
 impl Default for SyscallsOptions {
     fn default() -> SyscallsOptions {
-        SyscallsOptions { mode: SyscallsMode::Off, max_events_per_s: None, buffer_bytes: 16 << 20 }
+        SyscallsOptions { mode: SyscallsMode::Off, only: None, max_events_per_s: None, buffer_bytes: 16 << 20 }
     }
 }
 
@@ -107,15 +110,17 @@ impl Syscalls {
             let reader = Reader::new(recorder_there, followed_there, options.mode, programs, calls);
             reader.ring().map(|ring| (reader, ring))
         })?;
-        let note = match options.mode {
+        let how = match options.mode {
             SyscallsMode::Summary => "added up in the kernel, without a row per call",
             _ => "a row per call",
         };
+        let which = options.only.map(|only| format!(", of {only} alone")).unwrap_or_default();
+        let note = format!("{how}{which}");
         let facts = followed.iter().map(|(watched, _)| SourceFacts {
             name: SOURCE.into(),
             node: watched.node.clone(),
             provider: PROVIDER.into(),
-            note: note.into(),
+            note: note.clone(),
         });
         // A manifest that can't be written is what the rows of the recorder itself tell about.
         let _ = recorder.update_manifest(|manifest| manifest.sources.extend(facts));

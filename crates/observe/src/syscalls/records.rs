@@ -1,6 +1,7 @@
 //! What the programs in the kernel and their reader tell each other: `bpf/syscalls.h`, seen from this side.
 
 use super::calls::CallKind;
+use super::{SyscallsMode, SyscallsOptions};
 use crate::ebpf::{Bytes, text};
 
 pub(super) const CALLS: usize = 512;
@@ -13,13 +14,19 @@ pub(super) const LOST_REASONS: [&str; 4] = [
     "more events than --max-events-per-s",
 ];
 
+/// What FLAG_CHOSEN is there.
+const CHOSEN: u8 = 8;
+
 /// The settings as the programs read them.
-pub(super) fn settings(summary: bool, max_events_per_s: u32, kinds: &[CallKind; CALLS]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(8 + 4 * CALLS);
-    bytes.extend(u32::from(summary).to_ne_bytes());
-    bytes.extend(max_events_per_s.to_ne_bytes());
-    for kind in kinds {
-        bytes.extend([kind.descriptor, kind.pointer, kind.result as u8, kind.flags]);
+pub(super) fn settings(options: &SyscallsOptions, kinds: &[CallKind; CALLS]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(12 + 4 * CALLS);
+    bytes.extend(u32::from(options.mode == SyscallsMode::Summary).to_ne_bytes());
+    bytes.extend(options.max_events_per_s.map_or(0, |limit| limit.max(1)).to_ne_bytes());
+    bytes.extend(u32::from(options.only.is_some()).to_ne_bytes());
+    for (number, kind) in kinds.iter().enumerate() {
+        let chosen = options.only.is_some_and(|only| only.contains(number));
+        let flags = kind.flags | if chosen { CHOSEN } else { 0 };
+        bytes.extend([kind.descriptor, kind.pointer, kind.result as u8, flags]);
     }
     bytes
 }

@@ -1,0 +1,107 @@
+//! What did the valves do, and what did the probes find?
+
+use super::{Check, Finding, Severity};
+use crate::evidence::{Evidence, Governed, Metered};
+use crate::timeline::Interval;
+use crate::{query, text};
+use serde_json::json;
+
+pub(super) struct Valves;
+
+impl Check for Valves {
+    fn name(&self) -> &'static str {
+        "valve"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        evidence.governed.iter().map(|valve| self.finding(valve)).collect()
+    }
+}
+
+impl Valves {
+    fn finding(&self, valve: &Governed) -> Finding {
+        let name = format!("The valve `{}` ({}) of {}", valve.valve, valve.law, valve.node);
+        let title = match valve.limit {
+            Some(limit) => format!(
+                "{name} let {limit} in at once in the end: {} came out, {:.0} waited",
+                text::rate(valve.throughput_per_s),
+                valve.waiting
+            ),
+            None => format!("{name} was open in the end: it let all in"),
+        };
+        let mut detail = format!("Why: {}.", valve.reason.trim_end_matches('.'));
+        if valve.open_share > 0.0 {
+            detail.push_str(&format!(" It was open for {} of its windows.", text::percent(valve.open_share)));
+        }
+        let count = |number: i64| text::count(usize::try_from(number).unwrap_or(0));
+        if valve.let_through > 0 {
+            detail.push_str(&format!(
+                " {} went in beyond the limit after the longest wait: what they queue for takes longer than --max-wait.",
+                count(valve.let_through)
+            ));
+        }
+        if valve.refused > 0 {
+            detail.push_str(&format!(" {} were answered with Overloaded.", count(valve.refused)));
+        }
+        let mut finding = Finding::new(self.name(), Severity::Information, title, detail, valve.span);
+        finding.node.clone_from(&valve.node);
+        finding.query = query::VALVE_WINDOWS.fill(&[]);
+        finding.evidence = json!(valve);
+        finding
+    }
+}
+
+pub(super) struct Probes;
+
+/// As many probes are named.
+const NAMED: usize = 4;
+
+impl Check for Probes {
+    fn name(&self) -> &'static str {
+        "probes"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let all_ns: i64 = evidence.metered.iter().map(|probe| probe.own_ns).sum();
+        let (Some(most), true) = (evidence.metered.first(), all_ns > 0) else { return Vec::new() };
+        let share = |probe: &Metered| text::percent(probe.own_ns as f64 / all_ns as f64);
+        let each = |probe: &Metered| text::time_ns(probe.own_ns / probe.calls.max(1));
+        let title = format!(
+            "Of the time in the metered methods {} is `{}`'s own: {} of each of {}",
+            share(most),
+            most.probe,
+            each(most),
+            text::counted(usize::try_from(most.calls).unwrap_or(0), "call", "calls")
+        );
+        let others: Vec<String> = evidence.metered[1..]
+            .iter()
+            .filter(|probe| probe.own_ns > 0)
+            .take(NAMED)
+            .map(|probe| format!("`{}` {} ({} a call)", probe.probe, share(probe), each(probe)))
+            .collect();
+        let mut detail = "Own time is that of a method without the metered methods it calls; it is time by the clock, \
+                          waiting included."
+            .to_string();
+        if !others.is_empty() {
+            detail.push_str(&format!(" After it: {}.", others.join(", ")));
+        }
+        let off: Vec<&str> = evidence
+            .metered
+            .iter()
+            .filter(|probe| probe.off_reason.is_some())
+            .map(|probe| probe.probe.as_str())
+            .collect();
+        if !off.is_empty() {
+            detail.push_str(&format!(" Switched off to bound the cost of metering: {}.", off.join(", ")));
+        }
+        let span = evidence.metered.iter().map(|probe| probe.span).reduce(|all, next| Interval {
+            start: all.start.min(next.start),
+            end: all.end.max(next.end),
+        });
+        let mut finding =
+            Finding::new(self.name(), Severity::Information, title, detail, span.unwrap_or_else(|| evidence.span));
+        finding.query = query::PROBE_TOTALS.fill(&[]);
+        finding.evidence = json!(evidence.metered);
+        vec![finding]
+    }
+}
