@@ -14,6 +14,7 @@ import { flames } from "./sections/flames";
 import { header } from "./sections/header";
 import { helpDialog } from "./sections/help";
 import { phaseTable } from "./sections/phases";
+import { probes } from "./sections/probes";
 import { sourceTable } from "./sections/sources";
 import { spectrogram } from "./sections/spectrogram";
 import { strip } from "./sections/strip";
@@ -53,6 +54,7 @@ function show(report: Report): HTMLElement[] {
       ),
       spectrogram(report, store, theme),
       flames(report, store, theme),
+      ...probes(report),
       sourceTable(report),
     ),
     h(

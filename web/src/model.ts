@@ -48,7 +48,12 @@ export interface Report {
   groups: ThreadGroup[];
   pauses: Pause[];
   pools: Pool[];
+  valves: Valve[];
   tables: Table[];
+  /** The most own time first, of the baseline where there are variants; the variants of one probe after each other. */
+  probes: Probe[];
+  /** How many probes with less own time are not among them. */
+  probes_left_out: number;
   sources: Source[];
 }
 
@@ -289,6 +294,57 @@ export interface Pool {
   active: number[];
   pending: number[];
   blocked: number[];
+}
+
+/** A valve of a node; there are no bins for the time in which it was not there. */
+export interface Valve {
+  node: string;
+  valve: string;
+  time_s: number[];
+  /** The last of the bin; null where the valve was open. */
+  limit: (number | null)[];
+  /** Mean number inside. */
+  in_flight: number[];
+  /** Mean number that waited. */
+  waiting: number[];
+  completed_per_s: number[];
+  /** Mean wait; null where nothing came out. */
+  wait_ms: (number | null)[];
+  /** In the order of time. */
+  decisions: ValveDecision[];
+  /** How many came before those. */
+  decisions_left_out: number;
+}
+
+/** Another limit or state, and why. */
+export interface ValveDecision {
+  /** End of the window that it rests on. */
+  time_s: number;
+  /** The limit until then; null where the valve was open. */
+  limit: number | null;
+  /** From then on. */
+  next_limit: number | null;
+  law: string;
+  reason: string;
+}
+
+/** What a probe metered, on all nodes and in all thread groups together. */
+export interface Probe {
+  probe: string;
+  /** Whose runs it was metered in; null outside of an experiment with variants. */
+  variant: string | null;
+  calls: number;
+  failed: number;
+  calls_per_s: number;
+  total_s: number;
+  /** Without the time of callees that have probes of their own. */
+  own_s: number;
+  /** Null where it was not called. */
+  mean_us: number | null;
+  own_mean_us: number | null;
+  max_ms: number;
+  /** Why it was switched off; null where it was not. */
+  off_reason: string | null;
 }
 
 export interface Table {

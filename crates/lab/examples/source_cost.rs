@@ -148,9 +148,11 @@ fn variants() -> Result<Vec<Variant>, Failure> {
         ("sched", ours(Options { sched: sched(), ..none() })),
         ("wire", ours(Options { wire: true, ..none() })),
     ];
-    let peers: [(&str, &'static [&'static str]); 4] = [
+    const COUNT: &str = "tracepoint:raw_syscalls:sys_enter /pid == PID/ { @[args->id] = count(); }";
+    let peers: [(&str, &'static [&'static str]); 5] = [
         ("strace -f -c", &["strace", "-f", "-c", "-o", "/dev/null", "-p", "PID"]),
         ("perf trace -s", &["perf", "trace", "-s", "-o", "/dev/null", "-p", "PID"]),
+        ("bpftrace, calls counted", &["bpftrace", "-q", "-o", "/dev/null", "-e", COUNT]),
         ("perf record -g 99 Hz", &["perf", "record", "-q", "-F", "99", "-g", "-o", "/dev/null", "-p", "PID"]),
         ("tcpdump -w", &["tcpdump", "-i", "any", "-w", "/dev/null", "tcp", "port", "9042"]),
     ];

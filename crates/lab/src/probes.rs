@@ -16,8 +16,8 @@ impl Probes {
         let mut probes = Probes { agent, nodes: Vec::new() };
         for node in nodes.iter().filter(|_| !at.is_empty()) {
             let options = ProbeOptions { at: at.to_vec(), ..ProbeOptions::default() };
-            let started = link(*node, agent)
-                .and_then(|mut link| link.start_probes(&options).map_err(|error| error.to_string()));
+            let started =
+                link(*node, agent).and_then(|mut link| link.start_probes(&options).map_err(|error| error.to_string()));
             if let Err(reason) = started {
                 let left: String = probes.stop().into_iter().map(|left| format!("; {left}")).collect();
                 return Err(format!("{node}: {reason}{left}"));

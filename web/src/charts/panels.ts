@@ -9,6 +9,7 @@ import { pausesPanel } from "./pauses";
 import { poolsPanel } from "./pools";
 import { tablesPanel } from "./tables";
 import { throughputPanel } from "./throughput";
+import { valvesPanel } from "./valves";
 
 /** All charts, from what a user feels down to what the machine does. */
 export function panelsOf(report: Report, store: Store): Panel[] {
@@ -20,6 +21,7 @@ export function panelsOf(report: Report, store: Store): Panel[] {
     cpuPanel(report),
     groupsPanel(report),
     poolsPanel(report),
+    ...valvesPanel(report),
     tablesPanel(report),
   ];
 }

@@ -41,7 +41,7 @@ export function groupedRows<T extends { time_s: readonly number[] }>(
   things: readonly T[],
   window: Window,
   names: { name: string; of: (thing: T) => string }[],
-  columns: (Column & { of: (thing: T) => readonly (number | null)[] })[],
+  columns: (Column & { of: (thing: T) => readonly Cell[] })[],
 ): Rows {
   const ranges: { thing: T; range: Range; before: number }[] = [];
   let total = 0;

@@ -23,6 +23,7 @@ const WORDS: [string, string][] = [
     "stall",
     "a process that should have run did not: measured by a thread that sleeps shortly and looks how late it woke",
   ],
+  ["own time", "the time of a method's calls without that of its callees that have probes of their own"],
   ["safepoint", "the JVM stops all its threads, for GC or for something else"],
 ];
 

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { FlameData } from "../../src/flame/tree";
 import type { Report } from "../../src/model";
+import { probesByVariant } from "./agent";
 import { comparisonOf } from "./comparison";
 import { flameOfMinute } from "./flame";
 import { denseReport, emptyReport, millionReport, overloadReport, withoutAgent } from "./reports";
@@ -49,7 +50,8 @@ export default function writePages(): void {
   write("template", template);
   write("overload", fill(template, overload));
   write("without-agent", fill(template, withoutAgent(overload)));
-  write("variants", fill(template, { ...emptyReport(), title: "Two valves", comparison: comparisonOf() }));
+  const compared = { comparison: comparisonOf(), probes: probesByVariant() };
+  write("variants", fill(template, { ...emptyReport(), title: "Two valves", ...compared }));
   write("million", fill(template, millionReport()));
   write("dense", fill(template, denseReport()));
   write("empty", fill(template, emptyReport()));

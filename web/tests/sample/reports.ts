@@ -1,5 +1,6 @@
 import type { FlameData } from "../../src/flame/tree";
 import type { Finding, Pause, Phase, Report } from "../../src/model";
+import { probesOf, valveOf } from "./agent";
 import { heatmapOf, latencyOf, percentiles, phasesOf, responseTimes, throughputOf } from "./bins";
 import { flameOfMinute } from "./flame";
 import { Random } from "./random";
@@ -37,7 +38,10 @@ export function emptyReport(): Report {
     groups: [],
     pauses: [],
     pools: [],
+    valves: [],
     tables: [],
+    probes: [],
+    probes_left_out: 0,
     sources: [],
     flames: [],
     flames_begin_s: null,
@@ -60,7 +64,13 @@ const OVERLOAD: Step[] = [
 /** A stepped write load up to the plateau and past it, 90 s, with collections and one stall of the driver. */
 export function overloadReport(): Report {
   const report = reportOf(simulate(OVERLOAD, 6000, 1), 6000, { bin_s: 0.2, columns: 900, moreGroups: 0 });
-  return { ...report, title: "Flame graphs under stress: write plateau" };
+  return {
+    ...report,
+    title: "Flame graphs under stress: write plateau",
+    valves: [valveOf()],
+    probes: probesOf(),
+    probes_left_out: 3,
+  };
 }
 
 /** 1,000,000 requests in ten minutes, as finely binned as a report gets, with more than 50 thread groups. */
@@ -108,7 +118,10 @@ export function withoutAgent(report: Report): Report {
     title: "Write plateau, no agent",
     pauses: report.pauses.filter(({ side }) => side !== "server"),
     pools: [],
+    valves: [],
     tables: [],
+    probes: [],
+    probes_left_out: 0,
     flames: [],
     findings: report.findings.filter(({ finding }) => finding !== "gc-pause"),
     sources: report.sources

@@ -99,7 +99,8 @@ impl Crowding {
         by_level.retain(|_, windows| windows.len() >= FEWEST_WINDOWS);
         let levels: Vec<Level> = by_level.values().map(|windows| Level::of(windows)).collect();
         let crowded = levels.len().checked_sub(1)?;
-        let best = (0..levels.len()).max_by(|a, b| levels[*a].throughput_per_s.total_cmp(&levels[*b].throughput_per_s))?;
+        let best =
+            (0..levels.len()).max_by(|a, b| levels[*a].throughput_per_s.total_cmp(&levels[*b].throughput_per_s))?;
         let (most, least) = (&levels[best], &levels[crowded]);
         let error = most.standard_error_per_s.hypot(least.standard_error_per_s);
         let lost = most.throughput_per_s - least.throughput_per_s;
@@ -112,10 +113,9 @@ impl Crowding {
         }
         let all: i64 = held.values().sum();
         let (operation, ns) = held.into_iter().max_by_key(|(_, ns)| *ns)?;
-        let window = loops.into_iter().reduce(|all, next| Interval {
-            start: all.start.min(next.start),
-            end: all.end.max(next.end),
-        })?;
+        let window = loops
+            .into_iter()
+            .reduce(|all, next| Interval { start: all.start.min(next.start), end: all.end.max(next.end) })?;
         Some(Crowding {
             levels,
             best,
@@ -181,7 +181,8 @@ mod tests {
                     now = end_ns;
                 }
             }
-            let mut phase = Phase::named(format!("{in_flight} in flight"), Interval { start, end: start + 12 * S }, true);
+            let mut phase =
+                Phase::named(format!("{in_flight} in flight"), Interval { start, end: start + 12 * S }, true);
             phase.in_flight = Some(*in_flight);
             phases.push(phase);
         }

@@ -63,9 +63,8 @@ impl Governed {
             let windows = (first..rows.rows()).take_while(is_same).count();
             let (all, end) = (first..first + windows, first + windows);
             let late = end - windows.div_ceil(3)..end;
-            let mean = |column: &[Option<f64>]| {
-                late.clone().filter_map(|row| column[row]).sum::<f64>() / late.len() as f64
-            };
+            let mean =
+                |column: &[Option<f64>]| late.clone().filter_map(|row| column[row]).sum::<f64>() / late.len() as f64;
             let mut settled: Vec<i64> = late.clone().filter_map(|row| limits[row]).collect();
             settled.sort_unstable();
             let open = all.clone().filter(|row| states[*row] == "open").count();

@@ -94,10 +94,11 @@ impl Check for Probes {
         if !off.is_empty() {
             detail.push_str(&format!(" Switched off to bound the cost of metering: {}.", off.join(", ")));
         }
-        let span = evidence.metered.iter().map(|probe| probe.span).reduce(|all, next| Interval {
-            start: all.start.min(next.start),
-            end: all.end.max(next.end),
-        });
+        let span = evidence
+            .metered
+            .iter()
+            .map(|probe| probe.span)
+            .reduce(|all, next| Interval { start: all.start.min(next.start), end: all.end.max(next.end) });
         let mut finding =
             Finding::new(self.name(), Severity::Information, title, detail, span.unwrap_or_else(|| evidence.span));
         finding.query = query::PROBE_TOTALS.fill(&[]);

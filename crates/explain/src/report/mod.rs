@@ -3,9 +3,11 @@
 
 pub(crate) mod bins;
 mod machine;
+mod probes;
 mod requests;
 mod server;
 mod spectrogram;
+mod valves;
 
 use crate::anatomy::Phase;
 use crate::compare::{self, CompareOptions, Comparison};
@@ -17,9 +19,11 @@ use crate::percentiles::Percentiles;
 use crate::timeline::Interval;
 use crate::{Error, query};
 use bins::{Bins, iso};
+pub use probes::ReportProbe;
 use serde::Serialize;
 use serde_json::Value;
 pub use spectrogram::ReportSpectrogram;
+pub use valves::ValveSeries;
 
 /// Bins of a picture at most.
 const MOST_BINS: i64 = 1800;
@@ -57,7 +61,12 @@ pub struct Report {
     pub groups: Vec<GroupSeries>,
     pub pauses: Vec<ReportPause>,
     pub pools: Vec<PoolSeries>,
+    pub valves: Vec<ValveSeries>,
     pub tables: Vec<TableSeries>,
+    /// The most own time first, of the baseline where there are variants.
+    pub probes: Vec<ReportProbe>,
+    /// How many probes with less own time are not among them.
+    pub probes_left_out: usize,
     pub sources: Vec<ReportSource>,
     /// Where the CPU time went; and while requests were slow, against the rest.
     pub flames: Vec<FlameTree>,
@@ -269,6 +278,7 @@ impl Report {
         }
         let whole = Flame::build(engine, &FlameOptions { times: true, ..FlameOptions::default() })?;
         let slow = Flame::of_slow(engine, &FlameOptions::default(), explanation)?;
+        let metered = probes::probes(engine)?;
         let flames = [whole, slow].iter().filter(|flame| flame.weighs()).map(Flame::tree).collect();
         Ok(Report {
             format: 1,
@@ -302,7 +312,10 @@ impl Report {
             groups: machine::groups(engine, span)?,
             pauses: server::pauses(engine, &bins)?,
             pools: server::pools(engine, span)?,
+            valves: valves::valves(engine, span)?,
             tables: server::tables(engine, span)?,
+            probes: metered.rows,
+            probes_left_out: metered.left_out,
             sources: server::sources(engine)?,
         })
     }

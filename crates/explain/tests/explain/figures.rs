@@ -1,7 +1,9 @@
 //! The report's figures.
 
-use crate::world::{MS, Phase, S, World, healthy_gc};
-use helenus_explain::Report;
+use crate::world::{MS, NODE, Phase, S, T0, World, healthy_gc};
+use helenus_explain::{Engine, Options, Report, explain};
+use helenus_recording::{Manifest, Recorder, Recording, rows};
+use tempfile::TempDir;
 
 fn world() -> World {
     World {
@@ -60,6 +62,157 @@ fn the_figures_agree_with_the_rows() {
     assert_eq!(table.writes_per_s[0], None);
     assert!((table.writes_per_s[1].unwrap() - 1000.0).abs() < 1e-6);
     assert!((table.write_ms[1].unwrap() - 0.1).abs() < 1e-6);
+}
+
+/// The report of what was recorded, with no load beside it.
+fn report_of(record: impl Fn(&Recorder)) -> Report {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("recording");
+    let recorder = Recorder::create(&path, Manifest::new("synthetic", "helenus lab run")).unwrap();
+    record(&recorder);
+    recorder.close().unwrap();
+    let engine = Engine::open(&[Recording::open(&path).unwrap()]).unwrap();
+    Report::build(&engine, &explain(&engine, &Options::default()).unwrap()).unwrap()
+}
+
+/// What a probe metered in the second that ends at a time.
+fn metered(end_ns: i64, node: &'static str, probe: &'static str) -> rows::ProbeSample<'static> {
+    rows::ProbeSample { time_ns: T0 + end_ns, interval_ns: S, node, probe, ..rows::ProbeSample::default() }
+}
+
+fn run(recorder: &Recorder, name: &str, block: i64, (start, end): (i64, i64), measured: bool) {
+    recorder.append(rows::Mark {
+        start_ns: T0 + start * S,
+        end_ns: T0 + end * S,
+        kind: "variant",
+        name,
+        measured,
+        block: Some(block),
+        ..rows::Mark::default()
+    });
+}
+
+#[test]
+fn probes_are_told_by_variant() {
+    let report = report_of(|recorder| {
+        let kind = "baseline";
+        recorder.append(rows::Mark { start_ns: T0, end_ns: T0, kind, name: "none", ..rows::Mark::default() });
+        run(recorder, "tight", 1, (0, 4), true);
+        run(recorder, "none", 1, (5, 9), true);
+        run(recorder, "none", 2, (10, 14), false);
+        let read = |end: i64, node, thread_group, inherent_ns| rows::ProbeSample {
+            thread_group,
+            calls: 10,
+            failed: 1,
+            total_ns: 20 * MS,
+            inherent_ns,
+            max_ns: end / S * MS,
+            ..metered(end, node, "read")
+        };
+        for (first, own) in [(1, 4 * MS), (6, 10 * MS)] {
+            for second in first..first + 4 {
+                for node in [NODE, "127.0.0.2"] {
+                    recorder.append(read(second * S, node, "ReadStage", own));
+                    recorder.append(read(second * S, node, "Native-Transport-Requests", own));
+                }
+            }
+        }
+        // Partly outside of the run, and in one that was cut short.
+        recorder.append(read(9 * S + S / 2, NODE, "ReadStage", S));
+        recorder.append(read(12 * S, NODE, "ReadStage", S));
+        let once = 200 * MS;
+        let scan = rows::ProbeSample { calls: 1, total_ns: once, inherent_ns: once, ..metered(7 * S, NODE, "scan") };
+        recorder.append(scan);
+        for (end, reason) in [(2 * S, "the first"), (3 * S, "the last")] {
+            recorder.append(rows::ProbeSample { off_reason: Some(reason), ..metered(end, NODE, "scan") });
+        }
+        let gate = rows::ProbeSample { calls: 8, total_ns: S, inherent_ns: S, ..metered(4 * S, NODE, "gate") };
+        recorder.append(gate);
+    });
+    assert_eq!(report.comparison.unwrap().baseline, "none");
+    assert_eq!(report.probes_left_out, 0);
+    let rows: Vec<(&str, &str)> =
+        report.probes.iter().map(|row| (row.probe.as_str(), row.variant.as_deref().unwrap())).collect();
+    assert_eq!(rows, [("scan", "none"), ("scan", "tight"), ("read", "none"), ("read", "tight"), ("gate", "tight")]);
+    let [scan, scan_off, read, read_tight, gate] = &report.probes[..] else { panic!("not five rows") };
+    assert_eq!((scan.calls_per_s, scan.own_s, &scan.off_reason), (0.25, 0.2, &None));
+    assert_eq!((scan_off.calls, scan_off.calls_per_s, scan_off.mean_us), (0, 0.0, None));
+    assert_eq!(scan_off.off_reason.as_deref(), Some("the last"));
+    // Of two nodes over four seconds, and two thread groups.
+    assert_eq!((read.calls, read.failed, read.calls_per_s), (160, 16, 40.0));
+    assert_eq!((read.total_s, read.own_s, read.max_ms), (0.32, 0.16, 9.0));
+    assert_eq!((read.mean_us, read.own_mean_us), (Some(2000.0), Some(1000.0)));
+    assert_eq!((read_tight.own_s, read_tight.own_mean_us, read_tight.max_ms), (0.064, Some(400.0), 4.0));
+    assert_eq!((gate.calls_per_s, gate.own_s), (2.0, 1.0));
+}
+
+#[test]
+fn without_variants_probes_are_told_once_and_the_least_are_left_out() {
+    let names: Vec<String> = (0..42).map(|number| format!("probe {number}")).collect();
+    let report = report_of(|recorder| {
+        for (number, probe) in (0..).zip(&names) {
+            recorder.append(rows::ProbeSample { probe, calls: 1, inherent_ns: number * MS, ..metered(S, NODE, "") });
+        }
+    });
+    assert_eq!((report.probes.len(), report.probes_left_out), (40, 2));
+    assert_eq!((report.probes[0].probe.as_str(), &report.probes[0].variant), ("probe 41", &None));
+    assert_eq!(report.probes[39].probe, "probe 2");
+}
+
+#[test]
+fn valves_are_binned_and_say_what_they_decided() {
+    let limits = [8, 8, 8, 8, 4, 4];
+    let report = report_of(|recorder| {
+        let window = |number: i64| rows::ValveWindow {
+            time_ns: T0 + (number + 1) * S / 4,
+            interval_ns: S / 4,
+            node: NODE,
+            valve: "lwt",
+            law: "throughput",
+            in_flight: number as f64,
+            waiting: 2.0,
+            completed: 100,
+            state: "on",
+            ..rows::ValveWindow::default()
+        };
+        for number in 0..8 {
+            let at = |number: usize| limits.get(number).copied();
+            let place = number as usize;
+            recorder.append(rows::ValveWindow {
+                limit: at(place),
+                // Opened by hand in the seventh window.
+                next_limit: if place == 5 { Some(4) } else { at(place + 1) },
+                wait_mean_ns: (place < 4).then_some((number + 1) * MS),
+                state: if place < 6 { "on" } else { "open" },
+                reason: if place < 6 { "fewer do as much" } else { "opened" },
+                ..window(number)
+            });
+        }
+        for number in 0..502 {
+            recorder.append(rows::ValveWindow {
+                time_ns: T0 + (number + 1) * 10 * MS,
+                interval_ns: 10 * MS,
+                valve: "restless",
+                limit: Some(number % 2),
+                next_limit: Some((number + 1) % 2),
+                ..window(0)
+            });
+        }
+    });
+    let [lwt, restless] = &report.valves[..] else { panic!("not two valves") };
+    assert_eq!((lwt.node.as_str(), lwt.valve.as_str()), (NODE, "lwt"));
+    assert_eq!((&lwt.time_s, &lwt.limit), (&vec![0.0, 1.0], &vec![Some(8), None]));
+    assert_eq!((&lwt.in_flight, &lwt.waiting), (&vec![1.5, 5.5], &vec![2.0, 2.0]));
+    assert_eq!((&lwt.completed_per_s, &lwt.wait_ms), (&vec![400.0, 400.0], &vec![Some(2.5), None]));
+    let told: Vec<_> = lwt
+        .decisions
+        .iter()
+        .map(|decision| (decision.time_s, decision.limit, decision.next_limit, decision.reason.as_str()))
+        .collect();
+    assert_eq!(told, [(1.0, Some(8), Some(4), "fewer do as much"), (1.75, Some(4), None, "opened")]);
+    assert_eq!((lwt.decisions[0].law.as_str(), lwt.decisions_left_out), ("throughput", 0));
+    assert_eq!((restless.decisions.len(), restless.decisions_left_out), (500, 2));
+    assert_eq!(restless.decisions[0].time_s, 0.03);
 }
 
 #[test]

@@ -6,7 +6,8 @@ use clap::{Args, ValueEnum};
 use helenus_cassandra::Cancel;
 use helenus_cassandra::target::{self, Target, Vm, Which};
 use helenus_observe::{
-    ChosenCalls, Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
+    ChosenCalls, Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions,
+    Watched,
 };
 use helenus_recording::{Manifest, Recorder};
 use std::path::PathBuf;
@@ -190,7 +191,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         bail!("--max-events-per-s limits the rows of --syscalls full; a summary has none to limit");
     }
     if arguments.calls.is_some() && arguments.syscalls == Syscalls::Off {
-        bail!("--calls chooses among the calls that --syscalls records; give --syscalls full or --syscalls summary too");
+        bail!(
+            "--calls chooses among the calls that --syscalls records; give --syscalls full or --syscalls summary too"
+        );
     }
     if arguments.sched == Switch::Off && (arguments.off_cpu_above.is_some() || arguments.off_cpu_stacks) {
         bail!("--off-cpu-above and --off-cpu-stacks say what --sched on records; give that too");
