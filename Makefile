@@ -70,6 +70,7 @@ bench: build
 	python3 xtask/peers $(HELENUS)
 	$(CARGO_TARGET_DIR)/release/examples/source_cost 5
 	cargo bench --locked --workspace --bench million
+	$(MVN) -P bench test-compile exec:exec
 	cd web && npm run --silent measure
 
 lint: $(AGENT) $(REPORT)

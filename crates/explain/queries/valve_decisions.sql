@@ -23,5 +23,5 @@ SELECT
   law,
   reason
 FROM followed
-WHERE held_limit IS DISTINCT FROM next_limit OR state <> state_before
+WHERE (held_limit IS DISTINCT FROM next_limit) OR state <> state_before
 ORDER BY node, valve, time_ns

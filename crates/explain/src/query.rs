@@ -83,6 +83,7 @@ queries! {
     VARIANT_RUNS = "variant_runs",
     VALVE_WINDOWS = "valve_windows",
     PROBE_TOTALS = "probe_totals",
+    COLLECTIONS = "collections",
     SERVER_COST = "server_cost",
     TIME_IN_NODE = "time_in_node",
     LOCAL_TIME = "local_time",

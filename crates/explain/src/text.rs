@@ -29,6 +29,15 @@ pub(crate) fn time_ns(ns: i64) -> String {
     time_ms(ns as f64 / 1e6)
 }
 
+/// As [`time_ns`], with more to say of what takes less than 0.1 ms.
+pub(crate) fn short_ns(ns: i64) -> String {
+    match ns {
+        ..1000 => format!("{ns} ns"),
+        1000..100_000 => format!("{:.1} µs", ns as f64 / 1e3),
+        _ => time_ns(ns),
+    }
+}
+
 /// `950 B`, `12 kB`, `1.0 GB`.
 pub fn bytes(bytes: i64) -> String {
     const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];

@@ -65,7 +65,7 @@ impl Check for Probes {
         let all_ns: i64 = evidence.metered.iter().map(|probe| probe.own_ns).sum();
         let (Some(most), true) = (evidence.metered.first(), all_ns > 0) else { return Vec::new() };
         let share = |probe: &Metered| text::percent(probe.own_ns as f64 / all_ns as f64);
-        let each = |probe: &Metered| text::time_ns(probe.own_ns / probe.calls.max(1));
+        let each = |probe: &Metered| text::short_ns(probe.own_ns / probe.calls.max(1));
         let title = format!(
             "Of the time in the metered methods {} is `{}`'s own: {} of each of {}",
             share(most),

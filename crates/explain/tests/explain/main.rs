@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod compare;
+mod control;
 mod engine;
 mod export;
 mod figures;

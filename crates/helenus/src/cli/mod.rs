@@ -10,6 +10,7 @@ mod explain;
 mod export;
 mod findings;
 mod flame;
+mod gc;
 mod import;
 mod io;
 mod lab;
@@ -64,6 +65,7 @@ enum Command {
     Report(report::Arguments),
     Flame(flame::Arguments),
     Io(io::Arguments),
+    Gc(gc::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
     Spectrogram(spectrogram::Arguments),
@@ -92,6 +94,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Report(arguments) => report::run(arguments),
         Command::Flame(arguments) => flame::run(arguments),
         Command::Io(arguments) => io::run(arguments),
+        Command::Gc(arguments) => gc::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Import(arguments) => import::run(arguments),
         Command::Spectrogram(arguments) => spectrogram::run(&arguments),

@@ -94,3 +94,39 @@ fn what_cannot_be_is_refused_with_a_way_out() {
     assert!(empty.contains("helenus valve add"), "{empty}");
     assert_eq!(place.json(&format!("valve list --node {node} --json")).as_array().unwrap().len(), 0);
 }
+
+#[test]
+fn a_valve_sheds_load_as_the_server_does_and_each_stage_gets_its_size_back() {
+    let place = Place::new();
+    place.well("up --name sheds --heap 512m");
+    let node = place.json("ps --json")[0]["nodes"][0]["address"].as_str().unwrap().to_string();
+    let on = format!("--node {node}");
+    let outcomes = || -> Vec<String> {
+        let summary = place
+            .json(&format!("load keyvalue/write {on} --population 2k --in-flight 64 --for 4s --json -o shed.helenus"));
+        std::fs::remove_dir_all(place.path("shed.helenus")).unwrap();
+        let outcome = |error: &Value| error["outcome"].as_str().unwrap().to_string();
+        summary["errors"].as_array().unwrap().iter().map(outcome).collect()
+    };
+    place.well(&format!("valve add shed --at writes --law fixed --parameter limit=1 --max-wait 1ms --refuse {on}"));
+    assert_eq!(outcomes(), ["overloaded"]);
+    let shed = &place.json(&format!("valve list {on} --json"))[0];
+    assert!(shed["last"]["refused"].as_i64() > Some(0), "{shed}");
+    place.well(&format!("valve remove shed {on}"));
+    assert!(outcomes().is_empty());
+
+    let stages = ["native-transport", "read", "mutation", "counter-mutation", "view-mutation", "compaction"];
+    for stage in stages.into_iter().chain(["compaction-throughput"]) {
+        // Unless it is told, a valve begins with what the stage has.
+        let has = || {
+            let added = place.json(&format!("valve add probe --stage {stage} --law fixed {on} --json"));
+            place.well(&format!("valve remove probe {on}"));
+            added["max"].as_i64().unwrap()
+        };
+        let before = has();
+        place.well(&format!("valve add steer --stage {stage} --law fixed --parameter limit=1 {on}"));
+        wait_for("the limit", || place.json(&format!("valve list {on} --json"))[0]["limit"] == 1);
+        place.well(&format!("valve remove steer {on}"));
+        assert_eq!(has(), before, "{stage}");
+    }
+}

@@ -1,0 +1,165 @@
+//! What the collector did: collections per second, pauses, what was allocated and what stayed.
+
+use crate::engine::Engine;
+use crate::percentiles::{ms, quantile_of_sorted};
+use crate::report::span;
+use crate::timeline::Interval;
+use crate::{Error, query};
+use serde::Serialize;
+
+/// The collections of a node.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NodeGc {
+    pub node: String,
+    /// As the JVM names them.
+    pub collectors: Vec<String>,
+    pub whole: GcFigures,
+    pub intervals: Vec<GcFigures>,
+}
+
+/// The collections that began in an interval. Sizes and rates are None where no collection said how full the heap was.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GcFigures {
+    /// Since the start of the recording.
+    pub start_s: f64,
+    pub length_s: f64,
+    pub young: usize,
+    /// Of the old generation or of the whole heap.
+    pub old: usize,
+    pub paused_ms: f64,
+    /// Share of the time in which the JVM stood for them.
+    pub paused_share: f64,
+    /// Of whole collections.
+    pub pause_p50_ms: Option<f64>,
+    pub pause_max_ms: Option<f64>,
+    /// What was added to the heap between collections.
+    pub allocated_bytes_per_s: Option<f64>,
+    /// By how much the heap grew from after one young collection to after the next: what they promoted or kept.
+    pub kept_bytes_per_s: Option<f64>,
+    /// After the last one.
+    pub heap_after_bytes: Option<i64>,
+}
+
+struct Collection {
+    node: String,
+    collector: String,
+    start_ns: i64,
+    paused_ns: i64,
+    before_bytes: Option<i64>,
+    after_bytes: Option<i64>,
+}
+
+impl Collection {
+    /// G1New, ParNew, DefNew, ParallelScavenge, PSNew, ZGC Minor: the others collect the old generation, or know none.
+    fn is_young(&self) -> bool {
+        ["New", "Young", "Minor", "Scavenge", "Copy"].iter().any(|young| self.collector.contains(young))
+    }
+}
+
+/// The collections of each node, over the whole recording and interval by interval.
+pub fn gc(engine: &Engine, interval_ns: i64) -> Result<Vec<NodeGc>, Error> {
+    let rows = engine.sql(&query::COLLECTIONS.fill(&[]))?;
+    let (node, collector) = (rows.texts("node")?, rows.texts("collector")?);
+    let (start, paused) = (rows.integers("start_ns")?, rows.integers("paused_ns")?);
+    let (before, after) = (rows.integers_or_null("heap_before_bytes")?, rows.integers_or_null("heap_after_bytes")?);
+    let collections: Vec<Collection> = (0..rows.rows())
+        .map(|row| Collection {
+            node: node[row].clone(),
+            collector: collector[row].clone(),
+            start_ns: start[row],
+            paused_ns: paused[row],
+            before_bytes: before[row],
+            after_bytes: after[row],
+        })
+        .collect();
+    let span = span(engine)?;
+    let of_node = |own: &[Collection]| {
+        let mut collectors: Vec<String> = own.iter().map(|collection| collection.collector.clone()).collect();
+        collectors.sort_unstable();
+        collectors.dedup();
+        let interval_ns = interval_ns.max(1);
+        let steps = ((span.length() - 1) / interval_ns + 1).max(1);
+        let step = |step: i64| Interval {
+            start: span.start + step * interval_ns,
+            end: (span.start + (step + 1) * interval_ns).min(span.end),
+        };
+        NodeGc {
+            node: own.first().map(|collection| collection.node.clone()).unwrap_or_default(),
+            collectors,
+            whole: figures(own, span, span.start),
+            intervals: (0..steps).map(|number| figures(own, step(number), span.start)).collect(),
+        }
+    };
+    Ok(collections.chunk_by(|a, b| a.node == b.node).map(of_node).collect())
+}
+
+/// `own` are all collections of the node, in their order: what came before the window says how full the heap was.
+fn figures(own: &[Collection], window: Interval, begin_ns: i64) -> GcFigures {
+    let first = own.partition_point(|collection| collection.start_ns < window.start);
+    let end = own.partition_point(|collection| collection.start_ns < window.end);
+    let within = &own[first..end];
+    let mut pauses: Vec<i64> = within.iter().map(|collection| collection.paused_ns).collect();
+    pauses.sort_unstable();
+    let paused_ns: i64 = pauses.iter().sum();
+    let seconds = window.length() as f64 / 1e9;
+    let pairs = || (first.max(1)..end).map(|at| (&own[at - 1], &own[at]));
+    let grown = |of: &dyn Fn(&Collection, &Collection) -> Option<i64>| {
+        let known: Vec<i64> = pairs().filter_map(|(last, this)| of(last, this)).collect();
+        (!known.is_empty()).then(|| known.iter().map(|bytes| (*bytes).max(0)).sum::<i64>() as f64 / seconds)
+    };
+    GcFigures {
+        start_s: (window.start - begin_ns) as f64 / 1e9,
+        length_s: seconds,
+        young: within.iter().filter(|collection| collection.is_young()).count(),
+        old: within.iter().filter(|collection| !collection.is_young()).count(),
+        paused_ms: ms(paused_ns),
+        paused_share: paused_ns as f64 / window.length().max(1) as f64,
+        pause_p50_ms: quantile_of_sorted(&pauses, 0.5).map(ms),
+        pause_max_ms: pauses.last().copied().map(ms),
+        allocated_bytes_per_s: grown(&|last, this| Some(this.before_bytes? - last.after_bytes?)),
+        kept_bytes_per_s: grown(&|last, this| {
+            if this.is_young() { Some(this.after_bytes? - last.after_bytes?) } else { None }
+        }),
+        heap_after_bytes: within.iter().rev().find_map(|collection| collection.after_bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: i64 = 1_000_000_000;
+    const MB: i64 = 1_000_000;
+
+    fn collection(second: i64, collector: &str, paused_ms: i64, before_mb: i64, after_mb: i64) -> Collection {
+        Collection {
+            node: "n".into(),
+            collector: collector.into(),
+            start_ns: second * S,
+            paused_ns: paused_ms * MB,
+            before_bytes: Some(before_mb * MB),
+            after_bytes: Some(after_mb * MB),
+        }
+    }
+
+    #[test]
+    fn rates_are_from_one_collection_to_the_next() {
+        let own = [
+            collection(1, "G1New", 10, 400, 100),
+            collection(3, "G1New", 20, 500, 130),
+            collection(4, "G1Old", 90, 530, 50),
+            collection(9, "G1New", 30, 450, 40),
+        ];
+        let all = figures(&own, Interval { start: 0, end: 10 * S }, 0);
+        assert_eq!((all.young, all.old, all.paused_ms, all.pause_max_ms), (3, 1, 150.0, Some(90.0)));
+        assert!((all.paused_share - 0.015).abs() < 1e-9);
+        // 400, 400 and 400 MB; 30 MB stayed, and then less than before.
+        assert_eq!(all.allocated_bytes_per_s, Some(120e6));
+        assert_eq!(all.kept_bytes_per_s, Some(3e6));
+        assert_eq!(all.heap_after_bytes, Some(40 * MB));
+        let calm = figures(&own, Interval { start: 5 * S, end: 8 * S }, 0);
+        assert_eq!((calm.young, calm.allocated_bytes_per_s, calm.pause_p50_ms), (0, None, None));
+        let first = figures(&own, Interval { start: 0, end: 2 * S }, 0);
+        assert_eq!((first.young, first.allocated_bytes_per_s, first.heap_after_bytes), (1, None, Some(100 * MB)));
+    }
+}

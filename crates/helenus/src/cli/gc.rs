@@ -1,0 +1,75 @@
+use crate::terminal;
+use anyhow::{Result, bail};
+use clap::Args;
+use helenus_explain::{Engine, GcFigures, bytes_text, gc};
+use helenus_recording::Recording;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Show what the collectors of the recorded nodes did: collections, pauses, what was allocated and what stayed
+///
+/// A line for each interval, as of jstat -gcutil, and one for all. What was allocated is by how much the heap had grown
+/// from one collection to the next; what stayed, by how much it was fuller after a young collection than after the one before.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus record --node 127.0.0.1 --for 60s -o node.helenus && helenus gc node.helenus
+  helenus gc node.helenus --interval 1s
+  helenus gc node.helenus --json | jq '.[].whole.paused_share'")]
+pub struct Arguments {
+    /// One recording or more
+    #[arg(required = true, value_name = "RECORDING")]
+    recordings: Vec<PathBuf>,
+    /// Length of an interval
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::duration)]
+    interval: Duration,
+    /// Everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    if arguments.interval < Duration::from_millis(100) {
+        bail!("--interval {:?} is too short to tell anything: give 100ms or more", arguments.interval);
+    }
+    let recordings = arguments.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let nodes = gc(&Engine::open(&recordings)?, i64::try_from(arguments.interval.as_nanos())?)?;
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&nodes)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    if nodes.is_empty() {
+        terminal::warn(
+            "no collection is recorded: there was none, or the recording was made without the agent (--no-agent)",
+        );
+    }
+    for node in nodes {
+        anstream::println!("{}: {}", node.node, node.collectors.join(", "));
+        let rows = node.intervals.iter().map(|figures| line(&format!("{:.1}", figures.start_s), figures));
+        let rows: Vec<Vec<String>> = rows.chain([line("all", &node.whole)]).collect();
+        anstream::println!("{}", terminal::table(&HEAD, rows, 1));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+const HEAD: [&str; 10] =
+    ["from s", "young/s", "old/s", "paused", "of time", "p50 ms", "max ms", "allocated/s", "stayed/s", "heap after"];
+
+fn line(name: &str, figures: &GcFigures) -> Vec<String> {
+    let nothing = || "–".to_string();
+    let per_s = |count: usize| if count == 0 { nothing() } else { format!("{:.2}", count as f64 / figures.length_s) };
+    let time = |ms: Option<f64>| ms.map_or_else(nothing, |ms| format!("{ms:.1}"));
+    let rate = |bytes: Option<f64>| bytes.map_or_else(nothing, |bytes| bytes_text(bytes as i64));
+    vec![
+        name.to_string(),
+        per_s(figures.young),
+        per_s(figures.old),
+        format!("{:.0} ms", figures.paused_ms),
+        format!("{:.1} %", figures.paused_share * 100.0),
+        time(figures.pause_p50_ms),
+        time(figures.pause_max_ms),
+        rate(figures.allocated_bytes_per_s),
+        rate(figures.kept_bytes_per_s),
+        figures.heap_after_bytes.map_or_else(nothing, bytes_text),
+    ]
+}
