@@ -27,6 +27,7 @@ mod random;
 mod report;
 mod requests;
 mod spectrogram;
+mod tables;
 mod text;
 mod timeline;
 
@@ -50,4 +51,5 @@ pub use report::Report;
 pub use spectrogram::{
     Area, Event, Of, Selection, SourceLoss, Spectrogram, SpectrogramFilter, Total, TotalsBy, Traces, highest_ns,
 };
+pub use tables::{TableHealth, tables};
 pub use text::bytes as bytes_text;

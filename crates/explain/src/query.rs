@@ -84,6 +84,7 @@ queries! {
     VALVE_WINDOWS = "valve_windows",
     PROBE_TOTALS = "probe_totals",
     COLLECTIONS = "collections",
+    TABLE_HEALTH = "table_health",
     SERVER_COST = "server_cost",
     TIME_IN_NODE = "time_in_node",
     LOCAL_TIME = "local_time",

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -8,7 +8,10 @@ import { expect, test } from "@playwright/test";
 
 /* What is exported, opened by the tool itself for which it is. */
 
-const TARGET = process.env.CARGO_TARGET_DIR ?? join(homedir(), ".cache/helenus/target");
+const HELENUS = join(
+  process.env.CARGO_TARGET_DIR ?? join(homedir(), ".cache/helenus/target"),
+  "release/helenus",
+);
 const SPEEDSCOPE = dirname(createRequire(import.meta.url).resolve("speedscope/package.json"));
 
 /** The last frame has 60, 30 and 10 % of the time. */
@@ -17,6 +20,7 @@ const FOLDED = "main;serve;read 600\nmain;serve;write 300\nmain;compact 100\n";
 let folder = "";
 
 test.beforeAll(() => {
+  if (!existsSync(HELENUS)) throw new Error(`${HELENUS} is not there: make build`);
   folder = mkdtempSync(join(tmpdir(), "helenus-exports-"));
   writeFileSync(join(folder, "stacks.folded"), FOLDED);
   helenus("import", "stacks.folded", "--interval", "1ms", "--node", "127.0.0.1", "-o", "stacks.helenus");
@@ -25,7 +29,7 @@ test.beforeAll(() => {
 test.afterAll(() => rmSync(folder, { recursive: true }));
 
 function helenus(...words: string[]): void {
-  execFileSync(join(TARGET, "release/helenus"), words, { cwd: folder, stdio: "pipe" });
+  execFileSync(HELENUS, words, { cwd: folder, stdio: "pipe" });
 }
 
 test("speedscope shows what is exported for it", async ({ page }) => {

@@ -1,7 +1,7 @@
 //! The report's figures.
 
 use crate::world::{MS, NODE, Phase, S, T0, World, healthy_gc};
-use helenus_explain::{Engine, Options, Report, explain};
+use helenus_explain::{Engine, Options, Report, explain, gc, tables};
 use helenus_recording::{Manifest, Recorder, Recording, rows};
 use tempfile::TempDir;
 
@@ -62,6 +62,27 @@ fn the_figures_agree_with_the_rows() {
     assert_eq!(table.writes_per_s[0], None);
     assert!((table.writes_per_s[1].unwrap() - 1000.0).abs() < 1e-6);
     assert!((table.write_ms[1].unwrap() - 0.1).abs() < 1e-6);
+}
+
+#[test]
+fn collections_and_tables_are_told_node_by_node() {
+    let explained = world().explain();
+    let nodes = gc(&explained.engine, S).unwrap();
+    assert_eq!(nodes.len(), 1);
+    let (whole, collections) = (&nodes[0].whole, healthy_gc(5));
+    assert_eq!((nodes[0].node.as_str(), &nodes[0].collectors[..]), (NODE, &["G1New".to_string()][..]));
+    assert_eq!((whole.young, whole.old), (collections.len(), 0));
+    assert_eq!(nodes[0].intervals.iter().map(|interval| interval.young).sum::<usize>(), collections.len());
+    assert_eq!(whole.heap_after_bytes, Some(150 << 20));
+    // 50 MiB from one collection to the next.
+    let allocated = whole.allocated_bytes_per_s.unwrap() * whole.length_s;
+    assert!((allocated - (collections.len() - 1) as f64 * f64::from(50 << 20)).abs() < 1.0, "{allocated}");
+
+    let tables = tables(&explained.engine).unwrap();
+    assert_eq!(tables.len(), 1);
+    assert!((tables[0].writes_per_s.unwrap() - 1000.0).abs() < 1e-6, "{tables:?}");
+    assert!((tables[0].local_write_us.unwrap() - 100.0).abs() < 1e-6, "{tables:?}");
+    assert!(!tables[0].is_of_system());
 }
 
 /// The report of what was recorded, with no load beside it.

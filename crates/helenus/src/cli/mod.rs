@@ -27,6 +27,7 @@ mod responder;
 mod spectrogram;
 mod sql;
 mod stress;
+mod tables;
 mod target;
 mod up;
 mod valve;
@@ -66,6 +67,7 @@ enum Command {
     Flame(flame::Arguments),
     Io(io::Arguments),
     Gc(gc::Arguments),
+    Tables(tables::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
     Spectrogram(spectrogram::Arguments),
@@ -95,6 +97,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Flame(arguments) => flame::run(arguments),
         Command::Io(arguments) => io::run(arguments),
         Command::Gc(arguments) => gc::run(arguments),
+        Command::Tables(arguments) => tables::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Import(arguments) => import::run(arguments),
         Command::Spectrogram(arguments) => spectrogram::run(&arguments),

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
 import javax.management.Attribute;
+import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
@@ -127,10 +128,23 @@ enum Stage {
     return number(metric, attribute).longValue();
   }
 
+  private static boolean isCassandraUp() {
+    try {
+      return SERVER.isRegistered(new ObjectName(NATIVE_TRANSPORT.bean));
+    } catch (JMException e) {
+      return false;
+    }
+  }
+
   private Number number(String name, String attribute) {
     try {
       return (Number) SERVER.getAttribute(new ObjectName(name), attribute);
     } catch (JMException | RuntimeException e) {
+      if (e instanceof InstanceNotFoundException && isCassandraUp()) {
+        throw new Refusal(
+            "there is no stage " + this + " yet: Cassandra makes it with its first task",
+            "add the valve after such a request");
+      }
       throw new Refusal(
           "the stage " + this + " can't be read: " + e, "is this a Cassandra, and is it up?");
     }
