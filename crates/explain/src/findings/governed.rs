@@ -100,7 +100,7 @@ impl Check for Probes {
             .map(|probe| probe.span)
             .reduce(|all, next| Interval { start: all.start.min(next.start), end: all.end.max(next.end) });
         let mut finding =
-            Finding::new(self.name(), Severity::Information, title, detail, span.unwrap_or_else(|| evidence.span));
+            Finding::new(self.name(), Severity::Information, title, detail, span.unwrap_or(evidence.span));
         finding.query = query::PROBE_TOTALS.fill(&[]);
         finding.evidence = json!(evidence.metered);
         vec![finding]
