@@ -7,6 +7,7 @@
 #include <bpf/bpf_core_read.h>
 #include "calls.h"
 #include "page_cache.h"
+#include "losses.h"
 #include "sums.h"
 
 #define THREADS 16384
@@ -14,13 +15,6 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile struct settings settings SEC(".rodata.settings") = {};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, PROCESSES * LOST_REASONS);
-	__type(key, __u32);
-	__type(value, __u64);
-} losses SEC(".maps");
 
 /* How many faults a thread had behind it when it took a page last, and 1. */
 struct {
@@ -72,11 +66,7 @@ int taken(struct trace_event_raw_mm_filemap_op_page_cache *page)
 	/* Whatever is added up belongs to one thread, to which it happens one after another. */
 	sum = sum_of(&key);
 	if (!sum) {
-		__u32 at = process->index * LOST_REASONS + LOST_SUMS;
-		__u64 *lost = bpf_map_lookup_elem(&losses, &at);
-
-		if (lost)
-			*lost += 1;
+		lose(process->index, LOST_SUMS);
 		return 0;
 	}
 	sum->bytes += bytes;

@@ -12,6 +12,7 @@
 #include "bins.h"
 #include "calls.h"
 #include "sched.h"
+#include "losses.h"
 #include "sums.h"
 
 /* States of a thread, as the kernel has them: the same numbers since Linux 4.14. */
@@ -34,13 +35,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 23);
 } records SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, PROCESSES * LOST_REASONS);
-	__type(key, __u32);
-	__type(value, __u64);
-} losses SEC(".maps");
 
 struct thread {
 	/* When it left its CPU, and where and why; 0: it is on one, or left it before it was followed. */
@@ -89,22 +83,13 @@ static __always_inline struct process *process_of(struct task_struct *task)
 	return bpf_map_lookup_elem(&processes, &tgid);
 }
 
-static __always_inline void lose(struct process *process, enum lost reason)
-{
-	__u32 key = process->index * LOST_REASONS + reason;
-	__u64 *lost = bpf_map_lookup_elem(&losses, &key);
-
-	if (lost)
-		*lost += 1;
-}
-
 /* Whatever is added up belongs to one thread, which the kernel's lock lets happen to it one after another. */
 static __always_inline void add_up(struct process *process, struct sum_key *key, __u64 total_ns)
 {
 	struct sum *sum = sum_of(key);
 
 	if (!sum) {
-		lose(process, LOST_SUMS);
+		lose(process->index, LOST_SUMS);
 		return;
 	}
 	sum->count += 1;
@@ -139,7 +124,7 @@ static __always_inline struct thread *thread_of(struct process *process, struct 
 		bpf_map_update_elem(&threads, &tid, &none, BPF_NOEXIST);
 		thread = bpf_map_lookup_elem(&threads, &tid);
 		if (!thread) {
-			lose(process, LOST_THREADS);
+			lose(process->index, LOST_THREADS);
 			return 0;
 		}
 	}
@@ -200,7 +185,7 @@ static __always_inline void leave(void *ctx, struct task_struct *task, struct ta
 		thread = bpf_map_lookup_elem(&threads, &tid);
 		/* It has come onto the CPU to end, and nobody told. */
 		if (thread && thread->seen == SEEN_OFF)
-			lose(process, LOST_SWITCH);
+			lose(process->index, LOST_SWITCH);
 		bpf_map_delete_elem(&threads, &tid);
 		if (settings.stacks)
 			bpf_map_delete_elem(&stacks, &tid);
@@ -210,7 +195,7 @@ static __always_inline void leave(void *ctx, struct task_struct *task, struct ta
 	if (!thread)
 		return;
 	if (thread->seen == SEEN_OFF)
-		lose(process, LOST_SWITCH);
+		lose(process->index, LOST_SWITCH);
 	thread->seen = SEEN_OFF;
 	thread->reason = reason_of(task, preempted, state);
 	thread->cpu = bpf_get_smp_processor_id();
@@ -253,7 +238,7 @@ static __always_inline void tell_off_cpu(struct process *process, __u32 tid, str
 			struct off_cpu_with_stack_record *with = bpf_ringbuf_reserve(&records, sizeof(*with), 0);
 
 			if (!with) {
-				lose(process, LOST_RING);
+				lose(process->index, LOST_RING);
 				return;
 			}
 			fill(&with->off_cpu, RECORD_OFF_CPU_WITH_STACK, process, tid, thread, now_ns);
@@ -264,7 +249,7 @@ static __always_inline void tell_off_cpu(struct process *process, __u32 tid, str
 	}
 	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	if (!record) {
-		lose(process, LOST_RING);
+		lose(process->index, LOST_RING);
 		return;
 	}
 	fill(record, RECORD_OFF_CPU, process, tid, thread, now_ns);
@@ -287,12 +272,12 @@ static __always_inline void come(struct task_struct *task)
 	if (!thread)
 		return;
 	if (thread->seen == SEEN_ON)
-		lose(process, LOST_SWITCH);
+		lose(process->index, LOST_SWITCH);
 	thread->seen = SEEN_ON;
 	now_ns = bpf_ktime_get_ns();
 	if (thread->off_ns && !thread->ready_ns)
 		/* It slept, and who woke it was not told. Or it only wanted to sleep, and a signal kept it ready. */
-		lose(process, LOST_SWITCH);
+		lose(process->index, LOST_SWITCH);
 	if (thread->ready_ns) {
 		__u64 delay_ns = now_ns - thread->ready_ns;
 

@@ -6,6 +6,7 @@
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
 #include "stacks.h"
+#include "losses.h"
 
 /* The kernel's number for the stack of the process, among the flags of bpf_get_stack. */
 #define BPF_F_USER_STACK (1ULL << 8)
@@ -16,13 +17,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 23);
 } records SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, PROCESSES * LOST_REASONS);
-	__type(key, __u32);
-	__type(value, __u64);
-} losses SEC(".maps");
 
 /* Where a sample is put together: more than fits on the stack of a program. */
 struct {
@@ -67,12 +61,7 @@ int tick(void *ctx)
 	bytes += sizeof(sample->head) + got;
 	if (bytes > sizeof(*sample))
 		return 0;
-	if (bpf_ringbuf_output(&records, sample, bytes, BPF_RB_NO_WAKEUP)) {
-		__u32 key = process->index * LOST_REASONS + LOST_RING;
-		__u64 *lost = bpf_map_lookup_elem(&losses, &key);
-
-		if (lost)
-			*lost += 1;
-	}
+	if (bpf_ringbuf_output(&records, sample, bytes, BPF_RB_NO_WAKEUP))
+		lose(process->index, LOST_RING);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <bpf/bpf_tracing.h>
 #include "bins.h"
 #include "syscalls.h"
+#include "losses.h"
 #include "sums.h"
 
 #define ONE_SECOND_NS 1000000000ULL
@@ -32,13 +33,6 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 24);
 } records SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, PROCESSES * LOST_REASONS);
-	__type(key, __u32);
-	__type(value, __u64);
-} losses SEC(".maps");
 
 /* The call that a thread is in. Goes with the thread, so that nothing is left of one that ends in a call. */
 struct thread {
@@ -70,15 +64,6 @@ struct {
 	__type(key, struct descriptor_key);
 	__type(value, __u32);
 } descriptors SEC(".maps");
-
-static __always_inline void lose(__u32 process, enum lost reason)
-{
-	__u32 key = process * LOST_REASONS + reason;
-	__u64 *lost = bpf_map_lookup_elem(&losses, &key);
-
-	if (lost)
-		*lost += 1;
-}
 
 static __always_inline __u64 argument(struct pt_regs *regs, __u32 index)
 {

@@ -12,7 +12,7 @@ mod threads;
 pub(crate) use bytes::{Bytes, text};
 pub use missing::Missing;
 pub(crate) use missing::look;
-pub(crate) use process::{Followed, follow, pids, report};
+pub(crate) use process::{Followed, follow, pids};
 pub(crate) use programs::Programs;
 pub(crate) use reader::{RECORDS_AT_ONCE, Reader, Reading};
 pub(crate) use sums::{Losses, Sums, bounds_ns};

@@ -3,11 +3,8 @@
 use super::PROCESSES;
 use crate::names::ThreadNames;
 use crate::{Event, Events, Watched};
-use helenus_recording::Recorder;
-use helenus_recording::rows::SourceReport;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::time::Duration;
 
 /// A process that is followed.
 pub(crate) struct Followed {
@@ -54,41 +51,6 @@ pub(crate) fn pids(processes: &MapHandle, pids: &[u32]) -> libbpf_rs::Result<()>
         processes.update(&pid.to_ne_bytes(), &value, MapFlags::ANY)?;
     }
     Ok(())
-}
-
-/// Rows that say what a source captured, lost and cost since the last time. Its CPU time is shared out by what each
-/// process has made it do.
-pub(crate) fn report<const REASONS: usize>(
-    recorder: &Recorder,
-    (source, provider): (&'static str, &'static str),
-    interval: Duration,
-    followed: &mut [Followed],
-    mut lost: impl FnMut(usize) -> [(&'static str, u64); REASONS],
-    cpu_ns: i64,
-) {
-    let all: u64 = followed.iter().map(|followed| followed.captured).sum();
-    let time_ns = recorder.clock().now_ns();
-    for (index, followed) in followed.iter_mut().enumerate() {
-        let lost = lost(index);
-        let captured = std::mem::take(&mut followed.captured);
-        let share = match (all, index) {
-            (0, 0) => 1.0,
-            (0, _) => 0.0,
-            (all, _) => captured as f64 / all as f64,
-        };
-        let reasons = lost.iter().filter(|(_, lost)| *lost > 0).map(|(reason, lost)| format!("{reason} ({lost})"));
-        recorder.append(SourceReport {
-            time_ns,
-            interval_ns: i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX),
-            source,
-            node: &followed.watched.node,
-            provider,
-            captured: i64::try_from(captured).unwrap_or(i64::MAX),
-            lost: i64::try_from(lost.iter().map(|(_, lost)| lost).sum::<u64>()).unwrap_or(i64::MAX),
-            lost_reason: &reasons.collect::<Vec<_>>().join(", "),
-            cpu_ns: Some((cpu_ns as f64 * share) as i64),
-        });
-    }
 }
 
 fn pidfd(pid: u32) -> Option<OwnedFd> {

@@ -1,8 +1,11 @@
 //! The programs of a source in the kernel: attached, told whom to follow, and taken off again.
 
-use super::{Losses, Missing, Sums, map, pids, refused, ring};
+use super::{Followed, Losses, Missing, Sums, map, pids, refused, ring};
+use helenus_recording::Recorder;
+use helenus_recording::rows::SourceReport;
 use libbpf_rs::{Link, MapCore, MapHandle, Object, RingBuffer};
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use std::time::Duration;
 
 /// Programs that follow processes, tell in a ring buffer what they see, and count. They go when this is dropped.
 pub(crate) struct Programs<const REASONS: usize> {
@@ -72,10 +75,14 @@ impl<const REASONS: usize> Programs<REASONS> {
         }
     }
 
-    /// Stops to follow a process that has ended: its number may be given to another.
-    pub(crate) fn forget(&self, pid: u32) {
-        // Only a process that was never followed has no entry.
-        let _ = self.processes.delete(&pid.to_ne_bytes());
+    /// Stops to follow those that have ended: their numbers may be given to others.
+    pub(crate) fn forget_ended(&self, followed: &mut [Followed]) {
+        for followed in followed {
+            if followed.has_just_ended() {
+                // Only a process that was never followed has no entry.
+                let _ = self.processes.delete(&followed.watched.pid.to_ne_bytes());
+            }
+        }
     }
 
     /// Takes the programs off; what they have written can still be read.
@@ -83,9 +90,41 @@ impl<const REASONS: usize> Programs<REASONS> {
         self.links.clear();
     }
 
-    /// What a process has lost since the last time, by reason.
-    pub(crate) fn lost(&mut self, process: usize) -> [u64; REASONS] {
-        self.losses.since_last_time(process)
+    /// Rows that say what a source captured, lost and cost since the last time, the reasons in the order of the kernel's
+    /// counters. Its CPU time is shared out by what each process has made it do.
+    pub(crate) fn report(
+        &mut self,
+        recorder: &Recorder,
+        (source, provider): (&'static str, &'static str),
+        reasons: &[&'static str; REASONS],
+        interval: Duration,
+        followed: &mut [Followed],
+        cpu_ns: i64,
+    ) {
+        let all: u64 = followed.iter().map(|followed| followed.captured).sum();
+        let time_ns = recorder.clock().now_ns();
+        for (index, followed) in followed.iter_mut().enumerate() {
+            let lost = self.losses.since_last_time(index);
+            let captured = std::mem::take(&mut followed.captured);
+            let share = match (all, index) {
+                (0, 0) => 1.0,
+                (0, _) => 0.0,
+                (all, _) => captured as f64 / all as f64,
+            };
+            let said = reasons.iter().zip(&lost).filter(|(_, lost)| **lost > 0);
+            let said: Vec<String> = said.map(|(reason, lost)| format!("{reason} ({lost})")).collect();
+            recorder.append(SourceReport {
+                time_ns,
+                interval_ns: i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX),
+                source,
+                node: &followed.watched.node,
+                provider,
+                captured: i64::try_from(captured).unwrap_or(i64::MAX),
+                lost: i64::try_from(lost.iter().sum::<u64>()).unwrap_or(i64::MAX),
+                lost_reason: &said.join(", "),
+                cpu_ns: Some((cpu_ns as f64 * share) as i64),
+            });
+        }
     }
 
     /// Takes out the sums since the last time, each as its key and value.

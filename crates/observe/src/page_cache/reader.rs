@@ -4,7 +4,7 @@ use super::files::Files;
 use super::records::{self, FileNumber, LOST_REASONS, Sum};
 use super::{PROVIDER, SOURCE};
 use crate::Watched;
-use crate::ebpf::{self, Followed, NamedThreads, Programs, text};
+use crate::ebpf::{Followed, NamedThreads, Programs, text};
 use crate::names::ThreadNames;
 use helenus_recording::rows::PageCacheReads;
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
@@ -119,23 +119,8 @@ impl Reader {
     }
 
     fn report(&mut self, interval: Duration, known: &mut Known, cpu_ns: i64) {
-        for followed in &mut known.followed {
-            if followed.has_just_ended() {
-                self.programs.forget(followed.watched.pid);
-            }
-        }
-        let programs = &mut self.programs;
-        let lost = |process| {
-            let lost = programs.lost(process);
-            std::array::from_fn(|reason| (LOST_REASONS[reason], lost[reason]))
-        };
-        ebpf::report::<{ LOST_REASONS.len() }>(
-            &self.recorder,
-            (SOURCE, PROVIDER),
-            interval,
-            &mut known.followed,
-            lost,
-            cpu_ns,
-        );
+        self.programs.forget_ended(&mut known.followed);
+        let names = (SOURCE, PROVIDER);
+        self.programs.report(&self.recorder, names, &LOST_REASONS, interval, &mut known.followed, cpu_ns);
     }
 }

@@ -129,11 +129,7 @@ impl ebpf::Reader for Reader {
     }
 
     fn each_second(&mut self, interval: Duration, ring: &RingBuffer<'_>) {
-        for followed in &mut self.followed {
-            if followed.has_just_ended() {
-                self.programs.forget(followed.watched.pid);
-            }
-        }
+        self.programs.forget_ended(&mut self.followed);
         if self.mode == SyscallsMode::Summary {
             self.append_sums(interval, ring);
         }
@@ -190,19 +186,8 @@ impl Reader {
     fn report(&mut self, interval: Duration) {
         let now_ns = cpu_time_of_this_thread_ns();
         let cpu_ns = now_ns - std::mem::replace(&mut self.cpu_ns, now_ns);
-        let programs = &mut self.programs;
-        let lost = |process| {
-            let lost = programs.lost(process);
-            std::array::from_fn(|reason| (LOST_REASONS[reason], lost[reason]))
-        };
-        ebpf::report::<{ LOST_REASONS.len() }>(
-            &self.recorder,
-            (SOURCE, PROVIDER),
-            interval,
-            &mut self.followed,
-            lost,
-            cpu_ns,
-        );
+        let names = (SOURCE, PROVIDER);
+        self.programs.report(&self.recorder, names, &LOST_REASONS, interval, &mut self.followed, cpu_ns);
     }
 }
 

@@ -114,26 +114,11 @@ impl ebpf::Reader for Reader {
     }
 
     fn each_second(&mut self, interval: Duration, _ring: &RingBuffer<'_>) {
-        for followed in &mut self.followed {
-            if followed.has_just_ended() {
-                self.programs.forget(followed.watched.pid);
-            }
-        }
+        self.programs.forget_ended(&mut self.followed);
         let now_ns = cpu_time_of_this_thread_ns();
         let cpu_ns = now_ns - std::mem::replace(&mut self.cpu_ns, now_ns);
-        let programs = &mut self.programs;
-        let lost = |process| {
-            let lost = programs.lost(process);
-            std::array::from_fn(|reason| (LOST_REASONS[reason], lost[reason]))
-        };
-        ebpf::report::<{ LOST_REASONS.len() }>(
-            &self.recorder,
-            (SOURCE, PROVIDER),
-            interval,
-            &mut self.followed,
-            lost,
-            cpu_ns,
-        );
+        let names = (SOURCE, PROVIDER);
+        self.programs.report(&self.recorder, names, &LOST_REASONS, interval, &mut self.followed, cpu_ns);
         let mut sampled = self.sampled.borrow_mut();
         sampled.threads.tidy();
         sampled.look_for_new_names();
