@@ -349,8 +349,9 @@ fn a_lost_connection_comes_back(node: &str, way: &Way) {
     })
     .unwrap();
     let error = ran.summary.errors.iter().find(|error| error.outcome == Outcome::Connection).unwrap();
-    assert_eq!(error.first_node, SHOWN);
-    assert!(!error.first_message.is_empty());
+    // The first to fail was in flight, or found no connection and went to no node: the message names the one that was lost.
+    assert!([SHOWN, ""].contains(&error.first_node.as_str()), "{error:?}");
+    assert!(error.first_message.starts_with(SHOWN), "{error:?}");
     let seen: Vec<&str> = ran
         .events
         .iter()
