@@ -15,19 +15,7 @@ OPEN_PER_S = 1000
 PERCENTILES = (50.0, 99.0, 99.9, 100.0)
 
 # As cassandra-stress writes: a key and five columns of 34 bytes.
-WORKLOAD = """
-schema = [
-  "CREATE KEYSPACE IF NOT EXISTS cost WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
-  "CREATE TABLE IF NOT EXISTS cost.standard (key bigint PRIMARY KEY, c0 blob, c1 blob, c2 blob, c3 blob, c4 blob)",
-]
-parameters.key = { kind = "key", population = 1_000_000 }
-parameters.c0 = { kind = "value", size_bytes = 34 }
-parameters.c1 = { kind = "value", size_bytes = 34 }
-parameters.c2 = { kind = "value", size_bytes = 34 }
-parameters.c3 = { kind = "value", size_bytes = 34 }
-parameters.c4 = { kind = "value", size_bytes = 34 }
-operations.write.cql = "INSERT INTO cost.standard (key, c0, c1, c2, c3, c4) VALUES (:key, :c0, :c1, :c2, :c3, :c4)"
-"""
+WORKLOAD = Path(__file__).parents[2] / "crates/load/examples/client_cost.toml"
 
 # The same in the language of latte; the table is the one that Helenus has made.
 LATTE = """
@@ -85,7 +73,7 @@ class Helenus(Tool):
     def __init__(self, folder, path, driver):
         super().__init__(folder)
         self.name, self.driver, self.command = f"helenus, {driver}", driver, path
-        (folder / "cost.toml").write_text(WORKLOAD)
+        shutil.copy(WORKLOAD, folder / "cost.toml")
 
     def path(self):
         return self.command

@@ -2,12 +2,13 @@
 //! against nothing attached in the same round, on the same Cassandra.
 //!
 //! `cargo run --release --workspace --example source_cost -- [ROUNDS] [SECONDS] [NAME…]`, as root; with names, of
-//! the things to attach those alone. In each block a closed loop
-//! finds the peak, and an open loop at 70 % of the peak of a warm node gives p99. The order of blocks is drawn
-//! anew for each round. Intervals hold 95 % of the means of rounds drawn with replacement.
+//! the things to attach those alone. In each block what is attached settles under load first, since an agent's code is
+//! compiled anew each time; then a closed loop finds the peak, and an open loop at 70 % of the peak of a warm node gives
+//! p99 and how long CPUs of the machine were busy for a request, whoever used them. The order of blocks is drawn anew for
+//! each round. Intervals hold 95 % of the means of rounds drawn with replacement.
 
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
-use helenus_load::{Cancel, Phase, Plan, Until, Workload, run};
+use helenus_load::{Cancel, Phase, Plan, Summary, Until, Workload, run};
 use helenus_observe::{
     Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
 };
@@ -24,6 +25,7 @@ type Failure = Box<dyn std::error::Error>;
 
 const IN_FLIGHT: u32 = 128;
 const SHARE_OF_PEAK: f64 = 0.7;
+const SETTLES: Duration = Duration::from_secs(6);
 const REDRAWN: usize = 10_000;
 
 /// What is attached in a block.
@@ -31,8 +33,13 @@ struct Variant {
     name: &'static str,
     watch: Watch,
     /// Block by block, in the order of rounds.
-    peaks_per_s: Vec<f64>,
-    p99s_ns: Vec<f64>,
+    measured: Vec<Measured>,
+}
+
+impl Variant {
+    fn figures(&self, figure: fn(&Measured) -> f64) -> Vec<f64> {
+        self.measured.iter().map(figure).collect()
+    }
 }
 
 enum Watch {
@@ -71,15 +78,13 @@ fn main() -> Result<(), Failure> {
         matches!(variant.watch, Watch::Nothing) || wanted.is_empty() || wanted.iter().any(|name| name == variant.name)
     });
     // The JVM compiles for some tens of seconds, and the first attach of the agent is not what a block is about.
-    let warm_up = Phase::in_flight(IN_FLIGHT, Until::Elapsed(Duration::from_secs(30)));
-    block(&node, folder.path(), &variants[1].watch, vec![warm_up])?;
-    let closed = || Phase::in_flight(IN_FLIGHT, Until::Elapsed(lasts));
-    let mut rate_per_s = f64::NAN;
+    let warm_up = Duration::from_secs(30);
+    let mut rate_per_s = block(&node, folder.path(), &variants[1].watch, warm_up, 1000.0)?.peak_per_s * SHARE_OF_PEAK;
     let mut random = StdRng::seed_from_u64(1);
     // The first round warms up further, and is not counted.
     for round in 0..=rounds {
         if round < 2 {
-            let peak_per_s = block(&node, folder.path(), &Watch::Nothing, vec![closed()])?.peak_per_s;
+            let peak_per_s = block(&node, folder.path(), &Watch::Nothing, lasts, rate_per_s)?.peak_per_s;
             rate_per_s = peak_per_s * SHARE_OF_PEAK;
             eprintln!("peak {peak_per_s:.0}/s, open loop at {rate_per_s:.0}/s");
         }
@@ -87,30 +92,27 @@ fn main() -> Result<(), Failure> {
         order.shuffle(&mut random);
         for index in order {
             let variant = &mut variants[index];
-            let phases = vec![closed(), Phase::rate(rate_per_s, Until::Elapsed(lasts))];
-            let measured = block(&node, folder.path(), &variant.watch, phases)?;
+            let measured = block(&node, folder.path(), &variant.watch, lasts, rate_per_s)?;
             eprintln!(
-                "round {}: {}: {:.0}/s, p99 {:.2} ms",
+                "round {}: {}: {:.0}/s, p99 {:.2} ms, {:.1} µs of CPU a request",
                 round,
                 variant.name,
                 measured.peak_per_s,
-                measured.p99_ns / 1e6
+                measured.p99_ns / 1e6,
+                measured.busy_ns / 1e3,
             );
             if round > 0 {
-                variant.peaks_per_s.push(measured.peak_per_s);
-                variant.p99s_ns.push(measured.p99_ns);
+                variant.measured.push(measured);
             }
         }
     }
-    println!("{:>22} {:>26} {:>26}", "attached", "peak, % of nothing", "p99 at 70 %, % of nothing");
+    println!("{:>24} {:>24} {:>24} {:>24}", "% of nothing attached", "peak", "p99 at 70 %", "CPU a request at 70 %");
     let (nothing, others) = variants.split_first().ok_or("no variants")?;
+    let figures: [fn(&Measured) -> f64; 3] =
+        [|measured| measured.peak_per_s, |measured| measured.p99_ns, |measured| measured.busy_ns];
     for variant in others {
-        println!(
-            "{:>22} {:>26} {:>26}",
-            variant.name,
-            ratio(&variant.peaks_per_s, &nothing.peaks_per_s, &mut random),
-            ratio(&variant.p99s_ns, &nothing.p99s_ns, &mut random),
-        );
+        let [peak, p99, busy] = figures.map(|of| ratio(&variant.figures(of), &nothing.figures(of), &mut random));
+        println!("{:>24} {peak:>24} {p99:>24} {busy:>24}", variant.name);
     }
     drop(cluster);
     Ok(())
@@ -167,17 +169,19 @@ fn variants() -> Result<Vec<Variant>, Failure> {
             Err(_) => eprintln!("{name} is not measured: there is no {} here", words[0]),
         }
     }
-    let variant = |(name, watch)| Variant { name, watch, peaks_per_s: Vec::new(), p99s_ns: Vec::new() };
+    let variant = |(name, watch)| Variant { name, watch, measured: Vec::new() };
     Ok(variants.into_iter().map(variant).collect())
 }
 
 struct Measured {
     peak_per_s: f64,
     p99_ns: f64,
+    /// Time of the machine's CPUs for a request.
+    busy_ns: f64,
 }
 
-/// Drives the phases while something watches. The load has a recording of its own.
-fn block(node: &Node, folder: &Path, watch: &Watch, phases: Vec<Phase>) -> Result<Measured, Failure> {
+/// Drives a closed loop and then an open one while something watches. The load has a recording of its own.
+fn block(node: &Node, folder: &Path, watch: &Watch, lasts: Duration, rate_per_s: f64) -> Result<Measured, Failure> {
     let (load_folder, node_folder) = (folder.join("load"), folder.join("node"));
     let recorder = Recorder::create(&node_folder, Manifest::new("cost", "source_cost"))?;
     let (events, heard) = std::sync::mpsc::channel();
@@ -204,8 +208,15 @@ fn block(node: &Node, folder: &Path, watch: &Watch, phases: Vec<Phase>) -> Resul
         return Err(format!("nothing can be said of a source that is not there: {missing:?}").into());
     }
     let load = Recorder::create(&load_folder, Manifest::new("cost", "source_cost"))?;
-    let workload = Workload::open("keyvalue/mixed")?;
-    let summary = run(&Plan::new(workload, phases, vec![node.address.clone()]), &load, &Cancel::new(), &mut |_| {})?;
+    let drive = |phases| -> Result<Summary, Failure> {
+        let plan = Plan::new(Workload::open("keyvalue/mixed")?, phases, vec![node.address.clone()]);
+        Ok(run(&plan, &load, &Cancel::new(), &mut |_| {})?)
+    };
+    let closed = |lasts| Phase::in_flight(IN_FLIGHT, Until::Elapsed(lasts));
+    let peak = drive(vec![closed(SETTLES).unmeasured(), closed(lasts)])?;
+    let busy_before = busy()?;
+    let open = drive(vec![Phase::rate(rate_per_s, Until::Elapsed(lasts))])?;
+    let busy = busy()? - busy_before;
     if let Some(observation) = observation {
         observation.stop();
     }
@@ -216,11 +227,24 @@ fn block(node: &Node, folder: &Path, watch: &Watch, phases: Vec<Phase>) -> Resul
     recorder.close()?;
     std::fs::remove_dir_all(&load_folder)?;
     std::fs::remove_dir_all(&node_folder)?;
-    let phase = |index: usize| summary.phases.get(index);
+    let of_last = |summary: &Summary| summary.phases.last().cloned().ok_or("a load without phases");
     Ok(Measured {
-        peak_per_s: phase(0).map_or(f64::NAN, |phase| phase.throughput_per_s),
-        p99_ns: phase(1).and_then(|phase| phase.response.p99_ns).map_or(f64::NAN, |ns| ns as f64),
+        peak_per_s: of_last(&peak)?.throughput_per_s,
+        p99_ns: of_last(&open)?.response.p99_ns.map_or(f64::NAN, |ns| ns as f64),
+        busy_ns: busy.as_nanos() as f64 / open.requests as f64,
     })
+}
+
+/// How long the CPUs of this machine have done something, all together.
+fn busy() -> Result<Duration, Failure> {
+    let stat = std::fs::read_to_string("/proc/stat")?;
+    let ticks: Vec<u64> = stat.lines().next().unwrap_or("").split_whitespace().skip(1).flat_map(str::parse).collect();
+    let [user, nice, system, _idle, _iowait, interrupt, soft_interrupt, ..] = ticks[..] else {
+        return Err("/proc/stat has no line of all CPUs".into());
+    };
+    // SAFETY: sysconf takes no pointers.
+    let per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
+    Ok(Duration::from_secs_f64((user + nice + system + interrupt + soft_interrupt) as f64 / per_s))
 }
 
 fn end(mut peer: Child) -> Result<(), Failure> {

@@ -23,20 +23,7 @@ type Failure = Box<dyn std::error::Error>;
 const LASTS: Duration = Duration::from_secs(5);
 const IN_FLIGHT: u32 = 128;
 
-/// As cassandra-stress writes: a key and five columns of 34 bytes.
-const WORKLOAD: &str = r#"
-schema = [
-  "CREATE KEYSPACE IF NOT EXISTS cost WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}",
-  "CREATE TABLE IF NOT EXISTS cost.standard (key bigint PRIMARY KEY, c0 blob, c1 blob, c2 blob, c3 blob, c4 blob)",
-]
-parameters.key = { kind = "key", population = 1_000_000 }
-parameters.c0 = { kind = "value", size_bytes = 34 }
-parameters.c1 = { kind = "value", size_bytes = 34 }
-parameters.c2 = { kind = "value", size_bytes = 34 }
-parameters.c3 = { kind = "value", size_bytes = 34 }
-parameters.c4 = { kind = "value", size_bytes = 34 }
-operations.write.cql = "INSERT INTO cost.standard (key, c0, c1, c2, c3, c4) VALUES (:key, :c0, :c1, :c2, :c3, :c4)"
-"#;
+const WORKLOAD: &str = include_str!("client_cost.toml");
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

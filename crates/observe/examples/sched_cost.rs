@@ -5,6 +5,8 @@
 //!
 //! `cargo run --release --workspace --example sched_cost -- [ROUNDS]`, as root.
 
+mod common;
+
 use helenus_observe::{Observation, Options, ProcessKind, SchedOptions, Watched};
 use helenus_recording::{Manifest, Recorder};
 use std::fs::File;
@@ -68,7 +70,7 @@ fn follow(name: &str, sched: SchedOptions, child: &mut Child) -> Result<(), Fail
     let (switches, cpu_ns) = (number()??, number()??);
     let summary = recorder.close()?;
     let facts = summary.tables.get("off_cpu").copied();
-    let (lost, reader_ns, writer_ns) = sources(&summary.folder)?;
+    let (lost, reader_ns, writer_ns) = common::account(&summary.folder, "sched")?;
     let each = |whole: u64| whole as f64 / switches as f64;
     println!(
         "{name:<8} {:>9.0} {:>10.0} {:>8} {lost:>6} {:>17.0} {:>17.0} {:>10.2}",
@@ -80,31 +82,6 @@ fn follow(name: &str, sched: SchedOptions, child: &mut Child) -> Result<(), Fail
         facts.map_or(0.0, |facts| facts.bytes as f64 / facts.rows.max(1) as f64),
     );
     Ok(())
-}
-
-/// Switches lost, CPU time of the reader, and of the thread that writes the recording.
-fn sources(folder: &std::path::Path) -> Result<(u64, u64, u64), Failure> {
-    use arrow::array::AsArray;
-    use arrow::datatypes::Int64Type;
-    let (mut lost, mut reader_ns, mut writer_ns) = (0, 0, 0);
-    let file = File::open(folder.join("sources").join("part-0.parquet"))?;
-    for batch in parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file)?.build()? {
-        let batch = batch?;
-        let column = |name: &str| batch.column_by_name(name).ok_or("a column is missing");
-        let (names, losses, cpu) = (column("source")?, column("lost")?, column("cpu_ns")?);
-        for row in 0..batch.num_rows() {
-            let cpu_ns = cpu.as_primitive::<Int64Type>().value(row).unsigned_abs();
-            match names.as_string::<i32>().value(row) {
-                "sched" => {
-                    lost += losses.as_primitive::<Int64Type>().value(row).unsigned_abs();
-                    reader_ns += cpu_ns;
-                }
-                "recorder" => writer_ns += cpu_ns,
-                _ => {}
-            }
-        }
-    }
-    Ok((lost, reader_ns, writer_ns))
 }
 
 /// Has two threads on one CPU wake each other, and says how often they were switched and what CPU time they took.

@@ -4,6 +4,8 @@
 //!
 //! `cargo run --release --workspace --example syscalls_cost -- [CALLS_PER_S] [ROUNDS]`, as root.
 
+mod common;
+
 use helenus_observe::{Observation, Options, ProcessKind, SyscallsMode, SyscallsOptions, Watched};
 use helenus_recording::{Manifest, Recorder};
 use std::fs::{File, OpenOptions};
@@ -76,7 +78,7 @@ fn follow(mode: SyscallsMode, child: &mut Child) -> Result<(), Failure> {
         SyscallsMode::Full => ("syscalls", "full"),
     };
     let facts = summary.tables.get(table).copied();
-    let (lost, reader_ns, writer_ns) = sources(&summary.folder)?;
+    let (lost, reader_ns, writer_ns) = common::account(&summary.folder, "syscalls")?;
     let each = |whole: u64| whole as f64 / calls as f64;
     println!(
         "{name:<8} {:>8.0} {:>9.0} {:>8} {lost:>6} {:>15.0} {:>15.0} {:>10.2}",
@@ -88,31 +90,6 @@ fn follow(mode: SyscallsMode, child: &mut Child) -> Result<(), Failure> {
         facts.map_or(0.0, |facts| facts.bytes as f64 / facts.rows.max(1) as f64),
     );
     Ok(())
-}
-
-/// Calls lost, CPU time of the reader, and of the thread that writes the recording.
-fn sources(folder: &std::path::Path) -> Result<(u64, u64, u64), Failure> {
-    use arrow::array::AsArray;
-    use arrow::datatypes::Int64Type;
-    let (mut lost, mut reader_ns, mut writer_ns) = (0, 0, 0);
-    let file = File::open(folder.join("sources").join("part-0.parquet"))?;
-    for batch in parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file)?.build()? {
-        let batch = batch?;
-        let column = |name: &str| batch.column_by_name(name).ok_or("a column is missing");
-        let (names, losses, cpu) = (column("source")?, column("lost")?, column("cpu_ns")?);
-        for row in 0..batch.num_rows() {
-            let cpu_ns = cpu.as_primitive::<Int64Type>().value(row).unsigned_abs();
-            match names.as_string::<i32>().value(row) {
-                "syscalls" => {
-                    lost += losses.as_primitive::<Int64Type>().value(row).unsigned_abs();
-                    reader_ns += cpu_ns;
-                }
-                "recorder" => writer_ns += cpu_ns,
-                _ => {}
-            }
-        }
-    }
-    Ok((lost, reader_ns, writer_ns))
 }
 
 /// Makes calls of the kinds that a node makes most, and says how many and what CPU time they took.

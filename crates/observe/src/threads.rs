@@ -1,7 +1,8 @@
 //! CPU time, run-queue delay, switches and migrations of every thread of a process, from /proc.
 //!
-//! A thread's `schedstat` is one short line and is read at every tick; its long `sched`, only when the thread has run
-//! since the last tick. Both stay open, so that a tick is one `pread` for a thread that sleeps.
+//! A thread's `schedstat` is one short line and is read at every tick. Its long `sched`, which the kernel takes five times as
+//! long to write, is read once a second, and only when the thread has run since. Both stay open, so that a tick is one `pread`
+//! for a thread that sleeps.
 
 use crate::names::{ThreadNames, thread_group};
 use helenus_recording::rows::ThreadSample;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Ticks after which the name of a running thread is read again: threads name themselves after they start.
 const TICKS_PER_NAME: u32 = 10;
+const SWITCHES_EVERY_NS: i64 = 1_000_000_000;
 
 /// A process whose threads are sampled.
 #[derive(Debug)]
@@ -45,6 +47,11 @@ struct Thread {
     /// `sched`, where the kernel has it.
     sched: Option<File>,
     used: Used,
+    switched: Switched,
+    /// When `switched` was read.
+    switched_ns: i64,
+    /// It has run since.
+    owes_switches: bool,
     name: String,
     group: String,
     name_age: u32,
@@ -56,9 +63,14 @@ struct Thread {
 struct Used {
     cpu_ns: i64,
     run_queue_ns: Option<i64>,
+}
+
+/// Further counters of a thread since it began, as far as the kernel has them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Switched {
     migrations: Option<i64>,
-    voluntary_switches: Option<i64>,
-    involuntary_switches: Option<i64>,
+    voluntary: Option<i64>,
+    involuntary: Option<i64>,
 }
 
 impl Threads {
@@ -112,11 +124,9 @@ impl Threads {
                 },
             };
             thread.seen = true;
-            let Ok(Some(used)) = thread.read(self.tick_ns, &mut self.buffer) else { continue };
-            let before = std::mem::replace(&mut thread.used, used);
+            let Ok(Some((used, switched))) = thread.read(now_ns, self.tick_ns, &mut self.buffer) else { continue };
             thread.refresh_name(tid, &folder, &self.names);
             captured.rows += 1;
-            let since = |now: Option<i64>, before: Option<i64>| Some(now? - before.unwrap_or(0));
             each(ThreadSample {
                 time_ns: now_ns,
                 interval_ns,
@@ -125,11 +135,11 @@ impl Threads {
                 tid,
                 thread: &thread.name,
                 thread_group: &thread.group,
-                cpu_ns: used.cpu_ns - before.cpu_ns,
-                run_queue_ns: since(used.run_queue_ns, before.run_queue_ns),
-                migrations: since(used.migrations, before.migrations),
-                voluntary_switches: since(used.voluntary_switches, before.voluntary_switches),
-                involuntary_switches: since(used.involuntary_switches, before.involuntary_switches),
+                cpu_ns: used.cpu_ns,
+                run_queue_ns: used.run_queue_ns,
+                migrations: switched.migrations,
+                voluntary_switches: switched.voluntary,
+                involuntary_switches: switched.involuntary,
             });
         }
         if self.known.values().all(|thread| !thread.seen) {
@@ -153,6 +163,9 @@ impl Thread {
             exact,
             sched,
             used: Used::default(),
+            switched: Switched::default(),
+            switched_ns: i64::MIN,
+            owes_switches: false,
             name: String::new(),
             group: String::new(),
             name_age: TICKS_PER_NAME,
@@ -160,18 +173,27 @@ impl Thread {
         })
     }
 
-    /// The counters, or none when the thread has not run since the last time.
-    fn read(&self, tick_ns: i64, buffer: &mut [u8]) -> io::Result<Option<Used>> {
+    /// What the counters have gone up by; none when there is nothing to tell.
+    fn read(&mut self, now_ns: i64, tick_ns: i64, buffer: &mut [u8]) -> io::Result<Option<(Used, Switched)>> {
         let text = read_at_start(&self.time, buffer)?;
-        let used = if self.exact { schedstat(text) } else { stat(text, tick_ns) };
-        let Some(mut used) = used else { return Ok(None) };
-        if used.cpu_ns == self.used.cpu_ns && used.run_queue_ns == self.used.run_queue_ns {
+        let Some(used) = (if self.exact { schedstat(text) } else { stat(text, tick_ns) }) else { return Ok(None) };
+        let has_run = used != self.used;
+        self.owes_switches |= has_run && self.sched.is_some();
+        let is_due = self.owes_switches && now_ns.saturating_sub(self.switched_ns) >= SWITCHES_EVERY_NS;
+        if !has_run && !is_due {
             return Ok(None);
         }
-        if let Some(sched) = &self.sched {
-            add_sched(&mut used, read_at_start(sched, buffer)?);
+        let mut more_switched = Switched::default();
+        if is_due && let Some(sched) = &self.sched {
+            let switched = sched_counters(read_at_start(sched, buffer)?);
+            more_switched = switched.since(self.switched);
+            self.switched = switched;
+            self.switched_ns = now_ns;
+            self.owes_switches = false;
         }
-        Ok(Some(used))
+        let more_used = used.since(self.used);
+        self.used = used;
+        Ok(Some((more_used, more_switched)))
     }
 
     fn refresh_name(&mut self, tid: i64, folder: &Path, names: &ThreadNames) {
@@ -188,6 +210,26 @@ impl Thread {
     }
 }
 
+impl Used {
+    fn since(self, before: Used) -> Used {
+        Used { cpu_ns: self.cpu_ns - before.cpu_ns, run_queue_ns: more(self.run_queue_ns, before.run_queue_ns) }
+    }
+}
+
+impl Switched {
+    fn since(self, before: Switched) -> Switched {
+        Switched {
+            migrations: more(self.migrations, before.migrations),
+            voluntary: more(self.voluntary, before.voluntary),
+            involuntary: more(self.involuntary, before.involuntary),
+        }
+    }
+}
+
+fn more(now: Option<i64>, before: Option<i64>) -> Option<i64> {
+    Some(now? - before.unwrap_or(0))
+}
+
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
 }
@@ -202,7 +244,7 @@ fn schedstat(text: &str) -> Option<Used> {
     let mut numbers = text.split_ascii_whitespace();
     let cpu_ns = numbers.next()?.parse().ok()?;
     let run_queue_ns = numbers.next()?.parse().ok()?;
-    Some(Used { cpu_ns, run_queue_ns: Some(run_queue_ns), ..Used::default() })
+    Some(Used { cpu_ns, run_queue_ns: Some(run_queue_ns) })
 }
 
 /// `stat`: user and system time are the 12th and 13th field after the name, which may hold spaces and parentheses.
@@ -211,21 +253,23 @@ fn stat(text: &str, tick_ns: i64) -> Option<Used> {
     let mut fields = after_name.split_ascii_whitespace().skip(11);
     let user: i64 = fields.next()?.parse().ok()?;
     let system: i64 = fields.next()?.parse().ok()?;
-    Some(Used { cpu_ns: (user + system) * tick_ns, ..Used::default() })
+    Some(Used { cpu_ns: (user + system) * tick_ns, run_queue_ns: None })
 }
 
 /// `sched`: lines of a name, a colon and a number.
-fn add_sched(used: &mut Used, text: &str) {
+fn sched_counters(text: &str) -> Switched {
+    let mut switched = Switched::default();
     for line in text.lines() {
         let Some((name, number)) = line.split_once(':') else { continue };
         let counter = match name.trim_end() {
-            "se.nr_migrations" => &mut used.migrations,
-            "nr_voluntary_switches" => &mut used.voluntary_switches,
-            "nr_involuntary_switches" => &mut used.involuntary_switches,
+            "se.nr_migrations" => &mut switched.migrations,
+            "nr_voluntary_switches" => &mut switched.voluntary,
+            "nr_involuntary_switches" => &mut switched.involuntary,
             _ => continue,
         };
         *counter = number.trim().parse().ok();
     }
+    switched
 }
 
 #[cfg(test)]
@@ -254,7 +298,7 @@ mod tests {
         });
         let busy = busy.unwrap();
         let (mut cpu_ns, mut groups, mut switches) = (0, std::collections::BTreeSet::new(), 0);
-        let until = Instant::now() + Duration::from_millis(600);
+        let until = Instant::now() + Duration::from_millis(1500);
         while Instant::now() < until {
             std::thread::sleep(Duration::from_millis(50));
             threads
@@ -262,7 +306,7 @@ mod tests {
                     groups.insert(row.thread_group.to_string());
                     if row.thread == "busy-7" {
                         cpu_ns += row.cpu_ns;
-                        switches += row.voluntary_switches.unwrap_or(1);
+                        switches += row.voluntary_switches.unwrap_or(0);
                         assert!(row.interval_ns > 0);
                     }
                 })
@@ -298,7 +342,7 @@ mod tests {
         fn no_text_can_make_the_parsers_panic(text: String) {
             let _ = schedstat(&text);
             let _ = stat(&text, 1);
-            add_sched(&mut Used::default(), &text);
+            let _ = sched_counters(&text);
         }
     }
 }

@@ -1,10 +1,10 @@
 use super::comparison;
+use super::opened::opened;
 use anyhow::{Result, bail};
 use clap::Args;
 use helenus_explain::{CompareOptions, Comparison, Engine, compare, judge};
-use helenus_recording::Recording;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Say what a change was worth: one recording against another, a set against a set, or the variants of an experiment
@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 fn compared(arguments: &Arguments, options: &CompareOptions) -> Result<Comparison> {
     match (arguments.baseline.as_slice(), arguments.recordings.as_slice()) {
         ([], [one]) => {
-            let engine = opened(one)?;
+            let engine = opened(&[one])?;
             let Some(comparison) = judge(&engine, options)? else {
                 bail!(
                     "{} has no variants to compare; give another recording beside it, or record an experiment with \
@@ -76,13 +76,9 @@ fn compared(arguments: &Arguments, options: &CompareOptions) -> Result<Compariso
 }
 
 fn sets(baseline: &[PathBuf], set: &[PathBuf], options: &CompareOptions) -> Result<Comparison> {
-    let engines = |paths: &[PathBuf]| paths.iter().map(|path| opened(path)).collect::<Result<Vec<Engine>>>();
+    let engines = |paths: &[PathBuf]| paths.iter().map(|path| opened(&[path])).collect::<Result<Vec<Engine>>>();
     let (baseline, set) = ((name(baseline, "baseline"), engines(baseline)?), (name(set, "change"), engines(set)?));
     Ok(compare((&baseline.0, &baseline.1), (&set.0, &set.1), options)?)
-}
-
-fn opened(path: &Path) -> Result<Engine> {
-    Ok(Engine::open(&[Recording::open(path)?])?)
 }
 
 /// The name of a set of one is its own.

@@ -1,8 +1,8 @@
+use super::opened::opened;
 use crate::{report, terminal};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use helenus_explain::{Engine, Flame, FlameOptions, Options, SlowThreshold, explain};
-use helenus_recording::Recording;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -57,7 +57,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let engine = open(&arguments.recording)?;
+    let engine = opened(&[&arguments.recording])?;
     let options = options(&arguments, &engine)?;
     let mut flame = match (&arguments.slow, &arguments.diff) {
         (Some(slow), _) => {
@@ -65,7 +65,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             Flame::of_slow(&engine, &options, &explanation)?
         }
         (None, Some(before)) => {
-            let other = open(before)?;
+            let other = opened(&[before])?;
             let before_flame = Flame::build(&other, &self::options(&arguments, &other)?)?;
             let named = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let flame = Flame::build(&engine, &options)?;
@@ -108,10 +108,6 @@ fn write_page(flame: &Flame, output: &Path) -> Result<ExitCode> {
     report::write_flame(&flame.tree(), output)?;
     terminal::done(format_args!("flame graph of {} samples: {}", terminal::count(flame.samples), output.display()));
     Ok(ExitCode::SUCCESS)
-}
-
-fn open(recording: &Path) -> Result<Engine> {
-    Ok(Engine::open(&[Recording::open(recording)?])?)
 }
 
 /// Times count from the first sample.

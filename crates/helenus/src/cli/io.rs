@@ -1,8 +1,8 @@
+use super::opened::opened;
 use crate::terminal;
 use anyhow::Result;
 use clap::Args;
-use helenus_explain::{Engine, Io, bytes_text};
-use helenus_recording::Recording;
+use helenus_explain::{Io, bytes_text};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -29,8 +29,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let recordings = arguments.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
-    let io = Io::load(&Engine::open(&recordings)?)?;
+    let io = Io::load(&opened(&arguments.recordings)?)?;
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&io)?);
         return Ok(ExitCode::SUCCESS);

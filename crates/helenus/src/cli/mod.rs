@@ -16,6 +16,7 @@ mod io;
 mod lab;
 mod load;
 mod nodes;
+mod opened;
 mod phases;
 mod points;
 mod probes;

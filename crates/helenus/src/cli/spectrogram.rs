@@ -1,12 +1,10 @@
 mod picture;
 
+use super::opened::opened;
 use crate::terminal;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use helenus_explain::{
-    Area, Engine, Of, Selection, SourceLoss, Spectrogram, SpectrogramFilter, Total, TotalsBy, Traces,
-};
-use helenus_recording::Recording;
+use helenus_explain::{Area, Of, Selection, SourceLoss, Spectrogram, SpectrogramFilter, Total, TotalsBy, Traces};
 use picture::{Ink, Size};
 use std::io::Write;
 use std::path::PathBuf;
@@ -73,7 +71,7 @@ enum What {
 const MOST_NAMES: usize = 12;
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let engine = Engine::open(&[Recording::open(&arguments.recording)?])?;
+    let engine = opened(&[&arguments.recording])?;
     let traces = Traces::find(&engine)?;
     let of = chosen(arguments, traces)?;
     let filter = SpectrogramFilter {

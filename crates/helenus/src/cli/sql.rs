@@ -1,14 +1,12 @@
+use super::opened::opened;
 use crate::terminal;
 use anyhow::{Context, Result};
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef, UInt64Type};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use clap::Args;
-use helenus_explain::Engine;
-use helenus_recording::Recording;
 use serde_json::{Map, Value};
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Ask a recording a question in SQL
@@ -33,9 +31,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let (query, recordings) = arguments.recordings_and_query.split_last().context("a query is missing")?;
-    let recordings =
-        recordings.iter().map(|path| Recording::open(&PathBuf::from(path))).collect::<Result<Vec<_>, _>>()?;
-    let engine = Engine::open(&recordings)?;
+    let engine = opened(recordings)?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     if arguments.json {
         engine.each(query, |batch| write_json(&mut out, &batch))?;

@@ -18,12 +18,12 @@ const CONNECTIONS: usize = 1 << 16;
 pub(super) const LOST_REASONS: [&str; 4] = [
     "an answer whose request was not captured",
     "a request whose answer was not captured",
-    "bytes that are no message of CQL",
+    "a place from where on the next message had to be looked for",
     "packets of more connections than are followed",
 ];
 const NO_REQUEST: usize = 0;
 const NO_ANSWER: usize = 1;
-const UNREADABLE: usize = 2;
+const BREAK: usize = 2;
 const TOO_MANY: usize = 3;
 
 /// A request and its answer.
@@ -217,11 +217,7 @@ impl Conversation {
     fn counts(&mut self) -> Counts {
         let mut counts = Counts { lost: std::mem::take(&mut self.speech.lost), tls_bytes: 0 };
         for messages in &mut self.messages {
-            // Bytes before the first message of a connection that was under way were never to be read.
-            if std::mem::take(&mut messages.breaks) > 0 {
-                counts.lost[UNREADABLE] += messages.unreadable_bytes;
-            }
-            messages.unreadable_bytes = 0;
+            counts.lost[BREAK] += std::mem::take(&mut messages.breaks);
             counts.tls_bytes += std::mem::take(&mut messages.tls_bytes);
         }
         counts

@@ -74,8 +74,6 @@ pub(super) struct Messages {
     opened_read: usize,
     /// Something could not be read since the last message.
     pub(super) is_broken: bool,
-    /// Bytes out of which nothing could be read, which were not captured with their begin.
-    pub(super) unreadable_bytes: u64,
     /// How often the place in the bytes was lost.
     pub(super) breaks: u64,
     pub(super) tls_bytes: u64,
@@ -104,7 +102,6 @@ impl Messages {
             opened: Vec::new(),
             opened_read: 0,
             is_broken: false,
-            unreadable_bytes: 0,
             breaks: 0,
             tls_bytes: 0,
         }
@@ -175,7 +172,6 @@ impl Messages {
                 }
                 Framing::Lost => {
                     let (skipped, framing) = find(self.side, bytes);
-                    self.unreadable_bytes += skipped as u64;
                     self.is_broken |= skipped > 0;
                     *bytes = &bytes[skipped..];
                     self.framing = framing;
@@ -210,7 +206,6 @@ impl Messages {
                     && self.frame.is_between()
                     && !plausible(self.side, &segment.payload, true)
                 {
-                    self.unreadable_bytes += segment.payload.len() as u64;
                     self.is_broken = true;
                 } else {
                     self.opened.clear();
@@ -226,11 +221,8 @@ impl Messages {
                 }
                 *bytes = &[];
             }
-            Err(_) => {
-                // The bytes that were waiting are lost with their segment.
-                self.unreadable_bytes += if is_apart { (self.segment.len() - bytes.len()) as u64 } else { 0 };
-                self.lose();
-            }
+            // The bytes that were waiting are lost with their segment.
+            Err(_) => self.lose(),
         }
     }
 }
