@@ -44,10 +44,11 @@ pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workloa
     let baseline =
         Mark { start_ns: now_ns, end_ns: now_ns, kind: "baseline", name: &variants.baseline, ..Mark::default() };
     stage.recorder.append(baseline);
-    let mut driven = Driven { peak_per_s, ..Driven::default() };
+    let broken_off = blocks.warm_up(stage).err().filter(|_| !stage.cancel.is_cancelled());
+    let mut driven = Driven { peak_per_s, broken_off, ..Driven::default() };
     'blocks: for block in 1..=variants.blocks {
         for variant in variants.order(block) {
-            if stage.cancel.is_cancelled() {
+            if stage.cancel.is_cancelled() || driven.broken_off.is_some() {
                 break 'blocks;
             }
             stage.say(format!("block {block} of {}: {}", variants.blocks, variant.name));
@@ -75,6 +76,24 @@ pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workloa
 }
 
 impl Blocks<'_> {
+    /// Runs the baseline as in a block, and nothing of it is judged.
+    fn warm_up(&self, stage: &mut Stage<'_>) -> Result<(), Error> {
+        let Some(site) = &self.shared else { return Ok(()) };
+        for run in 1..=self.variants.warm_up_runs {
+            if stage.cancel.is_cancelled() {
+                break;
+            }
+            stage.say(format!("warm-up {run} of {}: {}", self.variants.warm_up_runs, self.variants.baseline));
+            self.restore(stage, site)?;
+            let mut parts = stage.run.experiment.parts(self.peak_per_s.unwrap_or(1.0))?;
+            for phase in parts.iter_mut().flat_map(|part| &mut part.phases) {
+                phase.measured = false;
+            }
+            stage.parts(&site.nodes, self.workload, &parts)?;
+        }
+        Ok(())
+    }
+
     /// One run of a variant, on the nodes of all or on its own. Whether it came to its end.
     fn one(&self, stage: &mut Stage<'_>, block: usize, variant: &Variant) -> Result<bool, Error> {
         let Some(site) = &self.shared else {

@@ -9,6 +9,7 @@ use toml::de::DeValue;
 /// The variant that others are compared with when the file names none, where there is one of this name.
 const NONE: &str = "none";
 const BLOCKS: usize = 8;
+const WARM_UP_RUNS: usize = 1;
 const REST: Duration = Duration::from_secs(2);
 
 /// Variants, and the blocks in which they are run.
@@ -16,6 +17,8 @@ const REST: Duration = Duration::from_secs(2);
 pub struct Variants {
     /// Each block runs every variant once.
     pub blocks: usize,
+    /// Runs of the baseline before the first block, for nothing but to warm up nodes that all runs share.
+    pub warm_up_runs: usize,
     /// Name of the variant that the others are compared with.
     pub baseline: String,
     /// Of the order of the variants within each block.
@@ -72,8 +75,15 @@ impl Variants {
             return Err(root.error_at("variant", alone).into());
         }
         let first = list.iter().find(|variant| variant.name == NONE).unwrap_or(&list[0]).name.clone();
-        let variants =
-            Variants { blocks: BLOCKS, baseline: first, seed: 1, rest: REST, restore: Restore::Nothing, list };
+        let variants = Variants {
+            blocks: BLOCKS,
+            warm_up_runs: WARM_UP_RUNS,
+            baseline: first,
+            seed: 1,
+            rest: REST,
+            restore: Restore::Nothing,
+            list,
+        };
         lab.map_or(Ok(variants.clone()), |lab| variants.in_lab(lab)).map(Some)
     }
 
@@ -81,6 +91,10 @@ impl Variants {
         const RESTORES: [Restore; 3] = [Restore::Nothing, Restore::Truncate, Restore::Populate];
         if let Some(Count(blocks)) = lab.optional("blocks")? {
             self.blocks = usize::try_from(blocks).unwrap_or(usize::MAX);
+        }
+        if let Some(runs) = lab.optional::<i64>("warm_up_runs")? {
+            self.warm_up_runs = usize::try_from(runs)
+                .map_err(|_| lab.error_at("warm_up_runs", "`warm_up_runs` is 0 or more"))?;
         }
         let names: Vec<&str> = self.list.iter().map(|variant| variant.name.as_str()).collect();
         if let Some(position) = lab.choice("baseline", &names)? {
@@ -226,11 +240,12 @@ mod tests {
     #[test]
     fn variants_have_a_baseline_and_blocks() {
         let two = read("[[variant]]\nname = \"less\"\nsettings = [\"a=1\"]\n[[variant]]\nname = \"none\"\n");
-        assert_eq!((two.blocks, two.baseline().name.as_str(), two.restore), (8, "none", Restore::Nothing));
+        assert_eq!((two.blocks, two.warm_up_runs, two.restore), (8, 1, Restore::Nothing));
+        assert_eq!(two.baseline().name, "none");
         assert!(two.need_fresh_nodes());
-        let lab = "[lab]\nblocks = 3\nbaseline = \"a\"\nseed = 7\nrest = \"1s\"\nrestore = \"populate\"\n";
+        let lab = "[lab]\nblocks = 3\nbaseline = \"a\"\nseed = 7\nrest = \"1s\"\nrestore = \"populate\"\nwarm_up_runs = 0\n";
         let two = read(&format!("{lab}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"));
-        assert_eq!((two.blocks, two.baseline().name.as_str(), two.seed), (3, "a", 7));
+        assert_eq!((two.blocks, two.warm_up_runs, two.baseline().name.as_str(), two.seed), (3, 0, "a", 7));
         assert_eq!((two.rest, two.restore), (Duration::from_secs(1), Restore::Populate));
         assert!(!two.need_fresh_nodes());
     }
@@ -278,5 +293,6 @@ mod tests {
         assert!(error(&format!("{other}[lab]\nbaseline = \"nome\"\n")).contains("did you mean `none`"));
         assert!(error(&format!("{other}setting = [\"a=1\"]\n")).contains("did you mean `settings`"));
         assert!(error(&format!("{other}[lab]\nblocks = 0\n")).starts_with("x.toml:12:"));
+        assert!(error(&format!("{other}[lab]\nwarm_up_runs = -1\n")).starts_with("x.toml:12:"));
     }
 }

@@ -9,7 +9,6 @@ mod common;
 
 use helenus_observe::{Observation, Options, ProcessKind, SchedOptions, Watched};
 use helenus_recording::{Manifest, Recorder};
-use std::fs::File;
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

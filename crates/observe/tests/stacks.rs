@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod working;
+
 use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
@@ -15,6 +17,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
+use working::until_it_has_used;
 
 struct Program(Child);
 
@@ -114,7 +117,7 @@ fn samples_are_where_the_time_went() {
     let (recording, said) = record(&place.path().join("one"), &program, options, || {
         // The files have no name any more as soon as it runs.
         assert_eq!(left_in_tmp(&program), 0);
-        std::thread::sleep(Duration::from_secs(12));
+        until_it_has_used(program.0.id(), Duration::from_secs(8));
     });
     assert!(!said.iter().any(|event| matches!(event, Event::Degraded { source: "stacks", .. })), "{said:?}");
 
@@ -140,7 +143,7 @@ fn samples_are_where_the_time_went() {
         }
         assert_eq!(group, "Worker");
     }
-    // A sample for each millisecond of CPU time, but for what the machine's other work takes.
+    // A sample for each millisecond of CPU time, but for those in the JVM's own threads.
     assert!(seven + three > 5_000.0, "{seven} + {three}");
     let share = seven / (seven + three);
     assert!((share - 0.7).abs() < 0.02, "{share} of the samples, and 0.7 of the time");

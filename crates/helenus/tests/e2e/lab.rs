@@ -71,6 +71,7 @@ fn equal_variants_are_run_in_blocks_and_judged() {
     let of_a_run = "select min(requests) from (select count(*) as requests from marks m join requests r \
                     on r.start_ns between m.start_ns and m.end_ns where m.kind = 'variant' group by m.start_ns)";
     assert_eq!(ask(of_a_run), 2300, "each run has all phases");
+    assert_eq!(ask("select count(*) from requests"), 5 * 2300, "and a run before them warms up");
     assert_eq!(ask("select count(*) from results where metric = 'throughput' and value > 0"), 4);
     assert!(std::fs::read_to_string(place.path("equal.html")).unwrap().contains("\"run_unit\":\"block\""));
 
