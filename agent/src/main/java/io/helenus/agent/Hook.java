@@ -15,13 +15,14 @@ import java.util.function.IntFunction;
  * one is there.
  */
 public final class Hook {
-  public static final int VERSION = 1;
+  public static final int VERSION = 2;
 
   private static final AtomicLong FAULTS = new AtomicLong();
 
   private static volatile IntFunction<RuntimeException> enter;
   private static volatile IntConsumer exit;
   private static volatile BiPredicate<Object, Integer> wanted;
+  private static volatile BiPredicate<Object, Object> take;
 
   private Hook() {}
 
@@ -32,14 +33,19 @@ public final class Hook {
    *     exception to refuse the call with, or null
    * @param exit takes the number of the site, or its complement when an exception leaves it
    * @param wanted takes what the site tells of and its number
+   * @param take takes an executor and what is handed to it; whether it is taken from it
    * @return whether nobody held it
    */
   public static synchronized boolean hold(
-      IntFunction<RuntimeException> enter, IntConsumer exit, BiPredicate<Object, Integer> wanted) {
+      IntFunction<RuntimeException> enter,
+      IntConsumer exit,
+      BiPredicate<Object, Integer> wanted,
+      BiPredicate<Object, Object> take) {
     if (Hook.enter != null) {
       return false;
     }
     Hook.wanted = wanted;
+    Hook.take = take;
     Hook.exit = exit;
     Hook.enter = enter;
     return true;
@@ -49,6 +55,7 @@ public final class Hook {
     enter = null;
     exit = null;
     wanted = null;
+    take = null;
   }
 
   /** How many faults were swallowed since this class was loaded. */
@@ -93,6 +100,17 @@ public final class Hook {
       exit.accept(site);
     } catch (Throwable e) {
       count();
+    }
+  }
+
+  /** Whether a task that is handed to an executor is taken from it. */
+  public static boolean take(Object executor, Object task) {
+    BiPredicate<Object, Object> take = Hook.take;
+    try {
+      return take != null && take.test(executor, task);
+    } catch (Throwable e) {
+      count();
+      return false;
     }
   }
 

@@ -57,7 +57,7 @@ public class GateBench {
     crossings.site(site, gate.site(site, 0), null);
     int probed = crossings.number();
     crossings.site(probed, new Probe("p", probed, crossings.groups(), false, false), null);
-    Hook.hold(crossings::enter, crossings::exit, crossings::wanted);
+    Hook.hold(crossings::enter, crossings::exit, crossings::wanted, (executor, task) -> false);
     limiter = BlockingLimiter.wrap(SimpleLimiter.newBuilder().limit(FixedLimit.of(LIMIT)).build());
     bulkhead =
         Bulkhead.of(

@@ -1,6 +1,7 @@
 package io.helenus.agent.control;
 
 import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.executors.Executors;
 import io.helenus.agent.points.Refusal;
 import java.util.function.BiPredicate;
 import java.util.function.IntConsumer;
@@ -11,14 +12,20 @@ final class Bridge {
   private Bridge() {}
 
   /** Whether nobody else holds it. */
-  static boolean hold(Class<?> hook, Crossings crossings) {
+  static boolean hold(Class<?> hook, Crossings crossings, Executors executors) {
     IntFunction<RuntimeException> enter = crossings::enter;
     IntConsumer exit = crossings::exit;
     BiPredicate<Object, Integer> wanted = crossings::wanted;
+    BiPredicate<Object, Object> take = executors::take;
     try {
       return (Boolean)
-          hook.getMethod("hold", IntFunction.class, IntConsumer.class, BiPredicate.class)
-              .invoke(null, enter, exit, wanted);
+          hook.getMethod(
+                  "hold",
+                  IntFunction.class,
+                  IntConsumer.class,
+                  BiPredicate.class,
+                  BiPredicate.class)
+              .invoke(null, enter, exit, wanted, take);
     } catch (ReflectiveOperationException e) {
       throw new Refusal("the hook can't be held: " + e, "restart the server");
     }

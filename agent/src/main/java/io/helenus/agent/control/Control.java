@@ -3,6 +3,7 @@ package io.helenus.agent.control;
 import io.helenus.agent.Hook;
 import io.helenus.agent.core.Json;
 import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.executors.Executors;
 import io.helenus.agent.points.Point;
 import io.helenus.agent.points.Points;
 import io.helenus.agent.points.Preset;
@@ -22,9 +23,10 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * All that changes the server: its valves and probes, and the commands that they are changed by.
+ * All that changes the server: its valves, executors and probes, and the commands that they are
+ * changed by.
  *
- * <p>It lives until its last valve and its last probe are gone, and leaves nothing.
+ * <p>It lives until the last of them is gone, and leaves nothing.
  */
 final class Control {
   private static final double BOUND_PERCENT = 2;
@@ -34,6 +36,7 @@ final class Control {
   private final Weaving weaving;
   private final Crossings crossings = new Crossings();
   private final Valves valves;
+  private final Executors executors;
   private final Consumer<String> log;
   private final String preset;
   private Probes probes;
@@ -58,7 +61,8 @@ final class Control {
     points = new Points(instrumentation, reach, named);
     weaving = new Weaving(instrumentation, reach, log);
     valves = new Valves(points, weaving, crossings, laws, log);
-    if (!Bridge.hold(hook, crossings)) {
+    executors = new Executors(points, weaving, crossings, log);
+    if (!Bridge.hold(hook, crossings, executors)) {
       throw new Refusal(
           "another agent holds the hook of this JVM", "detach it, or wait until it has ended");
     }
@@ -107,7 +111,14 @@ final class Control {
         return valves.rowsAfter(number(given, "after", 0, 0, Long.MAX_VALUE));
       case "lease.renew":
         valves.renew(given.containsKey("name") ? String.valueOf(given.get("name")) : null);
+        executors.renew();
         return valves.list();
+      case "executor.set":
+        return executors.set(given);
+      case "executor.list":
+        return executors.list();
+      case "executor.remove":
+        return removeExecutor(given);
       case "probes.start":
         return startProbes(given);
       case "probes.read":
@@ -120,7 +131,7 @@ final class Control {
         throw new Refusal(
             "there is no command " + what,
             "there are valve.add, valve.set, valve.list, valve.remove, valve.rows, lease.renew,"
-                + " probes.start, probes.read, probes.stop, points.find");
+                + " executor.set, executor.list, executor.remove, probes.start, probes.read, probes.stop, points.find");
     }
   }
 
@@ -131,6 +142,15 @@ final class Control {
       valves.remove(String.valueOf(given.get("name")));
     }
     return valves.list();
+  }
+
+  private Object removeExecutor(Map<?, ?> given) throws InterruptedException {
+    if (Boolean.TRUE.equals(given.get("all"))) {
+      executors.removeAll();
+    } else {
+      executors.remove(String.valueOf(given.get("stage")));
+    }
+    return executors.list();
   }
 
   private Object startProbes(Map<?, ?> given) {
@@ -217,7 +237,7 @@ final class Control {
 
   /** Ends it if nothing is left of it in the server; whether it has ended. */
   synchronized boolean endIfIdle() {
-    if (!ended && valves.isEmpty() && probes == null) {
+    if (!ended && valves.isEmpty() && executors.isEmpty() && probes == null) {
       ended = true;
       Bridge.release(Reach.hook());
     }

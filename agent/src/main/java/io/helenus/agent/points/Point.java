@@ -18,12 +18,34 @@ public final class Point {
   /** Why no gate may stand there; null when one may. */
   public final String whyNoGate;
 
+  /** Whether the method is left at once where the hook takes what is handed over to it. */
+  final boolean takes;
+
   Point(String name, Method method, Guard guard, boolean mayRefuse, String whyNoGate) {
+    this(name, method, guard, mayRefuse, whyNoGate, false);
+  }
+
+  private Point(
+      String name,
+      Method method,
+      Predicate<Object> guard,
+      boolean mayRefuse,
+      String whyNoGate,
+      boolean takes) {
     this.name = name;
     this.method = method;
     this.guard = guard;
     this.mayRefuse = mayRefuse;
     this.whyNoGate = whyNoGate;
+    this.takes = takes;
+  }
+
+  /**
+   * The same method, an object's, to ask the hook before anything else whether it takes the one
+   * argument over. A method that returns something returns its argument then.
+   */
+  public Point taking() {
+    return new Point(name, method, null, false, whyNoGate, true);
   }
 
   @Override

@@ -8,6 +8,7 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
 
 /**
  * Weaves calls of the hook around the code of methods:
@@ -22,6 +23,14 @@ import org.objectweb.asm.Opcodes;
  * }
  * </pre>
  *
+ * <p>or before it:
+ *
+ * <pre>
+ * if (Hook.take(this, argument)) {
+ *   return argument;           // or nothing, as the method does
+ * }
+ * </pre>
+ *
  * <p>No local variable is added: what a call has to remember is with its thread. So the frames of
  * the verifier stay as they are, and the one that is added names no variables and fits wherever an
  * exception comes from. With that little to do ASM alone suffices (125 KB; Byte Buddy has 9 MB, and
@@ -30,14 +39,20 @@ import org.objectweb.asm.Opcodes;
 final class Weaver {
   private static final String HOOK = "io/helenus/agent/Hook";
 
+  enum Kind {
+    AROUND,
+    AROUND_SOME,
+    TAKE
+  }
+
   /** A call of the hook to weave. */
   static final class Crossing {
     final int site;
-    final boolean guarded;
+    final Kind kind;
 
-    Crossing(int site, boolean guarded) {
+    Crossing(int site, Kind kind) {
       this.site = site;
-      this.guarded = guarded;
+      this.kind = kind;
     }
   }
 
@@ -61,13 +76,56 @@ final class Weaver {
             MethodVisitor woven =
                 super.visitMethod(access, name, descriptor, signature, exceptions);
             for (Crossing crossing : crossings.getOrDefault(name + descriptor, List.of())) {
-              woven = new Around(woven, crossing, frames);
+              woven =
+                  crossing.kind == Kind.TAKE
+                      ? new Taking(woven, Type.getReturnType(descriptor), frames)
+                      : new Around(woven, crossing, frames);
             }
             return woven;
           }
         },
         0);
     return writer.toByteArray();
+  }
+
+  private static final class Taking extends MethodVisitor {
+    private final Type returned;
+    private final boolean frames;
+
+    Taking(MethodVisitor next, Type returned, boolean frames) {
+      super(ClassFiles.ASM, next);
+      this.returned = returned;
+      this.frames = frames;
+    }
+
+    @Override
+    public void visitCode() {
+      super.visitCode();
+      Label own = new Label();
+      mv.visitVarInsn(Opcodes.ALOAD, 0);
+      mv.visitVarInsn(Opcodes.ALOAD, 1);
+      mv.visitMethodInsn(
+          Opcodes.INVOKESTATIC, HOOK, "take", "(Ljava/lang/Object;Ljava/lang/Object;)Z", false);
+      mv.visitJumpInsn(Opcodes.IFEQ, own);
+      if (returned.getSort() == Type.VOID) {
+        mv.visitInsn(Opcodes.RETURN);
+      } else {
+        mv.visitVarInsn(Opcodes.ALOAD, 1);
+        mv.visitInsn(Opcodes.ARETURN);
+      }
+      mv.visitLabel(own);
+      if (frames) {
+        mv.visitFrame(Opcodes.F_SAME, 0, null, 0, null);
+      }
+      // Where the method's own code has a frame at its first instruction, there must be one
+      // between.
+      mv.visitInsn(Opcodes.NOP);
+    }
+
+    @Override
+    public void visitMaxs(int maxStack, int maxLocals) {
+      super.visitMaxs(Math.max(2, maxStack), maxLocals);
+    }
   }
 
   private static final class Around extends MethodVisitor {
@@ -84,7 +142,7 @@ final class Weaver {
     @Override
     public void visitCode() {
       super.visitCode();
-      if (crossing.guarded) {
+      if (crossing.kind == Kind.AROUND_SOME) {
         mv.visitVarInsn(Opcodes.ALOAD, 0);
         call("enterIf", "(Ljava/lang/Object;I)V", crossing.site);
       } else {

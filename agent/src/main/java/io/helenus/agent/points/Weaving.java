@@ -114,8 +114,15 @@ public final class Weaving implements ClassFileTransformer {
                 .computeIfAbsent(point.method.className.replace('.', '/'), name -> new HashMap<>())
                 .computeIfAbsent(
                     point.method.name + point.method.descriptor, name -> new ArrayList<>())
-                .add(new Weaver.Crossing(number, point.guard != null)));
+                .add(new Weaver.Crossing(number, kind(point))));
     return sorted;
+  }
+
+  private static Weaver.Kind kind(Point point) {
+    if (point.takes) {
+      return Weaver.Kind.TAKE;
+    }
+    return point.guard == null ? Weaver.Kind.AROUND : Weaver.Kind.AROUND_SOME;
   }
 
   @Override

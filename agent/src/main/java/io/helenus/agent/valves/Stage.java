@@ -17,7 +17,7 @@ import javax.management.ObjectName;
  * number of its threads, or the bound of compaction in MiB/s. The settings are the same in 4.0, 4.1
  * and 5.0.
  */
-enum Stage {
+public enum Stage {
   NATIVE_TRANSPORT(
       "org.apache.cassandra.transport:type=Native-Transport-Requests",
       List.of("MaximumPoolSize"),
@@ -60,7 +60,7 @@ enum Stage {
     this.pool = pool;
   }
 
-  static Stage of(String name) {
+  public static Stage of(String name) {
     for (Stage stage : values()) {
       if (stage.toString().equals(name)) {
         return stage;
@@ -77,6 +77,11 @@ enum Stage {
     return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
   }
 
+  /** As metrics and threads name it. */
+  public String pool() {
+    return pool;
+  }
+
   /** The settings as they are now. */
   int[] read() {
     int[] values = new int[settings.size()];
@@ -87,7 +92,7 @@ enum Stage {
   }
 
   /** What it is set to now, as a limit. */
-  int largest() {
+  public int largest() {
     int[] values = read();
     return Math.max(1, values[values.length - 1]);
   }

@@ -53,13 +53,33 @@ class PresetTest {
       // They can be woven: the frames of real code hold.
       for (String className : List.copyOf(weavings.values())) {
         Map<String, List<Weaver.Crossing>> crossings = new HashMap<>();
-        weavings.keySet().forEach(m -> crossings.put(m, List.of(new Weaver.Crossing(7, false))));
+        weavings
+            .keySet()
+            .forEach(m -> crossings.put(m, List.of(new Weaver.Crossing(7, Weaver.Kind.AROUND))));
         String file = className.replace('.', '/') + ".class";
         byte[] woven =
             Weaver.weave(jar.getInputStream(jar.getEntry(file)).readAllBytes(), crossings);
         assertEquals(
             new ArrayList<>(methods(jar, className)), new ArrayList<>(ClassFiles.methods(woven)));
       }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("lines")
+  void tasksAreHandedOverByOneMethod(String line) throws IOException {
+    String file = "org/apache/cassandra/concurrent/SEPExecutor.class";
+    try (JarFile jar = new JarFile(Path.of("target", "cassandra", line + ".jar").toFile())) {
+      byte[] bytes = jar.getInputStream(jar.getEntry(file)).readAllBytes();
+      List<Method> handsOver =
+          ClassFiles.methods(bytes).stream()
+              .filter(method -> method.name.equals("addTask"))
+              .collect(Collectors.toList());
+      assertEquals(1, handsOver.size(), handsOver.toString());
+      Method method = handsOver.get(0);
+      Weaver.Crossing take = new Weaver.Crossing(7, Weaver.Kind.TAKE);
+      byte[] woven = Weaver.weave(bytes, Map.of(method.name + method.descriptor, List.of(take)));
+      assertEquals(ClassFiles.methods(bytes), ClassFiles.methods(woven));
     }
   }
 }

@@ -43,12 +43,28 @@ class WeaverTest {
       return a;
     }
 
+    public Object handOver(Object task) {
+      // A frame at the first instruction.
+      while (task != null) {
+        task = "own";
+        if (!big) {
+          break;
+        }
+      }
+      return task;
+    }
+
+    public void add(List<Object> task) {
+      task.add("own");
+    }
+
     public int recurse(int n) {
       return n == 0 ? 0 : 1 + recurse(n - 1);
     }
   }
 
   private final List<String> calls = new ArrayList<>();
+  private final List<Object> taken = new ArrayList<>();
   private RuntimeException refusal;
 
   @BeforeEach
@@ -59,7 +75,8 @@ class WeaverTest {
           return refusal;
         },
         site -> calls.add("exit " + site),
-        (about, site) -> ((Boolean) new Guard("big").test(about)));
+        (about, site) -> ((Boolean) new Guard("big").test(about)),
+        (executor, task) -> taken.contains(task));
   }
 
   @AfterEach
@@ -84,7 +101,7 @@ class WeaverTest {
   }
 
   private static Weaver.Crossing crossing(int site) {
-    return new Weaver.Crossing(site, false);
+    return new Weaver.Crossing(site, Weaver.Kind.AROUND);
   }
 
   @Test
@@ -122,13 +139,38 @@ class WeaverTest {
 
   @Test
   void aGuardSaysWhichCallsAreMeant() throws Exception {
-    Class<?> type = woven(Map.of("recurse(I)I", List.of(new Weaver.Crossing(5, true))));
+    Class<?> type =
+        woven(Map.of("recurse(I)I", List.of(new Weaver.Crossing(5, Weaver.Kind.AROUND_SOME))));
     Object subject = type.getConstructor().newInstance();
     java.lang.reflect.Method recurse = type.getMethod("recurse", int.class);
     recurse.invoke(subject, 0);
     type.getField("big").set(subject, true);
     recurse.invoke(subject, 0);
     assertEquals(List.of("enter " + ~5, "exit 5", "enter 5", "exit 5"), calls);
+  }
+
+  @Test
+  void whatIsTakenGoesNoFurther() throws Exception {
+    Weaver.Crossing take = new Weaver.Crossing(0, Weaver.Kind.TAKE);
+    Class<?> type =
+        woven(
+            Map.of(
+                "handOver(Ljava/lang/Object;)Ljava/lang/Object;",
+                List.of(take, crossing(4)),
+                "add(Ljava/util/List;)V",
+                List.of(take)));
+    Object subject = type.getConstructor().newInstance();
+    java.lang.reflect.Method handOver = type.getMethod("handOver", Object.class);
+    List<Object> list = new ArrayList<>();
+    taken.add("mine");
+    assertEquals("mine", handOver.invoke(subject, "mine"));
+    assertEquals("own", handOver.invoke(subject, "another"));
+    type.getMethod("add", List.class).invoke(subject, list);
+    taken.add(list);
+    type.getMethod("add", List.class).invoke(subject, list);
+    assertEquals(List.of("own"), list);
+    Hook.release();
+    assertEquals("own", handOver.invoke(subject, "mine"));
   }
 
   @Test
@@ -143,9 +185,15 @@ class WeaverTest {
         },
         (about, site) -> {
           throw new IllegalStateException();
+        },
+        (executor, task) -> {
+          throw new IllegalStateException();
         });
     Class<?> type =
-        woven(Map.of("recurse(I)I", List.of(crossing(5), new Weaver.Crossing(6, true))));
+        woven(
+            Map.of(
+                "recurse(I)I",
+                List.of(crossing(5), new Weaver.Crossing(6, Weaver.Kind.AROUND_SOME))));
     long before = Hook.faults();
     Object subject = type.getConstructor().newInstance();
     assertEquals(1, type.getMethod("recurse", int.class).invoke(subject, 1));
@@ -154,7 +202,8 @@ class WeaverTest {
 
   @Test
   void anotherMayNotHoldTheHook() {
-    assertEquals(false, Hook.hold(site -> null, site -> {}, (about, site) -> true));
+    assertEquals(
+        false, Hook.hold(site -> null, site -> {}, (about, site) -> true, (about, task) -> true));
   }
 
   @Test
@@ -168,6 +217,8 @@ class WeaverTest {
         List.of(
             name + ".twice(long, double, java.lang.String)",
             name + ".same(java.lang.Object[])",
+            name + ".handOver(java.lang.Object)",
+            name + ".add(java.util.List)",
             name + ".recurse(int)"),
         methods);
   }

@@ -1,0 +1,166 @@
+package io.helenus.agent.executors;
+
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Threads that run tasks in the place of a stage's own executor, each task once. Once closed they
+ * take no more, run what they have taken, and end.
+ */
+final class Workers {
+  private final Queueing queueing;
+  private final Worker[] workers;
+  private volatile boolean closed;
+
+  Workers(int count, Queueing queueing, ThreadFactory threads) {
+    this.queueing = queueing;
+    workers = new Worker[count];
+    for (int i = 0; i < count; i++) {
+      workers[i] = new Worker(i);
+      workers[i].thread = threads.newThread(workers[i]);
+    }
+    for (Worker worker : workers) {
+      worker.thread.start();
+    }
+  }
+
+  /** Whether the task is taken, and so is run here and nowhere else. */
+  boolean offer(Runnable task) {
+    if (closed) {
+      return false;
+    }
+    int meant = queueing.put(task);
+    // Who closes tells the workers after this; they may have ended before the task was in line.
+    if (closed && queueing.takeBack(task)) {
+      return false;
+    }
+    if (meant != Queueing.ANYONE) {
+      workers[meant].wake();
+      return true;
+    }
+    // The first that sleeps: who has just worked has warm caches, and the last ones sleep on.
+    for (Worker worker : workers) {
+      if (worker.wake()) {
+        break;
+      }
+    }
+    return true;
+  }
+
+  void close() {
+    closed = true;
+    for (Worker worker : workers) {
+      LockSupport.unpark(worker.thread);
+    }
+  }
+
+  /** Waits until all have ended; whether they have. */
+  boolean awaitEnd(long timeoutMs) throws InterruptedException {
+    long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    for (Worker worker : workers) {
+      long leftMs = TimeUnit.NANOSECONDS.toMillis(endNs - System.nanoTime());
+      worker.thread.join(Math.max(1, leftMs));
+      if (worker.thread.isAlive()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  int count() {
+    return workers.length;
+  }
+
+  int waiting() {
+    return queueing.waiting();
+  }
+
+  int inside() {
+    int inside = 0;
+    for (Worker worker : workers) {
+      inside += worker.inside ? 1 : 0;
+    }
+    return inside;
+  }
+
+  long ran() {
+    long ran = 0;
+    for (Worker worker : workers) {
+      ran += worker.ran;
+    }
+    return ran;
+  }
+
+  private final class Worker implements Runnable {
+    private final int number;
+    private final Runnable[] taken = new Runnable[queueing.most()];
+    private final AtomicBoolean sleeps = new AtomicBoolean();
+    private Thread thread;
+    private volatile boolean inside;
+
+    /** Written by its thread alone. */
+    private volatile long ran;
+
+    Worker(int number) {
+      this.number = number;
+    }
+
+    /** Whether it slept, and nobody else has woken it. */
+    boolean wake() {
+      if (sleeps.get() && sleeps.compareAndSet(true, false)) {
+        LockSupport.unpark(thread);
+        return true;
+      }
+      return false;
+    }
+
+    @Override
+    public void run() {
+      while (true) {
+        // Before it looks: what is put in line after they were closed is taken back by who put it.
+        boolean last = closed;
+        int count = queueing.take(number, taken);
+        if (count > 0) {
+          runTaken(count);
+        } else if (last) {
+          return;
+        } else {
+          sleep();
+        }
+      }
+    }
+
+    private void sleep() {
+      sleeps.set(true);
+      // Who put a task in line before this has not seen it sleep.
+      int count = queueing.take(number, taken);
+      if (count > 0) {
+        sleeps.set(false);
+        runTaken(count);
+        return;
+      }
+      while (sleeps.get() && !closed) {
+        LockSupport.park(Workers.this);
+      }
+      sleeps.set(false);
+    }
+
+    private void runTaken(int count) {
+      inside = true;
+      for (int i = 0; i < count; i++) {
+        Runnable task = taken[i];
+        taken[i] = null;
+        try {
+          task.run();
+        } catch (Throwable e) {
+          // As an executor's own thread would end with it; Cassandra's handler knows what to do.
+          thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+        }
+        ran++;
+      }
+      inside = false;
+    }
+  }
+}
