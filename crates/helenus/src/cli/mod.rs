@@ -16,6 +16,7 @@ mod io;
 mod lab;
 mod load;
 mod nodes;
+mod peers;
 mod phases;
 mod points;
 mod probes;
@@ -24,11 +25,13 @@ mod record;
 mod recording;
 mod report;
 mod responder;
+mod settings;
 mod spectrogram;
 mod sql;
 mod stress;
 mod tables;
 mod target;
+mod tune;
 mod up;
 mod valve;
 mod verify;
@@ -76,6 +79,7 @@ enum Command {
     Points(points::Arguments),
     Probes(probes::Arguments),
     Valve(valve::Arguments),
+    Tune(tune::Arguments),
     Lab(lab::Arguments),
     Compare(compare::Arguments),
     Doctor(doctor::Arguments),
@@ -106,6 +110,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Points(arguments) => points::run(&arguments),
         Command::Probes(arguments) => probes::run(&arguments),
         Command::Valve(arguments) => valve::run(arguments),
+        Command::Tune(arguments) => tune::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
