@@ -13,7 +13,7 @@ pub enum Error {
     #[error("the agent in process {pid} did not come up: {reason}")]
     NoAgent { pid: i32, reason: String },
     #[error(
-        "the connection to the agent in process {pid} ended: {source}; ask again what holds (`helenus valve list`)"
+        "the connection to the agent in process {pid} ended: {source}; ask again what holds (`helenus valve list`, `helenus tune status`)"
     )]
     Broken { pid: i32, source: std::io::Error },
     #[error("{error}; {hint}")]

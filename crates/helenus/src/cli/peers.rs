@@ -41,12 +41,10 @@ pub struct Peers {
 impl Peers {
     /// Links to the node and its peers; says which can't be asked.
     pub fn find(node: &str, table: &str, watch: &Watch) -> Result<Peers> {
-        let mut links = vec![(node.to_string(), link(node)?)];
-        // An unknown table is said before anything else is looked for.
-        links[0].1.table_figures(table)?;
+        let mut links = vec![(node.to_string(), link(node, table)?)];
         let peers = if watch.peers.is_empty() { of_ring(node) } else { watch.peers.clone() };
         for peer in peers {
-            match link(&peer) {
+            match link(&peer, table) {
                 Ok(link) => links.push((peer, link)),
                 Err(error) => terminal::warn(format_args!("not compared with {peer}: {error:#}")),
             }
@@ -104,8 +102,11 @@ impl Peers {
     }
 }
 
-fn link(node: &str) -> Result<Link> {
-    Ok(Link::open(&target::find(Which::Address(nodes::address(node)?))?, AGENT_JAR)?)
+/// A link to a node that has the table. The agent goes when it is asked for nothing for some seconds, but not after that.
+fn link(node: &str, table: &str) -> Result<Link> {
+    let mut link = Link::open(&target::find(Which::Address(nodes::address(node)?))?, AGENT_JAR)?;
+    link.table_figures(table)?;
+    Ok(link)
 }
 
 /// Its peers by their CQL addresses; none where it can't be asked.
