@@ -1,19 +1,33 @@
+use std::path::PathBuf;
+
 /// Why a server was not changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     #[error(transparent)]
     Attach(#[from] helenus_cassandra::attach::Error),
+    #[error(transparent)]
+    Target(#[from] helenus_cassandra::target::Error),
     #[error("cannot listen on loopback for the agent: {0}")]
     Listen(std::io::Error),
     #[error("the agent in process {pid} did not come up: {reason}")]
     NoAgent { pid: i32, reason: String },
     #[error(
-        "the connection to the agent in process {pid} ended: {source}; ask again what holds (`helenus valve list`)"
+        "the connection to the agent in process {pid} ended: {source}; ask again what holds (`helenus valve list`, `helenus tune status`)"
     )]
     Broken { pid: i32, source: std::io::Error },
     #[error("{error}; {hint}")]
     Refused { error: String, hint: String },
     #[error("the agent in process {pid} answered {command} in a way that is not understood: {reason}")]
     Reply { pid: i32, command: String, reason: String },
+    #[error("cannot {action} the journal {}: {source}; nothing is changed without it", path.display())]
+    Journal { action: &'static str, path: PathBuf, source: std::io::Error },
+    #[error(
+        "{} is damaged ({why}); it says what was set on a node and what was before: put that back by hand, then remove it", path.display()
+    )]
+    Damaged { path: PathBuf, why: String },
+    #[error(
+        "{what} is tuned already; undo that first with `helenus tune undo`, or look at it with `helenus tune status`"
+    )]
+    Tuned { what: String },
 }

@@ -1,8 +1,10 @@
-//! All that changes a running server, and how each change is undone: valves, and the probes that say where one would pay.
+//! All that changes a running server, and how each change is undone: valves, the probes that say where one would pay, and
+//! settings of one node.
 //!
 //! ```text
 //! valve add ─▶ Link ─▶ agent in the JVM ─▶ resident ─▶ gate or stage
 //!                                             └─ lives on when the link is closed, until its last valve is removed
+//! tune apply ─▶ Journal ─▶ Link ─▶ resident ─▶ MBean of Cassandra's
 //! ```
 //!
 //! What is said is in agent/PROTOCOL.md.
@@ -11,10 +13,15 @@ mod error;
 mod link;
 mod points;
 mod probes;
+mod tuning;
 mod valves;
 
 pub use error::Error;
 pub use link::Link;
 pub use points::{Found, Point};
 pub use probes::{Calls, Model, Probe, ProbeOptions};
+pub use tuning::{
+    Beside, Compacting, Entry, Figures, Journal, Level, Measured, Outcome, Reading, Setting, State, Tuner, Tuning,
+    Undone,
+};
 pub use valves::{Change, Place, Valve, Window};

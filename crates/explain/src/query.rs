@@ -88,6 +88,7 @@ queries! {
     SERVER_COST = "server_cost",
     TIME_IN_NODE = "time_in_node",
     LOCAL_TIME = "local_time",
+    TABLE_LEVELS = "table_levels",
 }
 
 impl Query {

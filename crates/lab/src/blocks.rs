@@ -23,6 +23,9 @@ pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workloa
         if variant.starts_nodes() && !stage.run.nodes.is_empty() {
             return Err(Error::GivenNodes { variant: variant.name.clone() });
         }
+        if variant.alters_schema() && !stage.run.nodes.is_empty() {
+            return Err(Error::GivenSchema { variant: variant.name.clone() });
+        }
     }
     let experiment = stage.run.experiment;
     let fresh = variants.need_fresh_nodes();
@@ -109,6 +112,10 @@ impl Blocks<'_> {
         let parts = stage.run.experiment.parts(self.peak_per_s.unwrap_or(1.0))?;
         stage.rest(self.variants.rest);
         self.restore(stage, site)?;
+        if !variant.tables.is_empty() && site.is_own() {
+            // What is set of a table needs it.
+            restore::create(site.nodes[0], self.workload)?;
+        }
         let failed = |reason| Error::Change { variant: variant.name.clone(), reason };
         let applied = Applied::new(changes(variant, &site.nodes, stage.run.agent)).map_err(failed)?;
         let start_ns = stage.recorder.clock().now_ns();
@@ -137,7 +144,10 @@ impl Blocks<'_> {
         if self.variants.restore == Restore::Nothing {
             return Ok(());
         }
-        if site.is_own() {
+        if site.is_own() && self.variants.restore == Restore::Drop {
+            stage.say("making the tables anew");
+            restore::drop_tables(site.nodes[0], &self.workload.schema)?;
+        } else if site.is_own() {
             stage.say("emptying the tables");
             restore::truncate(site.nodes[0], &self.workload.schema)?;
         } else {

@@ -1,7 +1,8 @@
 //! An experiment file: what is run on which node under which load.
 
 use crate::Variants;
-use helenus_load::schedule::{self, Phase};
+use helenus_load::Workload;
+use helenus_load::schedule::{self, Load, Phase, Until};
 use helenus_load::strict::{Bytes, Count, Document, Section};
 use helenus_observe::SyscallsMode;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,8 @@ pub struct Experiment {
     pub observe: Observe,
     /// A workload's name or path, as `helenus load` takes it; a path may begin where the experiment's file is.
     pub workload: String,
+    /// Times the keys of the workload and the counts of the phases.
+    pub scale: u64,
     pub calibrate: Option<Calibrate>,
     /// What it compares, where it does.
     pub variants: Option<Variants>,
@@ -74,6 +77,8 @@ pub struct Part {
 pub enum Before {
     /// Reads come from the disk afterwards. It is the page cache of the whole machine.
     DropPageCache,
+    /// The workload's tables have nothing left to compact.
+    Compactions,
 }
 
 /// A closed loop before the phases that finds the peak of this machine, so that rates can be shares of it: the throughput
@@ -106,6 +111,7 @@ impl Experiment {
                 None => Observe::default(),
             },
             workload: beside(file, root.required("workload")?),
+            scale: root.optional::<Count>("scale")?.map_or(1, |Count(scale)| scale),
             calibrate: root.section("calibrate")?.map(Calibrate::read).transpose()?,
             variants: Variants::read(&mut root)?,
             file: file.to_string(),
@@ -137,11 +143,35 @@ impl Experiment {
         let document = Document::parse(&self.file, &text)?;
         let mut root = document.root();
         let phases = root.list("phase")?;
-        if !phases.is_empty() {
+        let mut parts: Vec<Part> = if phases.is_empty() {
+            root.list("part")?.into_iter().map(Part::read).collect::<Result<_, _>>()?
+        } else {
             let phases = schedule::from_toml(phases)?;
-            return Ok(vec![Part { mix: None, rest: Duration::ZERO, before: Vec::new(), phases }]);
+            vec![Part { mix: None, rest: Duration::ZERO, before: Vec::new(), phases }]
+        };
+        parts.iter_mut().flat_map(|part| &mut part.phases).for_each(|phase| scale(phase, self.scale));
+        Ok(parts)
+    }
+
+    /// The workload with as many keys as the scale says, and one of its mixes.
+    pub(crate) fn open_workload(&self, mix: Option<&str>) -> Result<Workload, helenus_load::Error> {
+        let mut workload = match mix {
+            Some(mix) => Workload::open(&format!("{}/{mix}", self.workload))?,
+            None => Workload::open(&self.workload)?,
+        };
+        if self.scale > 1 {
+            workload.scale(self.scale)?;
         }
-        root.list("part")?.into_iter().map(|section| Ok(Part::read(section)?)).collect()
+        Ok(workload)
+    }
+}
+
+fn scale(phase: &mut Phase, times: u64) {
+    if let Until::Count(count) = &mut phase.until {
+        *count = count.saturating_mul(times);
+    }
+    if let Load::Surge { count, .. } = &mut phase.load {
+        *count = count.saturating_mul(times);
     }
 }
 
@@ -173,7 +203,8 @@ impl Part {
         let before = section.optional::<Vec<String>>("before")?.unwrap_or_default().into_iter();
         let before = before.map(|step| match step.as_str() {
             "drop-page-cache" => Ok(Before::DropPageCache),
-            _ => Err(section.error_at("before", format!("`{step}` is no step; there is drop-page-cache"))),
+            "compactions" => Ok(Before::Compactions),
+            _ => Err(section.error_at("before", format!("`{step}` is no step; there is drop-page-cache, compactions"))),
         });
         let before = before.collect::<Result<_, _>>()?;
         let part = Part {
@@ -280,6 +311,15 @@ mod tests {
         let calibrated = format!("{head}[calibrate]\nin_flight = 8\nfor = \"1s\"\n{phase}");
         let phases = Experiment::parse("x.toml", &calibrated).unwrap().parts(400.0).unwrap().remove(0).phases;
         assert_eq!(phases[0].rates_per_s(), Some((200.0, 200.0)));
+    }
+
+    #[test]
+    fn the_scale_is_of_counts_and_keys() {
+        let text = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\nscale = 3\n[[phase]]\nin_flight = 1\ncount = 5\n";
+        let experiment = Experiment::parse("x.toml", text).unwrap();
+        assert_eq!(experiment.parts(1.0).unwrap()[0].phases[0].until, Until::Count(15));
+        let rows = |workload: &Workload| workload.populate.unwrap().count;
+        assert_eq!(rows(&experiment.open_workload(None).unwrap()), 3 * rows(&Workload::open("keyvalue").unwrap()));
     }
 
     #[test]

@@ -5,16 +5,19 @@
 mod blocks;
 mod change;
 mod experiment;
+mod hold;
 mod link;
 mod probes;
 mod restore;
 mod run;
 mod site;
 mod stage;
+mod tables;
 mod valves;
 mod variants;
 
 pub use change::Change;
 pub use experiment::{Before, Calibrate, Error as ExperimentError, Experiment, Node, Observe, Part};
 pub use run::{Error, Outcome, Progress, Run};
+pub use tables::TableSettings;
 pub use variants::{Restore, Variant, Variants};

@@ -1,6 +1,7 @@
-//! The data of a workload as it was before: its tables emptied.
+//! The tables of a workload as they were before: emptied, or made anew.
 
 use helenus_cassandra::cql::{Connection, Error};
+use helenus_load::Workload;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -9,6 +10,27 @@ const WITHIN: Duration = Duration::from_secs(60);
 
 /// Empties the tables that the statements of a workload's schema create, where they are there already.
 pub(crate) fn truncate(node: SocketAddr, schema: &[String]) -> Result<(), Error> {
+    for_each_table(node, schema, "TRUNCATE TABLE")
+}
+
+/// Drops the tables that the statements of a workload's schema create, where they are there.
+pub(crate) fn drop_tables(node: SocketAddr, schema: &[String]) -> Result<(), Error> {
+    for_each_table(node, schema, "DROP TABLE")
+}
+
+/// Runs the statements of a workload's schema.
+pub(crate) fn create(node: SocketAddr, workload: &Workload) -> Result<(), Error> {
+    let mut connection = Connection::open(node, WITHIN, None)?;
+    workload.schema_statements().try_for_each(|statement| connection.query(&statement).map(drop))
+}
+
+/// The tables that the statements of a workload's schema create, as `keyspace.table`.
+pub(crate) fn tables(schema: &[String]) -> Vec<String> {
+    let tables = schema.iter().filter_map(|statement| created(statement));
+    tables.map(|table| format!("{}.{}", table.keyspace, table.name)).collect()
+}
+
+fn for_each_table(node: SocketAddr, schema: &[String], what: &str) -> Result<(), Error> {
     let mut connection = Connection::open(node, WITHIN, None)?;
     for table in schema.iter().filter_map(|statement| created(statement)) {
         let found = connection.query(&format!(
@@ -16,7 +38,7 @@ pub(crate) fn truncate(node: SocketAddr, schema: &[String]) -> Result<(), Error>
             table.keyspace, table.name
         ))?;
         if !found.rows.is_empty() {
-            connection.query(&format!("TRUNCATE TABLE \"{}\".\"{}\"", table.keyspace, table.name))?;
+            connection.query(&format!("{what} \"{}\".\"{}\"", table.keyspace, table.name))?;
         }
     }
     Ok(())

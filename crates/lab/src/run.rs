@@ -33,10 +33,16 @@ pub enum Error {
         "the variant `{variant}` changes what nodes are started with, and nodes given with --node are not restarted: leave --node out, or the variant"
     )]
     GivenNodes { variant: String },
+    #[error(
+        "the variant `{variant}` alters the schema, and that of nodes given with --node is left as it is: leave --node out, or gc_grace_seconds"
+    )]
+    GivenSchema { variant: String },
     #[error("there can be no probes: {0}")]
     Probes(String),
     #[error("the variant `{variant}` cannot be set: {reason}")]
     Change { variant: String, reason: String },
+    #[error("the compactions of {node} cannot be waited for: {reason}")]
+    Compactions { node: SocketAddr, reason: String },
     #[error("the node {node} ended while `{variant}` was run in block {block}; its log says why (`helenus ps`)")]
     NodeEnded { node: String, variant: String, block: usize },
 }
@@ -95,7 +101,7 @@ pub(crate) struct Driven {
 impl Run<'_> {
     /// Runs it. A local cluster is stopped and its data removed, however this ends.
     pub fn run(&self, cancel: &Cancel, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Outcome, Error> {
-        let workload = Workload::open(&self.experiment.workload)?;
+        let workload = self.experiment.open_workload(None)?;
         let recorder = Recorder::create(&self.folder, Manifest::new(&self.experiment.title, &self.command))?;
         let mut stage = Stage::new(self, &recorder, cancel, tell);
         let driven = match &self.experiment.variants {

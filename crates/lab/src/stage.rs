@@ -1,6 +1,7 @@
 //! What all steps of a run work with: the recording, whoever listens, and the load itself.
 
-use crate::{Before, Error, Part, Progress, Run};
+use crate::link::link;
+use crate::{Before, Error, Part, Progress, Run, restore};
 use helenus_cassandra::Cancel;
 use helenus_load::{Phase, Plan, Until, Workload};
 use helenus_observe::Event;
@@ -8,6 +9,11 @@ use helenus_recording::Recorder;
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
+
+const COMPACTED_WITHIN: Duration = Duration::from_secs(300);
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Nothing to compact at so many looks is the end of it: the node's estimate lags behind.
+const STEADY_LOOKS: u32 = 4;
 
 /// A run on its way.
 pub(crate) struct Stage<'s> {
@@ -100,13 +106,14 @@ impl<'s> Stage<'s> {
         let mut loads = Vec::new();
         for part in parts {
             let workload = match &part.mix {
-                Some(mix) => Workload::open(&format!("{}/{mix}", self.run.experiment.workload))?,
+                Some(mix) => self.run.experiment.open_workload(Some(mix))?,
                 None => workload.clone(),
             };
             self.rest(part.rest);
             for step in &part.before {
                 match step {
                     Before::DropPageCache => self.drop_page_cache()?,
+                    Before::Compactions => self.wait_for_compactions(nodes, &workload)?,
                 }
             }
             if self.cancel.is_cancelled() {
@@ -115,6 +122,32 @@ impl<'s> Stage<'s> {
             loads.push(self.load(plan(&workload, part.phases.clone(), nodes))?);
         }
         Ok(loads)
+    }
+
+    /// Until no node has more to compact of the workload's tables, or for [`COMPACTED_WITHIN`].
+    fn wait_for_compactions(&mut self, nodes: &[SocketAddr], workload: &Workload) -> Result<(), Error> {
+        self.say("waiting for compactions");
+        let until = Instant::now() + COMPACTED_WITHIN;
+        let tables = restore::tables(&workload.schema);
+        for node in nodes {
+            let failed = |reason: String| Error::Compactions { node: *node, reason };
+            let mut link = link(*node, self.run.agent).map_err(failed)?;
+            let mut steady = 0;
+            while steady < STEADY_LOOKS && !self.cancel.is_cancelled() {
+                if Instant::now() > until {
+                    self.say(format!("{node} is not done with its compactions; it goes on without"));
+                    break;
+                }
+                let mut settled = true;
+                for table in &tables {
+                    let figures = link.table_figures(table).map_err(|error| failed(error.to_string()))?;
+                    settled &= figures.is_settled();
+                }
+                steady = if settled { steady + 1 } else { 0 };
+                self.rest(LOOK_EVERY);
+            }
+        }
+        Ok(())
     }
 
     /// Only for nodes of our own: other people's machines keep their caches.

@@ -1,16 +1,10 @@
 //! The valves of a variant in one node.
 
 use crate::change::Change;
+use crate::hold::{Hold, LEASE};
 use crate::link::link;
-use helenus_control::Link;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
-use std::time::Duration;
-
-/// When this process is killed, nobody renews the leases, and the valves open.
-const LEASE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Valves {
     node: SocketAddr,
@@ -46,7 +40,10 @@ impl Change for Valves {
             }
             self.added.push(valve["name"].clone());
         }
-        self.hold = Some(Hold::start(link));
+        self.hold = Some(Hold::start(link, |link| {
+            // A node that can't be reached opens its valves by itself, and is in no figure.
+            let _ = link.renew_leases();
+        }));
         Ok(())
     }
 
@@ -62,34 +59,5 @@ impl Change for Valves {
                 .map_err(|error| format!("the valve {name} may be left in {}: {error}", self.node))?;
         }
         Ok(())
-    }
-}
-
-/// Renews the leases of a node's valves until it is dropped.
-struct Hold {
-    end: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Hold {
-    fn start(mut link: Link) -> Hold {
-        let (end, ended) = channel();
-        let thread = std::thread::spawn(move || {
-            while ended.recv_timeout(LEASE / 3) == Err(RecvTimeoutError::Timeout) {
-                // A node that can't be reached opens its valves by itself, and is in no figure.
-                let _ = link.renew_leases();
-            }
-        });
-        Hold { end: Some(end), thread: Some(thread) }
-    }
-}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        drop(self.end.take());
-        if let Some(thread) = self.thread.take() {
-            // A panic there would have been the link's, and the valves open without it.
-            let _ = thread.join();
-        }
     }
 }

@@ -1,6 +1,7 @@
 //! What an experiment compares: its variants, and how they are run in blocks.
 
 use crate::ExperimentError as Error;
+use crate::tables::TableSettings;
 use helenus_load::strict::{Count, FromValue, Section};
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -38,6 +39,8 @@ pub enum Restore {
     Truncate,
     /// They are emptied, and filled as the workload's `[populate]` says.
     Populate,
+    /// They are dropped and made anew, so that the nodes' metrics of them begin anew too.
+    Drop,
 }
 
 /// A way to run the nodes. What it changes besides is added here, and done and undone by a [`crate::Change`].
@@ -50,6 +53,10 @@ pub struct Variant {
     pub settings: Vec<String>,
     /// After those of the experiment's node.
     pub jvm_options: Vec<String>,
+    /// What it sets of tables.
+    pub tables: Vec<TableSettings>,
+    /// What it sets of each node, by the agent's names, such as `compaction-throughput`.
+    pub numbers: Vec<(&'static str, u64)>,
 }
 
 impl Variants {
@@ -88,7 +95,7 @@ impl Variants {
     }
 
     fn in_lab(mut self, mut lab: Section<'_>) -> Result<Variants, Error> {
-        const RESTORES: [Restore; 3] = [Restore::Nothing, Restore::Truncate, Restore::Populate];
+        const RESTORES: [Restore; 4] = [Restore::Nothing, Restore::Truncate, Restore::Populate, Restore::Drop];
         if let Some(Count(blocks)) = lab.optional("blocks")? {
             self.blocks = usize::try_from(blocks).unwrap_or(usize::MAX);
         }
@@ -104,7 +111,7 @@ impl Variants {
             self.seed = seed.cast_unsigned();
         }
         self.rest = lab.optional("rest")?.unwrap_or(self.rest);
-        if let Some(position) = lab.choice("restore", &["none", "truncate", "populate"])? {
+        if let Some(position) = lab.choice("restore", &["none", "truncate", "populate", "drop"])? {
             self.restore = RESTORES[position];
         }
         lab.finish()?;
@@ -150,14 +157,33 @@ impl Variant {
         for valve in section.list("valve")? {
             valves.push(valve_of(&name, valves.len(), &valve)?);
         }
+        let mut tables = Vec::new();
+        for mut table in section.list("table")? {
+            let compaction = table.section("compaction")?.map(|parameters| json_of(&parameters)).transpose()?;
+            tables.push(TableSettings::read(&mut table, compaction)?);
+            table.finish()?;
+        }
+        let mut numbers = Vec::new();
+        for (key, name) in
+            [("compaction_throughput", "compaction-throughput"), ("concurrent_compactors", "concurrent-compactors")]
+        {
+            numbers.extend(section.optional::<Count>(key)?.map(|Count(number)| (name, number)));
+        }
         let variant = Variant {
             name,
             valves,
+            tables,
+            numbers,
             settings: section.optional("settings")?.unwrap_or_default(),
             jvm_options: section.optional("jvm_options")?.unwrap_or_default(),
         };
         section.finish()?;
         Ok(variant)
+    }
+
+    /// Whether it changes the schema, which is of all nodes.
+    pub fn alters_schema(&self) -> bool {
+        self.tables.iter().any(|table| table.gc_grace_seconds.is_some())
     }
 
     /// Whether it changes what nodes are started with.
@@ -168,8 +194,7 @@ impl Variant {
 
 /// A valve as the agent takes it. What keys there are is the agent's to say; without these there is no valve.
 fn valve_of(variant: &str, number: usize, section: &Section<'_>) -> Result<Value, Error> {
-    let mut valve: Map<String, Value> =
-        section.named_values::<Json>()?.into_iter().map(|(key, Json(value))| (key.to_string(), value)).collect();
+    let mut valve = json_of(section)?;
     if !valve.contains_key("law") {
         return Err(section.error("a valve has a `law`, such as \"throughput\" or \"fixed\"").into());
     }
@@ -179,6 +204,10 @@ fn valve_of(variant: &str, number: usize, section: &Section<'_>) -> Result<Value
     let name = if number == 0 { variant.to_string() } else { format!("{variant} {}", number + 1) };
     valve.entry("name").or_insert(Value::String(name));
     Ok(Value::Object(valve))
+}
+
+fn json_of(section: &Section<'_>) -> Result<Map<String, Value>, Error> {
+    Ok(section.named_values::<Json>()?.into_iter().map(|(key, Json(value))| (key.to_string(), value)).collect())
 }
 
 /// Any value of a file, as JSON.
@@ -261,6 +290,27 @@ mod tests {
         });
         assert_eq!(two.list[1].valves[0], expected);
         assert_eq!(two.list[1].valves[1]["name"], "v 2");
+    }
+
+    #[test]
+    fn a_table_has_parameters_as_text() {
+        let table =
+            "[[variant.table]]\nname = \"a.b\"\ngc_grace_seconds = 1\ncompaction = { class = \"L\", size = 4 }\n";
+        let two = read(&format!(
+            "[lab]\nrestore = \"drop\"\n[[variant]]\nname = \"none\"\n[[variant]]\nname = \"v\"\ncompaction_throughput = 8\n{table}"
+        ));
+        let expected = TableSettings {
+            name: "a.b".into(),
+            compaction: Some(json!({"class": "L", "size": "4"})),
+            gc_grace_seconds: Some(1),
+        };
+        assert_eq!((two.list[1].tables.as_slice(), two.restore), (&[expected][..], Restore::Drop));
+        assert_eq!(two.list[1].numbers, [("compaction-throughput", 8)]);
+        assert!(two.list[1].alters_schema() && !two.list[0].alters_schema());
+        let of = |table: &str| error(&format!("[[variant]]\nname = \"none\"\n[[variant]]\nname = \"v\"\n{table}"));
+        assert!(of("[[variant.table]]\nname = \"a.b\"\n").contains("has a `compaction`"));
+        assert!(of("[[variant.table]]\nname = \"b\"\ngc_grace_seconds = 1\n").contains("no keyspace.table"));
+        assert!(of("[[variant.table]]\nname = \"a.b\"\ncompaction = { size = 4 }\n").contains("has a `class`"));
     }
 
     #[test]

@@ -23,6 +23,11 @@ pub enum Error {
     #[error("workload {workload} has no mix and no operation `{name}`{suggestion}; it has {known}")]
     NoMix { workload: String, name: String, suggestion: String, known: String },
 
+    #[error(
+        "the workload {workload} can't be scaled: its parameters have different numbers of keys; make them alike, or `scale = false` in those that stay"
+    )]
+    Scale { workload: String },
+
     #[error("{argument}: {message}")]
     Argument { argument: String, message: String },
 

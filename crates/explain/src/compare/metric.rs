@@ -25,7 +25,7 @@ const fn lower(name: &'static str, unit: &'static str, meaning: &'static str) ->
 }
 
 /// Every figure, in the order in which they are shown. All are of the measured phases alone.
-pub const METRICS: [Metric; 14] = [
+pub const METRICS: [Metric; 18] = [
     lower(
         "client_time",
         "s",
@@ -52,6 +52,10 @@ pub const METRICS: [Metric; 14] = [
     lower("gc_share", "share", "share of the time in which a collection stopped the node"),
     lower("switches_per_request", "count", "context switches of the node's threads by request"),
     lower("cpu_per_request", "µs", "CPU time of the node by request"),
+    lower("disk_bytes", "B", "disk space of the live SSTables of the tables in use, all nodes together, at the end"),
+    lower("sstables_per_read", "count", "95th percentile of SSTables met by a read, over the node's last minutes"),
+    lower("tombstones_per_slice", "count", "95th percentile of tombstones met by a read, over the node's last minutes"),
+    lower("droppable_ratio", "ratio", "share of tombstones past gc_grace, as the node estimates it, at the end"),
     lower("error_share", "share", "share of the requests that failed"),
 ];
 

@@ -176,6 +176,10 @@ fn of_nodes(
     figures.extend(in_node.map(|ms| ("time_in_node", ms)));
     let local = first(filled(&query::LOCAL_TIME, "time_ns")?.numbers_or_null("local_time_ms")?);
     figures.extend(local.map(|ms| ("local_time", ms)));
+    let levels = filled(&query::TABLE_LEVELS, "time_ns")?;
+    for name in ["disk_bytes", "sstables_per_read", "tombstones_per_slice", "droppable_ratio"] {
+        figures.extend(first(levels.numbers_or_null(name)?).map(|level| (name, level)));
+    }
     figures.extend(gc_share(engine, busy)?.map(|share| ("gc_share", share)));
     Ok(())
 }

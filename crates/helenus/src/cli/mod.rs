@@ -17,6 +17,7 @@ mod lab;
 mod load;
 mod nodes;
 mod opened;
+mod peers;
 mod phases;
 mod points;
 mod probes;
@@ -25,11 +26,13 @@ mod record;
 mod recording;
 mod report;
 mod responder;
+mod settings;
 mod spectrogram;
 mod sql;
 mod stress;
 mod tables;
 mod target;
+mod tune;
 mod up;
 mod valve;
 mod verify;
@@ -77,6 +80,7 @@ enum Command {
     Points(points::Arguments),
     Probes(probes::Arguments),
     Valve(valve::Arguments),
+    Tune(tune::Arguments),
     Lab(lab::Arguments),
     Compare(compare::Arguments),
     Doctor(doctor::Arguments),
@@ -107,6 +111,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Points(arguments) => points::run(&arguments),
         Command::Probes(arguments) => probes::run(&arguments),
         Command::Valve(arguments) => valve::run(arguments),
+        Command::Tune(arguments) => tune::run(arguments),
         Command::Lab(arguments) => lab::run(arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Doctor(arguments) => doctor::run(arguments),

@@ -9,3 +9,4 @@ mod harness;
 mod honesty;
 mod lab;
 mod truths;
+mod tune;

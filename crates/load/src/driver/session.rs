@@ -201,9 +201,7 @@ fn compression(compression: Compression) -> scylla::frame::Compression {
 
 /// Runs the schema statements.
 pub(super) async fn create_schema(session: &Session, plan: &Plan) -> Result<(), Error> {
-    let factor = plan.workload.replication_factor.to_string();
-    for statement in &plan.workload.schema {
-        let statement = statement.replace("${replication_factor}", &factor);
+    for statement in plan.workload.schema_statements() {
         let refused = |reason: String| Error::Schema { statement: statement.clone(), reason };
         match tokio::time::timeout(SCHEMA_TIMEOUT, session.query_unpaged(statement.as_str(), ())).await {
             Ok(Ok(_)) => {}

@@ -161,6 +161,34 @@ impl Workload {
         }
     }
 
+    /// The statements of the schema, as a node takes them.
+    pub fn schema_statements(&self) -> impl Iterator<Item = String> {
+        let factor = self.replication_factor.to_string();
+        self.schema.iter().map(move |statement| statement.replace("${replication_factor}", &factor))
+    }
+
+    /// As many times the keys as the file has.
+    ///
+    /// # Errors
+    /// When the parameters that scale have different numbers of keys: which one a recording would then be of is not known.
+    pub fn scale(&mut self, times: u64) -> Result<(), Error> {
+        let mut populations: Vec<u64> = Vec::new();
+        for parameter in &mut self.parameters {
+            if let Generator::Key { population, scale: true, .. } = parameter.generator.single_mut() {
+                populations.push(*population);
+            }
+        }
+        populations.dedup();
+        match populations[..] {
+            [] => Ok(()),
+            [population] => {
+                self.set_population(population.saturating_mul(times));
+                Ok(())
+            }
+            _ => Err(Error::Scale { workload: self.name.clone() }),
+        }
+    }
+
     fn rows_to_populate(&self) -> Option<u64> {
         let populate = self.populate?;
         file::default_count(&self.parameters, &self.operations[populate.operation])

@@ -12,6 +12,7 @@ import io.helenus.agent.points.Refusal;
 import io.helenus.agent.points.Weaving;
 import io.helenus.agent.probes.Measures;
 import io.helenus.agent.probes.Probes;
+import io.helenus.agent.tuning.Tunings;
 import io.helenus.agent.valves.LawMaker;
 import io.helenus.agent.valves.Valves;
 import java.lang.instrument.Instrumentation;
@@ -23,8 +24,8 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * All that changes the server: its valves, executors and probes, and the commands that they are
- * changed by.
+ * All that changes the server: its valves, executors, probes and tunings, and the commands that
+ * they are changed by.
  *
  * <p>It lives until the last of them is gone, and leaves nothing.
  */
@@ -37,10 +38,12 @@ final class Control {
   private final Crossings crossings = new Crossings();
   private final Valves valves;
   private final Executors executors;
+  private final Tunings tunings;
   private final Consumer<String> log;
   private final String preset;
   private Probes probes;
   private boolean ended;
+  private volatile Runnable afterLease = () -> {};
 
   /**
    * @throws Refusal when this JVM can't be woven
@@ -61,7 +64,8 @@ final class Control {
     points = new Points(instrumentation, reach, named);
     weaving = new Weaving(instrumentation, reach, log);
     valves = new Valves(points, weaving, crossings, laws, log);
-    executors = new Executors(points, weaving, crossings, log);
+    executors = new Executors(points, weaving, crossings, log, () -> afterLease.run());
+    tunings = new Tunings(log, () -> afterLease.run());
     if (!Bridge.hold(hook, crossings, executors)) {
       throw new Refusal(
           "another agent holds the hook of this JVM", "detach it, or wait until it has ended");
@@ -90,7 +94,7 @@ final class Control {
     } catch (Throwable e) {
       log.accept("the command " + Json.write(command) + " failed: " + e);
       reply.put("error", "it failed: " + e);
-      reply.put("hint", "nothing is known to have changed; ask for valve.list");
+      reply.put("hint", "nothing is known to have changed; ask for valve.list and tune.list");
     }
     return reply;
   }
@@ -128,10 +132,14 @@ final class Control {
       case "points.find":
         return find(given);
       default:
+        if (what.startsWith("tune.")) {
+          return tunings.answer(what, given);
+        }
         throw new Refusal(
             "there is no command " + what,
             "there are valve.add, valve.set, valve.list, valve.remove, valve.rows, lease.renew,"
-                + " executor.set, executor.list, executor.remove, probes.start, probes.read, probes.stop, points.find");
+                + " executor.set, executor.list, executor.remove, probes.start, probes.read,"
+                + " probes.stop, points.find, and those for tune");
     }
   }
 
@@ -228,6 +236,11 @@ final class Control {
     return (Long) value;
   }
 
+  /** What is called when a lease has ended, and this control may be idle by that. */
+  void afterLease(Runnable then) {
+    afterLease = then;
+  }
+
   /** As they are now, by name; for those who look on. */
   Map<String, Map<String, Object>> valves() {
     Map<String, Map<String, Object>> states = new LinkedHashMap<>();
@@ -237,7 +250,7 @@ final class Control {
 
   /** Ends it if nothing is left of it in the server; whether it has ended. */
   synchronized boolean endIfIdle() {
-    if (!ended && valves.isEmpty() && executors.isEmpty() && probes == null) {
+    if (!ended && valves.isEmpty() && executors.isEmpty() && probes == null && tunings.isEmpty()) {
       ended = true;
       Bridge.release(Reach.hook());
     }

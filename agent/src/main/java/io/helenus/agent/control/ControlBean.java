@@ -41,6 +41,7 @@ final class ControlBean implements DynamicMBean {
   private final ObjectName name;
   private final Consumer<String> log;
   private final Map<String, ObjectName> valves = new HashMap<>();
+  private boolean gone;
 
   /** Registers it, if nobody else is. */
   ControlBean(Control control, MBeanServer server, ObjectName name, Consumer<String> log)
@@ -51,6 +52,7 @@ final class ControlBean implements DynamicMBean {
     this.log = log;
     server.registerMBean(this, name);
     Residence.enter();
+    control.afterLease(this::settle);
   }
 
   /** Null when it has ended meanwhile. */
@@ -68,16 +70,22 @@ final class ControlBean implements DynamicMBean {
     if (reply == null) {
       return null;
     }
+    settle();
+    return Json.write(reply);
+  }
+
+  /** Makes the MBeans those of what there is; without anything left, this one goes too. */
+  private synchronized void settle() {
     try {
       registerValves();
-      if (control.endIfIdle()) {
+      if (!gone && control.endIfIdle()) {
+        gone = true;
         server.unregisterMBean(name);
         Residence.leave();
       }
     } catch (Exception e) {
       log.accept("the MBeans of the valves are not as they should be: " + e);
     }
-    return Json.write(reply);
   }
 
   /** One MBean for each valve. */
@@ -137,7 +145,7 @@ final class ControlBean implements DynamicMBean {
             "Version", String.class.getName(), "Of the commands.", true, false, false);
     return new MBeanInfo(
         ControlBean.class.getName(),
-        "Valves and probes in this JVM.",
+        "Valves, probes and tunings in this JVM.",
         new MBeanAttributeInfo[] {version},
         null,
         new MBeanOperationInfo[] {EXECUTE},

@@ -82,7 +82,7 @@ public final class Relay {
       Object version = server.getAttribute(name, "Version");
       if (!ControlBean.VERSION.equals(version)) {
         throw new Refusal(
-            "valves or probes of an agent of another version are in this JVM (its commands are"
+            "valves, probes or tunings of an agent of another version are in this JVM (its commands are"
                 + " version "
                 + version
                 + ", these "

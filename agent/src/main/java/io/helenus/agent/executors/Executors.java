@@ -40,6 +40,7 @@ public final class Executors {
   private final Weaving weaving;
   private final Crossings crossings;
   private final Consumer<String> log;
+  private final Runnable afterLease;
   private final Map<Stage, Takeover> takeovers = new EnumMap<>(Stage.class);
   private final Map<Integer, Point> woven = new HashMap<>();
   private final Object routing = new Object();
@@ -76,11 +77,20 @@ public final class Executors {
     }
   }
 
-  public Executors(Points points, Weaving weaving, Crossings crossings, Consumer<String> log) {
+  /**
+   * @param afterLease called when a stage has its own executor again because nobody renewed a lease
+   */
+  public Executors(
+      Points points,
+      Weaving weaving,
+      Crossings crossings,
+      Consumer<String> log,
+      Runnable afterLease) {
     this.points = points;
     this.weaving = weaving;
     this.crossings = crossings;
     this.log = log;
+    this.afterLease = afterLease;
   }
 
   /** Whether a task that is handed to an executor is taken from it. */
@@ -234,14 +244,17 @@ public final class Executors {
     while (watcher == Thread.currentThread()) {
       LockSupport.parkNanos(TICK_NS);
       try {
-        giveBackLapsed();
+        if (giveBackLapsed()) {
+          afterLease.run();
+        }
       } catch (Throwable e) {
         log.accept("an executor whose lease has ended is still there: " + e);
       }
     }
   }
 
-  private synchronized void giveBackLapsed() throws InterruptedException {
+  /** Whether there was one. */
+  private synchronized boolean giveBackLapsed() throws InterruptedException {
     List<Stage> lapsed = new ArrayList<>();
     takeovers.forEach(
         (stage, takeover) -> {
@@ -253,5 +266,6 @@ public final class Executors {
       log.accept("nobody has renewed the lease of the executors of " + lapsed);
       remove(lapsed);
     }
+    return !lapsed.isEmpty();
   }
 }

@@ -15,12 +15,15 @@ import javax.management.ObjectName;
  * same in 4.0, 4.1 and 5.0.
  *
  * <p>What costs is read with care: the percentiles of a table only when it was read since, and the
- * droppable ratio, which goes through all SSTables, every {@value #RATIO_S} s. A table of a system
- * keyspace gets a row only when it was read, written, flushed or compacted since its last one.
+ * droppable ratio, which goes through all SSTables, every {@value #RATIO_S} s, or {@value
+ * #CHANGED_RATIO_S} s where the table was flushed or compacted since. A table of a system keyspace
+ * gets a row only when it was read, written, flushed or compacted since its last one.
  */
 public final class TableStats implements Sample {
   private static final long RATIO_S = 30;
   private static final long RATIO_NS = TimeUnit.SECONDS.toNanos(RATIO_S);
+  private static final long CHANGED_RATIO_S = 5;
+  private static final long CHANGED_RATIO_NS = TimeUnit.SECONDS.toNanos(CHANGED_RATIO_S);
   private static final String P95 = "95thPercentile";
 
   private final Feed feed;
@@ -57,6 +60,7 @@ public final class TableStats implements Sample {
     Double liveCellsPerSlice;
     Double droppableRatio;
     long ratioRead;
+    long ratioWritten;
     boolean ratioKnown;
   }
 
@@ -97,7 +101,7 @@ public final class TableStats implements Sample {
     }
     before.activity = activity;
     readHistograms(beans, before, reads);
-    readRatio(keyspace, table, before, now);
+    readRatio(keyspace, table, before, now, sum(flushed, compacted));
     Tables.tableSample(
         feed.rows(),
         feed.at(now),
@@ -132,10 +136,12 @@ public final class TableStats implements Sample {
     }
   }
 
-  private void readRatio(String keyspace, String table, Kept before, long now) {
-    if (before.ratioKnown && now - before.ratioRead < RATIO_NS) {
+  private void readRatio(String keyspace, String table, Kept before, long now, long written) {
+    long goodForNs = written == before.ratioWritten ? RATIO_NS : CHANGED_RATIO_NS;
+    if (before.ratioKnown && now - before.ratioRead < goodForNs) {
       return;
     }
+    before.ratioWritten = written;
     before.ratioKnown = true;
     before.ratioRead = now;
     try {

@@ -1,0 +1,68 @@
+package io.helenus.agent.tuning;
+
+import io.helenus.agent.points.Refusal;
+import java.lang.management.ManagementFactory;
+import javax.management.Attribute;
+import javax.management.AttributeNotFoundException;
+import javax.management.InstanceNotFoundException;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.MalformedObjectNameException;
+import javax.management.ObjectName;
+
+/** Cassandra's MBeans; what goes wrong is said in the words of the node. */
+final class Beans {
+  static final String STORAGE = "org.apache.cassandra.db:type=StorageService";
+  static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
+
+  private Beans() {}
+
+  static ObjectName name(String name) {
+    try {
+      return new ObjectName(name);
+    } catch (MalformedObjectNameException e) {
+      throw new Refusal(name + " names no MBean", "see agent/PROTOCOL.md");
+    }
+  }
+
+  /**
+   * @throws Refusal when it isn't there, or can't be read
+   */
+  static Object get(ObjectName bean, String attribute) {
+    try {
+      return SERVER.getAttribute(bean, attribute);
+    } catch (InstanceNotFoundException | AttributeNotFoundException e) {
+      throw new Refusal(
+          "there is no " + attribute + " of " + bean + " in this node",
+          "Cassandra 4.0, 4.1 and 5.0 have it once they are up, a stage with its first task");
+    } catch (JMException | RuntimeException e) {
+      throw new Refusal(attribute + " can't be read: " + words(e), "see the log of the node");
+    }
+  }
+
+  /** Null when it isn't there, or can't be read. */
+  static Object getOrNull(ObjectName bean, String attribute) {
+    try {
+      return SERVER.getAttribute(bean, attribute);
+    } catch (JMException | RuntimeException e) {
+      return null;
+    }
+  }
+
+  static void set(ObjectName bean, String attribute, Object value) {
+    try {
+      SERVER.setAttribute(bean, new Attribute(attribute, value));
+    } catch (JMException | RuntimeException e) {
+      throw new Refusal("the node refuses: " + words(e), "nothing has changed");
+    }
+  }
+
+  /** What the innermost cause says. */
+  private static String words(Throwable e) {
+    Throwable cause = e;
+    while (cause.getCause() != null) {
+      cause = cause.getCause();
+    }
+    return cause.getMessage() == null ? cause.toString() : cause.getMessage();
+  }
+}

@@ -1,0 +1,56 @@
+package io.helenus.agent.tuning;
+
+import io.helenus.agent.points.Nearest;
+import io.helenus.agent.points.Refusal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Something of this node that can be set while it runs, and that a restart sets back. */
+interface Setting {
+  /** Its name in the protocol. */
+  String setting();
+
+  /** The table that it is of, as {@code keyspace.table}; null for one of the whole node. */
+  String table();
+
+  /**
+   * What it is now: a whole number, or parameters by name. Two that are equal are the same.
+   *
+   * @throws Refusal when this node has no such setting
+   */
+  Object read();
+
+  /**
+   * Sets it to what {@link #read} could give.
+   *
+   * @throws Refusal in the node's own words
+   */
+  void write(Object value);
+
+  /** What the schema has for it, on all nodes; null where there is none, or it can't be told. */
+  default Object schema() {
+    return null;
+  }
+
+  /** What a command's {@code setting} and {@code table} mean. */
+  static Setting of(Map<?, ?> given) {
+    String name = String.valueOf(given.get("setting"));
+    Object table = given.get("table");
+    if (name.equals(TableCompaction.NAME)) {
+      if (table == null) {
+        throw new Refusal("compaction is of a table", "name it, as keyspace.table");
+      }
+      return new TableCompaction(TableStore.of(String.valueOf(table)));
+    }
+    NodeNumber number = NodeNumber.of(name);
+    if (number == null) {
+      List<String> names = new ArrayList<>(NodeNumber.names());
+      names.add(TableCompaction.NAME);
+      throw new Refusal(
+          "there is no setting " + name,
+          Nearest.hint(name, names, "there are " + String.join(", ", names)));
+    }
+    return number;
+  }
+}

@@ -1,0 +1,87 @@
+package io.helenus.agent.tuning;
+
+import io.helenus.agent.core.Json;
+import io.helenus.agent.points.Refusal;
+import java.util.Map;
+import java.util.TreeMap;
+import javax.management.JMException;
+
+/**
+ * The compaction parameters of a table on this node alone: they stand in for those of the schema
+ * until the schema's are altered, or the node restarts.
+ */
+final class TableCompaction implements Setting {
+  static final String NAME = "compaction";
+  private static final String PARAMETERS = "CompactionParametersJson";
+  private static final String ENABLED = "enabled";
+  private static final String[] OF_TABLES = {String.class.getName(), String[].class.getName()};
+
+  private final TableStore store;
+
+  TableCompaction(TableStore store) {
+    this.store = store;
+  }
+
+  @Override
+  public String setting() {
+    return NAME;
+  }
+
+  @Override
+  public String table() {
+    return store.toString();
+  }
+
+  @Override
+  public Object read() {
+    Object parsed = Json.parse(String.valueOf(Beans.get(store.bean, PARAMETERS)));
+    return parameters(parsed);
+  }
+
+  @Override
+  public void write(Object value) {
+    Map<String, String> parameters = parameters(value);
+    boolean wasDisabledByHand = isDisabled() && isEnabled(parameters(read()));
+    Beans.set(store.bean, PARAMETERS, Json.write(parameters));
+    if (!isEnabled(parameters)) {
+      return;
+    }
+    // Setting parameters enables compaction, also where an operator has disabled it; and nothing
+    // is compacted by them before the next flush.
+    tell(wasDisabledByHand ? "disableAutoCompaction" : "enableAutoCompaction");
+  }
+
+  @Override
+  public Object schema() {
+    return SchemaPeek.compaction(store);
+  }
+
+  private boolean isDisabled() {
+    return Boolean.TRUE.equals(Beans.get(store.bean, "AutoCompactionDisabled"));
+  }
+
+  private static boolean isEnabled(Map<String, String> parameters) {
+    return !"false".equalsIgnoreCase(parameters.get(ENABLED));
+  }
+
+  private void tell(String operation) {
+    Object[] tables = {store.keyspace, new String[] {store.table}};
+    try {
+      Beans.SERVER.invoke(Beans.name(Beans.STORAGE), operation, tables, OF_TABLES);
+    } catch (JMException | RuntimeException e) {
+      throw new Refusal(operation + " of " + store + " failed: " + e, "see the log of the node");
+    }
+  }
+
+  /** By name, all values as text. */
+  static Map<String, String> parameters(Object value) {
+    if (!(value instanceof Map)) {
+      throw new Refusal(
+          "compaction is " + Json.write(value), "give parameters by name, with a class");
+    }
+    Map<String, String> parameters = new TreeMap<>();
+    ((Map<?, ?>) value)
+        .forEach((name, text) -> parameters.put(String.valueOf(name), String.valueOf(text)));
+    return parameters;
+  }
+}

@@ -1,0 +1,87 @@
+package io.helenus.agent.tuning;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+/** A setting that was changed, and how it is put back. */
+final class Tuning {
+  /** What became of putting it back. */
+  enum Outcome {
+    /** The setting is what it was before. */
+    UNDONE,
+    /** It was so already. */
+    GONE,
+    /** Somebody else has set it since, here or in the schema; it stays as they want it. */
+    ALTERED
+  }
+
+  final String id;
+  final Setting setting;
+
+  /** When it is put back by itself, System.nanoTime(); for one with a lease. */
+  private long endsNs;
+
+  private final Object before;
+  private final Object set;
+
+  /** What the schema had for it when it was changed; null where that isn't known. */
+  private final Object schema;
+
+  final long leaseNs;
+
+  Tuning(String id, Setting setting, Object before, Object set, Object schema, long leaseNs) {
+    this.id = id;
+    this.setting = setting;
+    this.before = before;
+    this.set = set;
+    this.schema = schema;
+    this.leaseNs = leaseNs;
+    renew();
+  }
+
+  void renew() {
+    endsNs = System.nanoTime() + leaseNs;
+  }
+
+  long leftNs() {
+    return Math.max(0, endsNs - System.nanoTime());
+  }
+
+  boolean isOf(Setting other) {
+    return setting.setting().equals(other.setting())
+        && Objects.equals(setting.table(), other.table());
+  }
+
+  /** Puts back what was, unless somebody else has set it since. */
+  Outcome undo() {
+    Object schemaNow = setting.schema();
+    if (schema != null && schemaNow != null && !schema.equals(schemaNow)) {
+      return Outcome.ALTERED;
+    }
+    Object now = setting.read();
+    if (now.equals(before)) {
+      return Outcome.GONE;
+    }
+    if (!now.equals(set)) {
+      return Outcome.ALTERED;
+    }
+    setting.write(before);
+    return Outcome.UNDONE;
+  }
+
+  /** By the names of the protocol. */
+  Map<String, Object> state() {
+    Map<String, Object> state = new LinkedHashMap<>();
+    state.put("id", id);
+    state.put("setting", setting.setting());
+    state.put("table", setting.table());
+    state.put("before", before);
+    state.put("set", set);
+    state.put("schema", schema);
+    state.put("lease_ms", TimeUnit.NANOSECONDS.toMillis(leaseNs));
+    state.put("left_ms", leaseNs == 0 ? null : TimeUnit.NANOSECONDS.toMillis(leftNs()));
+    return state;
+  }
+}

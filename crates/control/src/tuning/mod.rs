@@ -1,0 +1,15 @@
+//! Settings of one node that are changed while it runs, and put back.
+//!
+//! ```text
+//! before ─▶ Entry in the Journal ─▶ the node ─▶ Entry with what the node made of it ─▶ undo, lease or restart
+//! ```
+
+mod figures;
+mod journal;
+mod setting;
+mod tuner;
+
+pub use figures::{Beside, Compacting, Figures, Level, Measured};
+pub use journal::{Entry, Journal};
+pub use setting::{Outcome, Reading, Setting, Tuning, Undone};
+pub use tuner::{State, Tuner};

@@ -1,0 +1,136 @@
+//! What can be set, and the agent's commands for it.
+
+use super::Figures;
+use crate::{Error, Link};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::fmt;
+use std::time::Duration;
+
+/// Something of a node that can be set while it runs, and that a restart sets back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Setting {
+    /// `compaction`, or a number of the node: `compaction-throughput`, `concurrent-compactors`, `read-threads`, …
+    #[serde(rename = "setting")]
+    pub name: String,
+    /// `keyspace.table`, for the compaction of one.
+    pub table: Option<String>,
+}
+
+impl Setting {
+    pub fn compaction(table: &str) -> Setting {
+        Setting { name: "compaction".to_string(), table: Some(table.to_string()) }
+    }
+
+    pub fn of_node(name: &str) -> Setting {
+        Setting { name: name.to_string(), table: None }
+    }
+
+    fn members(&self) -> Value {
+        json!({"setting": self.name, "table": self.table})
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.table {
+            Some(table) => write!(f, "{} of {table}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// What a setting is now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// A whole number, or parameters by name.
+    pub value: Value,
+    /// What the schema has, on all nodes; none where there is none, or it can't be told.
+    pub schema: Option<Value>,
+    pub host_id: Option<String>,
+}
+
+/// A setting that the agent has changed and will put back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tuning {
+    pub id: String,
+    #[serde(flatten)]
+    pub setting: Setting,
+    pub before: Value,
+    /// As the node reads it, which may say more than was asked for.
+    pub set: Value,
+    /// What the schema had when it was set.
+    pub schema: Option<Value>,
+    pub lease_ms: u64,
+    /// Until the lease ends.
+    pub left_ms: Option<u64>,
+}
+
+/// What became of a setting that was to be put back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Undone {
+    pub outcome: Outcome,
+    /// What it is now.
+    pub now: Option<Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It is what it was before.
+    Undone,
+    /// It was so already.
+    Gone,
+    /// Somebody else has set it since, on this node or in the schema. It stays so.
+    Altered,
+    /// There is no such table any more.
+    Dropped,
+    /// The process that had it has ended, and it with the process.
+    Restarted,
+}
+
+impl Link {
+    pub fn read_setting(&mut self, setting: &Setting) -> Result<Reading, Error> {
+        self.ask("tune.read", setting.members())
+    }
+
+    /// Sets what now is `before`, for as long as the lease says: without one until it is undone.
+    pub fn apply_setting(
+        &mut self,
+        id: &str,
+        setting: &Setting,
+        (before, value): (&Value, &Value),
+        lease: Option<Duration>,
+    ) -> Result<Tuning, Error> {
+        let mut with = setting.members();
+        with["id"] = json!(id);
+        with["before"] = before.clone();
+        with["value"] = value.clone();
+        let millis = |lease: Duration| u64::try_from(lease.as_millis()).unwrap_or(u64::MAX).max(1);
+        with["lease_ms"] = json!(lease.map_or(0, millis));
+        self.ask("tune.apply", with)
+    }
+
+    pub fn tunings(&mut self) -> Result<Vec<Tuning>, Error> {
+        self.ask("tune.list", json!({}))
+    }
+
+    pub fn renew_tuning(&mut self, id: &str) -> Result<Tuning, Error> {
+        self.ask("tune.renew", json!({"id": id}))
+    }
+
+    /// Puts back what was. An agent that knows nothing of it takes the word of the tuning that is given.
+    pub fn undo_tuning(&mut self, tuning: &Tuning) -> Result<Undone, Error> {
+        let mut with = tuning.setting.members();
+        with["id"] = json!(tuning.id);
+        with["before"] = tuning.before.clone();
+        with["set"] = tuning.set.clone();
+        with["schema"] = json!(tuning.schema);
+        self.ask("tune.undo", with)
+    }
+
+    /// Figures of a table, `keyspace.table`, as they are now.
+    pub fn table_figures(&mut self, table: &str) -> Result<Figures, Error> {
+        self.ask("tune.figures", json!({"table": table}))
+    }
+}

@@ -1,0 +1,188 @@
+//! A table on one node and on its peers, side by side.
+
+use super::nodes;
+use super::settings::length;
+use crate::assets::AGENT_JAR;
+use crate::terminal::{self, Steps};
+use anyhow::{Context, Result};
+use clap::Args;
+use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::{Cancel, cql};
+use helenus_control::{Beside, Figures, Link, Measured};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Between two looks at the compactions.
+const EVERY: Duration = Duration::from_secs(2);
+/// Nothing to compact at so many looks is the end of it: the node's estimate lags behind.
+const STEADY_LOOKS: u32 = 3;
+const CQL_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long a table is looked at, and beside whom.
+#[derive(Debug, Args)]
+pub struct Watch {
+    /// With a comparison: end when compactions are not done by then
+    #[arg(long = "for", value_name = "DURATION", default_value = "10m", value_parser = super::duration)]
+    lasts: Duration,
+    /// With a comparison: read latency is of so long before, and so long at the end
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::duration)]
+    window: Duration,
+    /// With a comparison: a peer on this machine (may be given again); otherwise those of the ring that run here
+    #[arg(long = "peer", value_name = "ADDRESS[:PORT]")]
+    peers: Vec<String>,
+}
+
+/// The links to a node and those of its peers that can be asked. The node is the first.
+pub struct Peers {
+    table: String,
+    links: Vec<(String, Link)>,
+}
+
+impl Peers {
+    /// Links to the node and its peers; says which can't be asked.
+    pub fn find(node: &str, table: &str, watch: &Watch) -> Result<Peers> {
+        let mut links = vec![(node.to_string(), link(node, table)?)];
+        let peers = if watch.peers.is_empty() { of_ring(node) } else { watch.peers.clone() };
+        for peer in peers {
+            match link(&peer, table) {
+                Ok(link) => links.push((peer, link)),
+                Err(error) => terminal::warn(format_args!("not compared with {peer}: {error:#}")),
+            }
+        }
+        if links.len() == 1 {
+            terminal::warn(format_args!("{node} has no peer on this machine: it is compared with itself before"));
+        }
+        Ok(Peers { table: table.to_string(), links })
+    }
+
+    /// The table on each node over the window.
+    pub fn measure(&mut self, watch: &Watch, when: &str, cancel: &Cancel) -> Result<BTreeMap<String, Measured>> {
+        let mut steps = Steps::new();
+        steps.step(format_args!("measuring {} for {} ({when})", self.table, length(watch.window)));
+        let first = self.read()?;
+        rest(watch.window, cancel);
+        let last = self.read()?;
+        let both = self.links.iter().zip(first.iter().zip(&last));
+        Ok(both.map(|((node, _), (first, last))| (node.clone(), Measured::between(first, last))).collect())
+    }
+
+    /// Waits until the node has no more of the table to compact; whether it has come to that.
+    pub fn settle(&mut self, watch: &Watch, cancel: &Cancel) -> Result<bool> {
+        let mut steps = Steps::new();
+        steps.step(format_args!("{}: waiting for its compactions", self.table));
+        let started = Instant::now();
+        let mut steady = 0;
+        while steady < STEADY_LOOKS {
+            if cancel.is_cancelled() || started.elapsed() >= watch.lasts {
+                return Ok(false);
+            }
+            let figures = self.figures_of(0)?;
+            steady = if figures.is_settled() { steady + 1 } else { 0 };
+            let text = progress(&figures, started.elapsed());
+            // Each look is a line of its own where nobody sees it change in place.
+            if steps.is_plain() {
+                steps.step(text);
+            } else {
+                steps.live(text);
+            }
+            rest(EVERY, cancel);
+        }
+        Ok(true)
+    }
+
+    fn read(&mut self) -> Result<Vec<Figures>> {
+        (0..self.links.len()).map(|at| self.figures_of(at)).collect()
+    }
+
+    fn figures_of(&mut self, at: usize) -> Result<Figures> {
+        let (node, link) = &mut self.links[at];
+        link.table_figures(&self.table).with_context(|| {
+            format!("{node} can't be asked any more; what became of the change says `helenus tune status`")
+        })
+    }
+}
+
+/// A link to a node that has the table. The agent goes when it is asked for nothing for some seconds, but not after that.
+fn link(node: &str, table: &str) -> Result<Link> {
+    let mut link = Link::open(&target::find(Which::Address(nodes::address(node)?))?, AGENT_JAR)?;
+    link.table_figures(table)?;
+    Ok(link)
+}
+
+/// Its peers by their CQL addresses; none where it can't be asked.
+fn of_ring(node: &str) -> Vec<String> {
+    let asked = nodes::address(node).and_then(|address| Ok(cql::identify(address, CQL_WITHIN)?));
+    match asked {
+        Ok(identity) => {
+            identity.peers.iter().filter_map(|peer| peer.address).map(|address| address.to_string()).collect()
+        }
+        Err(error) => {
+            terminal::warn(format_args!("{node} does not say who its peers are, name them with --peer: {error:#}"));
+            Vec::new()
+        }
+    }
+}
+
+fn progress(figures: &Figures, after: Duration) -> String {
+    let (done, total) = figures.compacted_bytes();
+    let share = if total > 0 { done as f64 / total as f64 } else { 0.0 };
+    let bytes = |bytes: i64| terminal::bytes(bytes.unsigned_abs());
+    let compacting = match figures.running.len() {
+        0 => "none runs".to_string(),
+        running => format!("{running} running, {} of {} ({:.0} %)", bytes(done), bytes(total), share * 100.0),
+    };
+    format!(
+        "compactions after {}: {compacting}, {} to come; {} SSTables, {}",
+        length(after),
+        figures.pending_compactions.unwrap_or(0),
+        figures.sstables.unwrap_or(0),
+        bytes(figures.live_disk_bytes.unwrap_or(0))
+    )
+}
+
+fn rest(lasts: Duration, cancel: &Cancel) {
+    let until = Instant::now() + lasts;
+    while Instant::now() < until && !cancel.is_cancelled() {
+        std::thread::sleep(super::LOOK_EVERY.min(until - Instant::now()));
+    }
+}
+
+/// The node's figures before and now, beside the mean of the others.
+pub fn beside(node: &str, before: &BTreeMap<String, Measured>, now: &BTreeMap<String, Measured>) -> Vec<Beside> {
+    let peers = |of: &BTreeMap<String, Measured>| {
+        // Those that were measured both times.
+        let both = of.iter().filter(|(name, _)| *name != node && (before.is_empty() || before.contains_key(*name)));
+        let peers: Vec<&Measured> = both.filter(|(name, _)| now.contains_key(*name)).map(|(_, of)| of).collect();
+        (!peers.is_empty()).then(|| Measured::mean(&peers))
+    };
+    let nothing = Measured::default();
+    Beside::all((before.get(node), now.get(node).unwrap_or(&nothing)), (peers(before).as_ref(), peers(now).as_ref()))
+}
+
+pub fn table(figures: &[Beside], peers: usize) -> comfy_table::Table {
+    let of_peers = format!("{peers} {}", if peers == 1 { "peer" } else { "peers" });
+    let header =
+        ["figure", "before", "now", &format!("{of_peers} before"), &format!("{of_peers} now"), "against peers"];
+    let rows = figures.iter().map(|beside| {
+        let value = |value: Option<f64>| value.map_or("–".to_string(), |value| shown(beside.unit, value));
+        vec![
+            beside.figure.replace('_', " ").replace(" bytes", "").replace(" us", ""),
+            value(beside.before),
+            value(beside.now),
+            value(beside.peers_before),
+            value(beside.peers_now),
+            beside.against_peers.map_or("–".to_string(), |ratio| format!("× {ratio:.2}")),
+        ]
+    });
+    terminal::table(&header, rows, 1)
+}
+
+fn shown(unit: &str, value: f64) -> String {
+    match unit {
+        "bytes" => terminal::bytes(value.max(0.0) as u64),
+        "µs" => format!("{value:.0} µs"),
+        "ratio" => format!("{value:.3}"),
+        "1/s" => format!("{value:.0}/s"),
+        _ => format!("{value:.1}"),
+    }
+}

@@ -1,0 +1,199 @@
+//! Settings of tables and nodes: how they are given, shown, and written as CQL.
+
+use crate::terminal;
+use anyhow::{Result, bail, ensure};
+use chrono::{Local, TimeZone};
+use clap::Args;
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+/// Hints are kept for so long unless `max_hint_window` says otherwise.
+const HINT_WINDOW: Duration = Duration::from_secs(3 * 3600);
+const PACKAGE: &str = "org.apache.cassandra.db.compaction.";
+
+/// What can be set on one node.
+#[derive(Debug, Args)]
+pub struct OfNode {
+    /// The table
+    #[arg(long, value_name = "KEYSPACE.TABLE")]
+    pub table: Option<String>,
+    /// Its compaction parameters on that node: JSON with a class, as in CREATE TABLE but with double quotes
+    #[arg(long, value_name = "JSON")]
+    pub compaction: Option<String>,
+    /// MiB/s that all compactions of the node may write; 0 for no bound
+    #[arg(long, value_name = "N")]
+    pub compaction_throughput: Option<u32>,
+    /// Compactions that may run at once
+    #[arg(long, value_name = "N")]
+    pub concurrent_compactors: Option<u32>,
+    /// Largest number of threads of a stage: native-transport, read, mutation, counter-mutation, view-mutation (may be given
+    /// again)
+    #[arg(long, value_name = "STAGE=N", value_parser = stage)]
+    pub threads: Vec<(String, u32)>,
+}
+
+/// What can only be set on all nodes.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus tune cql --table shop.orders --compaction '{\"class\":\"LeveledCompactionStrategy\"}' --gc-grace 24h
+  helenus tune cql --table shop.orders --compression '{\"class\":\"LZ4Compressor\",\"chunk_length_in_kb\":4}'")]
+pub struct OfAll {
+    /// The table
+    #[arg(long, value_name = "KEYSPACE.TABLE")]
+    table: String,
+    /// Its compaction parameters, as JSON
+    #[arg(long, value_name = "JSON")]
+    compaction: Option<String>,
+    /// How long tombstones are kept
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    gc_grace: Option<Duration>,
+    /// Its compression parameters, as JSON
+    #[arg(long, value_name = "JSON")]
+    compression: Option<String>,
+}
+
+impl OfAll {
+    pub fn print(&self) -> Result<()> {
+        let mut options = Vec::new();
+        if let Some(text) = &self.compaction {
+            options.push(("compaction", literal(&compaction(text)?)));
+        }
+        if let Some(text) = &self.compression {
+            options.push(("compression", literal(&parameters("--compression", text)?)));
+        }
+        if let Some(gc_grace) = self.gc_grace {
+            options.push(("gc_grace_seconds", gc_grace.as_secs().to_string()));
+            terminal::warn(
+                "a delete that a node has missed comes back once its tombstone is gone: repair every node more often than gc_grace",
+            );
+            if gc_grace < HINT_WINDOW {
+                terminal::warn(format_args!(
+                    "{} is below the hint window, 3h unless max_hint_window says otherwise: hints that come later bring deleted rows back",
+                    length(gc_grace)
+                ));
+            }
+        }
+        ensure!(!options.is_empty(), "say what is to be set: --compaction, --compression or --gc-grace");
+        ensure!(self.table.contains('.'), "{} is no table: write KEYSPACE.TABLE", self.table);
+        println!("{}", alter(&self.table, &options));
+        Ok(())
+    }
+}
+
+fn stage(text: &str) -> Result<(String, u32), String> {
+    let wrong = || format!("`{text}` is no STAGE=N, such as read=64");
+    let (stage, number) = text.split_once('=').ok_or_else(wrong)?;
+    Ok((stage.to_string(), number.parse().map_err(|_| wrong())?))
+}
+
+/// Parameters of a compaction: JSON with a class, all values as text.
+pub fn compaction(text: &str) -> Result<Value> {
+    let parameters = parameters("--compaction", text)?;
+    ensure!(
+        parameters.get("class").is_some(),
+        "--compaction has no class: write {{\"class\":\"LeveledCompactionStrategy\"}}"
+    );
+    Ok(parameters)
+}
+
+fn parameters(option: &str, text: &str) -> Result<Value> {
+    let given: Map<String, Value> = match serde_json::from_str(text) {
+        Ok(Value::Object(given)) => given,
+        Ok(_) => bail!("{option} takes parameters by name: write {{\"class\":\"…\"}}"),
+        Err(error) => bail!("{option} is no JSON ({error}): write {{\"class\":\"…\"}}, with double quotes"),
+    };
+    let each = given.into_iter().map(|(name, value)| {
+        let text = match value {
+            Value::String(text) => text,
+            Value::Number(_) | Value::Bool(_) => value.to_string(),
+            _ => bail!("{option}: {name} is {value}, and takes a text, a number, true or false"),
+        };
+        Ok((name, Value::String(text)))
+    });
+    Ok(Value::Object(each.collect::<Result<_>>()?))
+}
+
+/// A value for a person: a compaction by its strategy's short name and what differs from the defaults' thresholds.
+pub fn text(value: &Value) -> String {
+    let Value::Object(parameters) = value else { return value.to_string() };
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+    let class = parameters.get("class").map(plain).unwrap_or_default();
+    let default = |name: &str, value: &str| matches!((name, value), ("min_threshold", "4") | ("max_threshold", "32"));
+    let others: Vec<String> = parameters
+        .iter()
+        .map(|(name, value)| (name, plain(value)))
+        .filter(|(name, value)| *name != "class" && !default(name, value))
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let class = class.strip_prefix(PACKAGE).unwrap_or(&class);
+    if others.is_empty() { class.to_string() } else { format!("{class} ({})", others.join(", ")) }
+}
+
+/// A map of CQL.
+pub fn literal(parameters: &Value) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let pairs = parameters.as_object().into_iter().flatten();
+    let pairs = pairs.map(|(name, value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_string);
+        format!("{}: {}", quoted(name), quoted(&text))
+    });
+    format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
+}
+
+/// The statement that sets options of a table on all nodes.
+pub fn alter(table: &str, options: &[(&str, String)]) -> String {
+    let plain = |name: &str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    let name = |name: &str| if plain(name) { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) };
+    let table = table.splitn(2, '.').map(name).collect::<Vec<_>>().join(".");
+    let options: Vec<String> = options.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    format!("ALTER TABLE {table} WITH {};", options.join(" AND "))
+}
+
+/// A length of time in its two largest units.
+pub fn length(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, 0) => format!("{minutes}m"),
+        (0, minutes, seconds) => format!("{minutes}m {seconds}s"),
+        (hours, 0, _) => format!("{hours}h"),
+        (hours, minutes, _) => format!("{hours}h {minutes}m"),
+    }
+}
+
+/// A time of the day on this machine; nothing where it isn't known.
+pub fn since(ms: u64) -> String {
+    let time = i64::try_from(ms).ok().filter(|ms| *ms > 0).and_then(|ms| Local.timestamp_millis_opt(ms).single());
+    time.map_or("–".to_string(), |time| time.format("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_texts_by_name() {
+        let leveled = compaction("{\"class\":\"LeveledCompactionStrategy\",\"sstable_size_in_mb\":64}").unwrap();
+        assert_eq!(leveled["sstable_size_in_mb"], "64");
+        assert_eq!(text(&leveled), "LeveledCompactionStrategy (sstable_size_in_mb=64)");
+        assert_eq!(literal(&leveled), "{'class': 'LeveledCompactionStrategy', 'sstable_size_in_mb': '64'}");
+        let error = |text: &str| compaction(text).unwrap_err().to_string();
+        assert!(error("{'class': 'X'}").contains("with double quotes"));
+        assert!(error("{\"min_threshold\": 4}").contains("no class"));
+        assert!(error("[]").contains("by name"));
+        assert!(error("{\"class\":[1]}").contains("class is [1]"));
+    }
+
+    #[test]
+    fn statements_quote_what_needs_it() {
+        let options = [("gc_grace_seconds", "3600".to_string()), ("compaction", "{'a': 'b'}".to_string())];
+        let statement = "ALTER TABLE shop.\"Orders\" WITH gc_grace_seconds = 3600 AND compaction = {'a': 'b'};";
+        assert_eq!(alter("shop.Orders", &options), statement);
+    }
+
+    #[test]
+    fn lengths_have_two_units_at_most() {
+        let of = |seconds| length(Duration::from_secs(seconds));
+        assert_eq!([of(9), of(60), of(61), of(3600), of(7380)], ["9s", "1m", "1m 1s", "1h", "2h 3m"]);
+    }
+}

@@ -1,0 +1,364 @@
+use super::peers::{self, Watch};
+use super::target::say_log;
+use super::{nodes, settings};
+use crate::assets::AGENT_JAR;
+use crate::{interrupt, terminal};
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, Subcommand};
+use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::{Cancel, Places};
+use helenus_control::{Entry, Journal, Link, Outcome, Setting, State, Tuner, Undone};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Change settings of one running node alone, compare it with its peers, and put back what was
+///
+/// A change is written into a journal before it is made. It stays until `tune undo`, the end of its lease, or a restart of
+/// the node, and an ALTER TABLE of the same parameters takes its place. What is of all nodes is printed as CQL, and never run.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus tune apply --node 10.0.0.7 --table shop.orders --compaction '{\"class\":\"LeveledCompactionStrategy\"}' --compare
+  helenus tune apply --node 10.0.0.7 --compaction-throughput 128 --concurrent-compactors 4 --lease 2h
+  helenus tune status
+  helenus tune compare --node 10.0.0.7 --table shop.orders --for 1m
+  helenus tune undo --node 10.0.0.7 --table shop.orders
+  helenus tune cql --table shop.orders --gc-grace 24h")]
+pub struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Change settings of one node
+    Apply(Apply),
+    /// What is changed on which node, until when, and whether the node still has it
+    Status(Status),
+    /// Compare a table on one node with its peers
+    Compare(Compare),
+    /// Put back what was, unless somebody else has set it since
+    Undo(Undo),
+    /// Print the CQL for changes of all nodes; it is never run
+    Cql(settings::OfAll),
+}
+
+#[derive(Debug, Args)]
+struct Apply {
+    /// The node, by its CQL address; it runs on this machine
+    #[arg(long, value_name = "ADDRESS[:PORT]")]
+    node: String,
+    #[command(flatten)]
+    wanted: settings::OfNode,
+    /// Put back what was after so long, also when helenus is gone; without, it stays until it is undone
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    lease: Option<Duration>,
+    /// Measure the table on this node and its peers before, and watch it until its compactions are done
+    #[arg(long, requires = "table")]
+    compare: bool,
+    #[command(flatten)]
+    watch: Watch,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Status {
+    /// Only of this node; also what others have set on it
+    #[arg(long, value_name = "ADDRESS[:PORT]")]
+    node: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Compare {
+    /// The node, by its CQL address; it runs on this machine
+    #[arg(long, value_name = "ADDRESS[:PORT]")]
+    node: String,
+    /// The table
+    #[arg(long, value_name = "KEYSPACE.TABLE")]
+    table: String,
+    #[command(flatten)]
+    watch: Watch,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Undo {
+    /// Of this node; also what others have set on it
+    #[arg(long, value_name = "ADDRESS[:PORT]", required_unless_present_any = ["table", "all"])]
+    node: Option<String>,
+    /// Of this table
+    #[arg(long, value_name = "KEYSPACE.TABLE")]
+    table: Option<String>,
+    /// Everything that the journal has
+    #[arg(long, conflicts_with_all = ["node", "table"])]
+    all: bool,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    match arguments.action {
+        Action::Apply(arguments) => apply(&arguments)?,
+        Action::Status(arguments) => status(&arguments)?,
+        Action::Compare(arguments) => compare(&arguments)?,
+        Action::Undo(arguments) => undo(&arguments)?,
+        Action::Cql(arguments) => arguments.print()?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tuner() -> Result<Tuner> {
+    Ok(Tuner { journal: Journal::new(&Places::of_user()?.state), agent: AGENT_JAR })
+}
+
+fn apply(arguments: &Apply) -> Result<()> {
+    let wanted = arguments.wanted.read()?;
+    ensure!(!wanted.is_empty(), "say what is to be set, such as --compaction-throughput 64");
+    let cancel = interrupt::cancel_on_signals()?;
+    let tuner = tuner()?;
+    let target = target::find(Which::Address(nodes::address(&arguments.node)?))?;
+    let mut link = Link::open(&target, AGENT_JAR)?;
+    // Before it is measured for a while that nothing can come of it.
+    for (setting, _) in &wanted {
+        link.read_setting(setting)?;
+    }
+    let mut figures = BTreeMap::new();
+    let table = arguments.wanted.table.as_deref().filter(|_| arguments.compare);
+    if let Some(table) = table {
+        let mut beside = peers::Peers::find(&arguments.node, table, &arguments.watch)?;
+        figures = beside.measure(&arguments.watch, "before the change", &cancel)?;
+        if cancel.is_cancelled() {
+            bail!("cut short before anything was changed");
+        }
+    }
+    let mut made: Vec<Entry> = Vec::new();
+    for (setting, value) in wanted {
+        let called = setting.to_string();
+        let reached = (arguments.node.as_str(), &target, &mut link);
+        match tuner.apply(reached, setting, value, arguments.lease, figures.clone()) {
+            Ok(entry) => made.push(entry),
+            Err(error) => {
+                let broken = matches!(error, helenus_control::Error::Broken { .. });
+                let mut error = anyhow::Error::from(error).context(format!("{called} on {}", arguments.node));
+                if broken {
+                    error = error.context("it is not known whether it was changed, `helenus tune status` says");
+                }
+                for entry in made.iter().rev() {
+                    tuner.undo(entry).with_context(|| format!("{} is left changed", entry.setting))?;
+                }
+                return Err(error);
+            }
+        }
+    }
+    say_log(&mut link);
+    drop(link);
+    if arguments.json && table.is_none() {
+        println!("{}", serde_json::to_string_pretty(&made)?);
+    }
+    made.iter().for_each(|entry| say_made(entry, arguments));
+    if let Some(table) = table {
+        watch(&arguments.node, table, &arguments.watch, (&figures, arguments.json), &cancel)?;
+    }
+    Ok(())
+}
+
+fn say_made(entry: &Entry, arguments: &Apply) {
+    let now = entry.set.as_ref().unwrap_or(&entry.wanted);
+    terminal::done(format_args!(
+        "{} on {}: {} → {}",
+        entry.setting,
+        entry.node,
+        settings::text(&entry.before),
+        settings::text(now)
+    ));
+    let until = match arguments.lease {
+        Some(lease) => format!("it is put back in {}", settings::length(lease)),
+        None => "it stays until `helenus tune undo`, or until the node restarts".to_string(),
+    };
+    terminal::talk(terminal::dim(until));
+    if let Some(table) = &entry.setting.table {
+        terminal::talk(terminal::dim(format_args!(
+            "what compacts anew needs up to the table's size on disk more meanwhile; for all nodes, once it has proved itself:\n  {}",
+            settings::alter(table, &[("compaction", settings::literal(&entry.wanted))])
+        )));
+    }
+}
+
+fn compare(arguments: &Compare) -> Result<()> {
+    let cancel = interrupt::cancel_on_signals()?;
+    let of = |entry: &Entry| entry.node == arguments.node && entry.setting.table.as_deref() == Some(&arguments.table);
+    let before = tuner()?.journal.entries()?.into_iter().rfind(of).map(|entry| entry.figures).unwrap_or_default();
+    watch(&arguments.node, &arguments.table, &arguments.watch, (&before, arguments.json), &cancel)
+}
+
+fn watch(
+    node: &str,
+    table: &str,
+    watch: &Watch,
+    (before, as_json): (&BTreeMap<String, helenus_control::Measured>, bool),
+    cancel: &Cancel,
+) -> Result<()> {
+    let mut found = peers::Peers::find(node, table, watch)?;
+    let settled = found.settle(watch, cancel)?;
+    let now = found.measure(watch, "now", cancel)?;
+    let besides = peers::beside(node, before, &now);
+    if as_json {
+        let nodes =
+            json!({"node": node, "table": table, "settled": settled, "figures": besides, "before": before, "now": now});
+        println!("{}", serde_json::to_string_pretty(&nodes)?);
+    } else {
+        anstream::println!("{}", peers::table(&besides, now.len() - 1));
+    }
+    if !settled {
+        terminal::warn(format_args!(
+            "compactions are not done: the figures are of halfway; look again with `helenus tune compare --node {node} --table {table}`"
+        ));
+    }
+    Ok(())
+}
+
+/// The journal's entries, and what else is set on a node that is named.
+fn entries(tuner: &Tuner, node: Option<&str>, table: Option<&str>) -> Result<Vec<Entry>> {
+    let mut entries = tuner.journal.entries()?;
+    if let Some(node) = node {
+        entries.retain(|entry| entry.node == node);
+        match target::find(Which::Address(nodes::address(node)?)) {
+            Ok(target) => entries.extend(tuner.set_elsewhere(node, &target)?),
+            // What the journal has of a node that is down is known without it.
+            Err(error) if entries.is_empty() => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    entries.retain(|entry| table.is_none_or(|table| entry.setting.table.as_deref() == Some(table)));
+    Ok(entries)
+}
+
+fn status(arguments: &Status) -> Result<()> {
+    let tuner = tuner()?;
+    let entries = entries(&tuner, arguments.node.as_deref(), None)?;
+    let states: Vec<(Entry, State)> = entries.into_iter().map(|entry| (entry.clone(), tuner.state(&entry))).collect();
+    if arguments.json {
+        let both = |(entry, state): &(Entry, State)| -> Result<Value> {
+            let mut both = serde_json::to_value(entry)?;
+            if let (Value::Object(both), Value::Object(state)) = (&mut both, serde_json::to_value(state)?) {
+                both.extend(state);
+            }
+            Ok(both)
+        };
+        println!("{}", serde_json::to_string_pretty(&states.iter().map(both).collect::<Result<Vec<_>>>()?)?);
+    } else if states.is_empty() {
+        terminal::talk("nothing is tuned");
+    } else {
+        let header = ["node", "setting", "before", "set to", "since", "is"];
+        let rows = states.iter().map(|(entry, state)| {
+            vec![
+                entry.node.clone(),
+                entry.setting.to_string(),
+                settings::text(&entry.before),
+                settings::text(entry.set.as_ref().unwrap_or(&entry.wanted)),
+                settings::since(entry.made_ms),
+                state_text(state),
+            ]
+        });
+        anstream::println!("{}", terminal::table(&header, rows, 6));
+    }
+    if states.iter().any(|(_, state)| !matches!(state, State::Applied { .. } | State::Unknown { .. })) {
+        terminal::talk(terminal::dim("`helenus tune undo` takes what is no longer in force out of the journal"));
+    }
+    Ok(())
+}
+
+fn state_text(state: &State) -> String {
+    match state {
+        State::Applied { left_ms: None } => terminal::good("in force"),
+        State::Applied { left_ms: Some(left_ms) } => {
+            terminal::good(format_args!("in force for {} more", settings::length(Duration::from_millis(*left_ms))))
+        }
+        State::NotMade => "never made: helenus ended before it".to_string(),
+        State::Undone { by_lease: true } => "put back: its lease is over".to_string(),
+        State::Undone { by_lease: false } => "put back".to_string(),
+        State::Altered { now, in_schema: true } => {
+            format!("replaced by an ALTER TABLE: it is {}", settings::text(now))
+        }
+        State::Altered { now, in_schema: false } => format!("set by somebody else to {}", settings::text(now)),
+        State::Restarted => "gone: the node's process has ended".to_string(),
+        State::Unknown { reason } => terminal::severity_text("warning", format_args!("not known: {reason}")),
+    }
+}
+
+fn undo(arguments: &Undo) -> Result<()> {
+    let tuner = tuner()?;
+    let entries = entries(&tuner, arguments.node.as_deref(), arguments.table.as_deref())?;
+    if entries.is_empty() && !arguments.all {
+        bail!("nothing of that is tuned; `helenus tune status` shows what is");
+    }
+    let mut undone = Vec::new();
+    let mut failed = Vec::new();
+    // The last one first.
+    for entry in entries.iter().rev() {
+        match tuner.undo(entry) {
+            Ok(outcome) => undone.push((entry, outcome)),
+            Err(error) => failed.push(format!("{} on {}: {error}", entry.setting, entry.node)),
+        }
+    }
+    undone.iter().for_each(|(entry, undone)| say_undone(entry, undone));
+    if arguments.json {
+        let one = |(entry, undone): &(&Entry, Undone)| {
+            json!({"id": entry.id, "node": entry.node, "setting": entry.setting.name, "table": entry.setting.table,
+                "outcome": undone.outcome, "now": undone.now})
+        };
+        println!("{}", serde_json::to_string_pretty(&undone.iter().map(one).collect::<Vec<_>>())?);
+    } else if entries.is_empty() {
+        terminal::talk("nothing is tuned");
+    }
+    if !failed.is_empty() {
+        bail!("{} may be left changed, try again: {}", failed.len(), failed.join("; "));
+    }
+    Ok(())
+}
+
+fn say_undone(entry: &Entry, undone: &Undone) {
+    let (setting, node) = (&entry.setting, &entry.node);
+    let now = undone.now.as_ref().map(settings::text).unwrap_or_default();
+    match undone.outcome {
+        Outcome::Undone => terminal::done(format_args!("{setting} on {node} is {now} again")),
+        Outcome::Gone => terminal::done(format_args!("{setting} on {node} was {now} already")),
+        Outcome::Altered => terminal::warn(format_args!(
+            "{setting} on {node} was set by somebody else since, and stays so: it is {now}, and was {} before",
+            settings::text(&entry.before)
+        )),
+        Outcome::Dropped => terminal::done(format_args!("{node} has no such table any more: {setting} went with it")),
+        Outcome::Restarted => {
+            terminal::done(format_args!("the process of {node} has ended, and {setting} with it"));
+        }
+    }
+}
+
+impl settings::OfNode {
+    /// Each setting with what it is to be.
+    fn read(&self) -> Result<Vec<(Setting, Value)>> {
+        let mut wanted = Vec::new();
+        match (&self.table, &self.compaction) {
+            (Some(table), Some(text)) => wanted.push((Setting::compaction(table), settings::compaction(text)?)),
+            (None, Some(_)) => bail!("--compaction is of a table: name it with --table KEYSPACE.TABLE"),
+            (Some(_), None) | (None, None) => {}
+        }
+        let numbers = [
+            ("compaction-throughput", self.compaction_throughput),
+            ("concurrent-compactors", self.concurrent_compactors),
+        ];
+        wanted.extend(numbers.iter().filter_map(|(name, number)| Some((Setting::of_node(name), json!((*number)?)))));
+        let threads = |(stage, number): &(String, u32)| (Setting::of_node(&format!("{stage}-threads")), json!(number));
+        wanted.extend(self.threads.iter().map(threads));
+        Ok(wanted)
+    }
+}

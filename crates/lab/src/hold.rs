@@ -1,0 +1,37 @@
+//! Keeps leases in a node for as long as an experiment needs them.
+
+use helenus_control::Link;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// When this process is killed, nobody renews the leases, and the node is as it was after so long.
+pub(crate) const LEASE: Duration = Duration::from_secs(30);
+
+/// Renews leases in a node until it is dropped.
+pub(crate) struct Hold {
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Hold {
+    pub fn start(mut link: Link, renew: impl Fn(&mut Link) + Send + 'static) -> Hold {
+        let (end, ended) = channel();
+        let thread = std::thread::spawn(move || {
+            while ended.recv_timeout(LEASE / 3) == Err(RecvTimeoutError::Timeout) {
+                renew(&mut link);
+            }
+        });
+        Hold { end: Some(end), thread: Some(thread) }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic there would have been the link's, and the leases end without it.
+            let _ = thread.join();
+        }
+    }
+}
