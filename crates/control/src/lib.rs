@@ -1,4 +1,5 @@
-//! All that changes a running server, and how each change is undone: valves, and the probes that say where one would pay.
+//! All that changes a running server, and how each change is undone: valves, the probes that say where one would pay, and
+//! the [`placement`] of its threads.
 //!
 //! ```text
 //! valve add ─▶ Link ─▶ agent in the JVM ─▶ resident ─▶ gate or stage
@@ -7,8 +8,11 @@
 //!
 //! What is said is in agent/PROTOCOL.md.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
 mod error;
 mod link;
+pub mod placement;
 mod points;
 mod probes;
 mod valves;

@@ -3,7 +3,8 @@
 //! A thread's `schedstat` is one short line and is read at every tick; its long `sched`, only when the thread has run
 //! since the last tick. Both stay open, so that a tick is one `pread` for a thread that sleeps.
 
-use crate::names::{ThreadNames, thread_group};
+use crate::names::ThreadNames;
+use helenus_cassandra::threads::thread_group;
 use helenus_recording::rows::ThreadSample;
 use helenus_recording::{Clock, Recorder};
 use std::collections::HashMap;

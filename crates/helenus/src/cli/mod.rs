@@ -17,6 +17,7 @@ mod lab;
 mod load;
 mod nodes;
 mod phases;
+mod pin;
 mod points;
 mod probes;
 mod ps;
@@ -29,6 +30,7 @@ mod sql;
 mod stress;
 mod tables;
 mod target;
+mod unpin;
 mod up;
 mod valve;
 mod verify;
@@ -76,6 +78,8 @@ enum Command {
     Points(points::Arguments),
     Probes(probes::Arguments),
     Valve(valve::Arguments),
+    Pin(pin::Arguments),
+    Unpin(unpin::Arguments),
     Lab(lab::Arguments),
     Compare(compare::Arguments),
     Doctor(doctor::Arguments),
@@ -106,6 +110,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Points(arguments) => points::run(&arguments),
         Command::Probes(arguments) => probes::run(&arguments),
         Command::Valve(arguments) => valve::run(arguments),
+        Command::Pin(arguments) => pin::run(&arguments),
+        Command::Unpin(arguments) => unpin::run(&arguments),
         Command::Lab(arguments) => lab::run(arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
