@@ -1,8 +1,9 @@
 //! What is done to running nodes for a variant, and undone after it.
 
 use crate::Variant;
+use crate::placement::Placement;
+use crate::site::Site;
 use crate::valves::Valves;
-use std::net::SocketAddr;
 
 /// One change of running nodes.
 pub trait Change {
@@ -15,9 +16,17 @@ pub trait Change {
 
 /// What a variant changes on nodes that run: the one place where each kind of change is made of what the file says.
 /// Nothing is done yet. `agent` is the jar that takes the commands for valves.
-pub(crate) fn changes(variant: &Variant, nodes: &[SocketAddr], agent: &'static [u8]) -> Vec<Box<dyn Change>> {
-    let each = nodes.iter().filter(|_| !variant.valves.is_empty());
-    each.map(|node| Box::new(Valves::new(*node, agent, &variant.valves)) as Box<dyn Change>).collect()
+pub(crate) fn changes(variant: &Variant, site: &Site, agent: &'static [u8]) -> Vec<Box<dyn Change>> {
+    let mut changes: Vec<Box<dyn Change>> = Vec::new();
+    for node in &site.nodes {
+        if !variant.valves.is_empty() {
+            changes.push(Box::new(Valves::new(*node, agent, &variant.valves)));
+        }
+        if let Some(settings) = &variant.placement {
+            changes.push(Box::new(Placement::new(*node, settings, site.interrupts.as_ref())));
+        }
+    }
+    changes
 }
 
 /// Changes that are in force. However a run ends, they are undone, the last one first.

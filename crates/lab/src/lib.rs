@@ -6,6 +6,7 @@ mod blocks;
 mod change;
 mod experiment;
 mod link;
+mod placement;
 mod probes;
 mod restore;
 mod run;

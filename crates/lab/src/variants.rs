@@ -1,6 +1,7 @@
 //! What an experiment compares: its variants, and how they are run in blocks.
 
-use crate::ExperimentError as Error;
+use crate::{ExperimentError as Error, placement};
+use helenus_control::placement::Settings;
 use helenus_load::strict::{Count, FromValue, Section};
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -47,6 +48,8 @@ pub struct Variant {
     pub settings: Vec<String>,
     /// After those of the experiment's node.
     pub jvm_options: Vec<String>,
+    /// Where the threads of the nodes go.
+    pub placement: Option<Settings>,
 }
 
 impl Variants {
@@ -141,6 +144,7 @@ impl Variant {
             valves,
             settings: section.optional("settings")?.unwrap_or_default(),
             jvm_options: section.optional("jvm_options")?.unwrap_or_default(),
+            placement: section.section("placement")?.map(placement::read).transpose()?,
         };
         section.finish()?;
         Ok(variant)

@@ -10,8 +10,6 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 const COUNTS: &str = "/proc/interrupts";
-/// Fewer on all CPUs together take no time to speak of, wherever they are served.
-const FEWEST_PER_S: f64 = 20.0;
 
 /// The interrupts that each CPU has served since boot, as they are counted now.
 #[derive(Debug, Clone)]
@@ -108,20 +106,19 @@ impl Served {
     }
 
     /// The fewest CPUs that serve this share of all interrupts.
-    pub(super) fn busy_cpus(&self, share: f64) -> Result<CpuSet, Error> {
-        Ok(most(self.by_cpu(), self.enough()? * share).into_iter().collect())
+    pub(super) fn busy_cpus(&self, share: f64) -> CpuSet {
+        most(self.by_cpu(), self.per_s() * share).into_iter().collect()
     }
 
     /// The fewest interrupts that are this share of all.
-    pub(super) fn busy_interrupts(&self, share: f64) -> Result<Vec<&Interrupt>, Error> {
+    pub(super) fn busy_interrupts(&self, share: f64) -> Vec<&Interrupt> {
         let by_position = self.interrupts.iter().map(Interrupt::per_s).enumerate().collect();
-        Ok(most(by_position, self.enough()? * share).into_iter().map(|position| &self.interrupts[position]).collect())
+        most(by_position, self.per_s() * share).into_iter().map(|position| &self.interrupts[position]).collect()
     }
 
-    /// All interrupts by second, where they are worth a thought.
-    fn enough(&self) -> Result<f64, Error> {
-        let per_s: f64 = self.interrupts.iter().map(Interrupt::per_s).sum();
-        if per_s < FEWEST_PER_S { Err(Error::NothingBusy { per_s, seconds: self.seconds }) } else { Ok(per_s) }
+    /// All interrupts by second.
+    pub(super) fn per_s(&self) -> f64 {
+        self.interrupts.iter().map(Interrupt::per_s).sum()
     }
 }
 
@@ -199,16 +196,16 @@ mod tests {
         let found = before.until(&InterruptCounts::read(after, at + Duration::from_secs(2)));
         let eth0 = Interrupt { irq: 24, device: "eth0".into(), served: vec![Rate { cpu: 1, per_s: 10.0 }] };
         assert_eq!(found, Served { seconds: 2.0, interrupts: vec![eth0] });
-        assert!(matches!(found.busy_cpus(0.8), Err(Error::NothingBusy { .. })));
+        assert_eq!((found.per_s(), found.busy_cpus(0.8).to_string().as_str()), (10.0, "1"));
     }
 
     #[test]
     fn the_busy_ones_serve_most() {
         let some = served(&[(1, 0, 50.0), (2, 1, 900.0), (3, 2, 30.0), (3, 3, 20.0)]);
-        assert_eq!(some.busy_cpus(0.8).unwrap().to_string(), "1");
-        assert_eq!(some.busy_cpus(0.95).unwrap().to_string(), "0-1");
-        assert_eq!(some.busy_cpus(1.0).unwrap().to_string(), "0-3");
-        let busy: Vec<u32> = some.busy_interrupts(0.93).unwrap().iter().map(|interrupt| interrupt.irq).collect();
+        assert_eq!(some.busy_cpus(0.8).to_string(), "1");
+        assert_eq!(some.busy_cpus(0.95).to_string(), "0-1");
+        assert_eq!(some.busy_cpus(1.0).to_string(), "0-3");
+        let busy: Vec<u32> = some.busy_interrupts(0.93).iter().map(|interrupt| interrupt.irq).collect();
         assert_eq!(busy, [2, 1]);
     }
 
@@ -221,7 +218,7 @@ mod tests {
             let some = served(&rates);
             let by_cpu = some.by_cpu();
             let total: f64 = by_cpu.values().sum();
-            let busy = some.busy_cpus(share).unwrap();
+            let busy = some.busy_cpus(share);
             let sum: f64 = busy.iter().map(|cpu| by_cpu[&cpu]).sum();
             let least = busy.iter().map(|cpu| by_cpu[&cpu]).fold(f64::INFINITY, f64::min);
             prop_assert!(sum >= total * share * (1.0 - 1e-9) && sum - least < total * share);

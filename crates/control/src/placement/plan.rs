@@ -86,7 +86,7 @@ fn moves(served: &Served, share: f64, to: &CpuSet, room: &Room) -> Result<Vec<Mo
         return Err(Error::Offline { cpus: offline, online: online.clone() });
     }
     let mut moves = Vec::new();
-    for interrupt in served.busy_interrupts(share)? {
+    for interrupt in served.busy_interrupts(share) {
         let from = interrupts::affinity(interrupt.irq)?;
         if !from.is_subset(to) {
             let (irq, device, per_s) = (interrupt.irq, interrupt.device.clone(), interrupt.per_s());
@@ -98,8 +98,8 @@ fn moves(served: &Served, share: f64, to: &CpuSet, room: &Room) -> Result<Vec<Mo
 
 fn served_remark(served: &Served, share: f64) -> String {
     let by_cpu = served.by_cpu();
-    let per_s: f64 = by_cpu.values().sum();
-    let busy = served.busy_cpus(share).unwrap_or_default();
+    let per_s = served.per_s();
+    let busy = served.busy_cpus(share);
     let of_busy: f64 = busy.iter().filter_map(|cpu| by_cpu.get(&cpu)).sum();
     let first = served.interrupts.iter().max_by(|left, right| left.per_s().total_cmp(&right.per_s()));
     let most = first.map_or_else(String::new, |first| format!(", {:.0} of them {}", first.per_s(), first.device));

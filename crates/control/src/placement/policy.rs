@@ -162,8 +162,11 @@ fn cpus_of_groups(pid: i32, groups: &[Group], room: &Room) -> Result<Vec<(Group,
 /// The CPUs that are left when those of the busy interrupts are not used.
 fn quiet(settings: &Settings, room: &Room, served: Option<&Served>) -> Result<CpuSet, Error> {
     let busy = match (&settings.move_interrupts, served) {
+        (_, Some(served)) if served.per_s() < settings.idle_below_per_s => {
+            return Err(Error::NothingBusy { per_s: served.per_s(), seconds: served.seconds });
+        }
         (Some(cpus), _) => cpus.clone(),
-        (None, Some(served)) => served.busy_cpus(settings.busy_share)?,
+        (None, Some(served)) => served.busy_cpus(settings.busy_share),
         (None, None) => CpuSet::default(),
     };
     let quiet = room.allowed.without(&busy);
@@ -173,7 +176,7 @@ fn quiet(settings: &Settings, room: &Room, served: Option<&Served>) -> Result<Cp
 #[cfg(test)]
 mod tests {
     use super::super::interrupts::{Interrupt, Rate};
-    use super::super::{Limits, Topology};
+    use super::super::{Limits, Strategy, Topology};
     use super::*;
     use proptest::prelude::*;
 

@@ -56,7 +56,7 @@ impl Room {
     }
 
     /// What a person should know of it, in sentences.
-    pub(super) fn remarks(&self) -> Vec<String> {
+    pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let (allowed, online) = (&self.allowed, &self.topology.online);
         if let Some(cpuset) = self.limits.cpuset.as_ref().filter(|cpuset| !online.is_subset(&cpuset.cpus)) {

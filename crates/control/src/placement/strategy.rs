@@ -32,6 +32,8 @@ pub struct Settings {
     pub seed: u64,
     /// The CPUs that serve so much of all interrupts are those to keep off.
     pub busy_share: f64,
+    /// Fewer interrupts by second on all CPUs together are an error: there is nothing to keep off.
+    pub idle_below_per_s: f64,
     /// Where the busy interrupts are gathered, and the threads are not.
     pub move_interrupts: Option<CpuSet>,
 }
@@ -70,9 +72,18 @@ impl Strategy {
 impl Settings {
     /// The share of all interrupts that is kept away from, unless it is said otherwise.
     pub const BUSY_SHARE: f64 = 0.8;
+    /// Fewer take no time to speak of, wherever they are served.
+    const IDLE_BELOW_PER_S: f64 = 20.0;
 
     pub fn new(strategy: Strategy) -> Settings {
-        Settings { strategy, groups: Vec::new(), seed: 1, busy_share: Settings::BUSY_SHARE, move_interrupts: None }
+        Settings {
+            strategy,
+            groups: Vec::new(),
+            seed: 1,
+            busy_share: Settings::BUSY_SHARE,
+            idle_below_per_s: Settings::IDLE_BELOW_PER_S,
+            move_interrupts: None,
+        }
     }
 
     /// Whether they belong together; nothing of the process or the machine is looked at.
@@ -82,9 +93,9 @@ impl Settings {
         let rests = self.groups.iter().filter(|group| group.cpus == Some(Cpus::Rest)).count();
         match self.strategy {
             Strategy::Groups if with_cpus == 0 || with_cpus < self.groups.len() => {
-                wrong("groups with their CPUs, such as --group CompactionExecutor=0-1")
+                wrong("groups with their CPUs, such as CompactionExecutor=0-1")
             }
-            Strategy::Groups if rests > 1 => wrong("`rest` for one --group only; write NAME,NAME=rest"),
+            Strategy::Groups if rests > 1 => wrong("`rest` for one of the groups only; write NAME,NAME=rest"),
             Strategy::None if !self.groups.is_empty() => wrong("no groups: it leaves all threads as they are"),
             Strategy::Groups | Strategy::None => self.check_moves(),
             _ if with_cpus > 0 => wrong("groups without CPUs, the only ones that it then places; `groups` takes CPUs"),
@@ -96,7 +107,7 @@ impl Settings {
         let wrong = |takes| Err(Error::Settings { strategy: self.strategy.name(), takes });
         match &self.move_interrupts {
             Some(_) if self.strategy != Strategy::InterruptAware => {
-                wrong("no --move-interrupts: only interrupt-aware looks for busy interrupts")
+                wrong("no interrupts to move: interrupt-aware looks for busy ones")
             }
             Some(cpus) if cpus.is_empty() => wrong("a CPU at least to move interrupts to"),
             _ if !(self.busy_share > 0.0 && self.busy_share <= 1.0) => wrong("a busy share above 0 and up to 1"),

@@ -29,7 +29,7 @@ pub struct Thread {
 
 impl Thread {
     /// None when it has ended.
-    pub(super) fn read(pid: i32, tid: i32) -> io::Result<Option<Thread>> {
+    pub fn read(pid: i32, tid: i32) -> io::Result<Option<Thread>> {
         let thread = || -> io::Result<Thread> {
             let stat = parse_stat(&text(&format!("/proc/{pid}/task/{tid}/stat"))?);
             let stat = stat.ok_or_else(|| io::Error::other("/proc has no `stat` as it is known"))?;
