@@ -69,6 +69,7 @@ bench: build
 	$(CARGO_TARGET_DIR)/release/examples/client_cost 3
 	python3 xtask/peers $(HELENUS)
 	$(CARGO_TARGET_DIR)/release/examples/source_cost 5
+	$(CARGO_TARGET_DIR)/release/examples/placement_cost
 	cargo bench --locked --workspace --bench million
 	$(MVN) -P bench test-compile exec:exec
 	cd web && npm run --silent measure

@@ -6,25 +6,35 @@ use std::time::{Duration, Instant};
 
 /// The fields of /proc/PID/stat used here (proc_pid_stat(5)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stat {
+pub struct Stat {
     /// One letter: R running, S sleeping, D disk, T stopped, Z zombie, …
-    pub(crate) state: char,
+    pub state: char,
+    /// Fields 14 and 15: CPU time in clock ticks, the user's and the system's.
+    pub cpu_ticks: u64,
     /// Field 22: start time in clock ticks since boot; with the pid it names a process for good.
-    pub(crate) start_ticks: u64,
+    pub start_ticks: u64,
+    /// Field 39: the CPU that it ran on last.
+    pub last_cpu: u32,
 }
 
-/// Reads /proc/PID/stat's text. The command in parentheses may hold anything, `)` and spaces
+/// Reads the text of /proc/PID/stat, or that of a thread. The command in parentheses may hold anything, `)` and spaces
 /// included, so fields are counted from the last `)`.
-pub(crate) fn parse_stat(text: &str) -> Option<Stat> {
+#[must_use]
+pub fn parse_stat(text: &str) -> Option<Stat> {
     let rest = &text[text.rfind(')')? + 1..];
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?.chars().next()?;
-    // The state is field 3, so field 22 is the 19th after it.
-    let start_ticks = fields.nth(18)?.parse().ok()?;
-    Some(Stat { state, start_ticks })
+    // The state is field 3, so field 14 is the 11th after it.
+    let user_ticks: u64 = fields.nth(10)?.parse().ok()?;
+    let system_ticks: u64 = fields.next()?.parse().ok()?;
+    let start_ticks = fields.nth(6)?.parse().ok()?;
+    let last_cpu = fields.nth(16)?.parse().ok()?;
+    Some(Stat { state, cpu_ticks: user_ticks.checked_add(system_ticks)?, start_ticks, last_cpu })
 }
 
-pub(crate) fn stat(pid: i32) -> Option<Stat> {
+/// None when there is no such process.
+#[must_use]
+pub fn stat(pid: i32) -> Option<Stat> {
     parse_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
@@ -38,7 +48,7 @@ pub(crate) fn describe(pid: i32) -> String {
 
 /// A process as it was when it was seen: a later process with the same pid is not it.
 #[derive(Debug)]
-pub(crate) struct Process {
+pub struct Process {
     pid: i32,
     start_ticks: u64,
     /// Signals sent through it reach this process or nobody. Absent before Linux 5.3.
@@ -48,7 +58,8 @@ pub(crate) struct Process {
 impl Process {
     /// The living process `pid` that started at `start_ticks`; `None` when it has ended (a zombie
     /// has) or another has taken its pid.
-    pub(crate) fn find(pid: i32, start_ticks: u64) -> Option<Self> {
+    #[must_use]
+    pub fn find(pid: i32, start_ticks: u64) -> Option<Self> {
         // The descriptor comes first: once it is held, what stat says is about its process or a
         // successor, and a successor's start differs.
         let pidfd = open_pidfd(pid);
@@ -56,7 +67,8 @@ impl Process {
         process.is_alive().then_some(process)
     }
 
-    pub(crate) fn is_alive(&self) -> bool {
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
         stat(self.pid).is_some_and(|stat| stat.start_ticks == self.start_ticks && !matches!(stat.state, 'Z' | 'X'))
     }
 
@@ -159,8 +171,9 @@ mod tests {
     proptest! {
         #[test]
         fn fields_are_found_whatever_the_command_is(name in "[ -~]{0,15}", ticks: u64) {
-            let text = format!("41 ({name}) S 1 41 41 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 9 0 {ticks} 1000 200\n");
-            prop_assert_eq!(parse_stat(&text), Some(Stat { state: 'S', start_ticks: ticks }));
+            let memory = "1000 200 18446744073709551615 1 1 0 0 0 0 0 4096 17642 0 0 0 17";
+            let text = format!("41 ({name}) S 1 41 41 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 9 0 {ticks} {memory} 3 0 0 0\n");
+            prop_assert_eq!(parse_stat(&text), Some(Stat { state: 'S', cpu_ticks: 11, start_ticks: ticks, last_cpu: 3 }));
         }
 
         #[test]

@@ -1,5 +1,5 @@
 //! All that changes a running server, and how each change is undone: valves, the probes that say where one would pay, and
-//! settings of one node.
+//! settings of one node, and the [`placement`] of its threads.
 //!
 //! ```text
 //! valve add ─▶ Link ─▶ agent in the JVM ─▶ resident ─▶ gate or stage
@@ -9,8 +9,11 @@
 //!
 //! What is said is in agent/PROTOCOL.md.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
 mod error;
 mod link;
+pub mod placement;
 mod points;
 mod probes;
 mod tuning;

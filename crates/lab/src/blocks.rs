@@ -4,7 +4,7 @@ use crate::change::{Applied, changes};
 use crate::run::Driven;
 use crate::site::Site;
 use crate::stage::{Stage, plan};
-use crate::{Error, Restore, Variant, Variants, restore};
+use crate::{Error, Restore, Variant, Variants, placement, restore};
 use helenus_load::Workload;
 use helenus_recording::rows::Mark;
 
@@ -116,8 +116,13 @@ impl Blocks<'_> {
             // What is set of a table needs it.
             restore::create(site.nodes[0], self.workload)?;
         }
+        if block == 1 && variant.placement.is_some() {
+            for remark in placement::remarks(&site.nodes) {
+                stage.remark(remark);
+            }
+        }
         let failed = |reason| Error::Change { variant: variant.name.clone(), reason };
-        let applied = Applied::new(changes(variant, &site.nodes, stage.run.agent)).map_err(failed)?;
+        let applied = Applied::new(changes(variant, site, stage.run.agent)).map_err(failed)?;
         let start_ns = stage.recorder.clock().now_ns();
         let loads = stage.parts(&site.nodes, self.workload, &parts);
         let end_ns = stage.recorder.clock().now_ns();

@@ -1,11 +1,12 @@
 //! What is done to running nodes for a variant, and undone after it.
 
 use crate::Variant;
+use crate::placement::Placement;
+use crate::site::Site;
 use crate::tables::{Grace, Tunings};
 use crate::valves::Valves;
 use helenus_control::Setting;
 use serde_json::{Value, json};
-use std::net::SocketAddr;
 
 /// One change of running nodes.
 pub trait Change {
@@ -18,10 +19,10 @@ pub trait Change {
 
 /// What a variant changes on nodes that run: the one place where each kind of change is made of what the file says.
 /// Nothing is done yet. `agent` is the jar that takes the commands.
-pub(crate) fn changes(variant: &Variant, nodes: &[SocketAddr], agent: &'static [u8]) -> Vec<Box<dyn Change>> {
+pub(crate) fn changes(variant: &Variant, site: &Site, agent: &'static [u8]) -> Vec<Box<dyn Change>> {
     let mut changes: Vec<Box<dyn Change>> = Vec::new();
     for table in &variant.tables {
-        if let Some((seconds, node)) = table.gc_grace_seconds.zip(nodes.first()) {
+        if let Some((seconds, node)) = table.gc_grace_seconds.zip(site.nodes.first()) {
             changes.push(Box::new(Grace::new(*node, &table.name, seconds)));
         }
     }
@@ -29,12 +30,15 @@ pub(crate) fn changes(variant: &Variant, nodes: &[SocketAddr], agent: &'static [
     let of_tables = of_tables.filter_map(|table| Some((Setting::compaction(&table.name), table.compaction.clone()?)));
     let of_node = variant.numbers.iter().map(|(name, number)| (Setting::of_node(name), json!(number)));
     let settings: Vec<(Setting, Value)> = of_tables.chain(of_node).collect();
-    for node in nodes {
+    for node in &site.nodes {
         if !settings.is_empty() {
             changes.push(Box::new(Tunings::new(*node, agent, settings.clone())));
         }
         if !variant.valves.is_empty() {
             changes.push(Box::new(Valves::new(*node, agent, &variant.valves)));
+        }
+        if let Some(settings) = &variant.placement {
+            changes.push(Box::new(Placement::new(*node, settings, site.interrupts.as_ref())));
         }
     }
     changes

@@ -7,6 +7,7 @@ mod change;
 mod experiment;
 mod hold;
 mod link;
+mod placement;
 mod probes;
 mod restore;
 mod run;

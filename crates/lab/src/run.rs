@@ -54,6 +54,8 @@ pub enum Progress<'a> {
     Observe(Event),
     /// A sentence about the step that begins.
     Step(String),
+    /// A sentence to keep in mind.
+    Remark(&'a str),
     Load(&'a helenus_load::Progress),
 }
 

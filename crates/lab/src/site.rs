@@ -5,6 +5,7 @@ use crate::stage::Stage;
 use crate::{Error, Progress, Restore, Variant};
 use helenus_cassandra::target::{self, Which};
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
+use helenus_control::placement::InterruptCounts;
 use helenus_observe::{
     Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
 };
@@ -13,6 +14,8 @@ use std::net::SocketAddr;
 /// The nodes of an experiment while they are watched: a local cluster of its own, or those that were given.
 pub(crate) struct Site {
     pub nodes: Vec<SocketAddr>,
+    /// The interrupts of this machine, counted when the nodes were ready; None where they can't be.
+    pub interrupts: Option<InterruptCounts>,
     cluster: Option<Cluster>,
     observation: Observation,
     probes: Probes,
@@ -55,7 +58,7 @@ impl Site {
                 return Err(Error::Probes(reason));
             }
         };
-        Ok(Site { nodes, cluster, observation, probes })
+        Ok(Site { nodes, interrupts: InterruptCounts::now().ok(), cluster, observation, probes })
     }
 
     /// Whether the nodes are the experiment's own, with data that it may remove.

@@ -28,6 +28,8 @@ pub(crate) struct Stage<'s> {
     pub ended: Option<String>,
     /// What is not sure to have been undone.
     pub left: Vec<String>,
+    /// What was said to be kept in mind.
+    remarks: Vec<String>,
 }
 
 impl<'s> Stage<'s> {
@@ -38,12 +40,20 @@ impl<'s> Stage<'s> {
         tell: &'s mut dyn FnMut(Progress<'_>),
     ) -> Stage<'s> {
         let (events, heard) = channel();
-        Stage { run, recorder, cancel, tell, events, heard, ended: None, left: Vec::new() }
+        Stage { run, recorder, cancel, tell, events, heard, ended: None, left: Vec::new(), remarks: Vec::new() }
     }
 
     /// A sentence about the step that begins.
     pub fn say(&mut self, text: impl Into<String>) {
         (self.tell)(Progress::Step(text.into()));
+    }
+
+    /// A sentence to keep in mind, once.
+    pub fn remark(&mut self, text: String) {
+        if !self.remarks.contains(&text) {
+            (self.tell)(Progress::Remark(&text));
+            self.remarks.push(text);
+        }
     }
 
     /// Hands on what the sources said.

@@ -1,7 +1,8 @@
 //! What an experiment compares: its variants, and how they are run in blocks.
 
-use crate::ExperimentError as Error;
 use crate::tables::TableSettings;
+use crate::{ExperimentError as Error, placement};
+use helenus_control::placement::Settings;
 use helenus_load::strict::{Count, FromValue, Section};
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -57,6 +58,8 @@ pub struct Variant {
     pub tables: Vec<TableSettings>,
     /// What it sets of each node, by the agent's names, such as `compaction-throughput`.
     pub numbers: Vec<(&'static str, u64)>,
+    /// Where the threads of the nodes go.
+    pub placement: Option<Settings>,
 }
 
 impl Variants {
@@ -100,8 +103,8 @@ impl Variants {
             self.blocks = usize::try_from(blocks).unwrap_or(usize::MAX);
         }
         if let Some(runs) = lab.optional::<i64>("warm_up_runs")? {
-            self.warm_up_runs = usize::try_from(runs)
-                .map_err(|_| lab.error_at("warm_up_runs", "`warm_up_runs` is 0 or more"))?;
+            self.warm_up_runs =
+                usize::try_from(runs).map_err(|_| lab.error_at("warm_up_runs", "`warm_up_runs` is 0 or more"))?;
         }
         let names: Vec<&str> = self.list.iter().map(|variant| variant.name.as_str()).collect();
         if let Some(position) = lab.choice("baseline", &names)? {
@@ -176,6 +179,7 @@ impl Variant {
             numbers,
             settings: section.optional("settings")?.unwrap_or_default(),
             jvm_options: section.optional("jvm_options")?.unwrap_or_default(),
+            placement: section.section("placement")?.map(placement::read).transpose()?,
         };
         section.finish()?;
         Ok(variant)
@@ -272,7 +276,8 @@ mod tests {
         assert_eq!((two.blocks, two.warm_up_runs, two.restore), (8, 1, Restore::Nothing));
         assert_eq!(two.baseline().name, "none");
         assert!(two.need_fresh_nodes());
-        let lab = "[lab]\nblocks = 3\nbaseline = \"a\"\nseed = 7\nrest = \"1s\"\nrestore = \"populate\"\nwarm_up_runs = 0\n";
+        let lab =
+            "[lab]\nblocks = 3\nbaseline = \"a\"\nseed = 7\nrest = \"1s\"\nrestore = \"populate\"\nwarm_up_runs = 0\n";
         let two = read(&format!("{lab}[[variant]]\nname = \"a\"\n[[variant]]\nname = \"b\"\n"));
         assert_eq!((two.blocks, two.warm_up_runs, two.baseline().name.as_str(), two.seed), (3, 0, "a", 7));
         assert_eq!((two.rest, two.restore), (Duration::from_secs(1), Restore::Populate));

@@ -23,7 +23,7 @@ mod wire;
 pub use ebpf::Missing;
 pub use import::{Error as ImportError, ImportFormat, ImportOptions, Imported, Place, import};
 pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};
-pub use names::{ThreadNames, thread_group};
+pub use names::ThreadNames;
 pub use observation::{Error, Observation, Options};
 pub use page_cache::page_cache_available;
 pub use sched::{SchedOptions, sched_available};

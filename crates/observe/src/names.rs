@@ -1,10 +1,8 @@
 //! Names of threads: what the JVM calls them, and the group that each belongs to.
 
+use helenus_cassandra::threads::{KERNEL_KEEPS, thread_group};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
-
-/// Bytes of a thread's name that the kernel keeps.
-const KERNEL_KEEPS: usize = 15;
 
 /// Full Java names by kernel thread id, as the agent tells them. The kernel itself keeps 15 characters.
 #[derive(Debug, Clone, Default)]
@@ -43,15 +41,6 @@ impl ThreadNames {
     }
 }
 
-/// The name of a thread without its number: what remains before a parenthesis, without numbers at its end and what
-/// joins them. A name that is nothing else stays whole.
-pub fn thread_group(name: &str) -> &str {
-    let named = name.split('(').next().unwrap_or(name);
-    let is_number = |c: char| c.is_ascii_digit() || matches!(c, '-' | ':' | '#' | '_' | '.' | '/' | '@' | ' ');
-    let group = named.trim_end_matches(is_number);
-    if group.is_empty() { name } else { group }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,24 +56,5 @@ mod tests {
         assert_eq!(names.group("MutationStage-9"), "MutationStage");
         names.set(9, "Native-Transport-Auth-Requests-1");
         assert_eq!(names.group("Native-Transpor"), "Native-Transpor", "it may be either");
-    }
-
-    #[test]
-    fn groups_are_names_without_numbers() {
-        for (name, group) in [
-            ("Native-Transport-Requests-12", "Native-Transport-Requests"),
-            ("MutationStage-1", "MutationStage"),
-            ("CompactionExecutor:1", "CompactionExecutor"),
-            ("PerDiskMemtableFlushWriter_0:3", "PerDiskMemtableFlushWriter"),
-            ("epollEventLoopGroup-5-1", "epollEventLoopGroup"),
-            ("GC Thread#0", "GC Thread"),
-            ("C2 CompilerThread0", "C2 CompilerThread"),
-            ("RMI TCP Connection(4)-127.0.0.1", "RMI TCP Connection"),
-            ("G1 Main Marker", "G1 Main Marker"),
-            ("7", "7"),
-            ("", ""),
-        ] {
-            assert_eq!(thread_group(name), group);
-        }
     }
 }

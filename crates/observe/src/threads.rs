@@ -4,7 +4,8 @@
 //! long to write, is read once a second, and only when the thread has run since. Both stay open, so that a tick is one `pread`
 //! for a thread that sleeps.
 
-use crate::names::{ThreadNames, thread_group};
+use crate::names::ThreadNames;
+use helenus_cassandra::threads::thread_group;
 use helenus_recording::rows::ThreadSample;
 use helenus_recording::{Clock, Recorder};
 use std::collections::HashMap;

@@ -25,7 +25,7 @@ const fn lower(name: &'static str, unit: &'static str, meaning: &'static str) ->
 }
 
 /// Every figure, in the order in which they are shown. All are of the measured phases alone.
-pub const METRICS: [Metric; 18] = [
+pub const METRICS: [Metric; 21] = [
     lower(
         "client_time",
         "s",
@@ -51,6 +51,9 @@ pub const METRICS: [Metric; 18] = [
     ),
     lower("gc_share", "share", "share of the time in which a collection stopped the node"),
     lower("switches_per_request", "count", "context switches of the node's threads by request"),
+    lower("involuntary_switches_per_request", "count", "times that a thread of the node was preempted, by request"),
+    lower("migrations_per_request", "count", "moves of the node's threads from one CPU to another, by request"),
+    lower("run_queue_per_request", "µs", "time that threads of the node were ready and waited for a CPU, by request"),
     lower("cpu_per_request", "µs", "CPU time of the node by request"),
     lower("disk_bytes", "B", "disk space of the live SSTables of the tables in use, all nodes together, at the end"),
     lower("sstables_per_read", "count", "95th percentile of SSTables met by a read, over the node's last minutes"),

@@ -169,9 +169,16 @@ fn of_nodes(
     let first = |values: Vec<Option<f64>>| values.into_iter().next().flatten();
     let cost = filled(&query::SERVER_COST, "time_ns")?;
     let requests = requests as f64;
-    figures.extend(first(cost.numbers_or_null("cpu_ns")?).map(|ns| ("cpu_per_request", ns / 1e3 / requests)));
-    let switches = first(cost.numbers_or_null("switches")?);
-    figures.extend(switches.map(|switches| ("switches_per_request", switches / requests)));
+    for (name, column, unit) in [
+        ("switches_per_request", "switches", 1.0),
+        ("involuntary_switches_per_request", "involuntary_switches", 1.0),
+        ("migrations_per_request", "migrations", 1.0),
+        ("run_queue_per_request", "run_queue_ns", 1e3),
+        ("cpu_per_request", "cpu_ns", 1e3),
+    ] {
+        let total = first(cost.numbers_or_null(column)?);
+        figures.extend(total.map(|total| (name, total / unit / requests)));
+    }
     let in_node = first(filled(&query::TIME_IN_NODE, "start_ns")?.numbers_or_null("time_in_node_ms")?);
     figures.extend(in_node.map(|ms| ("time_in_node", ms)));
     let local = first(filled(&query::LOCAL_TIME, "time_ns")?.numbers_or_null("local_time_ms")?);

@@ -120,7 +120,10 @@ fn machine(recorder: &Recorder, (from, to): (i64, i64), takes: f64) {
             node: NODE,
             process: "server",
             cpu_ns: MS,
+            run_queue_ns: Some(MS / 2),
+            migrations: Some(2),
             voluntary_switches: Some(1),
+            involuntary_switches: Some(3),
             ..rows::ThreadSample::default()
         });
         recorder.append(rows::WireRequest {
@@ -172,6 +175,16 @@ fn what_variants_are_worth_is_found() {
     holds("quick", "time_in_node", 0.7, Verdict::Better);
     holds("quick", "switches_per_request", 0.7, Verdict::Better);
     holds("slow", "cpu_per_request", 1.2, Verdict::Worse);
+    let none = |metric: &str| figure(of(&comparison, "quick"), metric).baseline;
+    let (cpu_us, switches) = (none("cpu_per_request"), none("switches_per_request"));
+    for (metric, truth) in [
+        ("run_queue_per_request", cpu_us / 2.0),
+        ("migrations_per_request", switches / 2.0),
+        ("involuntary_switches_per_request", switches * 0.75),
+    ] {
+        assert!((none(metric) / truth - 1.0).abs() < 1e-9, "{metric}: {} and not {truth}", none(metric));
+        holds("quick", metric, 0.7, Verdict::Better);
+    }
     holds("quick", "gc_share", 1.0 / 0.7, Verdict::Worse);
     assert_eq!(figure(of(&comparison, "quick"), "error_share").verdict, Verdict::NoDifference);
     let quick = &of(&comparison, "quick").sentence;

@@ -72,6 +72,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Progress::Cluster(progress) => nodes::show(&mut steps, &progress),
         Progress::Observe(event) => steps.keep(|| super::say_event(&event)),
         Progress::Step(text) => steps.step(text),
+        Progress::Remark(text) => steps.keep(|| terminal::talk(terminal::dim(text))),
         Progress::Load(progress) => live.show(&mut steps, progress),
     })?;
     drop(steps);

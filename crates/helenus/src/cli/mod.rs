@@ -19,6 +19,7 @@ mod nodes;
 mod opened;
 mod peers;
 mod phases;
+mod pin;
 mod points;
 mod probes;
 mod ps;
@@ -33,6 +34,7 @@ mod stress;
 mod tables;
 mod target;
 mod tune;
+mod unpin;
 mod up;
 mod valve;
 mod verify;
@@ -81,6 +83,8 @@ enum Command {
     Probes(probes::Arguments),
     Valve(valve::Arguments),
     Tune(tune::Arguments),
+    Pin(pin::Arguments),
+    Unpin(unpin::Arguments),
     Lab(lab::Arguments),
     Compare(compare::Arguments),
     Doctor(doctor::Arguments),
@@ -112,6 +116,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Probes(arguments) => probes::run(&arguments),
         Command::Valve(arguments) => valve::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
+        Command::Pin(arguments) => pin::run(&arguments),
+        Command::Unpin(arguments) => unpin::run(&arguments),
         Command::Lab(arguments) => lab::run(arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Doctor(arguments) => doctor::run(arguments),

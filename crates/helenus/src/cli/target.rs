@@ -20,14 +20,6 @@ pub struct TargetArguments {
 }
 
 impl TargetArguments {
-    fn find(&self) -> Result<Target> {
-        let which = match (&self.node, self.pid) {
-            (Some(node), _) => Which::Address(nodes::address(node)?),
-            (None, pid) => Which::Pid(pid.unwrap_or_default()),
-        };
-        Ok(target::find(which)?)
-    }
-
     /// How it is called in what is shown.
     pub fn name(&self) -> String {
         self.node.clone().unwrap_or_else(|| format!("pid {}", self.pid.unwrap_or_default()))
@@ -35,8 +27,17 @@ impl TargetArguments {
 
     /// Loads the agent into it.
     pub fn link(&self) -> Result<Link> {
-        Ok(Link::open(&self.find()?, AGENT_JAR)?)
+        Ok(Link::open(&find(self.node.as_deref(), self.pid)?, AGENT_JAR)?)
     }
+}
+
+/// The process behind a node's address or, without one, of a number.
+pub fn find(node: Option<&str>, pid: Option<i32>) -> Result<Target> {
+    let which = match node {
+        Some(node) => Which::Address(nodes::address(node)?),
+        None => Which::Pid(pid.unwrap_or_default()),
+    };
+    Ok(target::find(which)?)
 }
 
 /// Says what the agent has said.

@@ -8,5 +8,6 @@ mod exchange;
 mod harness;
 mod honesty;
 mod lab;
+mod placement;
 mod truths;
 mod tune;

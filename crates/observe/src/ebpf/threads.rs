@@ -1,6 +1,7 @@
 //! The threads that programs in the kernel have told the names of.
 
-use crate::names::{ThreadNames, thread_group};
+use crate::names::ThreadNames;
+use helenus_cassandra::threads::thread_group;
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;

@@ -9,7 +9,7 @@ mod lines;
 mod perf;
 
 use crate::stacks::{Frames, jfr::Malformed};
-use crate::thread_group;
+use helenus_cassandra::threads::thread_group;
 use helenus_recording::rows::{SourceReport, Stack, StackSample};
 use helenus_recording::{Loss, NodeFacts, Recorder, SourceFacts, cpu_time_of_this_thread_ns};
 use std::collections::{BTreeMap, HashSet};

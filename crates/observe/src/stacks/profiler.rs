@@ -8,9 +8,10 @@
 use super::jfr::{self, SampleEvent};
 use super::{Frames, SOURCE, StackOptions};
 use crate::names::ThreadNames;
-use crate::{Event, Events, thread_group};
+use crate::{Event, Events};
 use helenus_cassandra::attach;
 use helenus_cassandra::target::Target;
+use helenus_cassandra::threads::thread_group;
 use helenus_recording::rows::{SourceReport, Stack, StackSample};
 use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
 use std::collections::HashSet;

@@ -1,0 +1,44 @@
+//! The CPUs that a thread may run on: sched_setaffinity(2).
+
+use super::CpuSet;
+use std::io;
+
+/// Words of a mask with which the kernel can name each of its CPUs.
+const WORDS: usize = (1 << 13) / usize::BITS as usize;
+
+/// The mask of a thread, without CPUs that are offline.
+pub(super) fn of(tid: i32) -> io::Result<CpuSet> {
+    let mut mask = [0_usize; WORDS];
+    // The library's wrapper hides how many bytes were written, which is of no interest: the rest is zero.
+    // SAFETY: the kernel writes no more than the bytes that it is given.
+    let result = unsafe { libc::sched_getaffinity(tid, size_of_val(&mask), mask.as_mut_ptr().cast()) };
+    if result == 0 { Ok(CpuSet::from_mask(&mask)) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Lets a thread run on these CPUs alone, from now on: where it runs on another one, it is moved.
+pub(super) fn set(tid: i32, cpus: &CpuSet) -> io::Result<()> {
+    let mask = cpus.mask();
+    // SAFETY: the kernel reads no more than the bytes that it is given.
+    let result = unsafe { libc::sched_setaffinity(tid, size_of_val(mask.as_slice()), mask.as_ptr().cast()) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_kept_on_a_cpu_and_let_go_again() {
+        std::thread::spawn(|| {
+            let before = of(0).unwrap();
+            let one: CpuSet = before.iter().take(1).collect();
+            set(0, &one).unwrap();
+            assert_eq!(of(0).unwrap(), one);
+            set(0, &before).unwrap();
+            assert_eq!(of(0).unwrap(), before);
+            assert_eq!(set(0, &CpuSet::default()).unwrap_err().raw_os_error(), Some(libc::EINVAL));
+        })
+        .join()
+        .unwrap();
+    }
+}

@@ -1,0 +1,148 @@
+//! Giving new threads their CPUs, for as long as a process is pinned.
+
+use super::{Error, Pin, Restored};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Between two looks for new threads. One that was made right after a look waits for so long, and for a CPU.
+const EVERY: Duration = Duration::from_millis(40);
+/// Looks between two at all threads: to see which have ended, and whether the process has.
+const LOOKS_PER_TIDY: u64 = 25;
+/// Looks between two at the names of all threads.
+const LOOKS_PER_NAMES: u64 = 250;
+/// A thread is made with the name of the one that made it, and takes its own soon after: its name is looked at so often.
+const LOOKS_WHILE_YOUNG: u64 = 25;
+
+/// A pin with a thread of ours that looks for new threads. Dropped, everything is put back.
+#[derive(Debug)]
+pub struct Following {
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<Result<Restored, Error>>>,
+    progress: Arc<Progress>,
+}
+
+/// What following has come to.
+#[derive(Debug)]
+struct Progress {
+    started: Instant,
+    placed: AtomicU64,
+    failed: AtomicU64,
+    cpu_ns: AtomicU64,
+}
+
+/// What following has come to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Followed {
+    pub lasted: Duration,
+    /// Threads that came, and were given their CPUs.
+    pub placed: u64,
+    /// Looks at which a thread could not be given its CPUs.
+    pub failed: u64,
+    /// Share of one CPU that it took.
+    pub cpu_share: f64,
+}
+
+impl Pin {
+    /// Gives new threads their CPUs from now on. What keeps this from being done is an error, and everything is put back.
+    pub fn follow(self) -> Result<Following, Error> {
+        let (end, ended) = channel();
+        let progress = Arc::new(Progress {
+            started: Instant::now(),
+            placed: AtomicU64::new(0),
+            failed: AtomicU64::new(0),
+            cpu_ns: AtomicU64::new(0),
+        });
+        let told = Arc::clone(&progress);
+        let thread = std::thread::Builder::new()
+            .name("pin-follower".to_string())
+            .spawn(move || follow(self, &ended, &told))
+            .map_err(Error::read("the threads: no thread can be made here"))?;
+        Ok(Following { end: Some(end), thread: Some(thread), progress })
+    }
+}
+
+impl Following {
+    /// Whether it has ended by itself: the process has, or another helenus has asked for it.
+    pub fn is_over(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    pub fn progress(&self) -> Followed {
+        let lasted = self.progress.started.elapsed();
+        let of = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        Followed {
+            lasted,
+            placed: of(&self.progress.placed),
+            failed: of(&self.progress.failed),
+            cpu_share: of(&self.progress.cpu_ns) as f64 / lasted.as_nanos().max(1) as f64,
+        }
+    }
+
+    /// Makes everything as it was, where that is not done yet.
+    pub fn unpin(mut self) -> Result<Restored, Error> {
+        self.join()
+    }
+
+    fn join(&mut self) -> Result<Restored, Error> {
+        drop(self.end.take());
+        let outcome = self.thread.take().map(JoinHandle::join);
+        let broke = || Error::NotRestored("following the threads broke off".to_string());
+        outcome.and_then(Result::ok).unwrap_or_else(|| Err(broke()))
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        if self.thread.is_some() {
+            // What can't be put back stays in the journal.
+            let _ = self.join();
+        }
+    }
+}
+
+fn follow(mut pin: Pin, ended: &Receiver<()>, progress: &Progress) -> Result<Restored, Error> {
+    let mut young: Vec<(i32, u64)> = Vec::new();
+    for look in 1.. {
+        if ended.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout) || pin.is_asked_to_end() {
+            break;
+        }
+        match look_once(&mut pin, look, &mut young) {
+            Ok(placed) => progress.placed.fetch_add(placed as u64, Ordering::Relaxed),
+            Err(Error::Ended { .. }) => break,
+            // One that its cpuset keeps from a CPU, say: the others are looked after all the same.
+            Err(_) => progress.failed.fetch_add(1, Ordering::Relaxed),
+        };
+        progress.cpu_ns.store(cpu_time_of_this_thread_ns(), Ordering::Relaxed);
+    }
+    pin.put_back()
+}
+
+fn look_once(pin: &mut Pin, look: u64, young: &mut Vec<(i32, u64)>) -> Result<usize, Error> {
+    let new = pin.place_new()?;
+    if pin.depends_on_names() {
+        young.retain(|(_, seen_at)| look - seen_at <= LOOKS_WHILE_YOUNG);
+        let tids: Vec<i32> = young.iter().map(|(tid, _)| *tid).collect();
+        pin.place_renamed(&tids)?;
+        young.extend(new.iter().map(|tid| (*tid, look)));
+    }
+    if look.is_multiple_of(LOOKS_PER_TIDY) {
+        let tids = pin.tidy()?;
+        if !pin.saved.is_alive() {
+            return Err(Error::Ended { pid: pin.pid() });
+        }
+        if look.is_multiple_of(LOOKS_PER_NAMES) && pin.depends_on_names() {
+            pin.place_renamed(&tids)?;
+        }
+    }
+    Ok(new.len())
+}
+
+fn cpu_time_of_this_thread_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the time is written into `time`, which outlives the call. This clock is there since Linux 2.6.12.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+}

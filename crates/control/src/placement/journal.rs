@@ -1,0 +1,265 @@
+//! What was before, written down before anything changes, so that it can be put back by whoever comes later.
+//!
+//! One file for each process, named by its number and its start. It is private, and on the disk before the first mask is
+//! changed; it goes when all is as it was.
+
+use super::{CpuSet, Error};
+use helenus_cassandra::process::{self, Process};
+use serde::{Deserialize, Serialize};
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+const FORMAT: u32 = 1;
+const BOOT: &str = "/proc/sys/kernel/random/boot_id";
+
+/// The folder of what is pinned.
+#[derive(Debug, Clone)]
+pub struct Journals {
+    folder: PathBuf,
+}
+
+/// How a process was before it was pinned.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Saved {
+    format: u32,
+    /// Starts are counted from a boot: after another one, none of this is left.
+    boot: String,
+    pub pid: i32,
+    /// With the number it names the process for good.
+    pub(super) start_ticks: u64,
+    /// The kernel's short name of it.
+    pub command: String,
+    pub strategy: String,
+    /// Seconds since the Unix epoch.
+    pub since_s: u64,
+    /// The helenus that pinned it, and follows it as long as it lives: pid and start.
+    pub(super) by: (i32, u64),
+    /// For threads that are made later.
+    pub(super) mask: CpuSet,
+    pub(super) threads: Vec<SavedThread>,
+    pub(super) interrupts: Vec<SavedInterrupt>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SavedThread {
+    pub(super) tid: i32,
+    pub(super) start_ticks: u64,
+    pub(super) mask: CpuSet,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SavedInterrupt {
+    pub(super) irq: u32,
+    pub(super) device: String,
+    pub(super) affinity: CpuSet,
+}
+
+impl Saved {
+    /// Of a process that is about to be pinned, by this program. Its threads and interrupts are yet to be added.
+    pub(super) fn new(pid: i32, start_ticks: u64, strategy: &str, mask: CpuSet) -> Result<Saved, Error> {
+        let own = std::process::id().cast_signed();
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        Ok(Saved {
+            format: FORMAT,
+            boot: boot()?,
+            pid,
+            start_ticks,
+            command: super::threads::name(pid, pid).map_err(Error::of_process(pid, "the name"))?,
+            strategy: strategy.to_string(),
+            since_s: since.map_or(0, |since| since.as_secs()),
+            by: (own, process::stat(own).map_or(0, |stat| stat.start_ticks)),
+            mask,
+            threads: Vec::new(),
+            interrupts: Vec::new(),
+        })
+    }
+
+    /// The process, while it lives.
+    pub(super) fn process(&self) -> Option<Process> {
+        Process::find(self.pid, self.start_ticks).filter(|_| self.is_of_this_boot())
+    }
+
+    pub fn is_alive(&self) -> bool {
+        self.process().is_some()
+    }
+
+    /// The pid of the helenus that follows it, while that lives.
+    pub fn follower(&self) -> Option<i32> {
+        let (pid, start_ticks) = self.by;
+        Process::find(pid, start_ticks).filter(|_| self.is_of_this_boot()).map(|_| pid)
+    }
+
+    /// Threads whose masks were written down.
+    pub fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// Interrupts that were moved.
+    pub fn interrupts(&self) -> usize {
+        self.interrupts.len()
+    }
+
+    pub(super) fn is_of_this_boot(&self) -> bool {
+        boot().is_ok_and(|boot| boot == self.boot)
+    }
+}
+
+impl Journals {
+    /// In the folder where this user's state is kept; made with the first journal.
+    pub fn within(state: &Path) -> Journals {
+        Journals { folder: state.join("pinned") }
+    }
+
+    /// Everything that is pinned, or was when its process ended.
+    pub fn list(&self) -> Result<Vec<Saved>, Error> {
+        let entries = match std::fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(self.failed("read", &self.folder)(source)),
+        };
+        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let mut list = Vec::new();
+        for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
+            match std::fs::read_to_string(&path) {
+                Ok(text) => list.push(parse(&path, &text)?),
+                // Put back meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err(self.failed("read", &path)(source)),
+            }
+        }
+        list.sort_by_key(|saved: &Saved| (saved.pid, saved.start_ticks));
+        Ok(list)
+    }
+
+    /// Writes down what was before. Fails where the process has a journal already: what is in it was before that.
+    pub(super) fn create(&self, saved: &Saved) -> Result<(), Error> {
+        let path = self.path(saved);
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.folder)
+            .map_err(self.failed("make the folder", &self.folder))?;
+        let failed = || self.failed("write", &path);
+        let text = serde_json::to_vec(saved).map_err(|error| failed()(error.into()))?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder).map_err(failed())?;
+        file.write_all(&text).and_then(|()| file.as_file().sync_all()).map_err(failed())?;
+        match file.persist_noclobber(&path) {
+            Ok(_) => self.sync().map_err(failed()),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(Error::Pinned { pid: saved.pid, strategy: saved.strategy.clone() })
+            }
+            Err(error) => Err(failed()(error.error)),
+        }
+    }
+
+    /// All is as it was.
+    pub(super) fn remove(&self, saved: &Saved) -> Result<(), Error> {
+        for path in [self.path(saved), self.wish(saved)] {
+            match std::fs::remove_file(&path) {
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(self.failed("remove", &path)(source));
+                }
+                _ => {}
+            }
+        }
+        self.sync().map_err(self.failed("sync", &self.folder))
+    }
+
+    pub(super) fn has(&self, saved: &Saved) -> bool {
+        self.path(saved).exists()
+    }
+
+    /// Asks whoever follows the process to put it back.
+    pub(super) fn ask(&self, saved: &Saved) -> Result<(), Error> {
+        let wish = self.wish(saved);
+        File::create(&wish).map(drop).map_err(self.failed("write", &wish))
+    }
+
+    pub(super) fn is_asked(&self, saved: &Saved) -> bool {
+        self.wish(saved).exists()
+    }
+
+    fn path(&self, saved: &Saved) -> PathBuf {
+        self.folder.join(format!("{}-{}.json", saved.pid, saved.start_ticks))
+    }
+
+    fn wish(&self, saved: &Saved) -> PathBuf {
+        self.path(saved).with_extension("unpin")
+    }
+
+    fn failed(&self, action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
+        let path = path.to_path_buf();
+        move |source| Error::Journal { action, path, source }
+    }
+
+    /// Makes what was created or removed survive a power cut.
+    fn sync(&self) -> io::Result<()> {
+        File::open(&self.folder)?.sync_all()
+    }
+}
+
+fn parse(path: &Path, text: &str) -> Result<Saved, Error> {
+    let damaged = |reason: String| Error::Damaged { path: path.to_path_buf(), reason };
+    let saved: Saved = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
+    match saved.format {
+        FORMAT => Ok(saved),
+        other => Err(damaged(format!("its format is {other}, and this program reads {FORMAT}"))),
+    }
+}
+
+fn boot() -> Result<String, Error> {
+    Ok(std::fs::read_to_string(BOOT).map_err(Error::read(BOOT))?.trim().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn own() -> Saved {
+        let pid = std::process::id().cast_signed();
+        let mut saved =
+            Saved::new(pid, process::stat(pid).unwrap().start_ticks, "groups", "0-1".parse().unwrap()).unwrap();
+        saved.threads.push(SavedThread { tid: pid, start_ticks: 7, mask: "0".parse().unwrap() });
+        saved.interrupts.push(SavedInterrupt { irq: 36, device: "disk".into(), affinity: "1".parse().unwrap() });
+        saved
+    }
+
+    #[test]
+    fn a_journal_comes_back_as_it_was_and_is_private() {
+        let state = tempfile::tempdir().unwrap();
+        let journals = Journals::within(state.path());
+        assert_eq!(journals.list().unwrap(), []);
+        let saved = own();
+        journals.create(&saved).unwrap();
+        assert_eq!(journals.list().unwrap(), std::slice::from_ref(&saved));
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&journals.folder), mode(&journals.path(&saved))), (0o700, 0o600));
+        let again = Saved { mask: "1".parse().unwrap(), ..saved.clone() };
+        assert!(matches!(journals.create(&again), Err(Error::Pinned { .. })));
+        assert_eq!(journals.list().unwrap(), std::slice::from_ref(&saved), "what was before stays");
+        journals.ask(&saved).unwrap();
+        assert!(journals.is_asked(&saved) && saved.is_alive() && saved.follower() == Some(saved.pid));
+        journals.remove(&saved).unwrap();
+        assert!(!journals.has(&saved) && !journals.is_asked(&saved));
+        assert_eq!(std::fs::read_dir(&journals.folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_process_with_a_used_number_is_another() {
+        let saved = own();
+        assert!(!Saved { start_ticks: saved.start_ticks + 1, ..saved.clone() }.is_alive());
+        assert!(!Saved { boot: "another".into(), ..saved }.is_alive());
+    }
+
+    #[test]
+    fn a_damaged_journal_is_named() {
+        let state = tempfile::tempdir().unwrap();
+        let journals = Journals::within(state.path());
+        std::fs::create_dir_all(&journals.folder).unwrap();
+        std::fs::write(journals.folder.join("1-2.json"), "{").unwrap();
+        assert!(journals.list().unwrap_err().to_string().contains("1-2.json is damaged"));
+    }
+}

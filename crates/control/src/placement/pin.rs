@@ -1,0 +1,228 @@
+//! Threads on the CPUs that a plan gives them, until they are put back.
+
+use super::journal::{Journals, Saved, SavedInterrupt, SavedThread};
+use super::policy::Policy;
+use super::restore::{Restored, restore};
+use super::tasks::Tasks;
+use super::threads::is_gone;
+use super::{CpuSet, Error, Plan, Thread, affinity, interrupts, threads};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// A mask that names every CPU there may be: the kernel takes of it what the cpuset has, now and when that changes.
+const EVERY_CPU: u32 = 1 << 13;
+/// A process that makes threads all the time is left to who follows it.
+const PASSES: usize = 20;
+
+/// The threads of a process, placed. Dropped, they are put back, unless they are to be kept.
+#[derive(Debug)]
+pub struct Pin {
+    journals: Journals,
+    pub(super) saved: Saved,
+    policy: Policy,
+    tasks: Tasks,
+    placed: HashMap<i32, Placed>,
+    /// All sets of CPUs that were given: a thread with one has it from the thread that made it, or from here.
+    given: HashSet<CpuSet>,
+    /// How long it took to give all threads their CPUs.
+    pub took: Duration,
+    is_over: bool,
+}
+
+/// A thread that was looked at.
+#[derive(Debug)]
+struct Placed {
+    name: String,
+    cpus: Option<CpuSet>,
+}
+
+impl Plan {
+    /// Does what it says. What was before is on the disk before anything is changed; with an error nothing is changed.
+    pub fn apply(self, journals: &Journals) -> Result<Pin, Error> {
+        let pid = self.pid;
+        for known in journals.list()? {
+            if known.pid == pid && known.start_ticks == self.start_ticks && known.is_of_this_boot() {
+                return Err(Error::Pinned { pid, strategy: known.strategy });
+            }
+            if !self.moves.is_empty() && !known.interrupts.is_empty() && known.is_of_this_boot() {
+                return Err(Error::InterruptsMoved { pid: known.pid });
+            }
+        }
+        let every = self.room.every();
+        let exact = |mask: &CpuSet| if *mask == every { (0..EVERY_CPU).collect() } else { mask.clone() };
+        let mut saved = Saved::new(pid, self.start_ticks, self.strategy.name(), exact(&self.room.mask))?;
+        saved.threads = self.threads.iter().map(|planned| &planned.thread).map(|thread| thread.saved(exact)).collect();
+        let interrupt = |to_move: &super::Move| SavedInterrupt {
+            irq: to_move.irq,
+            device: to_move.device.clone(),
+            affinity: to_move.from.clone(),
+        };
+        saved.interrupts = self.moves.iter().map(interrupt).collect();
+        let tasks = Tasks::open(pid).map_err(Error::of_process(pid, "the threads"))?;
+        journals.create(&saved)?;
+        let mut pin = Pin {
+            journals: journals.clone(),
+            saved,
+            policy: self.policy.clone(),
+            tasks,
+            placed: HashMap::new(),
+            given: HashSet::new(),
+            took: Duration::ZERO,
+            is_over: false,
+        };
+        match pin.change(self) {
+            Ok(()) => Ok(pin),
+            Err(error) => match pin.put_back() {
+                Ok(_) => Err(error),
+                Err(left) => Err(Error::NotRestored(format!("{error}; {left}"))),
+            },
+        }
+    }
+}
+
+impl Thread {
+    fn saved(&self, exact: impl Fn(&CpuSet) -> CpuSet) -> SavedThread {
+        SavedThread { tid: self.tid, start_ticks: self.start_ticks, mask: exact(&self.mask) }
+    }
+}
+
+impl Pin {
+    pub fn pid(&self) -> i32 {
+        self.saved.pid
+    }
+
+    /// How many threads were given CPUs.
+    pub fn threads(&self) -> usize {
+        self.placed.values().filter(|placed| placed.cpus.is_some()).count()
+    }
+
+    /// Makes everything as it was.
+    pub fn unpin(mut self) -> Result<Restored, Error> {
+        self.put_back()
+    }
+
+    /// Leaves it so, until somebody else makes it as it was.
+    pub fn keep(mut self) {
+        self.is_over = true;
+    }
+
+    pub(super) fn put_back(&mut self) -> Result<Restored, Error> {
+        self.is_over = true;
+        restore(&self.journals, &self.saved)
+    }
+
+    fn change(&mut self, plan: Plan) -> Result<(), Error> {
+        for to_move in &plan.moves {
+            interrupts::set_affinity(to_move.irq, &to_move.to)
+                .map_err(|error| interrupts::refused(to_move.irq, &to_move.device, &to_move.to, error))?;
+        }
+        let started = Instant::now();
+        for planned in plan.threads {
+            let placed = Placed { name: planned.thread.name.clone(), cpus: planned.cpus };
+            if let Some(cpus) = &placed.cpus {
+                self.set(planned.thread.tid, cpus)?;
+                self.given.insert(cpus.clone());
+            }
+            self.placed.insert(planned.thread.tid, placed);
+        }
+        self.took = started.elapsed();
+        // Those that were made while the plan was, or by threads that were not yet placed.
+        for _ in 0..PASSES {
+            if self.place_new()?.is_empty() {
+                break;
+            }
+        }
+        if self.saved.is_alive() { Ok(()) } else { Err(Error::Ended { pid: self.pid() }) }
+    }
+
+    /// Whether somebody asks for everything to be as it was.
+    pub(super) fn is_asked_to_end(&self) -> bool {
+        self.journals.is_asked(&self.saved)
+    }
+
+    /// Places the threads that were made since the last look, and returns their numbers.
+    pub(super) fn place_new(&mut self) -> Result<Vec<i32>, Error> {
+        let pid = self.pid();
+        let placed = &self.placed;
+        let mut new =
+            self.tasks.unknown(|tid| placed.contains_key(&tid)).map_err(Error::of_process(pid, "the threads"))?;
+        let mut failed = Ok(());
+        new.retain(|tid| match Thread::read(pid, *tid) {
+            Ok(Some(thread)) => {
+                let cpus = self.policy.place(&thread);
+                failed = std::mem::replace(&mut failed, Ok(())).and(self.give(&thread, cpus));
+                true
+            }
+            // It has ended already.
+            _ => false,
+        });
+        failed.map(|()| new)
+    }
+
+    /// Looks at the names of threads, and places anew those that have another one by now.
+    pub(super) fn place_renamed(&mut self, tids: &[i32]) -> Result<usize, Error> {
+        let pid = self.pid();
+        let mut renamed = 0;
+        for tid in tids {
+            let Some(known) = self.placed.get(tid) else { continue };
+            match threads::name(pid, *tid) {
+                Ok(name) if name == known.name => continue,
+                _ => {}
+            }
+            let Ok(Some(thread)) = Thread::read(pid, *tid) else { continue };
+            let cpus = self.policy.place_renamed(&thread, known.cpus.as_ref());
+            renamed += 1;
+            if cpus == known.cpus {
+                self.placed.insert(*tid, Placed { name: thread.name, cpus });
+            } else {
+                self.give(&thread, cpus)?;
+            }
+        }
+        Ok(renamed)
+    }
+
+    /// Whether threads with other names are to be looked for.
+    pub(super) fn depends_on_names(&self) -> bool {
+        self.policy.place_depends_on_name()
+    }
+
+    /// Forgets the threads that have ended, and returns those that are there.
+    pub(super) fn tidy(&mut self) -> Result<Vec<i32>, Error> {
+        let tids = self.tasks.all().map_err(Error::of_process(self.pid(), "the threads"))?;
+        let there: HashSet<i32> = tids.iter().copied().collect();
+        self.placed.retain(|tid, _| there.contains(tid));
+        Ok(tids)
+    }
+
+    /// A thread that is left as it is has the mask of the process, and not that of the thread which made it.
+    fn give(&mut self, thread: &Thread, cpus: Option<CpuSet>) -> Result<(), Error> {
+        let outcome = match &cpus {
+            Some(cpus) => self.set(thread.tid, cpus),
+            None if self.given.contains(&thread.mask) => self.set(thread.tid, &self.saved.mask),
+            None => Ok(()),
+        };
+        self.given.extend(cpus.clone());
+        self.placed.insert(thread.tid, Placed { name: thread.name.clone(), cpus });
+        outcome
+    }
+
+    /// A thread that has ended needs no CPU.
+    fn set(&self, tid: i32, cpus: &CpuSet) -> Result<(), Error> {
+        let refused = |source: io::Error| match source.raw_os_error() {
+            Some(libc::EPERM) => Err(Error::NoPermission { pid: self.pid() }),
+            _ if is_gone(&source) => Ok(()),
+            _ => Err(Error::Thread { tid, cpus: cpus.clone(), source }),
+        };
+        affinity::set(tid, cpus).or_else(refused)
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // What can't be put back stays in the journal, for whoever comes next.
+            let _ = self.put_back();
+        }
+    }
+}

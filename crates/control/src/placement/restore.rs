@@ -1,0 +1,135 @@
+//! Making a process and the interrupts as they were, from what was written down.
+
+use super::journal::{Journals, Saved};
+use super::threads::is_gone;
+use super::{CpuSet, Error, affinity, interrupts};
+use helenus_cassandra::process::parse_stat;
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
+
+/// How long another helenus may take to put back what it follows.
+const FOLLOWER_WITHIN: Duration = Duration::from_secs(10);
+/// A process that makes threads all the time has its newest ones made by threads that are as they were.
+const PASSES: usize = 20;
+
+/// What is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Restored {
+    pub pid: i32,
+    pub command: String,
+    /// Whether the process has ended: then only interrupts were left to be put back.
+    pub process_ended: bool,
+    /// Threads that have the masks that they had.
+    pub threads: usize,
+    /// Threads that were made meanwhile, and have the mask that the process had.
+    pub threads_since: usize,
+    /// Threads that have ended meanwhile.
+    pub threads_ended: usize,
+    pub interrupts: usize,
+}
+
+/// Puts everything back, or has the helenus do it that follows the process.
+pub fn unpin(journals: &Journals, saved: &Saved) -> Result<Restored, Error> {
+    let follower = saved.follower().filter(|pid| *pid != std::process::id().cast_signed());
+    let Some(follower) = follower else { return restore(journals, saved) };
+    let restored = pass(saved, &mut HashSet::new(), &mut |_, _| Ok(()))?;
+    journals.ask(saved)?;
+    let until = Instant::now() + FOLLOWER_WITHIN;
+    while journals.has(saved) {
+        if saved.follower().is_none() {
+            // It was killed before it got round to it.
+            return restore(journals, saved);
+        }
+        if Instant::now() > until {
+            return Err(Error::Follower { pid: saved.pid, follower });
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(Restored { interrupts: saved.interrupts.len(), ..restored })
+}
+
+/// Puts everything back, and removes the journal when that is done.
+pub(super) fn restore(journals: &Journals, saved: &Saved) -> Result<Restored, Error> {
+    let mut left = Vec::new();
+    let mut back = 0;
+    for interrupt in saved.interrupts.iter().filter(|_| saved.is_of_this_boot()) {
+        match interrupts::set_affinity(interrupt.irq, &interrupt.affinity) {
+            Ok(()) => back += 1,
+            // A device that was taken out has taken its interrupt with it.
+            Err(error) if is_gone(&error) => {}
+            Err(error) => {
+                left.push(interrupts::refused(interrupt.irq, &interrupt.device, &interrupt.affinity, error).to_string())
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    let mut set = |tid: i32, mask: &CpuSet| match affinity::set(tid, mask) {
+        Err(error) if !is_gone(&error) => Err(match error.raw_os_error() {
+            Some(libc::EPERM) => Error::NoPermission { pid: saved.pid },
+            _ => Error::Thread { tid, cpus: mask.clone(), source: error },
+        }),
+        _ => Ok(()),
+    };
+    let mut restored = Restored { interrupts: back, ..pass(saved, &mut seen, &mut set).map_err(not_restored)? };
+    for _ in 0..PASSES {
+        // A thread that was made by one that was not yet put back has the mask that it had then.
+        let more = pass(saved, &mut seen, &mut set).map_err(not_restored)?;
+        if more.threads + more.threads_since == 0 {
+            break;
+        }
+        restored.threads_since += more.threads_since;
+    }
+    if !left.is_empty() {
+        return Err(Error::NotRestored(left.join("; ")));
+    }
+    journals.remove(saved)?;
+    Ok(restored)
+}
+
+fn not_restored(error: Error) -> Error {
+    Error::NotRestored(error.to_string())
+}
+
+/// Gives every thread that has not been seen the mask that it had before.
+fn pass(
+    saved: &Saved,
+    seen: &mut HashSet<i32>,
+    set: &mut dyn FnMut(i32, &CpuSet) -> Result<(), Error>,
+) -> Result<Restored, Error> {
+    let before: HashMap<i32, _> = saved.threads.iter().map(|thread| (thread.tid, thread)).collect();
+    let mut restored = Restored {
+        pid: saved.pid,
+        command: saved.command.clone(),
+        process_ended: true,
+        threads: 0,
+        threads_since: 0,
+        threads_ended: 0,
+        interrupts: 0,
+    };
+    if saved.process().is_none() {
+        return Ok(restored);
+    }
+    let Ok(entries) = std::fs::read_dir(format!("/proc/{}/task", saved.pid)) else { return Ok(restored) };
+    restored.process_ended = false;
+    let tids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    for tid in tids {
+        if !seen.insert(tid) {
+            continue;
+        }
+        let stat = std::fs::read_to_string(format!("/proc/{}/task/{tid}/stat", saved.pid));
+        let Some(stat) = stat.ok().as_deref().and_then(parse_stat) else { continue };
+        match before.get(&tid).filter(|thread| thread.start_ticks == stat.start_ticks) {
+            Some(thread) => {
+                set(tid, &thread.mask)?;
+                restored.threads += 1;
+            }
+            None => {
+                set(tid, &saved.mask)?;
+                restored.threads_since += 1;
+            }
+        }
+    }
+    restored.threads_ended = saved.threads.len().saturating_sub(restored.threads);
+    Ok(restored)
+}

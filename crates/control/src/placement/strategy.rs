@@ -1,0 +1,155 @@
+//! How threads are placed: the strategies, and what each takes.
+
+use super::groups::Cpus;
+use super::{CpuSet, Error, Group};
+use serde::Serialize;
+
+/// A way to give threads their CPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strategy {
+    /// Threads stay as they are.
+    None,
+    /// Each thread stays on the CPU where the kernel put it.
+    FirstAssignment,
+    /// The threads of each group go over the CPUs in turn, beginning anywhere.
+    EqualSpread,
+    /// Each group has CPUs of its own.
+    Groups,
+    /// Threads keep off the CPUs that serve most interrupts.
+    InterruptAware,
+    /// Each group stays within one last-level cache, or NUMA node.
+    CacheAware,
+}
+
+/// What is to be done to the threads of a process.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    pub strategy: Strategy,
+    /// For [`Strategy::Groups`] with their CPUs; for all others none, or the only groups that are placed.
+    pub groups: Vec<Group>,
+    /// Of where equal spread begins.
+    pub seed: u64,
+    /// The CPUs that serve so much of all interrupts are those to keep off.
+    pub busy_share: f64,
+    /// Fewer interrupts by second on all CPUs together are an error: there is nothing to keep off.
+    pub idle_below_per_s: f64,
+    /// Where the busy interrupts are gathered, and the threads are not.
+    pub move_interrupts: Option<CpuSet>,
+}
+
+impl Strategy {
+    pub const ALL: [Strategy; 6] = [
+        Strategy::None,
+        Strategy::FirstAssignment,
+        Strategy::EqualSpread,
+        Strategy::Groups,
+        Strategy::InterruptAware,
+        Strategy::CacheAware,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::None => "none",
+            Strategy::FirstAssignment => "first-assignment",
+            Strategy::EqualSpread => "equal-spread",
+            Strategy::Groups => "groups",
+            Strategy::InterruptAware => "interrupt-aware",
+            Strategy::CacheAware => "cache-aware",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Strategy> {
+        Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
+    }
+
+    /// Whether it has to be known where interrupts are served.
+    pub fn needs_interrupts(self) -> bool {
+        self == Strategy::InterruptAware
+    }
+}
+
+impl Settings {
+    /// The share of all interrupts that is kept away from, unless it is said otherwise.
+    pub const BUSY_SHARE: f64 = 0.8;
+    /// Fewer take no time to speak of, wherever they are served.
+    const IDLE_BELOW_PER_S: f64 = 20.0;
+
+    pub fn new(strategy: Strategy) -> Settings {
+        Settings {
+            strategy,
+            groups: Vec::new(),
+            seed: 1,
+            busy_share: Settings::BUSY_SHARE,
+            idle_below_per_s: Settings::IDLE_BELOW_PER_S,
+            move_interrupts: None,
+        }
+    }
+
+    /// Whether they belong together; nothing of the process or the machine is looked at.
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong = |takes| Err(Error::Settings { strategy: self.strategy.name(), takes });
+        let with_cpus = self.groups.iter().filter(|group| group.cpus.is_some()).count();
+        let rests = self.groups.iter().filter(|group| group.cpus == Some(Cpus::Rest)).count();
+        match self.strategy {
+            Strategy::Groups if with_cpus == 0 || with_cpus < self.groups.len() => {
+                wrong("groups with their CPUs, such as CompactionExecutor=0-1")
+            }
+            Strategy::Groups if rests > 1 => wrong("`rest` for one of the groups only; write NAME,NAME=rest"),
+            Strategy::None if !self.groups.is_empty() => wrong("no groups: it leaves all threads as they are"),
+            Strategy::Groups | Strategy::None => self.check_moves(),
+            _ if with_cpus > 0 => wrong("groups without CPUs, the only ones that it then places; `groups` takes CPUs"),
+            _ => self.check_moves(),
+        }
+    }
+
+    fn check_moves(&self) -> Result<(), Error> {
+        let wrong = |takes| Err(Error::Settings { strategy: self.strategy.name(), takes });
+        match &self.move_interrupts {
+            Some(_) if self.strategy != Strategy::InterruptAware => {
+                wrong("no interrupts to move: interrupt-aware looks for busy ones")
+            }
+            Some(cpus) if cpus.is_empty() => wrong("a CPU at least to move interrupts to"),
+            _ if !(self.busy_share > 0.0 && self.busy_share <= 1.0) => wrong("a busy share above 0 and up to 1"),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_strategy_has_a_name_of_its_own() {
+        for strategy in Strategy::ALL {
+            assert_eq!(Strategy::named(strategy.name()), Some(strategy));
+            assert_eq!(serde_json::to_value(strategy).unwrap(), strategy.name());
+        }
+        assert_eq!(Strategy::named("nome"), None);
+    }
+
+    #[test]
+    fn what_does_not_belong_together_is_refused() {
+        let settings = |strategy, groups: &[&str]| Settings {
+            groups: groups.iter().map(|group| group.parse().unwrap()).collect(),
+            ..Settings::new(strategy)
+        };
+        settings(Strategy::Groups, &["a=0", "b=rest"]).check().unwrap();
+        settings(Strategy::EqualSpread, &["a"]).check().unwrap();
+        settings(Strategy::None, &[]).check().unwrap();
+        for (strategy, groups) in [
+            (Strategy::Groups, &[][..]),
+            (Strategy::Groups, &["a=0", "b"][..]),
+            (Strategy::Groups, &["a=rest", "b=rest"][..]),
+            (Strategy::EqualSpread, &["a=0"][..]),
+            (Strategy::None, &["a"][..]),
+        ] {
+            assert!(settings(strategy, groups).check().is_err(), "{strategy:?} {groups:?}");
+        }
+        let moves = |strategy| Settings { move_interrupts: Some("0".parse().unwrap()), ..Settings::new(strategy) };
+        moves(Strategy::InterruptAware).check().unwrap();
+        assert!(moves(Strategy::EqualSpread).check().is_err());
+        assert!(Settings { busy_share: 1.5, ..Settings::new(Strategy::InterruptAware) }.check().is_err());
+    }
+}

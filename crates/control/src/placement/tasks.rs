@@ -1,0 +1,119 @@
+//! The threads of a process by number, read so that a look for new ones costs little.
+
+use rustix::fs::RawDir;
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::mem::MaybeUninit;
+use std::os::unix::fs::MetadataExt;
+
+/// Entries of a folder in /proc before those of threads: itself and the one that it is in.
+const BEFORE: u64 = 2;
+/// Entries are 24 bytes or 32 each: a thousand threads are read at once.
+const BUFFER: usize = 32 << 10;
+
+/// The folder /proc/PID/task, which stays open.
+#[derive(Debug)]
+pub(super) struct Tasks {
+    folder: File,
+    buffer: Vec<MaybeUninit<u8>>,
+}
+
+impl Tasks {
+    pub(super) fn open(pid: i32) -> io::Result<Tasks> {
+        let folder = File::open(format!("/proc/{pid}/task"))?;
+        Ok(Tasks { folder, buffer: vec![MaybeUninit::uninit(); BUFFER] })
+    }
+
+    /// All threads, in the order in which they were made. Fails when the process has ended.
+    pub(super) fn all(&mut self) -> io::Result<Vec<i32>> {
+        self.from(0)
+    }
+
+    /// The threads that are not known.
+    ///
+    /// The kernel lists threads in the order in which they were made (`thread_head` of `signal_struct`), and a new one comes
+    /// last: it is enough to read from the end back to one that is known.
+    pub(super) fn unknown(&mut self, is_known: impl Fn(i32) -> bool) -> io::Result<Vec<i32>> {
+        let threads = self.folder.metadata()?.nlink().saturating_sub(BEFORE);
+        let mut back = 1;
+        loop {
+            let skipped = threads.saturating_sub(back);
+            let mut last = self.from(skipped)?;
+            let read = last.len();
+            last.retain(|tid| !is_known(*tid));
+            if last.len() < read || skipped == 0 {
+                return Ok(last);
+            }
+            back *= 8;
+        }
+    }
+
+    fn from(&mut self, position: u64) -> io::Result<Vec<i32>> {
+        self.folder.seek(SeekFrom::Start(if position == 0 { 0 } else { position + BEFORE }))?;
+        let mut entries = RawDir::new(&self.folder, &mut self.buffer);
+        let mut threads = Vec::new();
+        while let Some(entry) = entries.next() {
+            threads.extend(entry?.file_name().to_str().ok().and_then(|name| name.parse::<i32>().ok()));
+        }
+        Ok(threads)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::sync::mpsc::{Sender, channel};
+    use std::thread::JoinHandle;
+
+    /// Threads of this process that wait until they are dropped.
+    struct Waiting(Vec<(Option<Sender<()>>, JoinHandle<()>)>);
+
+    impl Waiting {
+        fn add(&mut self) {
+            let (stop, stopped) = channel::<()>();
+            let waiting = std::thread::spawn(move || {
+                let _ = stopped.recv();
+            });
+            self.0.push((Some(stop), waiting));
+        }
+
+        fn end(&mut self, position: usize) {
+            let (stop, waiting) = self.0.remove(position);
+            drop(stop);
+            waiting.join().unwrap();
+        }
+    }
+
+    #[test]
+    fn new_threads_are_found_whatever_ends_meanwhile() {
+        let mut tasks = Tasks::open(std::process::id() as i32).unwrap();
+        let mut waiting = Waiting(Vec::new());
+        (0..50).for_each(|_| waiting.add());
+        let mut known: HashSet<i32> = tasks.all().unwrap().into_iter().collect();
+        for (begin, end) in [(1, 0), (0, 3), (20, 5), (3, 40), (1, 1), (0, 0)] {
+            (0..end).for_each(|position| waiting.end((position * 7) % waiting.0.len()));
+            (0..begin).for_each(|_| waiting.add());
+            let found = tasks.unknown(|tid| known.contains(&tid)).unwrap();
+            known.extend(&found);
+            // Other tests make threads as well.
+            assert!(found.len() >= begin, "{begin} began and {} were found", found.len());
+            let missing: Vec<i32> = tasks.all().unwrap().into_iter().filter(|tid| !known.contains(tid)).collect();
+            let later = tasks.unknown(|tid| known.contains(&tid)).unwrap();
+            assert!(missing.iter().all(|tid| later.contains(tid)), "{missing:?} are not in {later:?}");
+        }
+        while !waiting.0.is_empty() {
+            waiting.end(0);
+        }
+    }
+
+    #[test]
+    fn a_process_that_has_ended_has_none() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let mut tasks = Tasks::open(child.id() as i32).unwrap();
+        assert_eq!(tasks.all().unwrap(), [child.id() as i32]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(tasks.all().is_err() && tasks.unknown(|_| false).is_err());
+    }
+}

@@ -1,0 +1,82 @@
+use super::target;
+use crate::terminal;
+use anyhow::Result;
+use clap::Args;
+use helenus_cassandra::Places;
+use helenus_control::placement::{self, Error, Journals, Restored, Saved};
+use std::process::ExitCode;
+
+/// Put back what `helenus pin` did: every thread and interrupt has the CPUs that it had before
+///
+/// Also after helenus was killed. Threads that were made meanwhile get the CPUs that the process had. Where another helenus
+/// follows the process, it is asked to put everything back, and ends.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus pin --list
+  helenus unpin 4711
+  helenus unpin --node 127.0.0.1
+  helenus unpin --all")]
+pub struct Arguments {
+    /// The process
+    #[arg(required_unless_present_any = ["node", "all"], conflicts_with_all = ["node", "all"])]
+    pid: Option<i32>,
+    /// A node on this machine, by its CQL address
+    #[arg(long, value_name = "ADDRESS[:PORT]", conflicts_with = "all")]
+    node: Option<String>,
+    /// All that this user has pinned
+    #[arg(long)]
+    all: bool,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let journals = Journals::within(&Places::of_user()?.state);
+    let pid = match (&arguments.node, arguments.pid) {
+        (Some(node), _) => Some(target::find(Some(node), None)?.pid),
+        // One that has ended may have left interrupts.
+        (None, pid) => pid,
+    };
+    let is_meant = |saved: &Saved| pid.is_none_or(|pid| saved.pid == pid);
+    let pinned: Vec<Saved> = journals.list()?.into_iter().filter(is_meant).collect();
+    if let Some(pid) = pid.filter(|_| pinned.is_empty()) {
+        return Err(Error::NotPinned { pid }.into());
+    }
+    let mut restored = Vec::new();
+    let mut failed = None;
+    for saved in &pinned {
+        match placement::unpin(&journals, saved) {
+            Ok(done) => restored.push(done),
+            // The others are put back all the same.
+            Err(error) => failed = Some(failed.unwrap_or(error)),
+        }
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&restored)?);
+    } else if pinned.is_empty() {
+        terminal::talk("nothing is pinned");
+    }
+    restored.iter().for_each(say);
+    failed.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
+}
+
+/// Says what is as it was.
+pub fn say(restored: &Restored) {
+    let Restored { pid, command, process_ended, threads, threads_since, threads_ended, interrupts } = restored;
+    let name = format!("{command} (pid {pid})");
+    let mut said = match process_ended {
+        true => format!("{name} has ended"),
+        false => format!("{threads} threads of {name} have the CPUs that they had"),
+    };
+    for (number, what) in [
+        (threads_since, "made meanwhile have those of the process"),
+        (threads_ended, "have ended"),
+        (interrupts, "interrupts are where they were"),
+    ] {
+        if *number > 0 && !(*process_ended && what == "have ended") {
+            said += &format!("; {number} {what}");
+        }
+    }
+    terminal::done(said);
+}
