@@ -12,6 +12,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod error;
+mod executors;
 mod link;
 pub mod placement;
 mod points;
@@ -20,6 +21,7 @@ mod tuning;
 mod valves;
 
 pub use error::Error;
+pub use executors::{Executor, Running};
 pub use link::Link;
 pub use points::{Found, Point};
 pub use probes::{Calls, Model, Probe, ProbeOptions};

@@ -1,10 +1,10 @@
 //! What is done to running nodes for a variant, and undone after it.
 
 use crate::Variant;
+use crate::guests::{EXECUTOR, Guests, VALVE};
 use crate::placement::Placement;
 use crate::site::Site;
 use crate::tables::{Grace, Tunings};
-use crate::valves::Valves;
 use helenus_control::Setting;
 use serde_json::{Value, json};
 
@@ -34,8 +34,10 @@ pub(crate) fn changes(variant: &Variant, site: &Site, agent: &'static [u8]) -> V
         if !settings.is_empty() {
             changes.push(Box::new(Tunings::new(*node, agent, settings.clone())));
         }
-        if !variant.valves.is_empty() {
-            changes.push(Box::new(Valves::new(*node, agent, &variant.valves)));
+        for (kind, wanted) in [(EXECUTOR, &variant.executors), (VALVE, &variant.valves)] {
+            if !wanted.is_empty() {
+                changes.push(Box::new(Guests::new(kind, *node, agent, wanted)));
+            }
         }
         if let Some(settings) = &variant.placement {
             changes.push(Box::new(Placement::new(*node, settings, site.interrupts.as_ref())));

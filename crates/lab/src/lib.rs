@@ -5,6 +5,7 @@
 mod blocks;
 mod change;
 mod experiment;
+mod guests;
 mod hold;
 mod link;
 mod placement;
@@ -14,7 +15,6 @@ mod run;
 mod site;
 mod stage;
 mod tables;
-mod valves;
 mod variants;
 
 pub use change::Change;

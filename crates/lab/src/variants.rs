@@ -50,6 +50,8 @@ pub struct Variant {
     pub name: String,
     /// For each a `valve.add` of the agent's, without its `do`.
     pub valves: Vec<Value>,
+    /// For each an `executor.set` of the agent's, without its `do`.
+    pub executors: Vec<Value>,
     /// `key=value` for cassandra.yaml, after those of the experiment's node.
     pub settings: Vec<String>,
     /// After those of the experiment's node.
@@ -175,6 +177,7 @@ impl Variant {
         let variant = Variant {
             name,
             valves,
+            executors: section.list("executor")?.iter().map(executor_of).collect::<Result<_, _>>()?,
             tables,
             numbers,
             settings: section.optional("settings")?.unwrap_or_default(),
@@ -194,6 +197,15 @@ impl Variant {
     pub fn starts_nodes(&self) -> bool {
         !self.settings.is_empty() || !self.jvm_options.is_empty()
     }
+}
+
+/// An executor as the agent takes it, whose keys are likewise the agent's to say.
+fn executor_of(section: &Section<'_>) -> Result<Value, Error> {
+    let executor = json_of(section)?;
+    if let Some(missing) = ["stage", "kind"].into_iter().find(|key| !executor.contains_key(*key)) {
+        return Err(section.error(format!("an executor has a `{missing}`; see docs/placement.md")).into());
+    }
+    Ok(Value::Object(executor))
 }
 
 /// A valve as the agent takes it. What keys there are is the agent's to say; without these there is no valve.
@@ -295,6 +307,17 @@ mod tests {
         });
         assert_eq!(two.list[1].valves[0], expected);
         assert_eq!(two.list[1].valves[1]["name"], "v 2");
+    }
+
+    #[test]
+    fn an_executor_is_handed_on_as_it_is() {
+        let of = |executor: &str| {
+            format!("[[variant]]\nname = \"none\"\n[[variant]]\nname = \"e\"\n[[variant.executor]]\n{executor}")
+        };
+        let two = read(&of("stage = \"read\"\nkind = \"queue-per-thread\"\nstealing = true\n"));
+        let expected = json!({"stage": "read", "kind": "queue-per-thread", "stealing": true});
+        assert_eq!(two.list[1].executors, [expected]);
+        assert!(error(&of("stage = \"read\"\n")).contains("an executor has a `kind`"));
     }
 
     #[test]

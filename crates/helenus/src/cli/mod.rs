@@ -6,6 +6,7 @@ mod comparison;
 mod completions;
 mod doctor;
 mod down;
+mod executor;
 mod explain;
 mod export;
 mod findings;
@@ -82,6 +83,7 @@ enum Command {
     Points(points::Arguments),
     Probes(probes::Arguments),
     Valve(valve::Arguments),
+    Executor(executor::Arguments),
     Tune(tune::Arguments),
     Pin(pin::Arguments),
     Unpin(unpin::Arguments),
@@ -115,6 +117,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Points(arguments) => points::run(&arguments),
         Command::Probes(arguments) => probes::run(&arguments),
         Command::Valve(arguments) => valve::run(arguments),
+        Command::Executor(arguments) => executor::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
         Command::Pin(arguments) => pin::run(&arguments),
         Command::Unpin(arguments) => unpin::run(&arguments),

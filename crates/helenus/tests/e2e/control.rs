@@ -93,6 +93,42 @@ fn what_cannot_be_is_refused_with_a_way_out() {
     let empty = refused("valve watch");
     assert!(empty.contains("helenus valve add"), "{empty}");
     assert_eq!(place.json(&format!("valve list --node {node} --json")).as_array().unwrap().len(), 0);
+    assert!(refused("executor set compaction batched-drain").contains("no pool of requests"));
+    assert!(refused("executor set read batched-drian").contains("did you mean batched-drain?"));
+    assert!(refused("executor set read batched-drain --stealing").contains("stealing with queue-per-thread"));
+    assert!(refused("executor remove read").contains("has its own executor"));
+    stages_are_run_by_others_and_given_back(&place, &format!("--node {node}"));
+}
+
+/// Under load, again and again: no request fails, and each write is there.
+fn stages_are_run_by_others_and_given_back(place: &Place, on: &str) {
+    let load = place.start(&format!("load keyvalue/write {on} --in-flight 64 --for 25s --json -o swapped.helenus"));
+    wait_for("requests", || size_of(&place.path("swapped.helenus/requests")) > 0);
+    let list = || place.json(&format!("executor list {on} --json"));
+    for round in 0..3 {
+        for executor in [
+            "native-transport queue-per-thread --workers 4",
+            "native-transport queue-per-thread --workers 4 --stealing",
+            "native-transport batched-drain --batch 8",
+            "mutation batched-drain --workers 2",
+        ] {
+            place.well(&format!("executor set {executor} {on}"));
+        }
+        let ran = |list: &Value| list[0]["ran"].as_i64().unwrap();
+        let before = ran(&list());
+        wait_for("tasks", || ran(&list()) > before + 100);
+        assert_eq!(list().as_array().unwrap().len(), 2, "round {round}");
+        place.well(&format!("executor remove native-transport {on}"));
+        place.well(&format!("executor remove --all {on}"));
+        assert_eq!(list().as_array().unwrap().len(), 0);
+    }
+    place.well(&format!("executor set native-transport batched-drain --lease 1s {on}"));
+    wait_for("the end of the lease", || list().as_array().unwrap().is_empty());
+    let said = load.end();
+    assert!(said.status.success(), "{}", said.err);
+    let summary: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(summary["errors"].as_array().unwrap().len(), 0, "{}", summary["errors"]);
+    place.well(&format!("verify swapped.helenus {on}"));
 }
 
 #[test]

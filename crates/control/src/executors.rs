@@ -1,0 +1,58 @@
+//! Executors: who runs the tasks of a stage in the place of its own.
+
+use crate::{Error, Link};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// What is to run the tasks of a stage; what is none is as the agent has it by default.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Executor {
+    pub stage: String,
+    /// `queue-per-thread` or `batched-drain`.
+    pub kind: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workers: Option<u32>,
+    /// With `queue-per-thread`: who is idle takes from the queues of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stealing: Option<bool>,
+    /// With `batched-drain`: how many tasks a worker takes at once, at the most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<u32>,
+    /// The stage has its own executor again when nobody renews the lease for so long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease_ms: Option<u64>,
+}
+
+/// An executor as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Running {
+    pub stage: String,
+    pub kind: String,
+    pub workers: i64,
+    pub stealing: Option<bool>,
+    pub batch: Option<i64>,
+    pub lease_ms: i64,
+    /// Workers that run a task.
+    pub inside: i64,
+    /// Tasks in line.
+    pub waiting: i64,
+    /// Tasks that it has run.
+    pub ran: i64,
+}
+
+impl Link {
+    /// Has a stage's tasks run by another executor from now on, and when this link is closed.
+    pub fn set_executor(&mut self, executor: &Executor) -> Result<Running, Error> {
+        self.ask("executor.set", json!(executor))
+    }
+
+    pub fn executors(&mut self) -> Result<Vec<Running>, Error> {
+        self.ask("executor.list", json!({}))
+    }
+
+    /// Gives a stage, or all, back to their own executors once what waits has run. Returns those that are left.
+    pub fn remove_executor(&mut self, stage: Option<&str>) -> Result<Vec<Running>, Error> {
+        let which: Value = stage.map_or_else(|| json!({"all": true}), |stage| json!({"stage": stage}));
+        self.ask("executor.remove", which)
+    }
+}
