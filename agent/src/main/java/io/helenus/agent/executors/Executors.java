@@ -24,9 +24,9 @@ import java.util.stream.Collectors;
  *
  * <p>All of them hand their tasks to the shared pool by one method. Woven, it asks here first, and
  * a task that is taken goes no further. So nothing is lost or run twice: what was in line before
- * stays with the stage's own executor, and what was taken is run here, also after the end. What an
- * own executor runs in the thread of whoever hands it over ({@code maybeExecuteImmediately}) does
- * not come by.
+ * stays with the stage's own executor, and what was taken is run here, also after the end. What the
+ * stage's own executor runs in the thread of whoever hands it over ({@code
+ * maybeExecuteImmediately}) does not come by.
  */
 public final class Executors {
   /** The same in 4.0, 4.1 and 5.0, but for the type of the task. */
