@@ -9,6 +9,8 @@
 //!
 //! What is said is in agent/PROTOCOL.md.
 
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
 mod error;
 mod link;
 mod points;

@@ -218,13 +218,13 @@ fn watch(
     let mut found = peers::Peers::find(node, table, watch)?;
     let settled = found.settle(watch, cancel)?;
     let now = found.measure(watch, "now", cancel)?;
-    let besides = peers::beside(node, before, &now);
+    let (besides, peers) = peers::beside(node, before, &now);
     if as_json {
         let nodes =
             json!({"node": node, "table": table, "settled": settled, "figures": besides, "before": before, "now": now});
         println!("{}", serde_json::to_string_pretty(&nodes)?);
     } else {
-        anstream::println!("{}", peers::table(&besides, now.len() - 1));
+        anstream::println!("{}", peers::table(&besides, peers));
     }
     if !settled {
         terminal::warn(format_args!(
