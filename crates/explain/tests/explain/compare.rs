@@ -134,6 +134,33 @@ fn machine(recorder: &Recorder, (from, to): (i64, i64), takes: f64) {
             ..rows::WireRequest::default()
         });
     }
+    for (time_ns, reads) in [(from + MS, 0), (to - MS, 1000)] {
+        recorder.append(rows::TableSample {
+            time_ns,
+            node: NODE,
+            keyspace: "shop",
+            table_name: "orders",
+            reads: Some(reads),
+            writes: Some(0),
+            live_disk_bytes: Some((takes * 1e9) as i64),
+            sstables_per_read_p95: Some(takes * 5.0),
+            tombstones_per_slice_p95: Some(0.0),
+            // The node has not looked yet.
+            droppable_ratio: None,
+            ..rows::TableSample::default()
+        });
+        // What nobody uses is in no figure.
+        recorder.append(rows::TableSample {
+            time_ns,
+            node: NODE,
+            keyspace: "shop",
+            table_name: "archive",
+            reads: Some(5),
+            live_disk_bytes: Some(1 << 40),
+            sstables_per_read_p95: Some(100.0),
+            ..rows::TableSample::default()
+        });
+    }
     recorder.append(rows::Pause {
         start_ns: from + 50 * MS,
         duration_ns: 10 * MS,
@@ -185,6 +212,11 @@ fn what_variants_are_worth_is_found() {
         assert!((none(metric) / truth - 1.0).abs() < 1e-9, "{metric}: {} and not {truth}", none(metric));
         holds("quick", metric, 0.7, Verdict::Better);
     }
+    holds("quick", "disk_bytes", 0.7, Verdict::Better);
+    holds("slow", "sstables_per_read", 1.2, Verdict::Worse);
+    assert_eq!(figure(of(&comparison, "quick"), "sstables_per_read").baseline, 5.0);
+    assert_eq!(figure(of(&comparison, "quick"), "tombstones_per_slice").verdict, Verdict::NoDifference);
+    assert!(of(&comparison, "quick").metrics.iter().all(|ratio| ratio.metric.name != "droppable_ratio"));
     holds("quick", "gc_share", 1.0 / 0.7, Verdict::Worse);
     assert_eq!(figure(of(&comparison, "quick"), "error_share").verdict, Verdict::NoDifference);
     let quick = &of(&comparison, "quick").sentence;

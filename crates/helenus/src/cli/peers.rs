@@ -147,16 +147,23 @@ fn rest(lasts: Duration, cancel: &Cancel) {
     }
 }
 
-/// The node's figures before and now, beside the mean of the others.
-pub fn beside(node: &str, before: &BTreeMap<String, Measured>, now: &BTreeMap<String, Measured>) -> Vec<Beside> {
-    let peers = |of: &BTreeMap<String, Measured>| {
-        // Those that were measured both times.
-        let both = of.iter().filter(|(name, _)| *name != node && (before.is_empty() || before.contains_key(*name)));
-        let peers: Vec<&Measured> = both.filter(|(name, _)| now.contains_key(*name)).map(|(_, of)| of).collect();
+/// The node's figures before and now, beside the mean of its peers; and how many peers those are.
+pub fn beside(
+    node: &str,
+    before: &BTreeMap<String, Measured>,
+    now: &BTreeMap<String, Measured>,
+) -> (Vec<Beside>, usize) {
+    // Those that were measured both times.
+    let names: Vec<&String> =
+        now.keys().filter(|name| *name != node && (before.is_empty() || before.contains_key(*name))).collect();
+    let mean = |of: &BTreeMap<String, Measured>| {
+        let peers: Vec<&Measured> = names.iter().filter_map(|name| of.get(*name)).collect();
         (!peers.is_empty()).then(|| Measured::mean(&peers))
     };
     let nothing = Measured::default();
-    Beside::all((before.get(node), now.get(node).unwrap_or(&nothing)), (peers(before).as_ref(), peers(now).as_ref()))
+    let figures =
+        Beside::all((before.get(node), now.get(node).unwrap_or(&nothing)), (mean(before).as_ref(), mean(now).as_ref()));
+    (figures, names.len())
 }
 
 pub fn table(figures: &[Beside], peers: usize) -> comfy_table::Table {

@@ -195,9 +195,17 @@ fn say_made(entry: &Entry, arguments: &Apply) {
 
 fn compare(arguments: &Compare) -> Result<()> {
     let cancel = interrupt::cancel_on_signals()?;
-    let of = |entry: &Entry| entry.node == arguments.node && entry.setting.table.as_deref() == Some(&arguments.table);
-    let before = tuner()?.journal.entries()?.into_iter().rfind(of).map(|entry| entry.figures).unwrap_or_default();
-    watch(&arguments.node, &arguments.table, &arguments.watch, (&before, arguments.json), &cancel)
+    let of = |entry: &Entry| is_of(entry, &arguments.node) && entry.setting.table.as_deref() == Some(&arguments.table);
+    let tuned = tuner()?.journal.entries()?.into_iter().rfind(of);
+    // Figures are kept by the name that the node had then.
+    let (node, before) = tuned.map_or((arguments.node.clone(), BTreeMap::new()), |entry| (entry.node, entry.figures));
+    watch(&node, &arguments.table, &arguments.watch, (&before, arguments.json), &cancel)
+}
+
+/// Whether it is of the node that somebody calls so.
+fn is_of(entry: &Entry, node: &str) -> bool {
+    entry.node == node
+        || matches!((nodes::address(&entry.node), nodes::address(node)), (Ok(one), Ok(other)) if one == other)
 }
 
 fn watch(
@@ -210,13 +218,13 @@ fn watch(
     let mut found = peers::Peers::find(node, table, watch)?;
     let settled = found.settle(watch, cancel)?;
     let now = found.measure(watch, "now", cancel)?;
-    let besides = peers::beside(node, before, &now);
+    let (besides, peers) = peers::beside(node, before, &now);
     if as_json {
         let nodes =
             json!({"node": node, "table": table, "settled": settled, "figures": besides, "before": before, "now": now});
         println!("{}", serde_json::to_string_pretty(&nodes)?);
     } else {
-        anstream::println!("{}", peers::table(&besides, now.len() - 1));
+        anstream::println!("{}", peers::table(&besides, peers));
     }
     if !settled {
         terminal::warn(format_args!(
@@ -230,7 +238,7 @@ fn watch(
 fn entries(tuner: &Tuner, node: Option<&str>, table: Option<&str>) -> Result<Vec<Entry>> {
     let mut entries = tuner.journal.entries()?;
     if let Some(node) = node {
-        entries.retain(|entry| entry.node == node);
+        entries.retain(|entry| is_of(entry, node));
         match target::find(Which::Address(nodes::address(node)?)) {
             Ok(target) => entries.extend(tuner.set_elsewhere(node, &target)?),
             // What the journal has of a node that is down is known without it.
