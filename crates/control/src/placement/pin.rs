@@ -6,6 +6,7 @@ use super::restore::{Restored, restore};
 use super::tasks::Tasks;
 use super::threads::is_gone;
 use super::{CpuSet, Error, Plan, Thread, affinity, interrupts, threads};
+use helenus_cassandra::process::Process;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
@@ -19,7 +20,8 @@ const PASSES: usize = 20;
 #[derive(Debug)]
 pub struct Pin {
     journals: Journals,
-    pub(super) saved: Saved,
+    saved: Saved,
+    process: Process,
     policy: Policy,
     tasks: Tasks,
     placed: HashMap<i32, Placed>,
@@ -59,11 +61,13 @@ impl Plan {
             affinity: to_move.from.clone(),
         };
         saved.interrupts = self.moves.iter().map(interrupt).collect();
+        let process = Process::find(pid, self.start_ticks).ok_or(Error::Ended { pid })?;
         let tasks = Tasks::open(pid).map_err(Error::of_process(pid, "the threads"))?;
         journals.create(&saved)?;
         let mut pin = Pin {
             journals: journals.clone(),
             saved,
+            process,
             policy: self.policy.clone(),
             tasks,
             placed: HashMap::new(),
@@ -129,11 +133,16 @@ impl Pin {
         self.took = started.elapsed();
         // Those that were made while the plan was, or by threads that were not yet placed.
         for _ in 0..PASSES {
-            if self.place_new()?.is_empty() {
+            if self.place_all()?.is_empty() {
                 break;
             }
         }
-        if self.saved.is_alive() { Ok(()) } else { Err(Error::Ended { pid: self.pid() }) }
+        if self.has_process() { Ok(()) } else { Err(Error::Ended { pid: self.pid() }) }
+    }
+
+    /// Whether the process still lives.
+    pub(super) fn has_process(&self) -> bool {
+        self.process.is_alive()
     }
 
     /// Whether somebody asks for everything to be as it was.
@@ -143,10 +152,14 @@ impl Pin {
 
     /// Places the threads that were made since the last look, and returns their numbers.
     pub(super) fn place_new(&mut self) -> Result<Vec<i32>, Error> {
-        let pid = self.pid();
         let placed = &self.placed;
-        let mut new =
-            self.tasks.unknown(|tid| placed.contains_key(&tid)).map_err(Error::of_process(pid, "the threads"))?;
+        let new = self.tasks.unknown(|tid| placed.contains_key(&tid));
+        self.place_these(new.map_err(Error::of_process(self.pid(), "the threads"))?)
+    }
+
+    /// Places threads, and returns the numbers of those that are still there.
+    fn place_these(&mut self, mut new: Vec<i32>) -> Result<Vec<i32>, Error> {
+        let pid = self.pid();
         let mut failed = Ok(());
         new.retain(|tid| match Thread::read(pid, *tid) {
             Ok(Some(thread)) => {
@@ -187,12 +200,18 @@ impl Pin {
         self.policy.place_depends_on_name()
     }
 
-    /// Forgets the threads that have ended, and returns those that are there.
-    pub(super) fn tidy(&mut self) -> Result<Vec<i32>, Error> {
-        let tids = self.tasks.all().map_err(Error::of_process(self.pid(), "the threads"))?;
+    /// Looks at all threads: forgets those that have ended, places those that were missed, and returns the latter's numbers.
+    pub(super) fn place_all(&mut self) -> Result<Vec<i32>, Error> {
+        let mut tids = self.tasks.all().map_err(Error::of_process(self.pid(), "the threads"))?;
         let there: HashSet<i32> = tids.iter().copied().collect();
         self.placed.retain(|tid, _| there.contains(tid));
-        Ok(tids)
+        tids.retain(|tid| !self.placed.contains_key(tid));
+        self.place_these(tids)
+    }
+
+    /// The threads that were looked at.
+    pub(super) fn tids(&self) -> Vec<i32> {
+        self.placed.keys().copied().collect()
     }
 
     /// A thread that is left as it is has the mask of the process, and not that of the thread which made it.
