@@ -8,15 +8,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Between two looks for new threads. One that was made right after a look waits for so long, and for a CPU.
-const EVERY: Duration = Duration::from_millis(40);
+const EVERY: Duration = Duration::from_millis(50);
 /// Looks between two at whether somebody wants it ended, or the process has.
 const LOOKS_PER_WISH: u64 = 5;
 /// Looks between two at all threads: to see which have ended, and which were missed.
-const LOOKS_PER_ALL: u64 = 125;
+const LOOKS_PER_ALL: u64 = 200;
 /// Looks between two at the names of all threads.
-const LOOKS_PER_NAMES: u64 = 250;
+const LOOKS_PER_NAMES: u64 = 200;
 /// A thread is made with the name of the one that made it, and takes its own soon after: its name is looked at so often.
-const LOOKS_WHILE_YOUNG: u64 = 25;
+const LOOKS_WHILE_YOUNG: u64 = 20;
 
 /// A pin with a thread of ours that looks for new threads. Dropped, everything is put back.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Threads on the CPUs that a plan gives them, until they are put back.
 
-use super::journal::{Journals, Saved, SavedInterrupt, SavedThread};
+use super::journal::{Journals, Mask, Saved, SavedInterrupt, SavedThread};
 use super::policy::Policy;
 use super::restore::{Restored, restore};
 use super::tasks::Tasks;
@@ -11,8 +11,6 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A mask that names every CPU there may be: the kernel takes of it what the cpuset has, now and when that changes.
-const EVERY_CPU: u32 = 1 << 13;
 /// A process that makes threads all the time is left to who follows it.
 const PASSES: usize = 20;
 
@@ -52,9 +50,13 @@ impl Plan {
             }
         }
         let every = self.room.every();
-        let exact = |mask: &CpuSet| if *mask == every { (0..EVERY_CPU).collect() } else { mask.clone() };
-        let mut saved = Saved::new(pid, self.start_ticks, self.strategy.name(), exact(&self.room.mask))?;
-        saved.threads = self.threads.iter().map(|planned| &planned.thread).map(|thread| thread.saved(exact)).collect();
+        let mut saved = Saved::new(pid, self.start_ticks, self.strategy.name(), Mask::of(&self.room.mask, &every))?;
+        let thread = |thread: &Thread| SavedThread {
+            tid: thread.tid,
+            start_ticks: thread.start_ticks,
+            mask: Mask::of(&thread.mask, &every),
+        };
+        saved.threads = self.threads.iter().map(|planned| thread(&planned.thread)).collect();
         let interrupt = |to_move: &super::Move| SavedInterrupt {
             irq: to_move.irq,
             device: to_move.device.clone(),
@@ -82,12 +84,6 @@ impl Plan {
                 Err(left) => Err(Error::NotRestored(format!("{error}; {left}"))),
             },
         }
-    }
-}
-
-impl Thread {
-    fn saved(&self, exact: impl Fn(&CpuSet) -> CpuSet) -> SavedThread {
-        SavedThread { tid: self.tid, start_ticks: self.start_ticks, mask: exact(&self.mask) }
     }
 }
 
@@ -218,7 +214,9 @@ impl Pin {
     fn give(&mut self, thread: &Thread, cpus: Option<CpuSet>) -> Result<(), Error> {
         let outcome = match &cpus {
             Some(cpus) => self.set(thread.tid, cpus),
-            None if self.given.contains(&thread.mask) => self.set(thread.tid, &self.saved.mask),
+            None if self.given.contains(&thread.mask) => {
+                self.given_to(thread.tid, self.saved.mask.give_to(thread.tid), || self.saved.mask.to_string())
+            }
             None => Ok(()),
         };
         self.given.extend(cpus.clone());
@@ -226,14 +224,17 @@ impl Pin {
         outcome
     }
 
-    /// A thread that has ended needs no CPU.
     fn set(&self, tid: i32, cpus: &CpuSet) -> Result<(), Error> {
-        let refused = |source: io::Error| match source.raw_os_error() {
+        self.given_to(tid, affinity::set(tid, cpus), || cpus.to_string())
+    }
+
+    /// What came of giving a thread its CPUs. One that has ended needs none.
+    fn given_to(&self, tid: i32, outcome: io::Result<()>, cpus: impl FnOnce() -> String) -> Result<(), Error> {
+        outcome.or_else(|source| match source.raw_os_error() {
             Some(libc::EPERM) => Err(Error::NoPermission { pid: self.pid() }),
             _ if is_gone(&source) => Ok(()),
-            _ => Err(Error::Thread { tid, cpus: cpus.clone(), source }),
-        };
-        affinity::set(tid, cpus).or_else(refused)
+            _ => Err(Error::Thread { tid, cpus: cpus(), source }),
+        })
     }
 }
 

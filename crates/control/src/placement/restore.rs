@@ -1,8 +1,8 @@
 //! Making a process and the interrupts as they were, from what was written down.
 
-use super::journal::{Journals, Saved};
+use super::journal::{Journals, Mask, Saved};
 use super::threads::is_gone;
-use super::{CpuSet, Error, affinity, interrupts};
+use super::{Error, interrupts};
 use helenus_cassandra::process::parse_stat;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -64,10 +64,10 @@ pub(super) fn restore(journals: &Journals, saved: &Saved) -> Result<Restored, Er
         }
     }
     let mut seen = HashSet::new();
-    let mut set = |tid: i32, mask: &CpuSet| match affinity::set(tid, mask) {
+    let mut set = |tid: i32, mask: &Mask| match mask.give_to(tid) {
         Err(error) if !is_gone(&error) => Err(match error.raw_os_error() {
             Some(libc::EPERM) => Error::NoPermission { pid: saved.pid },
-            _ => Error::Thread { tid, cpus: mask.clone(), source: error },
+            _ => Error::Thread { tid, cpus: mask.to_string(), source: error },
         }),
         _ => Ok(()),
     };
@@ -95,7 +95,7 @@ fn not_restored(error: Error) -> Error {
 fn pass(
     saved: &Saved,
     seen: &mut HashSet<i32>,
-    set: &mut dyn FnMut(i32, &CpuSet) -> Result<(), Error>,
+    set: &mut dyn FnMut(i32, &Mask) -> Result<(), Error>,
 ) -> Result<Restored, Error> {
     let before: HashMap<i32, _> = saved.threads.iter().map(|thread| (thread.tid, thread)).collect();
     let mut restored = Restored {
