@@ -14,7 +14,7 @@ const LOOKS_PER_WISH: u64 = 5;
 /// Looks between two at all threads: to see which have ended, and which were missed.
 const LOOKS_PER_ALL: u64 = 200;
 /// Looks between two at the names of all threads.
-const LOOKS_PER_NAMES: u64 = 200;
+const LOOKS_PER_NAMES: u64 = 400;
 /// A thread is made with the name of the one that made it, and takes its own soon after: its name is looked at so often.
 const LOOKS_WHILE_YOUNG: u64 = 20;
 

@@ -81,6 +81,7 @@ impl Plan {
             Ok(()) => Ok(pin),
             Err(error) => match pin.put_back() {
                 Ok(_) => Err(error),
+                Err(Error::NotRestored(left)) => Err(Error::NotRestored(format!("{error}; {left}"))),
                 Err(left) => Err(Error::NotRestored(format!("{error}; {left}"))),
             },
         }

@@ -54,6 +54,10 @@ pub(super) fn restore(journals: &Journals, saved: &Saved) -> Result<Restored, Er
     let mut left = Vec::new();
     let mut back = 0;
     for interrupt in saved.interrupts.iter().filter(|_| saved.is_of_this_boot()) {
+        if interrupts::affinity(interrupt.irq).is_ok_and(|now| now == interrupt.affinity) {
+            back += 1;
+            continue;
+        }
         match interrupts::set_affinity(interrupt.irq, &interrupt.affinity) {
             Ok(()) => back += 1,
             // A device that was taken out has taken its interrupt with it.
