@@ -82,7 +82,7 @@ impl Plan {
             Err(error) => match pin.put_back() {
                 Ok(_) => Err(error),
                 Err(Error::NotRestored(left)) => Err(Error::NotRestored(format!("{error}; {left}"))),
-                Err(left) => Err(Error::NotRestored(format!("{error}; {left}"))),
+                Err(left) => Err(left),
             },
         }
     }
@@ -171,25 +171,22 @@ impl Pin {
     }
 
     /// Looks at the names of threads, and places anew those that have another one by now.
-    pub(super) fn place_renamed(&mut self, tids: &[i32]) -> Result<usize, Error> {
+    pub(super) fn place_renamed(&mut self, tids: &[i32]) -> Result<(), Error> {
         let pid = self.pid();
-        let mut renamed = 0;
         for tid in tids {
             let Some(known) = self.placed.get(tid) else { continue };
-            match threads::name(pid, *tid) {
-                Ok(name) if name == known.name => continue,
-                _ => {}
+            if threads::name(pid, *tid).is_ok_and(|name| name == known.name) {
+                continue;
             }
             let Ok(Some(thread)) = Thread::read(pid, *tid) else { continue };
             let cpus = self.policy.place_renamed(&thread, known.cpus.as_ref());
-            renamed += 1;
             if cpus == known.cpus {
                 self.placed.insert(*tid, Placed { name: thread.name, cpus });
             } else {
                 self.give(&thread, cpus)?;
             }
         }
-        Ok(renamed)
+        Ok(())
     }
 
     /// Whether threads with other names are to be looked for.

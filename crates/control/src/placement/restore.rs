@@ -137,3 +137,66 @@ fn pass(
     restored.threads_ended = saved.threads.len().saturating_sub(restored.threads);
     Ok(restored)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::journal::{SavedInterrupt, SavedThread};
+    use super::super::{CpuSet, affinity};
+    use super::*;
+    use helenus_cassandra::process;
+    use std::process::{Child, Command};
+
+    fn sleeper() -> (Child, Saved) {
+        let child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id().cast_signed();
+        let start_ticks = process::stat(pid).unwrap().start_ticks;
+        let saved = Saved::new(pid, start_ticks, "interrupt-aware", Mask::Every).unwrap();
+        (child, saved)
+    }
+
+    fn end(mut child: Child) {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_thread_whose_number_is_anothers_by_now_gets_the_mask_of_the_process() {
+        let state = tempfile::tempdir().unwrap();
+        let journals = Journals::within(state.path());
+        let (child, mut saved) = sleeper();
+        let before = affinity::of(saved.pid).unwrap();
+        let one: CpuSet = before.iter().take(1).collect();
+        let thread = |start_ticks| SavedThread { tid: saved.pid, start_ticks, mask: Mask::These(one.clone()) };
+        saved.threads = vec![thread(saved.start_ticks + 1)];
+        journals.create(&saved).unwrap();
+        let restored = unpin(&journals, &saved).unwrap();
+        assert_eq!((restored.threads, restored.threads_since, restored.threads_ended), (0, 1, 1));
+        assert_eq!(affinity::of(saved.pid).unwrap(), before);
+        end(child);
+    }
+
+    #[test]
+    fn an_interrupt_is_put_back_even_when_the_process_has_ended() {
+        let movable = |irq: &u32| {
+            let before = interrupts::affinity(*irq).ok()?;
+            (before.len() > 1 && interrupts::set_affinity(*irq, &before).is_ok()).then_some((*irq, before))
+        };
+        let Some((irq, before)) = (1..512).find_map(|irq| movable(&irq)) else {
+            eprintln!("not tested: no interrupt can be moved here");
+            return;
+        };
+        let state = tempfile::tempdir().unwrap();
+        let journals = Journals::within(state.path());
+        let (child, mut saved) = sleeper();
+        saved.interrupts = vec![SavedInterrupt { irq, device: "device".into(), affinity: before.clone() }];
+        journals.create(&saved).unwrap();
+        let one: CpuSet = before.iter().take(1).collect();
+        interrupts::set_affinity(irq, &one).unwrap();
+        assert_eq!(interrupts::affinity(irq).unwrap(), one);
+        end(child);
+        let restored = unpin(&journals, &saved).unwrap();
+        assert!(restored.process_ended && restored.interrupts == 1, "{restored:?}");
+        assert_eq!(interrupts::affinity(irq).unwrap(), before);
+        assert!(!journals.has(&saved));
+    }
+}
