@@ -17,9 +17,17 @@ pub(super) fn of(tid: i32) -> io::Result<CpuSet> {
 
 /// Lets a thread run on these CPUs alone, from now on: where it runs on another one, it is moved.
 pub(super) fn set(tid: i32, cpus: &CpuSet) -> io::Result<()> {
-    let mask = cpus.mask();
+    set_mask(tid, &cpus.mask())
+}
+
+/// Lets a thread run on all CPUs that its cpuset has, now and when that changes: the kernel takes of a mask what is there.
+pub(super) fn set_every(tid: i32) -> io::Result<()> {
+    set_mask(tid, &[usize::MAX; WORDS])
+}
+
+fn set_mask(tid: i32, mask: &[usize]) -> io::Result<()> {
     // SAFETY: the kernel reads no more than the bytes that it is given.
-    let result = unsafe { libc::sched_setaffinity(tid, size_of_val(mask.as_slice()), mask.as_ptr().cast()) };
+    let result = unsafe { libc::sched_setaffinity(tid, size_of_val(mask), mask.as_ptr().cast()) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -36,6 +44,8 @@ mod tests {
             assert_eq!(of(0).unwrap(), one);
             set(0, &before).unwrap();
             assert_eq!(of(0).unwrap(), before);
+            set_every(0).unwrap();
+            assert!(before.is_subset(&of(0).unwrap()));
             assert_eq!(set(0, &CpuSet::default()).unwrap_err().raw_os_error(), Some(libc::EINVAL));
         })
         .join()

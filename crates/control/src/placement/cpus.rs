@@ -65,7 +65,8 @@ impl CpuSet {
             let word = *word;
             (0..BITS).filter(move |bit| word & (1 << bit) != 0).map(move |bit| start + bit)
         };
-        CpuSet(mask.iter().zip((0..).step_by(BITS as usize)).flat_map(bits).collect())
+        let words = mask.iter().zip((0..).step_by(BITS as usize)).filter(|(word, _)| **word != 0);
+        CpuSet(words.flat_map(bits).collect())
     }
 }
 

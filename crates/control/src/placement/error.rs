@@ -45,7 +45,7 @@ pub enum Error {
     #[error("the interrupt {irq} ({device}) cannot be moved to the CPUs {cpus}: {source}{why}")]
     Interrupt { irq: u32, device: String, cpus: CpuSet, why: &'static str, source: io::Error },
     #[error("thread {tid} cannot be kept on the CPUs {cpus}: {source}")]
-    Thread { tid: i32, cpus: CpuSet, source: io::Error },
+    Thread { tid: i32, cpus: String, source: io::Error },
     #[error(
         "helenus (pid {follower}) follows process {pid} and did not put it back; end it with `kill {follower}`, and again"
     )]

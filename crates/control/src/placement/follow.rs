@@ -8,13 +8,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Between two looks for new threads. One that was made right after a look waits for so long, and for a CPU.
-const EVERY: Duration = Duration::from_millis(40);
-/// Looks between two at all threads: to see which have ended, and whether the process has.
-const LOOKS_PER_TIDY: u64 = 25;
+const EVERY: Duration = Duration::from_millis(50);
+/// Looks between two at whether somebody wants it ended, or the process has.
+const LOOKS_PER_WISH: u64 = 5;
+/// Looks between two at all threads: to see which have ended, and which were missed.
+const LOOKS_PER_ALL: u64 = 200;
 /// Looks between two at the names of all threads.
-const LOOKS_PER_NAMES: u64 = 250;
+const LOOKS_PER_NAMES: u64 = 400;
 /// A thread is made with the name of the one that made it, and takes its own soon after: its name is looked at so often.
-const LOOKS_WHILE_YOUNG: u64 = 25;
+const LOOKS_WHILE_YOUNG: u64 = 20;
 
 /// A pin with a thread of ours that looks for new threads. Dropped, everything is put back.
 #[derive(Debug)]
@@ -105,8 +107,11 @@ impl Drop for Following {
 
 fn follow(mut pin: Pin, ended: &Receiver<()>, progress: &Progress) -> Result<Restored, Error> {
     let mut young: Vec<(i32, u64)> = Vec::new();
-    for look in 1.. {
-        if ended.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout) || pin.is_asked_to_end() {
+    for look in 1_u64.. {
+        if ended.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
+        if look.is_multiple_of(LOOKS_PER_WISH) && (pin.is_asked_to_end() || !pin.has_process()) {
             break;
         }
         match look_once(&mut pin, look, &mut young) {
@@ -121,21 +126,16 @@ fn follow(mut pin: Pin, ended: &Receiver<()>, progress: &Progress) -> Result<Res
 }
 
 fn look_once(pin: &mut Pin, look: u64, young: &mut Vec<(i32, u64)>) -> Result<usize, Error> {
-    let new = pin.place_new()?;
+    let new = if look.is_multiple_of(LOOKS_PER_ALL) { pin.place_all()? } else { pin.place_new()? };
     if pin.depends_on_names() {
         young.retain(|(_, seen_at)| look - seen_at <= LOOKS_WHILE_YOUNG);
         let tids: Vec<i32> = young.iter().map(|(tid, _)| *tid).collect();
         pin.place_renamed(&tids)?;
         young.extend(new.iter().map(|tid| (*tid, look)));
     }
-    if look.is_multiple_of(LOOKS_PER_TIDY) {
-        let tids = pin.tidy()?;
-        if !pin.saved.is_alive() {
-            return Err(Error::Ended { pid: pin.pid() });
-        }
-        if look.is_multiple_of(LOOKS_PER_NAMES) && pin.depends_on_names() {
-            pin.place_renamed(&tids)?;
-        }
+    if look.is_multiple_of(LOOKS_PER_NAMES) && pin.depends_on_names() {
+        let tids = pin.tids();
+        pin.place_renamed(&tids)?;
     }
     Ok(new.len())
 }

@@ -156,8 +156,11 @@ pub(super) fn set_affinity(irq: u32, cpus: &CpuSet) -> io::Result<()> {
 /// Why an interrupt could not be moved, and what to do.
 pub(super) fn refused(irq: u32, device: &str, cpus: &CpuSet, source: io::Error) -> Error {
     let why = match source.raw_os_error() {
-        Some(libc::EACCES | libc::EPERM | libc::EROFS) => "; run as root, outside of a container",
-        Some(libc::EIO) => "; its driver holds it where it is: keep off its CPUs, without --move-interrupts",
+        Some(libc::EACCES | libc::EROFS) => "; run as root, outside of a container",
+        // Which of them depends on the kernel's version.
+        Some(libc::EPERM | libc::EIO) => {
+            "; its driver holds it where it is: keep off its CPUs, without --move-interrupts"
+        }
         _ => "",
     };
     Error::Interrupt { irq, device: device.to_string(), cpus: cpus.clone(), why, source }

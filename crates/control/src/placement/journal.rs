@@ -3,7 +3,7 @@
 //! One file for each process, named by its number and its start. It is private, and on the disk before the first mask is
 //! changed; it goes when all is as it was.
 
-use super::{CpuSet, Error};
+use super::{CpuSet, Error, affinity};
 use helenus_cassandra::process::{self, Process};
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File};
@@ -37,7 +37,7 @@ pub struct Saved {
     /// The helenus that pinned it, and follows it as long as it lives: pid and start.
     pub(super) by: (i32, u64),
     /// For threads that are made later.
-    pub(super) mask: CpuSet,
+    pub(super) mask: Mask,
     pub(super) threads: Vec<SavedThread>,
     pub(super) interrupts: Vec<SavedInterrupt>,
 }
@@ -46,7 +46,16 @@ pub struct Saved {
 pub(super) struct SavedThread {
     pub(super) tid: i32,
     pub(super) start_ticks: u64,
-    pub(super) mask: CpuSet,
+    pub(super) mask: Mask,
+}
+
+/// Where a thread might run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Mask {
+    /// On every CPU that its cpuset has, and not just on those that it had then.
+    Every,
+    These(CpuSet),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,9 +65,32 @@ pub(super) struct SavedInterrupt {
     pub(super) affinity: CpuSet,
 }
 
+impl Mask {
+    /// `every` are the CPUs of the cpuset as it is.
+    pub(super) fn of(mask: &CpuSet, every: &CpuSet) -> Mask {
+        if mask == every { Mask::Every } else { Mask::These(mask.clone()) }
+    }
+
+    pub(super) fn give_to(&self, tid: i32) -> io::Result<()> {
+        match self {
+            Mask::Every => affinity::set_every(tid),
+            Mask::These(cpus) => affinity::set(tid, cpus),
+        }
+    }
+}
+
+impl std::fmt::Display for Mask {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Mask::Every => formatter.write_str("of its cpuset"),
+            Mask::These(cpus) => cpus.fmt(formatter),
+        }
+    }
+}
+
 impl Saved {
     /// Of a process that is about to be pinned, by this program. Its threads and interrupts are yet to be added.
-    pub(super) fn new(pid: i32, start_ticks: u64, strategy: &str, mask: CpuSet) -> Result<Saved, Error> {
+    pub(super) fn new(pid: i32, start_ticks: u64, strategy: &str, mask: Mask) -> Result<Saved, Error> {
         let own = std::process::id().cast_signed();
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Ok(Saved {
@@ -220,9 +252,8 @@ mod tests {
 
     fn own() -> Saved {
         let pid = std::process::id().cast_signed();
-        let mut saved =
-            Saved::new(pid, process::stat(pid).unwrap().start_ticks, "groups", "0-1".parse().unwrap()).unwrap();
-        saved.threads.push(SavedThread { tid: pid, start_ticks: 7, mask: "0".parse().unwrap() });
+        let mut saved = Saved::new(pid, process::stat(pid).unwrap().start_ticks, "groups", Mask::Every).unwrap();
+        saved.threads.push(SavedThread { tid: pid, start_ticks: 7, mask: Mask::These("0".parse().unwrap()) });
         saved.interrupts.push(SavedInterrupt { irq: 36, device: "disk".into(), affinity: "1".parse().unwrap() });
         saved
     }
@@ -237,7 +268,7 @@ mod tests {
         assert_eq!(journals.list().unwrap(), std::slice::from_ref(&saved));
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&journals.folder), mode(&journals.path(&saved))), (0o700, 0o600));
-        let again = Saved { mask: "1".parse().unwrap(), ..saved.clone() };
+        let again = Saved { mask: Mask::These("1".parse().unwrap()), ..saved.clone() };
         assert!(matches!(journals.create(&again), Err(Error::Pinned { .. })));
         assert_eq!(journals.list().unwrap(), std::slice::from_ref(&saved), "what was before stays");
         journals.ask(&saved).unwrap();

@@ -16,6 +16,7 @@ mod groups;
 mod interrupts;
 mod journal;
 mod limits;
+mod newest;
 mod pin;
 mod plan;
 mod policy;

@@ -1,17 +1,16 @@
 //! Threads on the CPUs that a plan gives them, until they are put back.
 
-use super::journal::{Journals, Saved, SavedInterrupt, SavedThread};
+use super::journal::{Journals, Mask, Saved, SavedInterrupt, SavedThread};
 use super::policy::Policy;
 use super::restore::{Restored, restore};
 use super::tasks::Tasks;
 use super::threads::is_gone;
 use super::{CpuSet, Error, Plan, Thread, affinity, interrupts, threads};
+use helenus_cassandra::process::Process;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A mask that names every CPU there may be: the kernel takes of it what the cpuset has, now and when that changes.
-const EVERY_CPU: u32 = 1 << 13;
 /// A process that makes threads all the time is left to who follows it.
 const PASSES: usize = 20;
 
@@ -19,7 +18,8 @@ const PASSES: usize = 20;
 #[derive(Debug)]
 pub struct Pin {
     journals: Journals,
-    pub(super) saved: Saved,
+    saved: Saved,
+    process: Process,
     policy: Policy,
     tasks: Tasks,
     placed: HashMap<i32, Placed>,
@@ -50,20 +50,26 @@ impl Plan {
             }
         }
         let every = self.room.every();
-        let exact = |mask: &CpuSet| if *mask == every { (0..EVERY_CPU).collect() } else { mask.clone() };
-        let mut saved = Saved::new(pid, self.start_ticks, self.strategy.name(), exact(&self.room.mask))?;
-        saved.threads = self.threads.iter().map(|planned| &planned.thread).map(|thread| thread.saved(exact)).collect();
+        let mut saved = Saved::new(pid, self.start_ticks, self.strategy.name(), Mask::of(&self.room.mask, &every))?;
+        let thread = |thread: &Thread| SavedThread {
+            tid: thread.tid,
+            start_ticks: thread.start_ticks,
+            mask: Mask::of(&thread.mask, &every),
+        };
+        saved.threads = self.threads.iter().map(|planned| thread(&planned.thread)).collect();
         let interrupt = |to_move: &super::Move| SavedInterrupt {
             irq: to_move.irq,
             device: to_move.device.clone(),
             affinity: to_move.from.clone(),
         };
         saved.interrupts = self.moves.iter().map(interrupt).collect();
+        let process = Process::find(pid, self.start_ticks).ok_or(Error::Ended { pid })?;
         let tasks = Tasks::open(pid).map_err(Error::of_process(pid, "the threads"))?;
         journals.create(&saved)?;
         let mut pin = Pin {
             journals: journals.clone(),
             saved,
+            process,
             policy: self.policy.clone(),
             tasks,
             placed: HashMap::new(),
@@ -75,15 +81,10 @@ impl Plan {
             Ok(()) => Ok(pin),
             Err(error) => match pin.put_back() {
                 Ok(_) => Err(error),
-                Err(left) => Err(Error::NotRestored(format!("{error}; {left}"))),
+                Err(Error::NotRestored(left)) => Err(Error::NotRestored(format!("{error}; {left}"))),
+                Err(left) => Err(left),
             },
         }
-    }
-}
-
-impl Thread {
-    fn saved(&self, exact: impl Fn(&CpuSet) -> CpuSet) -> SavedThread {
-        SavedThread { tid: self.tid, start_ticks: self.start_ticks, mask: exact(&self.mask) }
     }
 }
 
@@ -129,11 +130,16 @@ impl Pin {
         self.took = started.elapsed();
         // Those that were made while the plan was, or by threads that were not yet placed.
         for _ in 0..PASSES {
-            if self.place_new()?.is_empty() {
+            if self.place_all()?.is_empty() {
                 break;
             }
         }
-        if self.saved.is_alive() { Ok(()) } else { Err(Error::Ended { pid: self.pid() }) }
+        if self.has_process() { Ok(()) } else { Err(Error::Ended { pid: self.pid() }) }
+    }
+
+    /// Whether the process still lives.
+    pub(super) fn has_process(&self) -> bool {
+        self.process.is_alive()
     }
 
     /// Whether somebody asks for everything to be as it was.
@@ -143,10 +149,14 @@ impl Pin {
 
     /// Places the threads that were made since the last look, and returns their numbers.
     pub(super) fn place_new(&mut self) -> Result<Vec<i32>, Error> {
-        let pid = self.pid();
         let placed = &self.placed;
-        let mut new =
-            self.tasks.unknown(|tid| placed.contains_key(&tid)).map_err(Error::of_process(pid, "the threads"))?;
+        let new = self.tasks.unknown(|tid| placed.contains_key(&tid));
+        self.place_these(new.map_err(Error::of_process(self.pid(), "the threads"))?)
+    }
+
+    /// Places threads, and returns the numbers of those that are still there.
+    fn place_these(&mut self, mut new: Vec<i32>) -> Result<Vec<i32>, Error> {
+        let pid = self.pid();
         let mut failed = Ok(());
         new.retain(|tid| match Thread::read(pid, *tid) {
             Ok(Some(thread)) => {
@@ -161,25 +171,22 @@ impl Pin {
     }
 
     /// Looks at the names of threads, and places anew those that have another one by now.
-    pub(super) fn place_renamed(&mut self, tids: &[i32]) -> Result<usize, Error> {
+    pub(super) fn place_renamed(&mut self, tids: &[i32]) -> Result<(), Error> {
         let pid = self.pid();
-        let mut renamed = 0;
         for tid in tids {
             let Some(known) = self.placed.get(tid) else { continue };
-            match threads::name(pid, *tid) {
-                Ok(name) if name == known.name => continue,
-                _ => {}
+            if threads::name(pid, *tid).is_ok_and(|name| name == known.name) {
+                continue;
             }
             let Ok(Some(thread)) = Thread::read(pid, *tid) else { continue };
             let cpus = self.policy.place_renamed(&thread, known.cpus.as_ref());
-            renamed += 1;
             if cpus == known.cpus {
                 self.placed.insert(*tid, Placed { name: thread.name, cpus });
             } else {
                 self.give(&thread, cpus)?;
             }
         }
-        Ok(renamed)
+        Ok(())
     }
 
     /// Whether threads with other names are to be looked for.
@@ -187,19 +194,27 @@ impl Pin {
         self.policy.place_depends_on_name()
     }
 
-    /// Forgets the threads that have ended, and returns those that are there.
-    pub(super) fn tidy(&mut self) -> Result<Vec<i32>, Error> {
-        let tids = self.tasks.all().map_err(Error::of_process(self.pid(), "the threads"))?;
+    /// Looks at all threads: forgets those that have ended, places those that were missed, and returns the latter's numbers.
+    pub(super) fn place_all(&mut self) -> Result<Vec<i32>, Error> {
+        let mut tids = self.tasks.all().map_err(Error::of_process(self.pid(), "the threads"))?;
         let there: HashSet<i32> = tids.iter().copied().collect();
         self.placed.retain(|tid, _| there.contains(tid));
-        Ok(tids)
+        tids.retain(|tid| !self.placed.contains_key(tid));
+        self.place_these(tids)
+    }
+
+    /// The threads that were looked at.
+    pub(super) fn tids(&self) -> Vec<i32> {
+        self.placed.keys().copied().collect()
     }
 
     /// A thread that is left as it is has the mask of the process, and not that of the thread which made it.
     fn give(&mut self, thread: &Thread, cpus: Option<CpuSet>) -> Result<(), Error> {
         let outcome = match &cpus {
             Some(cpus) => self.set(thread.tid, cpus),
-            None if self.given.contains(&thread.mask) => self.set(thread.tid, &self.saved.mask),
+            None if self.given.contains(&thread.mask) => {
+                self.given_to(thread.tid, self.saved.mask.give_to(thread.tid), || self.saved.mask.to_string())
+            }
             None => Ok(()),
         };
         self.given.extend(cpus.clone());
@@ -207,14 +222,17 @@ impl Pin {
         outcome
     }
 
-    /// A thread that has ended needs no CPU.
     fn set(&self, tid: i32, cpus: &CpuSet) -> Result<(), Error> {
-        let refused = |source: io::Error| match source.raw_os_error() {
+        self.given_to(tid, affinity::set(tid, cpus), || cpus.to_string())
+    }
+
+    /// What came of giving a thread its CPUs. One that has ended needs none.
+    fn given_to(&self, tid: i32, outcome: io::Result<()>, cpus: impl FnOnce() -> String) -> Result<(), Error> {
+        outcome.or_else(|source| match source.raw_os_error() {
             Some(libc::EPERM) => Err(Error::NoPermission { pid: self.pid() }),
             _ if is_gone(&source) => Ok(()),
-            _ => Err(Error::Thread { tid, cpus: cpus.clone(), source }),
-        };
-        affinity::set(tid, cpus).or_else(refused)
+            _ => Err(Error::Thread { tid, cpus: cpus(), source }),
+        })
     }
 }
 

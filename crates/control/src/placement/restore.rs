@@ -1,8 +1,8 @@
 //! Making a process and the interrupts as they were, from what was written down.
 
-use super::journal::{Journals, Saved};
+use super::journal::{Journals, Mask, Saved};
 use super::threads::is_gone;
-use super::{CpuSet, Error, affinity, interrupts};
+use super::{Error, interrupts};
 use helenus_cassandra::process::parse_stat;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -54,6 +54,10 @@ pub(super) fn restore(journals: &Journals, saved: &Saved) -> Result<Restored, Er
     let mut left = Vec::new();
     let mut back = 0;
     for interrupt in saved.interrupts.iter().filter(|_| saved.is_of_this_boot()) {
+        if interrupts::affinity(interrupt.irq).is_ok_and(|now| now == interrupt.affinity) {
+            back += 1;
+            continue;
+        }
         match interrupts::set_affinity(interrupt.irq, &interrupt.affinity) {
             Ok(()) => back += 1,
             // A device that was taken out has taken its interrupt with it.
@@ -64,10 +68,10 @@ pub(super) fn restore(journals: &Journals, saved: &Saved) -> Result<Restored, Er
         }
     }
     let mut seen = HashSet::new();
-    let mut set = |tid: i32, mask: &CpuSet| match affinity::set(tid, mask) {
+    let mut set = |tid: i32, mask: &Mask| match mask.give_to(tid) {
         Err(error) if !is_gone(&error) => Err(match error.raw_os_error() {
             Some(libc::EPERM) => Error::NoPermission { pid: saved.pid },
-            _ => Error::Thread { tid, cpus: mask.clone(), source: error },
+            _ => Error::Thread { tid, cpus: mask.to_string(), source: error },
         }),
         _ => Ok(()),
     };
@@ -95,7 +99,7 @@ fn not_restored(error: Error) -> Error {
 fn pass(
     saved: &Saved,
     seen: &mut HashSet<i32>,
-    set: &mut dyn FnMut(i32, &CpuSet) -> Result<(), Error>,
+    set: &mut dyn FnMut(i32, &Mask) -> Result<(), Error>,
 ) -> Result<Restored, Error> {
     let before: HashMap<i32, _> = saved.threads.iter().map(|thread| (thread.tid, thread)).collect();
     let mut restored = Restored {
@@ -132,4 +136,67 @@ fn pass(
     }
     restored.threads_ended = saved.threads.len().saturating_sub(restored.threads);
     Ok(restored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::journal::{SavedInterrupt, SavedThread};
+    use super::super::{CpuSet, affinity};
+    use super::*;
+    use helenus_cassandra::process;
+    use std::process::{Child, Command};
+
+    fn sleeper() -> (Child, Saved) {
+        let child = Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id().cast_signed();
+        let start_ticks = process::stat(pid).unwrap().start_ticks;
+        let saved = Saved::new(pid, start_ticks, "interrupt-aware", Mask::Every).unwrap();
+        (child, saved)
+    }
+
+    fn end(mut child: Child) {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_thread_whose_number_is_anothers_by_now_gets_the_mask_of_the_process() {
+        let state = tempfile::tempdir().unwrap();
+        let journals = Journals::within(state.path());
+        let (child, mut saved) = sleeper();
+        let before = affinity::of(saved.pid).unwrap();
+        let one: CpuSet = before.iter().take(1).collect();
+        let thread = |start_ticks| SavedThread { tid: saved.pid, start_ticks, mask: Mask::These(one.clone()) };
+        saved.threads = vec![thread(saved.start_ticks + 1)];
+        journals.create(&saved).unwrap();
+        let restored = unpin(&journals, &saved).unwrap();
+        assert_eq!((restored.threads, restored.threads_since, restored.threads_ended), (0, 1, 1));
+        assert_eq!(affinity::of(saved.pid).unwrap(), before);
+        end(child);
+    }
+
+    #[test]
+    fn an_interrupt_is_put_back_even_when_the_process_has_ended() {
+        let movable = |irq: &u32| {
+            let before = interrupts::affinity(*irq).ok()?;
+            (before.len() > 1 && interrupts::set_affinity(*irq, &before).is_ok()).then_some((*irq, before))
+        };
+        let Some((irq, before)) = (1..512).find_map(|irq| movable(&irq)) else {
+            eprintln!("not tested: no interrupt can be moved here");
+            return;
+        };
+        let state = tempfile::tempdir().unwrap();
+        let journals = Journals::within(state.path());
+        let (child, mut saved) = sleeper();
+        saved.interrupts = vec![SavedInterrupt { irq, device: "device".into(), affinity: before.clone() }];
+        journals.create(&saved).unwrap();
+        let one: CpuSet = before.iter().take(1).collect();
+        interrupts::set_affinity(irq, &one).unwrap();
+        assert_eq!(interrupts::affinity(irq).unwrap(), one);
+        end(child);
+        let restored = unpin(&journals, &saved).unwrap();
+        assert!(restored.process_ended && restored.interrupts == 1, "{restored:?}");
+        assert_eq!(interrupts::affinity(irq).unwrap(), before);
+        assert!(!journals.has(&saved));
+    }
 }

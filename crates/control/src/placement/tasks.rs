@@ -1,6 +1,7 @@
 //! The threads of a process by number, read so that a look for new ones costs little.
 
-use rustix::fs::RawDir;
+use super::newest::Newest;
+use rustix::fs::{Access, AtFlags, RawDir, accessat};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::mem::MaybeUninit;
@@ -16,12 +17,14 @@ const BUFFER: usize = 32 << 10;
 pub(super) struct Tasks {
     folder: File,
     buffer: Vec<MaybeUninit<u8>>,
+    /// None where it can't be had, and then the folder is read.
+    newest: Option<Newest>,
 }
 
 impl Tasks {
     pub(super) fn open(pid: i32) -> io::Result<Tasks> {
         let folder = File::open(format!("/proc/{pid}/task"))?;
-        Ok(Tasks { folder, buffer: vec![MaybeUninit::uninit(); BUFFER] })
+        Ok(Tasks { folder, buffer: vec![MaybeUninit::uninit(); BUFFER], newest: Newest::new() })
     }
 
     /// All threads, in the order in which they were made. Fails when the process has ended.
@@ -29,11 +32,18 @@ impl Tasks {
         self.from(0)
     }
 
+    /// The threads that are not known, of those that were made since the last call or about then.
+    pub(super) fn unknown(&mut self, is_known: impl Fn(i32) -> bool) -> io::Result<Vec<i32>> {
+        let Some(numbers) = self.newest.as_mut().and_then(Newest::given) else { return self.last(is_known) };
+        let has = |tid: &i32| accessat(&self.folder, tid.to_string(), Access::EXISTS, AtFlags::empty()).is_ok();
+        Ok(numbers.filter(|tid| !is_known(*tid) && has(tid)).collect())
+    }
+
     /// The threads that are not known.
     ///
     /// The kernel lists threads in the order in which they were made (`thread_head` of `signal_struct`), and a new one comes
-    /// last: it is enough to read from the end back to one that is known.
-    pub(super) fn unknown(&mut self, is_known: impl Fn(i32) -> bool) -> io::Result<Vec<i32>> {
+    /// last: it is enough to read from the end back to one that is known. The kernel itself goes through all of them.
+    fn last(&mut self, is_known: impl Fn(i32) -> bool) -> io::Result<Vec<i32>> {
         let threads = self.folder.metadata()?.nlink().saturating_sub(BEFORE);
         let mut back = 1;
         loop {
@@ -94,12 +104,15 @@ mod tests {
         for (begin, end) in [(1, 0), (0, 3), (20, 5), (3, 40), (1, 1), (0, 0)] {
             (0..end).for_each(|position| waiting.end((position * 7) % waiting.0.len()));
             (0..begin).for_each(|_| waiting.add());
-            let found = tasks.unknown(|tid| known.contains(&tid)).unwrap();
-            known.extend(&found);
-            // Other tests make threads as well.
-            assert!(found.len() >= begin, "{begin} began and {} were found", found.len());
+            let by_number = tasks.unknown(|tid| known.contains(&tid)).unwrap();
+            let by_order = tasks.last(|tid| known.contains(&tid)).unwrap();
+            for found in [by_number, by_order] {
+                // Other tests make threads as well.
+                assert!(found.len() >= begin, "{begin} began and {} were found", found.len());
+                known.extend(&found);
+            }
             let missing: Vec<i32> = tasks.all().unwrap().into_iter().filter(|tid| !known.contains(tid)).collect();
-            let later = tasks.unknown(|tid| known.contains(&tid)).unwrap();
+            let later = tasks.last(|tid| known.contains(&tid)).unwrap();
             assert!(missing.iter().all(|tid| later.contains(tid)), "{missing:?} are not in {later:?}");
         }
         while !waiting.0.is_empty() {
@@ -114,6 +127,6 @@ mod tests {
         assert_eq!(tasks.all().unwrap(), [child.id() as i32]);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(tasks.all().is_err() && tasks.unknown(|_| false).is_err());
+        assert!(tasks.all().is_err() && tasks.last(|_| false).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Valves and probes in a real Cassandra under load: what they say, and that nothing of them is left.
+//! Valves, probes and placement in a real Cassandra under load: what they say, and that nothing of them is left.
 
 use crate::harness::{Place, size_of, wait_for};
 use serde_json::Value;
@@ -52,6 +52,12 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     let inside: i64 = within.map(|calls| calls["total_ns"].as_i64().unwrap()).sum();
     let (own, total) = (sum(requests, "inherent_ns"), sum(requests, "total_ns"));
     assert!(inside > 0 && own + inside <= total + total / 100, "{own} {inside} {total}");
+
+    let pinned = place.well(&format!("pin {on} --strategy equal-spread --for 2s --json"));
+    let said: Vec<Value> = pinned.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let threads = said[0]["plan"]["threads"].as_array().unwrap();
+    assert!(threads.len() > 50 && threads.iter().all(|thread| thread["cpus"].is_string()), "{pinned}");
+    assert!(said[1]["unpinned"]["threads"].as_u64() > Some(50), "{pinned}");
 
     place.well(&format!("valve remove --all {on}"));
     assert_eq!(list().as_array().unwrap().len(), 0);

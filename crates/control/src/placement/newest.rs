@@ -1,0 +1,68 @@
+//! The numbers that the kernel gave to new threads and processes, of whatever process: they go up one by one.
+//!
+//! To look at those few costs less than to go through all threads of a large process.
+
+use std::fs::File;
+use std::ops::RangeInclusive;
+use std::os::unix::fs::FileExt;
+
+/// Its last field is the number that was given last, in our PID namespace.
+const LAST_GIVEN: &str = "/proc/loadavg";
+/// Where more were given since the last look, it is as well to go through the threads.
+const MOST: i32 = 64;
+
+#[derive(Debug)]
+pub(super) struct Newest {
+    file: File,
+    /// At the last two looks, the older one first.
+    last: [i32; 2],
+}
+
+impl Newest {
+    /// None where the file doesn't say it: in some containers it is made up.
+    pub(super) fn new() -> Option<Newest> {
+        let file = File::open(LAST_GIVEN).ok()?;
+        let before = read(&file)?;
+        // SAFETY: gettid takes no pointers and cannot fail.
+        let new = std::thread::spawn(|| unsafe { libc::gettid() }).join().ok()?;
+        let last = read(&file)?;
+        (before < new && new <= last).then_some(Newest { file, last: [before; 2] })
+    }
+
+    /// The numbers that were given since the look before the last one: a thread has its number a little before it is there.
+    /// None where they are many, or not known.
+    pub(super) fn given(&mut self) -> Option<RangeInclusive<i32>> {
+        let [before, last] = self.last;
+        let now = read(&self.file)?;
+        self.last = [last, now];
+        // They begin anew at the greatest that there may be (kernel.pid_max).
+        (before <= last && last <= now && now - before <= MOST).then_some(before + 1..=now)
+    }
+}
+
+fn read(file: &File) -> Option<i32> {
+    let mut buffer = [0; 128];
+    let length = file.read_at(&mut buffer, 0).ok()?;
+    std::str::from_utf8(&buffer[..length]).ok()?.split_ascii_whitespace().last()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_threads_number_is_among_those_given() {
+        let Some(mut newest) = Newest::new() else {
+            eprintln!("not tested: {LAST_GIVEN} is made up here, or somebody makes threads all the time");
+            return;
+        };
+        // SAFETY: as above.
+        let new = std::thread::spawn(|| unsafe { libc::gettid() }).join().unwrap();
+        // Where other tests make too many in between, it says that it doesn't know.
+        for _ in 0..2 {
+            assert!(newest.given().is_none_or(|given| given.contains(&new)));
+        }
+        let later = newest.given();
+        assert!(later.is_none_or(|given| !given.contains(&new)), "it is of no interest any more");
+    }
+}
