@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 
 /**
@@ -14,13 +13,11 @@ import javax.management.ObjectName;
  * org.apache.cassandra.metrics:type=Table,keyspace=KEYSPACE,scope=TABLE,name=METRIC}, which are the
  * same in 4.0, 4.1 and 5.0.
  *
- * <p>What costs is read with care: the percentiles of a table only when it was read since, and the
- * droppable ratio, which goes through all SSTables, every {@value #RATIO_S} s. A table of a system
- * keyspace gets a row only when it was read, written, flushed or compacted since its last one.
+ * <p>What costs is read with care: the percentiles of a table only when it was read since, and what
+ * goes through all SSTables seldom ({@link TableStore}). A table of a system keyspace gets a row
+ * only when it was read, written, flushed or compacted since its last one.
  */
 public final class TableStats implements Sample {
-  private static final long RATIO_S = 30;
-  private static final long RATIO_NS = TimeUnit.SECONDS.toNanos(RATIO_S);
   private static final String P95 = "95thPercentile";
 
   private final Feed feed;
@@ -43,7 +40,19 @@ public final class TableStats implements Sample {
               "CompactionBytesWritten",
               "SSTablesPerReadHistogram",
               "TombstoneScannedHistogram",
-              "LiveScannedHistogram"),
+              "LiveScannedHistogram",
+              "CoordinatorReadLatency",
+              "CoordinatorWriteLatency",
+              "RowCacheHit",
+              "RowCacheMiss",
+              "PercentRepaired",
+              "MeanPartitionSize",
+              "MaxPartitionSize",
+              "MaxSSTableSize",
+              "CompressionRatio",
+              "BloomFilterFalsePositives",
+              "BloomFilterFalseRatio",
+              "KeyCacheHitRate"),
           bean -> bean.getKeyProperty("keyspace") + "." + bean.getKeyProperty("scope"));
 
   private Map<String, Kept> kept = new HashMap<>();
@@ -55,9 +64,11 @@ public final class TableStats implements Sample {
     Double sstablesPerRead;
     Double tombstonesPerSlice;
     Double liveCellsPerSlice;
-    Double droppableRatio;
-    long ratioRead;
-    boolean ratioKnown;
+    Long coordinatorReads;
+    Double coordinatorReadMeanNs;
+    Long coordinatorWrites;
+    Double coordinatorWriteMeanNs;
+    final TableStore store = new TableStore();
   }
 
   public TableStats(Feed feed) {
@@ -73,16 +84,17 @@ public final class TableStats implements Sample {
   public void read() {
     Map<String, Map<String, ObjectName>> tables = metrics.groups();
     Map<String, Kept> keptNow = new HashMap<>();
+    Map<String, Compactions> compactions = Compactions.now();
     tables.forEach(
         (table, beans) -> {
           Kept before = kept.getOrDefault(table, new Kept());
           keptNow.put(table, before);
-          read(beans, before);
+          read(beans, before, compactions.getOrDefault(table, Compactions.NONE));
         });
     kept = keptNow;
   }
 
-  private void read(Map<String, ObjectName> beans, Kept before) {
+  private void read(Map<String, ObjectName> beans, Kept before, Compactions compactions) {
     ObjectName any = beans.values().iterator().next();
     String keyspace = any.getKeyProperty("keyspace");
     String table = any.getKeyProperty("scope");
@@ -92,12 +104,14 @@ public final class TableStats implements Sample {
     Long flushed = metrics.readLong(beans.get("BytesFlushed"), "Count");
     Long compacted = metrics.readLong(beans.get("CompactionBytesWritten"), "Count");
     long activity = sum(reads, writes, flushed, compacted);
-    if (activity == before.activity && isSystem(keyspace)) {
+    if (activity == before.activity && TableFacts.isOwn(keyspace)) {
       return;
     }
     before.activity = activity;
     readHistograms(beans, before, reads);
-    readRatio(keyspace, table, before, now);
+    readCoordinator(beans, before);
+    TableStore store = before.store;
+    store.read(metrics, beans, keyspace, table, now);
     Tables.tableSample(
         feed.rows(),
         feed.at(now),
@@ -120,7 +134,31 @@ public final class TableStats implements Sample {
         before.sstablesPerRead,
         before.tombstonesPerSlice,
         before.liveCellsPerSlice,
-        before.droppableRatio);
+        store.droppableRatio,
+        store.percentRepaired,
+        before.coordinatorReads,
+        before.coordinatorReadMeanNs,
+        before.coordinatorWrites,
+        before.coordinatorWriteMeanNs,
+        store.meanPartitionBytes,
+        store.maxPartitionBytes,
+        store.largestSstableBytes,
+        store.sstablesByLevel,
+        store.sstablesByWindow,
+        store.compressionRatio,
+        store.bloomFalsePositives,
+        store.bloomFalseRatio,
+        store.keyCacheHitRate,
+        metrics.readLong(beans.get("RowCacheHit"), "Count"),
+        metrics.readLong(beans.get("RowCacheMiss"), "Count"),
+        compactions.running,
+        compactions.bytes,
+        compactions.bytesDone,
+        null,
+        null,
+        null,
+        null,
+        null);
   }
 
   private void readHistograms(Map<String, ObjectName> beans, Kept before, Long reads) {
@@ -132,25 +170,19 @@ public final class TableStats implements Sample {
     }
   }
 
-  private void readRatio(String keyspace, String table, Kept before, long now) {
-    if (before.ratioKnown && now - before.ratioRead < RATIO_NS) {
-      return;
+  private void readCoordinator(Map<String, ObjectName> beans, Kept before) {
+    ObjectName readBean = beans.get("CoordinatorReadLatency");
+    Long reads = metrics.readLong(readBean, "Count");
+    if (!Objects.equals(reads, before.coordinatorReads)) {
+      before.coordinatorReads = reads;
+      before.coordinatorReadMeanNs = microsToNanos(metrics.readDouble(readBean, "Mean"));
     }
-    before.ratioKnown = true;
-    before.ratioRead = now;
-    try {
-      ObjectName store =
-          new ObjectName(
-              "org.apache.cassandra.db:type=Tables,keyspace=" + keyspace + ",table=" + table);
-      before.droppableRatio = metrics.readDouble(store, "DroppableTombstoneRatio");
-    } catch (MalformedObjectNameException e) {
-      before.droppableRatio = null;
+    ObjectName writeBean = beans.get("CoordinatorWriteLatency");
+    Long writes = metrics.readLong(writeBean, "Count");
+    if (!Objects.equals(writes, before.coordinatorWrites)) {
+      before.coordinatorWrites = writes;
+      before.coordinatorWriteMeanNs = microsToNanos(metrics.readDouble(writeBean, "Mean"));
     }
-  }
-
-  /** Keyspaces that Cassandra makes for itself. */
-  private static boolean isSystem(String keyspace) {
-    return keyspace.equals("system") || keyspace.startsWith("system_");
   }
 
   private static long sum(Long... counts) {
@@ -163,5 +195,9 @@ public final class TableStats implements Sample {
 
   private static Long microsToNanos(Long micros) {
     return micros == null ? null : TimeUnit.MICROSECONDS.toNanos(micros);
+  }
+
+  private static Double microsToNanos(Double micros) {
+    return micros == null ? null : micros * 1e3;
   }
 }
