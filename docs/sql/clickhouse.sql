@@ -373,9 +373,9 @@ CREATE TABLE table_stats (
   `compacted_bytes` Nullable(Int64),
   `read_p50_ns` Nullable(Int64),
   `write_p50_ns` Nullable(Int64),
-  `sstables_per_read_p99` Nullable(Float64),
   `tombstones_per_slice_p99` Nullable(Float64),
-  `live_cells_per_slice_p99` Nullable(Float64)
+  `live_cells_per_slice_p99` Nullable(Float64),
+  `largest_sstable_age_s` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/table_stats/*.parquet');
 
 -- What each thread of a process used in an interval. A thread that did not run in the interval has no row.

@@ -373,9 +373,9 @@ CREATE TABLE table_stats (
   "compacted_bytes" BIGINT,
   "read_p50_ns" BIGINT,
   "write_p50_ns" BIGINT,
-  "sstables_per_read_p99" DOUBLE,
   "tombstones_per_slice_p99" DOUBLE,
-  "live_cells_per_slice_p99" DOUBLE
+  "live_cells_per_slice_p99" DOUBLE,
+  "largest_sstable_age_s" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/table_stats');
 
 -- What each thread of a process used in an interval. A thread that did not run in the interval has no row.

@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "79a8b9e9e6b2c1ef";
+pub const FINGERPRINT: &str = "9decbe9c36eb7431";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -386,7 +386,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "keyspace", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Keyspace; empty for a fact of the whole node." },
             Column { name: "table_name", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Table; empty for a fact of the whole keyspace." },
             Column { name: "fact", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "An option of the table as CQL names it, such as gc_grace_seconds; partition_key, clustering, columns; index NAME; view_of; replication; compaction_in_force, which differs from compaction when a node was changed alone; last_repair; repair_sessions." },
-            Column { name: "value", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "As CQL has it; maps and lists as JSON; times in UTC. Empty for what is no more." },
+            Column { name: "value", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "As CQL has it; maps and lists as JSON; last_repair in seconds since the Unix epoch. Empty for what is no more." },
             Column { name: "source", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Where it was read, such as system_schema.tables." },
         ],
     },
@@ -436,9 +436,9 @@ pub static TABLES: &[Table] = &[
             Column { name: "compacted_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "What those have read so far." },
             Column { name: "read_p50_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Median time of local reads over the last minutes, as the virtual tables have it; the agent records the sum instead." },
             Column { name: "write_p50_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Median time of local writes over the last minutes, as the virtual tables have it; the agent records the sum instead." },
-            Column { name: "sstables_per_read_p99", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "99th percentile of SSTables touched by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead." },
             Column { name: "tombstones_per_slice_p99", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "99th percentile of tombstones scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead." },
             Column { name: "live_cells_per_slice_p99", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "99th percentile of live cells scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead." },
+            Column { name: "largest_sstable_age_s", ty: Type::Int64, unit: "s", is_time: false, nullable: true, meaning: "How long ago the largest SSTable was written, where its files could be looked at." },
         ],
     },
     Table {
@@ -1511,7 +1511,7 @@ pub mod rows {
         pub table_name: &'a str,
         /// An option of the table as CQL names it, such as gc_grace_seconds; partition_key, clustering, columns; index NAME; view_of; replication; compaction_in_force, which differs from compaction when a node was changed alone; last_repair; repair_sessions. (name)
         pub fact: &'a str,
-        /// As CQL has it; maps and lists as JSON; times in UTC. Empty for what is no more. (text)
+        /// As CQL has it; maps and lists as JSON; last_repair in seconds since the Unix epoch. Empty for what is no more. (text)
         pub value: &'a str,
         /// Where it was read, such as system_schema.tables. (name)
         pub source: &'a str,
@@ -1619,12 +1619,12 @@ pub mod rows {
         pub read_p50_ns: Option<i64>,
         /// Median time of local writes over the last minutes, as the virtual tables have it; the agent records the sum instead. (ns)
         pub write_p50_ns: Option<i64>,
-        /// 99th percentile of SSTables touched by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead. (count)
-        pub sstables_per_read_p99: Option<f64>,
         /// 99th percentile of tombstones scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead. (count)
         pub tombstones_per_slice_p99: Option<f64>,
         /// 99th percentile of live cells scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead. (count)
         pub live_cells_per_slice_p99: Option<f64>,
+        /// How long ago the largest SSTable was written, where its files could be looked at. (s)
+        pub largest_sstable_age_s: Option<i64>,
     }
 
     impl Row for TableSample<'_> {
@@ -1673,9 +1673,9 @@ pub mod rows {
             batch.int64(39, self.compacted_bytes);
             batch.int64(40, self.read_p50_ns);
             batch.int64(41, self.write_p50_ns);
-            batch.double(42, self.sstables_per_read_p99);
-            batch.double(43, self.tombstones_per_slice_p99);
-            batch.double(44, self.live_cells_per_slice_p99);
+            batch.double(42, self.tombstones_per_slice_p99);
+            batch.double(43, self.live_cells_per_slice_p99);
+            batch.int64(44, self.largest_sstable_age_s);
             batch.end_row();
         }
     }

@@ -2,6 +2,7 @@ package io.helenus.agent.sources;
 
 import io.helenus.agent.core.Json;
 import java.lang.management.ManagementFactory;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -151,16 +152,17 @@ final class TableFacts {
                 + source
                 + " LIMIT "
                 + SESSIONS);
-    Map<String, Map<String, String>> last = new HashMap<>();
+    Map<String, Map<String, Long>> last = new HashMap<>();
     for (Map<?, ?> session : sessions) {
       Object tables = session.get("columnfamily_names");
       Object finished = session.get("finished_at");
       if (finished != null && session.get("exception_message") == null && tables instanceof List) {
-        Map<String, String> ofKeyspace =
+        Map<String, Long> ofKeyspace =
             last.computeIfAbsent(text(session, "keyspace_name"), name -> new HashMap<>());
+        // As CQL writes a timestamp in JSON: 2026-11-22 08:00:00.000Z.
+        long second = Instant.parse(finished.toString().replace(' ', 'T')).getEpochSecond();
         for (Object table : (List<?>) tables) {
-          ofKeyspace.merge(
-              String.valueOf(table), finished.toString(), (a, b) -> a.compareTo(b) > 0 ? a : b);
+          ofKeyspace.merge(String.valueOf(table), second, Math::max);
         }
       }
     }
@@ -168,7 +170,8 @@ final class TableFacts {
     last.forEach(
         (keyspace, tables) ->
             tables.forEach(
-                (table, finished) -> sink.fact(keyspace, table, "last_repair", finished, source)));
+                (table, second) ->
+                    sink.fact(keyspace, table, "last_repair", Long.toString(second), source)));
   }
 
   /** The rows that are not about Cassandra's own keyspaces. */
