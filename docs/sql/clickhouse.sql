@@ -371,8 +371,6 @@ CREATE TABLE table_stats (
   `running_compactions` Nullable(Int64),
   `compacting_bytes` Nullable(Int64),
   `compacted_bytes` Nullable(Int64),
-  `read_p50_ns` Nullable(Int64),
-  `write_p50_ns` Nullable(Int64),
   `tombstones_per_slice_p99` Nullable(Float64),
   `live_cells_per_slice_p99` Nullable(Float64),
   `largest_sstable_age_s` Nullable(Int64)

@@ -371,8 +371,6 @@ CREATE TABLE table_stats (
   "running_compactions" BIGINT,
   "compacting_bytes" BIGINT,
   "compacted_bytes" BIGINT,
-  "read_p50_ns" BIGINT,
-  "write_p50_ns" BIGINT,
   "tombstones_per_slice_p99" DOUBLE,
   "live_cells_per_slice_p99" DOUBLE,
   "largest_sstable_age_s" BIGINT

@@ -466,8 +466,6 @@ export const tables: readonly Table[] = [
       { name: "running_compactions", type: "INT64", unit: "count", nullable: true, meaning: "Compactions, clean-ups and the like that run on the table." },
       { name: "compacting_bytes", type: "INT64", unit: "bytes", nullable: true, meaning: "What those have to read in all." },
       { name: "compacted_bytes", type: "INT64", unit: "bytes", nullable: true, meaning: "What those have read so far." },
-      { name: "read_p50_ns", type: "INT64", unit: "ns", nullable: true, meaning: "Median time of local reads over the last minutes, as the virtual tables have it; the agent records the sum instead." },
-      { name: "write_p50_ns", type: "INT64", unit: "ns", nullable: true, meaning: "Median time of local writes over the last minutes, as the virtual tables have it; the agent records the sum instead." },
       { name: "tombstones_per_slice_p99", type: "DOUBLE", unit: "count", nullable: true, meaning: "99th percentile of tombstones scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead." },
       { name: "live_cells_per_slice_p99", type: "DOUBLE", unit: "count", nullable: true, meaning: "99th percentile of live cells scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead." },
       { name: "largest_sstable_age_s", type: "INT64", unit: "s", nullable: true, meaning: "How long ago the largest SSTable was written, where its files could be looked at." },

@@ -14,8 +14,6 @@ SELECT
   max(coordinator_writes) - min(coordinator_writes) AS coordinator_writes,
   max(row_cache_hits) AS row_cache_hits,
   max(row_cache_misses) AS row_cache_misses,
-  last_value(read_p50_ns ORDER BY time_ns) AS read_p50_ns,
-  last_value(write_p50_ns ORDER BY time_ns) AS write_p50_ns,
   last_value(coordinator_read_mean_ns ORDER BY time_ns) AS coordinator_read_mean_ns,
   last_value(coordinator_write_mean_ns ORDER BY time_ns) AS coordinator_write_mean_ns,
   last_value(sstables ORDER BY time_ns) AS sstables,

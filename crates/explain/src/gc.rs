@@ -13,7 +13,7 @@ pub struct NodeGc {
     pub node: String,
     /// As the JVM names them.
     pub collectors: Vec<String>,
-    /// How they were seen, such as agent-jfr.
+    /// How they were seen, such as jfr.
     pub providers: Vec<String>,
     pub whole: GcFigures,
     pub intervals: Vec<GcFigures>,

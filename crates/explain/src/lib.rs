@@ -32,7 +32,7 @@ mod tables;
 mod text;
 mod timeline;
 
-pub use advice::{Advice, Counsel, Evidence, NotChecked, advise, by_reason, rules_as_markdown};
+pub use advice::{Advice, Counsel, Evidence as AdviceEvidence, NotChecked, advise, by_reason, rules_as_markdown};
 pub use anatomy::{Knee, Limit, Phase, Resource, Step};
 pub use association::Association;
 pub use compare::{

@@ -12,7 +12,7 @@ pub struct TableHealth {
     pub table: String,
     pub reads_per_s: Option<f64>,
     pub writes_per_s: Option<f64>,
-    /// On the node itself, at the mean of the recording; without the agent the median of the last minutes.
+    /// On the node itself, at the mean of the recording.
     pub local_read_us: Option<f64>,
     pub local_write_us: Option<f64>,
     pub coordinator_reads_per_s: Option<f64>,
@@ -88,8 +88,8 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     let columns = Columns { rows: &rows };
     let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);
     let (reads, writes) = (columns.per_s("reads")?, columns.per_s("writes")?);
-    let local_reads = columns.mean_us("reads", "read_total_ns", "read_p50_ns")?;
-    let local_writes = columns.mean_us("writes", "write_total_ns", "write_p50_ns")?;
+    let local_reads = columns.mean_us("reads", "read_total_ns")?;
+    let local_writes = columns.mean_us("writes", "write_total_ns")?;
     let (coordinated_reads, coordinated_writes) =
         (columns.per_s("coordinator_reads")?, columns.per_s("coordinator_writes")?);
     let (integers, numbers) = (|name| rows.integers_or_null(name), |name| rows.numbers_or_null(name));
@@ -172,16 +172,14 @@ impl Columns<'_> {
         Ok(self.rows.integers_or_null(column)?.into_iter().zip(lengths).map(rate).collect())
     }
 
-    /// The mean where there is a sum, else the median that the node gives.
-    fn mean_us(&self, count: &str, total: &str, median: &str) -> Result<Vec<Option<f64>>, Error> {
+    /// A sum of times over how many there were.
+    fn mean_us(&self, count: &str, total: &str) -> Result<Vec<Option<f64>>, Error> {
         let (counts, totals) = (self.rows.integers_or_null(count)?, self.rows.integers_or_null(total)?);
-        let medians = self.rows.integers_or_null(median)?;
-        let mean = |at: usize| {
-            let mean = totals[at].zip(counts[at]).filter(|(_, count)| *count > 0);
-            let median = medians[at].filter(|ns| *ns > 0);
-            mean.map(|(total, count)| total as f64 / count as f64 / 1e3).or(median.map(|ns| ns as f64 / 1e3))
+        let mean = |(total, count): (Option<i64>, Option<i64>)| {
+            let (total, count) = total.zip(count)?;
+            (count > 0).then(|| total as f64 / count as f64 / 1e3)
         };
-        Ok((0..counts.len()).map(mean).collect())
+        Ok(totals.into_iter().zip(counts).map(mean).collect())
     }
 
     /// Numbers as a JSON list.

@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "9decbe9c36eb7431";
+pub const FINGERPRINT: &str = "562fc4c2df1a6a1e";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -434,8 +434,6 @@ pub static TABLES: &[Table] = &[
             Column { name: "running_compactions", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Compactions, clean-ups and the like that run on the table." },
             Column { name: "compacting_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "What those have to read in all." },
             Column { name: "compacted_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "What those have read so far." },
-            Column { name: "read_p50_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Median time of local reads over the last minutes, as the virtual tables have it; the agent records the sum instead." },
-            Column { name: "write_p50_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Median time of local writes over the last minutes, as the virtual tables have it; the agent records the sum instead." },
             Column { name: "tombstones_per_slice_p99", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "99th percentile of tombstones scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead." },
             Column { name: "live_cells_per_slice_p99", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "99th percentile of live cells scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead." },
             Column { name: "largest_sstable_age_s", ty: Type::Int64, unit: "s", is_time: false, nullable: true, meaning: "How long ago the largest SSTable was written, where its files could be looked at." },
@@ -1615,10 +1613,6 @@ pub mod rows {
         pub compacting_bytes: Option<i64>,
         /// What those have read so far. (bytes)
         pub compacted_bytes: Option<i64>,
-        /// Median time of local reads over the last minutes, as the virtual tables have it; the agent records the sum instead. (ns)
-        pub read_p50_ns: Option<i64>,
-        /// Median time of local writes over the last minutes, as the virtual tables have it; the agent records the sum instead. (ns)
-        pub write_p50_ns: Option<i64>,
         /// 99th percentile of tombstones scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead. (count)
         pub tombstones_per_slice_p99: Option<f64>,
         /// 99th percentile of live cells scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead. (count)
@@ -1671,11 +1665,9 @@ pub mod rows {
             batch.int64(37, self.running_compactions);
             batch.int64(38, self.compacting_bytes);
             batch.int64(39, self.compacted_bytes);
-            batch.int64(40, self.read_p50_ns);
-            batch.int64(41, self.write_p50_ns);
-            batch.double(42, self.tombstones_per_slice_p99);
-            batch.double(43, self.live_cells_per_slice_p99);
-            batch.int64(44, self.largest_sstable_age_s);
+            batch.double(40, self.tombstones_per_slice_p99);
+            batch.double(41, self.live_cells_per_slice_p99);
+            batch.int64(42, self.largest_sstable_age_s);
             batch.end_row();
         }
     }

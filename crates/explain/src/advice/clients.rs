@@ -48,6 +48,11 @@ pub(super) const UNLOGGED_BATCHES: Rule = Rule {
 };
 
 fn unlogged_batches(node: &Node) -> Checked {
+    // Cassandra makes the metric with the first batch.
+    let has = |wanted: &str| node.metrics.keys().any(|(kind, ..)| kind == wanted);
+    if has("ClientRequest") && !has("Batch") {
+        return Ok(None);
+    }
     let batches = node.metric("Batch", "", "PartitionsPerUnloggedBatch", "Count")?.grown;
     let partitions = node.metric("Batch", "", "PartitionsPerUnloggedBatch", "95thPercentile")?.value;
     if batches == 0 || !thresholds::BATCH_PARTITIONS.is_met(partitions as f64) {

@@ -562,6 +562,7 @@ fn clients_that_cost() {
         grow(node, "Batch", "", "PartitionsPerUnloggedBatch", 0);
     });
     missing_after(rule, |node| node.metrics.clear());
+    quiet_after(rule, |node| node.metrics.retain(|(kind, ..), _| kind != "Batch"));
     let rule = &clients::LWT_CONTENTION;
     after(rule, |node| grow(node, "ClientRequest", "CASWrite", "ContentionHistogram", 40));
     quiet_after(rule, |_| ());

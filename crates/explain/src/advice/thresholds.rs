@@ -82,7 +82,7 @@ pub(super) const WINDOWS: Threshold = Threshold::new(
     "time windows",
     50.0,
     "windows",
-    "judgement: Cassandra's documentation of TimeWindowCompactionStrategy asks for 20 to 30",
+    "the strategy's own README: fewer than 50; Cassandra's documentation of it asks for 20 to 30",
 );
 pub(super) const WRITE_SHARE: Threshold = Threshold::new(
     "writes under LeveledCompactionStrategy",
@@ -103,7 +103,7 @@ pub(super) const READ_AHEAD: Threshold = Threshold::new(
     "read-ahead of a solid-state disk",
     16.0,
     "KiB",
-    "Cassandra's default chunk of 16 KiB: what is read ahead of it is read for nothing",
+    "Cassandra's default chunk of 16 KiB; DataStax's recommended production settings have 8 KiB",
 );
 pub(super) const HEAP_SHARE: Threshold = Threshold::new(
     "heap's share of the memory",

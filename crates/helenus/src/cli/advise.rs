@@ -59,8 +59,7 @@ impl Arguments {
                 false => println!("{}", serde_json::to_string_pretty(&counsel)?),
             }
         } else {
-            counsel.advice.iter().for_each(print);
-            end(&counsel);
+            anstream::print!("{}", text(&counsel));
         }
         Ok(counsel)
     }
@@ -68,42 +67,14 @@ impl Arguments {
 
 const INDENT: &str = "   ";
 
-fn print(advice: &Advice) {
-    let about = advice.table.as_deref().unwrap_or("the node");
-    anstream::println!(
-        "{}  {}  {}",
-        terminal::severity(advice.severity.name()),
-        terminal::bold(about),
-        terminal::dim(advice.rule)
-    );
-    for evidence in &advice.evidence {
-        paragraph(&format!("{}: {}", evidence.node, evidence.text));
-    }
-    paragraph(&advice.advice);
-    for line in wrap(&format!("verify: {}", advice.verify)) {
-        anstream::println!("{INDENT}{}", terminal::dim(line));
-    }
-    anstream::println!("{INDENT}{}\n", terminal::dim(format_args!("source: {}", advice.source)));
-}
-
-fn paragraph(text: &str) {
-    for line in wrap(text) {
-        anstream::println!("{INDENT}{line}");
-    }
-}
-
-/// What was well, and what could not be looked at.
-fn end(counsel: &Counsel) {
+fn text(counsel: &Counsel) -> String {
+    let mut lines: Vec<String> = counsel.advice.iter().flat_map(lines_of).collect();
     if counsel.advice.is_empty() {
-        anstream::println!("{}", terminal::good("no advice"));
+        lines.push(terminal::good("no advice"));
     }
-    anstream::println!(
-        "{} of nodes: {}, tables: {}; well: {}",
-        terminal::bold("looked at"),
-        counsel.nodes,
-        counsel.tables,
-        if counsel.well.is_empty() { "none".to_string() } else { counsel.well.join(", ") }
-    );
+    let well = if counsel.well.is_empty() { "none".to_string() } else { counsel.well.join(", ") };
+    lines.push(format!("looked at {} and {}", counted(counsel.nodes, "node"), counted(counsel.tables, "table")));
+    lines.extend(wrap(&format!("well: {well}")));
     for (because, rules) in by_reason(&counsel.not_checked) {
         let names: Vec<String> = rules
             .iter()
@@ -112,8 +83,67 @@ fn end(counsel: &Counsel) {
                 several => format!("{} ({} of them)", one.rule, several.len()),
             })
             .collect();
-        for line in wrap(&format!("not checked, because {because}: {}", names.join(", "))) {
-            anstream::println!("{}", terminal::dim(line));
-        }
+        let missed = format!("not checked, because {because}: {}", names.join(", "));
+        lines.extend(wrap(&missed).iter().map(terminal::dim));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// One advice, and an empty line.
+fn lines_of(advice: &Advice) -> Vec<String> {
+    let about = terminal::bold(advice.table.as_deref().unwrap_or("the node"));
+    let severity = terminal::severity(advice.severity.name());
+    let mut lines = vec![format!("{severity}  {about}  {}", terminal::dim(advice.rule))];
+    let indented = |text: &str| wrap(text).into_iter().map(|line| format!("{INDENT}{line}")).collect::<Vec<_>>();
+    for evidence in &advice.evidence {
+        lines.extend(indented(&format!("{}: {}", evidence.node, evidence.text)));
+    }
+    lines.extend(indented(&advice.advice));
+    lines.extend(indented(&format!("verify: {}", advice.verify)).iter().map(terminal::dim));
+    lines.extend(indented(&format!("source: {}", advice.source)).iter().map(terminal::dim));
+    lines.push(String::new());
+    lines
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use helenus_explain::{AdviceEvidence, NotChecked, Severity};
+
+    #[test]
+    fn advice_is_read_with_its_evidence() {
+        let evidence = |node: &str, tombstones: i64| AdviceEvidence {
+            node: node.into(),
+            text: format!("a read scans {tombstones} tombstones for 10 live cells"),
+            figures: serde_json::json!({ "tombstones_per_slice": tombstones }),
+        };
+        let missed = |rule, of: &[&str]| NotChecked {
+            rule,
+            because: "no collection is recorded".into(),
+            of: of.iter().map(ToString::to_string).collect(),
+        };
+        let counsel = Counsel {
+            nodes: 2,
+            tables: 1,
+            advice: vec![Advice {
+                rule: "tombstones-per-read",
+                severity: Severity::Warning,
+                table: Some("shop.orders".into()),
+                evidence: vec![evidence("127.0.0.1", 30), evidence("127.0.0.2", 28)],
+                advice:
+                    "Delete whole partitions or ranges instead of cells and rows, write no nulls, and start slices \
+                         behind what was deleted."
+                        .into(),
+                verify: "Tombstones of a slice in helenus tables.".into(),
+                source: "field report on tombstones and compaction, 2014",
+            }],
+            well: vec!["gc-grace", "wide-partitions"],
+            not_checked: vec![missed("gc-time", &["127.0.0.1", "127.0.0.2"]), missed("heap-full", &["127.0.0.2"])],
+        };
+        insta::assert_snapshot!(anstream::adapter::strip_str(&text(&counsel)).to_string());
     }
 }

@@ -137,8 +137,8 @@ fn said_of(provider: Provider) -> &'static str {
              tombstones and live cells 95th percentiles of the last minutes"
         }
         Provider::VirtualTables => {
-            "source: CQL's virtual tables (system_views); times are medians, tombstones and live cells 99th percentiles of the \
-             last minutes; SSTables by their files, where those can be read"
+            "source: CQL's virtual tables (system_views), which have no latencies of use; tombstones and live cells are 99th \
+             percentiles of the last minutes; SSTables by their files, where those can be read"
         }
     }
 }

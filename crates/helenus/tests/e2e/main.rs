@@ -8,4 +8,5 @@ mod exchange;
 mod harness;
 mod honesty;
 mod lab;
+mod tables;
 mod truths;

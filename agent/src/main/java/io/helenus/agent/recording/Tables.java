@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "9decbe9c36eb7431";
+  public static final String FINGERPRINT = "562fc4c2df1a6a1e";
 
   /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
   public static final int CLIENT_REQUESTS = 0;
@@ -717,8 +717,6 @@ public final class Tables {
       Long runningCompactions,
       Long compactingBytes,
       Long compactedBytes,
-      Long readP50Ns,
-      Long writeP50Ns,
       Double tombstonesPerSliceP99,
       Double liveCellsPerSliceP99,
       Long largestSstableAgeS) {
@@ -763,8 +761,6 @@ public final class Tables {
     rows.nullableInt64(runningCompactions);
     rows.nullableInt64(compactingBytes);
     rows.nullableInt64(compactedBytes);
-    rows.nullableInt64(readP50Ns);
-    rows.nullableInt64(writeP50Ns);
     rows.nullableFloat64(tombstonesPerSliceP99);
     rows.nullableFloat64(liveCellsPerSliceP99);
     rows.nullableInt64(largestSstableAgeS);

@@ -156,8 +156,6 @@ public final class TableStats implements Sample {
         compactions.bytesDone,
         null,
         null,
-        null,
-        null,
         null);
   }
 
