@@ -115,7 +115,8 @@ impl Views {
             "SELECT keyspace_name, table_name, column_name, kind, position, clustering_order, type \
              FROM system_schema.columns",
         )?;
-        let mut keys: BTreeMap<(String, String, &str), Vec<(i64, String)>> = BTreeMap::new();
+        // By keyspace, table and kind; each column behind its position.
+        let mut keys = BTreeMap::<_, Vec<(i64, String)>>::new();
         for at in 0..found.rows.len() {
             let (keyspace, table) = (text(&found, at, "keyspace_name"), text(&found, at, "table_name"));
             let kind = match text(&found, at, "kind").as_str() {

@@ -76,7 +76,7 @@ impl Sort {
 
 #[derive(Serialize)]
 struct Shown<'a> {
-    /// By a group of figures where it comes from.
+    /// Where the figures come from.
     source: Vec<&'static str>,
     tables: &'a [TableHealth],
 }
@@ -116,7 +116,7 @@ impl Arguments {
             });
             return Ok(());
         }
-        let (head, line): (&[&str], fn(&TableHealth) -> Vec<String>) = match self.show {
+        let (head, line): (&[&str], Line) = match self.show {
             Show::Work => (&WORK, work),
             Show::Disk => (&DISK, disk),
             Show::Partitions => (&PARTITIONS, partitions),
@@ -129,6 +129,9 @@ impl Arguments {
         Ok(())
     }
 }
+
+/// The figures of a table, as its columns have them.
+type Line = fn(&TableHealth) -> Vec<String>;
 
 fn said_of(provider: Provider) -> &'static str {
     match provider {
