@@ -11,10 +11,15 @@ import javax.management.ObjectName;
 /**
  * Source {@code node_metrics}: figures of the node as a whole that its advice rests on, read every
  * {@value #EVERY_S} s, with a row for each that has changed.
+ *
+ * <p>Finding the MBeans goes through all of the server's, those of every table among them, so it is
+ * done at the start and every {@value #FIND_EVERY_S} s: some are made when they first count.
  */
 public final class NodeMetrics implements Sample {
   private static final long EVERY_S = 5;
   private static final long EVERY_NS = TimeUnit.SECONDS.toNanos(EVERY_S);
+  private static final long FIND_EVERY_S = 300;
+  private static final long FIND_EVERY_NS = TimeUnit.SECONDS.toNanos(FIND_EVERY_S);
 
   /** What is wanted of one type of metrics. */
   private static final class Family {
@@ -22,6 +27,7 @@ public final class NodeMetrics implements Sample {
     final Set<String> scopes;
     final Map<String, List<String>> attributes;
     final Metrics metrics;
+    Map<String, Map<String, ObjectName>> found = Map.of();
 
     /**
      * @param scopes those that are wanted; none for all
@@ -83,6 +89,7 @@ public final class NodeMetrics implements Sample {
   private final Map<String, Long> known = new HashMap<>();
   private boolean begun;
   private long readAt;
+  private long foundAt;
 
   public NodeMetrics(Feed feed) {
     this.feed = feed;
@@ -99,21 +106,22 @@ public final class NodeMetrics implements Sample {
     if (begun && now - readAt < EVERY_NS) {
       return;
     }
+    if (!begun || now - foundAt >= FIND_EVERY_NS) {
+      foundAt = now;
+      families.forEach(family -> family.found = family.metrics.groups());
+    }
     begun = true;
     readAt = now;
     families.forEach(this::read);
   }
 
   private void read(Family family) {
-    family
-        .metrics
-        .groups()
-        .forEach(
-            (scope, beans) -> {
-              if (family.scopes.isEmpty() || family.scopes.contains(scope)) {
-                beans.forEach((metric, bean) -> read(family, scope, metric, bean));
-              }
-            });
+    family.found.forEach(
+        (scope, beans) -> {
+          if (family.scopes.isEmpty() || family.scopes.contains(scope)) {
+            beans.forEach((metric, bean) -> read(family, scope, metric, bean));
+          }
+        });
   }
 
   private void read(Family family, String scope, String metric, ObjectName bean) {

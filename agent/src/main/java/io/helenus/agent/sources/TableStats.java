@@ -13,9 +13,10 @@ import javax.management.ObjectName;
  * org.apache.cassandra.metrics:type=Table,keyspace=KEYSPACE,scope=TABLE,name=METRIC}, which are the
  * same in 4.0, 4.1 and 5.0.
  *
- * <p>What costs is read with care: the percentiles of a table only when it was read since, and what
- * goes through all SSTables seldom ({@link TableStore}). A table of a system keyspace gets a row
- * only when it was read, written, flushed or compacted since its last one.
+ * <p>What costs is read with care: the figures of a table only when something was done to it since,
+ * its percentiles only when it was read, and what goes through all SSTables, and the rest of a
+ * table at rest, seldom ({@link TableStore}). A table of a system keyspace gets a row only when it
+ * was read, written, flushed or compacted since its last one.
  */
 public final class TableStats implements Sample {
   private static final String P95 = "95thPercentile";
@@ -68,6 +69,17 @@ public final class TableStats implements Sample {
     Double coordinatorReadMeanNs;
     Long coordinatorWrites;
     Double coordinatorWriteMeanNs;
+    Long readTotalNs;
+    Long writeTotalNs;
+    Long sstables;
+    Long liveDiskBytes;
+    Long totalDiskBytes;
+    Long memtableBytes;
+    Long memtableSwitches;
+    Long pendingFlushes;
+    Long pendingCompactions;
+    Long rowCacheHits;
+    Long rowCacheMisses;
     final TableStore store = new TableStore();
   }
 
@@ -107,11 +119,14 @@ public final class TableStats implements Sample {
     if (activity == before.activity && TableFacts.isOwn(keyspace)) {
       return;
     }
-    before.activity = activity;
-    readHistograms(beans, before, reads);
-    readCoordinator(beans, before);
     TableStore store = before.store;
-    store.read(metrics, beans, keyspace, table, now);
+    boolean due = store.read(metrics, beans, keyspace, table, now);
+    if (due || activity != before.activity || compactions.running > 0) {
+      readFigures(beans, before);
+      readHistograms(beans, before, reads);
+      readCoordinator(beans, before);
+    }
+    before.activity = activity;
     Tables.tableSample(
         feed.rows(),
         feed.at(now),
@@ -120,15 +135,15 @@ public final class TableStats implements Sample {
         table,
         reads,
         writes,
-        microsToNanos(metrics.readLong(beans.get("ReadTotalLatency"), "Count")),
-        microsToNanos(metrics.readLong(beans.get("WriteTotalLatency"), "Count")),
-        metrics.readLong(beans.get("LiveSSTableCount"), "Value"),
-        metrics.readLong(beans.get("LiveDiskSpaceUsed"), "Count"),
-        metrics.readLong(beans.get("TotalDiskSpaceUsed"), "Count"),
-        metrics.readLong(beans.get("MemtableLiveDataSize"), "Value"),
-        metrics.readLong(beans.get("MemtableSwitchCount"), "Count"),
-        metrics.readLong(beans.get("PendingFlushes"), "Count"),
-        metrics.readLong(beans.get("PendingCompactions"), "Value"),
+        before.readTotalNs,
+        before.writeTotalNs,
+        before.sstables,
+        before.liveDiskBytes,
+        before.totalDiskBytes,
+        before.memtableBytes,
+        before.memtableSwitches,
+        before.pendingFlushes,
+        before.pendingCompactions,
         flushed,
         compacted,
         before.sstablesPerRead,
@@ -149,14 +164,28 @@ public final class TableStats implements Sample {
         store.bloomFalsePositives,
         store.bloomFalseRatio,
         store.keyCacheHitRate,
-        metrics.readLong(beans.get("RowCacheHit"), "Count"),
-        metrics.readLong(beans.get("RowCacheMiss"), "Count"),
+        before.rowCacheHits,
+        before.rowCacheMisses,
         compactions.running,
         compactions.bytes,
         compactions.bytesDone,
         null,
         null,
         null);
+  }
+
+  private void readFigures(Map<String, ObjectName> beans, Kept kept) {
+    kept.readTotalNs = microsToNanos(metrics.readLong(beans.get("ReadTotalLatency"), "Count"));
+    kept.writeTotalNs = microsToNanos(metrics.readLong(beans.get("WriteTotalLatency"), "Count"));
+    kept.sstables = metrics.readLong(beans.get("LiveSSTableCount"), "Value");
+    kept.liveDiskBytes = metrics.readLong(beans.get("LiveDiskSpaceUsed"), "Count");
+    kept.totalDiskBytes = metrics.readLong(beans.get("TotalDiskSpaceUsed"), "Count");
+    kept.memtableBytes = metrics.readLong(beans.get("MemtableLiveDataSize"), "Value");
+    kept.memtableSwitches = metrics.readLong(beans.get("MemtableSwitchCount"), "Count");
+    kept.pendingFlushes = metrics.readLong(beans.get("PendingFlushes"), "Count");
+    kept.pendingCompactions = metrics.readLong(beans.get("PendingCompactions"), "Value");
+    kept.rowCacheHits = metrics.readLong(beans.get("RowCacheHit"), "Count");
+    kept.rowCacheMisses = metrics.readLong(beans.get("RowCacheMiss"), "Count");
   }
 
   private void readHistograms(Map<String, ObjectName> beans, Kept before, Long reads) {

@@ -35,11 +35,12 @@ final class TableStore {
    * Reads them when it is time.
    *
    * @param beans the metrics of the table
+   * @return whether it was time
    */
-  void read(
+  boolean read(
       Metrics metrics, Map<String, ObjectName> beans, String keyspace, String table, long now) {
     if (known && now - readAt < EVERY_NS) {
-      return;
+      return false;
     }
     known = true;
     readAt = now;
@@ -59,6 +60,7 @@ final class TableStore {
     } catch (MalformedObjectNameException e) {
       droppableRatio = null;
     }
+    return true;
   }
 
   /** As JSON, without the empty levels at the end. */

@@ -215,4 +215,16 @@ class CassandraSourcesTest {
     cassandra.set(dropped, "Count", 4L);
     assertTrue(read(node).isEmpty(), "it is not time yet");
   }
+
+  @Test
+  void aTableAtRestCostsItsCountersAlone() throws Exception {
+    writes("ks", "t", 1);
+    FakeCassandra.Bean sstables = cassandra.table("ks", "t", "LiveSSTableCount", "Value", 4);
+    assertEquals(4, read(tables).get(0).number("sstables"));
+    sstables.values.put("Value", 5);
+    assertEquals(4, read(tables).get(0).number("sstables"));
+    assertEquals(1, sstables.reads.get());
+    writes("ks", "t", 2);
+    assertEquals(5, read(tables).get(0).number("sstables"));
+  }
 }
