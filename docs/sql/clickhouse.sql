@@ -79,6 +79,17 @@ CREATE TABLE migrations (
   `count` Int64
 ) ENGINE = File(Parquet, '{recording}/migrations/*.parquet');
 
+-- Figures of a node as a whole that its advice rests on, by Cassandra's own metrics: caches, dropped messages, coordinated requests, batches, compactions. Read every 5 s; a row when a figure has changed.
+CREATE TABLE node_metrics (
+  `time_ns` Int64,
+  `node` String,
+  `kind` String,
+  `scope` String,
+  `metric` String,
+  `attribute` String,
+  `value` Int64
+) ENGINE = File(Parquet, '{recording}/node_metrics/*.parquet');
+
 -- One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end.
 CREATE TABLE off_cpu (
   `start_ns` Int64,
@@ -234,6 +245,15 @@ CREATE TABLE samples (
   `stack` Int64
 ) ENGINE = File(Parquet, '{recording}/samples/*.parquet');
 
+-- How a node, its JVM and its disks are set up: every setting once at the start, and again when it has changed. Of Cassandra's own settings those that say something of performance; none that holds a secret.
+CREATE TABLE settings (
+  `time_ns` Int64,
+  `node` String,
+  `setting` String,
+  `value` String,
+  `source` String
+) ENGINE = File(Parquet, '{recording}/settings/*.parquet');
+
 -- What each source of the recording captured, what it missed and what it cost, per interval.
 CREATE TABLE sources (
   `time_ns` Int64,
@@ -298,6 +318,17 @@ CREATE TABLE syscalls (
   `error` Nullable(String)
 ) ENGINE = File(Parquet, '{recording}/syscalls/*.parquet');
 
+-- What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out.
+CREATE TABLE table_facts (
+  `time_ns` Int64,
+  `node` String,
+  `keyspace` String,
+  `table_name` String,
+  `fact` String,
+  `value` String,
+  `source` String
+) ENGINE = File(Parquet, '{recording}/table_facts/*.parquet');
+
 -- Figures of each table of a node, as its own metrics give them. Counters count since the node started.
 CREATE TABLE table_stats (
   `time_ns` Int64,
@@ -320,7 +351,29 @@ CREATE TABLE table_stats (
   `sstables_per_read_p95` Nullable(Float64),
   `tombstones_per_slice_p95` Nullable(Float64),
   `live_cells_per_slice_p95` Nullable(Float64),
-  `droppable_ratio` Nullable(Float64)
+  `droppable_ratio` Nullable(Float64),
+  `percent_repaired` Nullable(Float64),
+  `coordinator_reads` Nullable(Int64),
+  `coordinator_read_mean_ns` Nullable(Float64),
+  `coordinator_writes` Nullable(Int64),
+  `coordinator_write_mean_ns` Nullable(Float64),
+  `mean_partition_bytes` Nullable(Int64),
+  `max_partition_bytes` Nullable(Int64),
+  `largest_sstable_bytes` Nullable(Int64),
+  `sstables_by_level` Nullable(String),
+  `sstables_by_window` Nullable(String),
+  `compression_ratio` Nullable(Float64),
+  `bloom_false_positives` Nullable(Int64),
+  `bloom_false_ratio` Nullable(Float64),
+  `key_cache_hit_rate` Nullable(Float64),
+  `row_cache_hits` Nullable(Int64),
+  `row_cache_misses` Nullable(Int64),
+  `running_compactions` Nullable(Int64),
+  `compacting_bytes` Nullable(Int64),
+  `compacted_bytes` Nullable(Int64),
+  `tombstones_per_slice_p99` Nullable(Float64),
+  `live_cells_per_slice_p99` Nullable(Float64),
+  `largest_sstable_age_s` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/table_stats/*.parquet');
 
 -- What each thread of a process used in an interval. A thread that did not run in the interval has no row.

@@ -79,6 +79,17 @@ CREATE TABLE migrations (
   "count" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/migrations');
 
+-- Figures of a node as a whole that its advice rests on, by Cassandra's own metrics: caches, dropped messages, coordinated requests, batches, compactions. Read every 5 s; a row when a figure has changed.
+CREATE TABLE node_metrics (
+  "time_ns" BIGINT,
+  "node" VARCHAR,
+  "kind" VARCHAR,
+  "scope" VARCHAR,
+  "metric" VARCHAR,
+  "attribute" VARCHAR,
+  "value" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/node_metrics');
+
 -- One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end.
 CREATE TABLE off_cpu (
   "start_ns" BIGINT,
@@ -234,6 +245,15 @@ CREATE TABLE samples (
   "stack" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/samples');
 
+-- How a node, its JVM and its disks are set up: every setting once at the start, and again when it has changed. Of Cassandra's own settings those that say something of performance; none that holds a secret.
+CREATE TABLE settings (
+  "time_ns" BIGINT,
+  "node" VARCHAR,
+  "setting" VARCHAR,
+  "value" VARCHAR,
+  "source" VARCHAR
+) WITH (format = 'PARQUET', external_location = '{recording}/settings');
+
 -- What each source of the recording captured, what it missed and what it cost, per interval.
 CREATE TABLE sources (
   "time_ns" BIGINT,
@@ -298,6 +318,17 @@ CREATE TABLE syscalls (
   "error" VARCHAR
 ) WITH (format = 'PARQUET', external_location = '{recording}/syscalls');
 
+-- What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out.
+CREATE TABLE table_facts (
+  "time_ns" BIGINT,
+  "node" VARCHAR,
+  "keyspace" VARCHAR,
+  "table_name" VARCHAR,
+  "fact" VARCHAR,
+  "value" VARCHAR,
+  "source" VARCHAR
+) WITH (format = 'PARQUET', external_location = '{recording}/table_facts');
+
 -- Figures of each table of a node, as its own metrics give them. Counters count since the node started.
 CREATE TABLE table_stats (
   "time_ns" BIGINT,
@@ -320,7 +351,29 @@ CREATE TABLE table_stats (
   "sstables_per_read_p95" DOUBLE,
   "tombstones_per_slice_p95" DOUBLE,
   "live_cells_per_slice_p95" DOUBLE,
-  "droppable_ratio" DOUBLE
+  "droppable_ratio" DOUBLE,
+  "percent_repaired" DOUBLE,
+  "coordinator_reads" BIGINT,
+  "coordinator_read_mean_ns" DOUBLE,
+  "coordinator_writes" BIGINT,
+  "coordinator_write_mean_ns" DOUBLE,
+  "mean_partition_bytes" BIGINT,
+  "max_partition_bytes" BIGINT,
+  "largest_sstable_bytes" BIGINT,
+  "sstables_by_level" VARCHAR,
+  "sstables_by_window" VARCHAR,
+  "compression_ratio" DOUBLE,
+  "bloom_false_positives" BIGINT,
+  "bloom_false_ratio" DOUBLE,
+  "key_cache_hit_rate" DOUBLE,
+  "row_cache_hits" BIGINT,
+  "row_cache_misses" BIGINT,
+  "running_compactions" BIGINT,
+  "compacting_bytes" BIGINT,
+  "compacted_bytes" BIGINT,
+  "tombstones_per_slice_p99" DOUBLE,
+  "live_cells_per_slice_p99" DOUBLE,
+  "largest_sstable_age_s" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/table_stats');
 
 -- What each thread of a process used in an interval. A thread that did not run in the interval has no row.

@@ -13,6 +13,8 @@ pub struct NodeGc {
     pub node: String,
     /// As the JVM names them.
     pub collectors: Vec<String>,
+    /// How they were seen, such as jfr.
+    pub providers: Vec<String>,
     pub whole: GcFigures,
     pub intervals: Vec<GcFigures>,
 }
@@ -83,9 +85,19 @@ pub fn gc(engine: &Engine, interval_ns: i64) -> Result<Vec<NodeGc>, Error> {
             start: span.start + step * interval_ns,
             end: (span.start + (step + 1) * interval_ns).min(span.end),
         };
+        let name = own.first().map(|collection| collection.node.clone()).unwrap_or_default();
+        let mut providers: Vec<String> = engine
+            .manifests()
+            .iter()
+            .flat_map(|manifest| &manifest.sources)
+            .filter(|source| source.name == "pauses" && source.node == name)
+            .map(|source| source.provider.clone())
+            .collect();
+        providers.dedup();
         NodeGc {
-            node: own.first().map(|collection| collection.node.clone()).unwrap_or_default(),
+            node: name,
             collectors,
+            providers,
             whole: figures(own, span, span.start),
             intervals: (0..steps).map(|number| figures(own, step(number), span.start)).collect(),
         }

@@ -8,6 +8,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod advice;
 mod anatomy;
 mod association;
 mod compare;
@@ -31,6 +32,7 @@ mod tables;
 mod text;
 mod timeline;
 
+pub use advice::{Advice, Counsel, Evidence as AdviceEvidence, NotChecked, advise, by_reason, rules_as_markdown};
 pub use anatomy::{Knee, Limit, Phase, Resource, Step};
 pub use association::Association;
 pub use compare::{

@@ -1,11 +1,11 @@
 //! How the tables of the recorded nodes are: their disk space, SSTables and tombstones, and what their reads and writes took.
 
-use crate::engine::Engine;
+use crate::engine::{Batches, Engine};
 use crate::{Error, query};
 use serde::Serialize;
 
 /// A table of a node. What the node did not tell is None.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TableHealth {
     pub node: String,
     /// `keyspace.table`.
@@ -15,67 +15,175 @@ pub struct TableHealth {
     /// On the node itself, at the mean of the recording.
     pub local_read_us: Option<f64>,
     pub local_write_us: Option<f64>,
+    pub coordinator_reads_per_s: Option<f64>,
+    pub coordinator_writes_per_s: Option<f64>,
+    /// With all that the coordinator waited for, at the mean of the last minutes.
+    pub coordinator_read_us: Option<f64>,
+    pub coordinator_write_us: Option<f64>,
     pub sstables: Option<i64>,
+    /// Of a table under LeveledCompactionStrategy, from level 0 on.
+    pub sstables_by_level: Option<Vec<i64>>,
+    /// Of a table under TimeWindowCompactionStrategy, newest first.
+    pub sstables_by_window: Option<Vec<i64>>,
+    pub largest_sstable_bytes: Option<i64>,
+    /// Since it was written; where its files could be looked at.
+    pub largest_sstable_age_s: Option<i64>,
     pub live_disk_bytes: Option<i64>,
     /// With SSTables that are obsolete and not removed yet.
     pub total_disk_bytes: Option<i64>,
     /// Written by flushes and compactions for each byte flushed, since the node started.
     pub write_amplification: Option<f64>,
     pub pending_compactions: Option<i64>,
-    /// 95th percentiles of the node's last minutes.
+    /// What was pending at the first reading.
+    pub pending_at_first: Option<i64>,
+    pub running_compactions: Option<i64>,
+    /// What those have to read in all, and have read.
+    pub compacting_bytes: Option<i64>,
+    pub compacted_bytes: Option<i64>,
+    /// 95th percentiles of the node's last minutes; without the agent there are the 99th of two of them.
     pub sstables_per_read_p95: Option<f64>,
     pub tombstones_per_slice_p95: Option<f64>,
     pub live_cells_per_slice_p95: Option<f64>,
+    pub tombstones_per_slice_p99: Option<f64>,
+    pub live_cells_per_slice_p99: Option<f64>,
     /// Estimated share of tombstones that are past gc_grace.
     pub droppable_ratio: Option<f64>,
+    pub percent_repaired: Option<f64>,
+    pub mean_partition_bytes: Option<i64>,
+    pub max_partition_bytes: Option<i64>,
+    /// On disk over before compression.
+    pub compression_ratio: Option<f64>,
+    pub bloom_false_positives: Option<i64>,
+    pub bloom_false_ratio: Option<f64>,
+    pub key_cache_hit_rate: Option<f64>,
+    /// Since the node started; None where the row cache was never asked.
+    pub row_cache_hit_rate: Option<f64>,
 }
 
 impl TableHealth {
     /// Cassandra's own.
     pub fn is_of_system(&self) -> bool {
-        self.table.starts_with("system")
+        self.table.starts_with("system.") || self.table.starts_with("system_")
+    }
+
+    /// By the percentile that there is.
+    pub fn tombstones_per_slice(&self) -> Option<f64> {
+        self.tombstones_per_slice_p95.or(self.tombstones_per_slice_p99)
+    }
+
+    pub fn live_cells_per_slice(&self) -> Option<f64> {
+        self.live_cells_per_slice_p95.or(self.live_cells_per_slice_p99)
+    }
+
+    /// The largest SSTable's share of the live ones.
+    pub fn largest_share(&self) -> Option<f64> {
+        let (largest, live) = self.largest_sstable_bytes.zip(self.live_disk_bytes)?;
+        (live > 0).then(|| largest as f64 / live as f64)
     }
 }
 
 /// The tables of each node, by name.
 pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     let rows = engine.sql(&query::TABLE_HEALTH.fill(&[]))?;
+    let columns = Columns { rows: &rows };
     let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);
-    let length = rows.integers("length_ns")?;
+    let (reads, writes) = (columns.per_s("reads")?, columns.per_s("writes")?);
+    let local_reads = columns.mean_us("reads", "read_total_ns")?;
+    let local_writes = columns.mean_us("writes", "write_total_ns")?;
+    let (coordinated_reads, coordinated_writes) =
+        (columns.per_s("coordinator_reads")?, columns.per_s("coordinator_writes")?);
     let (integers, numbers) = (|name| rows.integers_or_null(name), |name| rows.numbers_or_null(name));
-    let (reads, writes) = (integers("reads")?, integers("writes")?);
-    let (read_total, write_total) = (integers("read_total_ns")?, integers("write_total_ns")?);
+    let (read_mean, write_mean) = (numbers("coordinator_read_mean_ns")?, numbers("coordinator_write_mean_ns")?);
     let (flushed, compacted) = (integers("bytes_flushed")?, integers("bytes_compacted")?);
-    let (sstables, pending) = (integers("sstables")?, integers("pending_compactions")?);
+    let (levels, windows) = (columns.counts("sstables_by_level")?, columns.counts("sstables_by_window")?);
+    let (sstables, largest) = (integers("sstables")?, integers("largest_sstable_bytes")?);
+    let largest_age = integers("largest_sstable_age_s")?;
     let (live, total) = (integers("live_disk_bytes")?, integers("total_disk_bytes")?);
-    let (per_read, tombstones) = (numbers("sstables_per_read_p95")?, numbers("tombstones_per_slice_p95")?);
-    let (live_cells, droppable) = (numbers("live_cells_per_slice_p95")?, numbers("droppable_ratio")?);
-    let health = (0..rows.rows()).map(|row| {
-        let per_s =
-            |count: Option<i64>| count.filter(|_| length[row] > 0).map(|count| count as f64 * 1e9 / length[row] as f64);
-        let mean_us = |total: Option<i64>, count: Option<i64>| {
+    let (pending, pending_at_first) = (integers("pending_compactions")?, integers("pending_at_first")?);
+    let running = integers("running_compactions")?;
+    let (compacting, done) = (integers("compacting_bytes")?, integers("compacted_bytes")?);
+    let per_read = numbers("sstables_per_read_p95")?;
+    let (tombstones_p95, tombstones_p99) = (numbers("tombstones_per_slice_p95")?, numbers("tombstones_per_slice_p99")?);
+    let (live_p95, live_p99) = (numbers("live_cells_per_slice_p95")?, numbers("live_cells_per_slice_p99")?);
+    let (droppable, repaired) = (numbers("droppable_ratio")?, numbers("percent_repaired")?);
+    let (mean_partition, max_partition) = (integers("mean_partition_bytes")?, integers("max_partition_bytes")?);
+    let (compression, key_cache) = (numbers("compression_ratio")?, numbers("key_cache_hit_rate")?);
+    let (bloom, bloom_ratio) = (integers("bloom_false_positives")?, numbers("bloom_false_ratio")?);
+    let (row_hits, row_misses) = (integers("row_cache_hits")?, integers("row_cache_misses")?);
+    let health = (0..rows.rows()).map(|row| TableHealth {
+        node: node[row].clone(),
+        table: format!("{}.{}", keyspace[row], table[row]),
+        reads_per_s: reads[row],
+        writes_per_s: writes[row],
+        local_read_us: local_reads[row],
+        local_write_us: local_writes[row],
+        coordinator_reads_per_s: coordinated_reads[row],
+        coordinator_writes_per_s: coordinated_writes[row],
+        coordinator_read_us: read_mean[row].map(|ns| ns / 1e3),
+        coordinator_write_us: write_mean[row].map(|ns| ns / 1e3),
+        sstables: sstables[row],
+        sstables_by_level: levels[row].clone(),
+        sstables_by_window: windows[row].clone(),
+        largest_sstable_bytes: largest[row].filter(|bytes| *bytes > 0),
+        largest_sstable_age_s: largest_age[row],
+        live_disk_bytes: live[row],
+        total_disk_bytes: total[row],
+        write_amplification: flushed[row]
+            .filter(|flushed| *flushed > 0)
+            .map(|flushed| (flushed + compacted[row].unwrap_or(0)) as f64 / flushed as f64),
+        pending_compactions: pending[row],
+        pending_at_first: pending_at_first[row],
+        running_compactions: running[row],
+        compacting_bytes: compacting[row],
+        compacted_bytes: done[row],
+        sstables_per_read_p95: per_read[row],
+        tombstones_per_slice_p95: tombstones_p95[row],
+        live_cells_per_slice_p95: live_p95[row],
+        tombstones_per_slice_p99: tombstones_p99[row],
+        live_cells_per_slice_p99: live_p99[row],
+        droppable_ratio: droppable[row],
+        percent_repaired: repaired[row],
+        mean_partition_bytes: mean_partition[row],
+        max_partition_bytes: max_partition[row],
+        // Cassandra says -1 where nothing is compressed.
+        compression_ratio: compression[row].filter(|ratio| *ratio > 0.0),
+        bloom_false_positives: bloom[row],
+        bloom_false_ratio: bloom_ratio[row],
+        key_cache_hit_rate: key_cache[row],
+        row_cache_hit_rate: row_hits[row].zip(row_misses[row]).and_then(|(hits, misses)| {
+            let asked = hits + misses;
+            (asked > 0).then(|| hits as f64 / asked as f64)
+        }),
+    });
+    Ok(health.collect())
+}
+
+struct Columns<'a> {
+    rows: &'a Batches,
+}
+
+impl Columns<'_> {
+    /// A difference of a counter as a rate.
+    fn per_s(&self, column: &str) -> Result<Vec<Option<f64>>, Error> {
+        let lengths = self.rows.integers("length_ns")?;
+        let rate = |(count, length): (Option<i64>, i64)| {
+            count.filter(|_| length > 0).map(|count| count as f64 * 1e9 / length as f64)
+        };
+        Ok(self.rows.integers_or_null(column)?.into_iter().zip(lengths).map(rate).collect())
+    }
+
+    /// A sum of times over how many there were.
+    fn mean_us(&self, count: &str, total: &str) -> Result<Vec<Option<f64>>, Error> {
+        let (counts, totals) = (self.rows.integers_or_null(count)?, self.rows.integers_or_null(total)?);
+        let mean = |(total, count): (Option<i64>, Option<i64>)| {
             let (total, count) = total.zip(count)?;
             (count > 0).then(|| total as f64 / count as f64 / 1e3)
         };
-        TableHealth {
-            node: node[row].clone(),
-            table: format!("{}.{}", keyspace[row], table[row]),
-            reads_per_s: per_s(reads[row]),
-            writes_per_s: per_s(writes[row]),
-            local_read_us: mean_us(read_total[row], reads[row]),
-            local_write_us: mean_us(write_total[row], writes[row]),
-            sstables: sstables[row],
-            live_disk_bytes: live[row],
-            total_disk_bytes: total[row],
-            write_amplification: flushed[row]
-                .filter(|flushed| *flushed > 0)
-                .map(|flushed| (flushed + compacted[row].unwrap_or(0)) as f64 / flushed as f64),
-            pending_compactions: pending[row],
-            sstables_per_read_p95: per_read[row],
-            tombstones_per_slice_p95: tombstones[row],
-            live_cells_per_slice_p95: live_cells[row],
-            droppable_ratio: droppable[row],
-        }
-    });
-    Ok(health.collect())
+        Ok(totals.into_iter().zip(counts).map(mean).collect())
+    }
+
+    /// Numbers as a JSON list.
+    fn counts(&self, column: &str) -> Result<Vec<Option<Vec<i64>>>, Error> {
+        Ok(self.rows.texts(column)?.iter().map(|text| serde_json::from_str(text).ok()).collect())
+    }
 }

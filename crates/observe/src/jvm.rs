@@ -16,7 +16,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The sources inside the JVM.
-pub const SOURCES: &[&str] = &["pauses", "pools", "tables", "stalls", "client_requests", "probes", "valves"];
+pub const SOURCES: &[&str] =
+    &["pauses", "pools", "tables", "stalls", "client_requests", "node_metrics", "definitions", "probes", "valves"];
 
 /// What the agent is asked for.
 #[derive(Debug, Clone)]

@@ -14,10 +14,12 @@ mod observation;
 mod page_cache;
 mod sampler;
 mod sched;
+mod sstables;
 mod stacks;
 mod symbols;
 mod syscalls;
 mod threads;
+mod views;
 mod wire;
 
 pub use ebpf::Missing;
@@ -29,6 +31,7 @@ pub use page_cache::page_cache_available;
 pub use sched::{SchedOptions, sched_available};
 pub use stacks::{Frames, StackOptions, ebpf_stacks_available, jfr};
 pub use syscalls::{ChosenCalls, SyscallsMode, SyscallsOptions, syscalls_available};
+pub use views::Views;
 pub use wire::wire_available;
 
 use std::sync::mpsc::Sender;

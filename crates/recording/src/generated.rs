@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "b6c58d8cafa6f42e";
+pub const FINGERPRINT: &str = "562fc4c2df1a6a1e";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -100,6 +100,19 @@ pub static TABLES: &[Table] = &[
             Column { name: "from_cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU that threads were moved from." },
             Column { name: "to_cpu", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "CPU that they were moved to." },
             Column { name: "count", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Moves. A thread that sleeps may be moved several times before it runs again." },
+        ],
+    },
+    Table {
+        name: "node_metrics", since: 1, time: "time_ns",
+        meaning: "Figures of a node as a whole that its advice rests on, by Cassandra's own metrics: caches, dropped messages, coordinated requests, batches, compactions. Read every 5 s; a row when a figure has changed.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Type of the metric as Cassandra has it: Cache, DroppedMessage, ClientRequest, Batch, Compaction, Storage or MemtablePool." },
+            Column { name: "scope", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "What of that type, such as KeyCache, READ_REQ or CASWrite; empty where there is but one." },
+            Column { name: "metric", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the metric, such as Hits." },
+            Column { name: "attribute", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "What of it: Count since the node started, Value, or 95thPercentile over the last minutes." },
+            Column { name: "value", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "The figure, in bytes for Size and Capacity of a cache." },
         ],
     },
     Table {
@@ -280,6 +293,17 @@ pub static TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "settings", since: 1, time: "time_ns",
+        meaning: "How a node, its JVM and its disks are set up: every setting once at the start, and again when it has changed. Of Cassandra's own settings those that say something of performance; none that holds a secret.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "setting", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "As Cassandra names it, such as compaction_throughput; jvm.* for the JVM, machine.* for its machine, disk.* for the file system of a data directory, with the directory behind a colon." },
+            Column { name: "value", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "As it is written there. What ends in _bytes is bytes." },
+            Column { name: "source", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Where it was read, such as system_views.settings." },
+        ],
+    },
+    Table {
         name: "sources", since: 1, time: "time_ns",
         meaning: "What each source of the recording captured, what it missed and what it cost, per interval.",
         columns: &[
@@ -354,6 +378,19 @@ pub static TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "table_facts", since: 1, time: "time_ns",
+        meaning: "What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "keyspace", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Keyspace; empty for a fact of the whole node." },
+            Column { name: "table_name", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Table; empty for a fact of the whole keyspace." },
+            Column { name: "fact", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "An option of the table as CQL names it, such as gc_grace_seconds; partition_key, clustering, columns; index NAME; view_of; replication; compaction_in_force, which differs from compaction when a node was changed alone; last_repair; repair_sessions." },
+            Column { name: "value", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "As CQL has it; maps and lists as JSON; last_repair in seconds since the Unix epoch. Empty for what is no more." },
+            Column { name: "source", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Where it was read, such as system_schema.tables." },
+        ],
+    },
+    Table {
         name: "table_stats", since: 1, time: "time_ns",
         meaning: "Figures of each table of a node, as its own metrics give them. Counters count since the node started.",
         columns: &[
@@ -378,6 +415,28 @@ pub static TABLES: &[Table] = &[
             Column { name: "tombstones_per_slice_p95", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "95th percentile of tombstones scanned by a read, over the last minutes." },
             Column { name: "live_cells_per_slice_p95", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "95th percentile of live cells scanned by a read, over the last minutes." },
             Column { name: "droppable_ratio", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Estimated share of droppable tombstones." },
+            Column { name: "percent_repaired", ty: Type::Double, unit: "percent", is_time: false, nullable: true, meaning: "Share of the bytes on disk that incremental repair has marked as repaired, read every 30 s." },
+            Column { name: "coordinator_reads", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Reads of one partition that this node coordinated since it started." },
+            Column { name: "coordinator_read_mean_ns", ty: Type::Double, unit: "ns", is_time: false, nullable: true, meaning: "Mean time of those at the coordinator, over the last minutes." },
+            Column { name: "coordinator_writes", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Writes that this node coordinated since it started." },
+            Column { name: "coordinator_write_mean_ns", ty: Type::Double, unit: "ns", is_time: false, nullable: true, meaning: "Mean time of those at the coordinator, over the last minutes." },
+            Column { name: "mean_partition_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Mean size of the partitions in SSTables, uncompressed, read every 30 s." },
+            Column { name: "max_partition_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of the largest partition in an SSTable, uncompressed, to the next bucket of Cassandra's histogram, read every 30 s." },
+            Column { name: "largest_sstable_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of the largest SSTable, read every 30 s; from Cassandra 5.0 on." },
+            Column { name: "sstables_by_level", ty: Type::String, unit: "JSON", is_time: false, nullable: true, meaning: "SSTables by level, such as [1,10,52], of a table under LeveledCompactionStrategy, read every 30 s." },
+            Column { name: "sstables_by_window", ty: Type::String, unit: "JSON", is_time: false, nullable: true, meaning: "SSTables by window of time, newest first, of a table under TimeWindowCompactionStrategy, read every 30 s; from Cassandra 5.0 on." },
+            Column { name: "compression_ratio", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Size on disk over size before compression, read every 30 s; -1 without compression." },
+            Column { name: "bloom_false_positives", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times that a bloom filter of a live SSTable sent a read there in vain, read every 30 s." },
+            Column { name: "bloom_false_ratio", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Share of those among all that the filters had to answer for partitions that are not there, read every 30 s." },
+            Column { name: "key_cache_hit_rate", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Share of look-ups in the key cache that hit, for the table's live SSTables, read every 30 s; SSTables with trie indexes (format bti) use none." },
+            Column { name: "row_cache_hits", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Reads that the row cache answered since the node started." },
+            Column { name: "row_cache_misses", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Reads that the row cache was asked for in vain since the node started." },
+            Column { name: "running_compactions", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Compactions, clean-ups and the like that run on the table." },
+            Column { name: "compacting_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "What those have to read in all." },
+            Column { name: "compacted_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "What those have read so far." },
+            Column { name: "tombstones_per_slice_p99", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "99th percentile of tombstones scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead." },
+            Column { name: "live_cells_per_slice_p99", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "99th percentile of live cells scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead." },
+            Column { name: "largest_sstable_age_s", ty: Type::Int64, unit: "s", is_time: false, nullable: true, meaning: "How long ago the largest SSTable was written, where its files could be looked at." },
         ],
     },
     Table {
@@ -702,6 +761,40 @@ pub mod rows {
         }
     }
 
+    /// Figures of a node as a whole that its advice rests on, by Cassandra's own metrics: caches, dropped messages, coordinated requests, batches, compactions. Read every 5 s; a row when a figure has changed.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct NodeMetric<'a> {
+        /// When it was read. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Type of the metric as Cassandra has it: Cache, DroppedMessage, ClientRequest, Batch, Compaction, Storage or MemtablePool. (name)
+        pub kind: &'a str,
+        /// What of that type, such as KeyCache, READ_REQ or CASWrite; empty where there is but one. (name)
+        pub scope: &'a str,
+        /// Name of the metric, such as Hits. (name)
+        pub metric: &'a str,
+        /// What of it: Count since the node started, Value, or 95thPercentile over the last minutes. (name)
+        pub attribute: &'a str,
+        /// The figure, in bytes for Size and Capacity of a cache. (count)
+        pub value: i64,
+    }
+
+    impl Row for NodeMetric<'_> {
+        const TABLE: usize = 6;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.string(1, Some(self.node));
+            batch.string(2, Some(self.kind));
+            batch.string(3, Some(self.scope));
+            batch.string(4, Some(self.metric));
+            batch.string(5, Some(self.attribute));
+            batch.int64(6, Some(self.value));
+            batch.end_row();
+        }
+    }
+
     /// One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct OffCpu<'a> {
@@ -736,7 +829,7 @@ pub mod rows {
     }
 
     impl Row for OffCpu<'_> {
-        const TABLE: usize = 6;
+        const TABLE: usize = 7;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -783,7 +876,7 @@ pub mod rows {
     }
 
     impl Row for PageCacheReads<'_> {
-        const TABLE: usize = 7;
+        const TABLE: usize = 8;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -830,7 +923,7 @@ pub mod rows {
     }
 
     impl Row for Pause<'_> {
-        const TABLE: usize = 8;
+        const TABLE: usize = 9;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -875,7 +968,7 @@ pub mod rows {
     }
 
     impl Row for PoolSample<'_> {
-        const TABLE: usize = 9;
+        const TABLE: usize = 10;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -914,7 +1007,7 @@ pub mod rows {
     }
 
     impl Row for ProbeCall<'_> {
-        const TABLE: usize = 10;
+        const TABLE: usize = 11;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -951,7 +1044,7 @@ pub mod rows {
     }
 
     impl Row for ProbeLatency<'_> {
-        const TABLE: usize = 11;
+        const TABLE: usize = 12;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -998,7 +1091,7 @@ pub mod rows {
     }
 
     impl Row for ProbeSample<'_> {
-        const TABLE: usize = 12;
+        const TABLE: usize = 13;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1050,7 +1143,7 @@ pub mod rows {
     }
 
     impl Row for Request<'_> {
-        const TABLE: usize = 13;
+        const TABLE: usize = 14;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.intended_start_ns));
@@ -1088,7 +1181,7 @@ pub mod rows {
     }
 
     impl Row for VariantResult<'_> {
-        const TABLE: usize = 14;
+        const TABLE: usize = 15;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1125,7 +1218,7 @@ pub mod rows {
     }
 
     impl Row for RunQueueDelay<'_> {
-        const TABLE: usize = 15;
+        const TABLE: usize = 16;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1163,7 +1256,7 @@ pub mod rows {
     }
 
     impl Row for StackSample<'_> {
-        const TABLE: usize = 16;
+        const TABLE: usize = 17;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1174,6 +1267,34 @@ pub mod rows {
             batch.string(5, Some(self.thread));
             batch.string(6, Some(self.thread_group));
             batch.int64(7, Some(self.stack));
+            batch.end_row();
+        }
+    }
+
+    /// How a node, its JVM and its disks are set up: every setting once at the start, and again when it has changed. Of Cassandra's own settings those that say something of performance; none that holds a secret.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct Setting<'a> {
+        /// When it was read. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// As Cassandra names it, such as compaction_throughput; jvm.* for the JVM, machine.* for its machine, disk.* for the file system of a data directory, with the directory behind a colon. (name)
+        pub setting: &'a str,
+        /// As it is written there. What ends in _bytes is bytes. (text)
+        pub value: &'a str,
+        /// Where it was read, such as system_views.settings. (name)
+        pub source: &'a str,
+    }
+
+    impl Row for Setting<'_> {
+        const TABLE: usize = 18;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.string(1, Some(self.node));
+            batch.string(2, Some(self.setting));
+            batch.string(3, Some(self.value));
+            batch.string(4, Some(self.source));
             batch.end_row();
         }
     }
@@ -1202,7 +1323,7 @@ pub mod rows {
     }
 
     impl Row for SourceReport<'_> {
-        const TABLE: usize = 17;
+        const TABLE: usize = 19;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1232,7 +1353,7 @@ pub mod rows {
     }
 
     impl Row for Stack<'_> {
-        const TABLE: usize = 18;
+        const TABLE: usize = 20;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1265,7 +1386,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 19;
+        const TABLE: usize = 21;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1312,7 +1433,7 @@ pub mod rows {
     }
 
     impl Row for SyscallSummary<'_> {
-        const TABLE: usize = 20;
+        const TABLE: usize = 22;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1358,7 +1479,7 @@ pub mod rows {
     }
 
     impl Row for Syscall<'_> {
-        const TABLE: usize = 21;
+        const TABLE: usize = 23;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1371,6 +1492,40 @@ pub mod rows {
             batch.string(7, Some(self.file_kind));
             batch.int64(8, self.bytes);
             batch.string(9, self.error);
+            batch.end_row();
+        }
+    }
+
+    /// What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct TableFact<'a> {
+        /// When it was read. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Keyspace; empty for a fact of the whole node. (name)
+        pub keyspace: &'a str,
+        /// Table; empty for a fact of the whole keyspace. (name)
+        pub table_name: &'a str,
+        /// An option of the table as CQL names it, such as gc_grace_seconds; partition_key, clustering, columns; index NAME; view_of; replication; compaction_in_force, which differs from compaction when a node was changed alone; last_repair; repair_sessions. (name)
+        pub fact: &'a str,
+        /// As CQL has it; maps and lists as JSON; last_repair in seconds since the Unix epoch. Empty for what is no more. (text)
+        pub value: &'a str,
+        /// Where it was read, such as system_schema.tables. (name)
+        pub source: &'a str,
+    }
+
+    impl Row for TableFact<'_> {
+        const TABLE: usize = 24;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.string(1, Some(self.node));
+            batch.string(2, Some(self.keyspace));
+            batch.string(3, Some(self.table_name));
+            batch.string(4, Some(self.fact));
+            batch.string(5, Some(self.value));
+            batch.string(6, Some(self.source));
             batch.end_row();
         }
     }
@@ -1420,10 +1575,54 @@ pub mod rows {
         pub live_cells_per_slice_p95: Option<f64>,
         /// Estimated share of droppable tombstones. (ratio)
         pub droppable_ratio: Option<f64>,
+        /// Share of the bytes on disk that incremental repair has marked as repaired, read every 30 s. (percent)
+        pub percent_repaired: Option<f64>,
+        /// Reads of one partition that this node coordinated since it started. (count)
+        pub coordinator_reads: Option<i64>,
+        /// Mean time of those at the coordinator, over the last minutes. (ns)
+        pub coordinator_read_mean_ns: Option<f64>,
+        /// Writes that this node coordinated since it started. (count)
+        pub coordinator_writes: Option<i64>,
+        /// Mean time of those at the coordinator, over the last minutes. (ns)
+        pub coordinator_write_mean_ns: Option<f64>,
+        /// Mean size of the partitions in SSTables, uncompressed, read every 30 s. (bytes)
+        pub mean_partition_bytes: Option<i64>,
+        /// Size of the largest partition in an SSTable, uncompressed, to the next bucket of Cassandra's histogram, read every 30 s. (bytes)
+        pub max_partition_bytes: Option<i64>,
+        /// Size of the largest SSTable, read every 30 s; from Cassandra 5.0 on. (bytes)
+        pub largest_sstable_bytes: Option<i64>,
+        /// SSTables by level, such as [1,10,52], of a table under LeveledCompactionStrategy, read every 30 s. (JSON)
+        pub sstables_by_level: Option<&'a str>,
+        /// SSTables by window of time, newest first, of a table under TimeWindowCompactionStrategy, read every 30 s; from Cassandra 5.0 on. (JSON)
+        pub sstables_by_window: Option<&'a str>,
+        /// Size on disk over size before compression, read every 30 s; -1 without compression. (ratio)
+        pub compression_ratio: Option<f64>,
+        /// Times that a bloom filter of a live SSTable sent a read there in vain, read every 30 s. (count)
+        pub bloom_false_positives: Option<i64>,
+        /// Share of those among all that the filters had to answer for partitions that are not there, read every 30 s. (ratio)
+        pub bloom_false_ratio: Option<f64>,
+        /// Share of look-ups in the key cache that hit, for the table's live SSTables, read every 30 s; SSTables with trie indexes (format bti) use none. (ratio)
+        pub key_cache_hit_rate: Option<f64>,
+        /// Reads that the row cache answered since the node started. (count)
+        pub row_cache_hits: Option<i64>,
+        /// Reads that the row cache was asked for in vain since the node started. (count)
+        pub row_cache_misses: Option<i64>,
+        /// Compactions, clean-ups and the like that run on the table. (count)
+        pub running_compactions: Option<i64>,
+        /// What those have to read in all. (bytes)
+        pub compacting_bytes: Option<i64>,
+        /// What those have read so far. (bytes)
+        pub compacted_bytes: Option<i64>,
+        /// 99th percentile of tombstones scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead. (count)
+        pub tombstones_per_slice_p99: Option<f64>,
+        /// 99th percentile of live cells scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead. (count)
+        pub live_cells_per_slice_p99: Option<f64>,
+        /// How long ago the largest SSTable was written, where its files could be looked at. (s)
+        pub largest_sstable_age_s: Option<i64>,
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 22;
+        const TABLE: usize = 25;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1447,6 +1646,28 @@ pub mod rows {
             batch.double(18, self.tombstones_per_slice_p95);
             batch.double(19, self.live_cells_per_slice_p95);
             batch.double(20, self.droppable_ratio);
+            batch.double(21, self.percent_repaired);
+            batch.int64(22, self.coordinator_reads);
+            batch.double(23, self.coordinator_read_mean_ns);
+            batch.int64(24, self.coordinator_writes);
+            batch.double(25, self.coordinator_write_mean_ns);
+            batch.int64(26, self.mean_partition_bytes);
+            batch.int64(27, self.max_partition_bytes);
+            batch.int64(28, self.largest_sstable_bytes);
+            batch.string(29, self.sstables_by_level);
+            batch.string(30, self.sstables_by_window);
+            batch.double(31, self.compression_ratio);
+            batch.int64(32, self.bloom_false_positives);
+            batch.double(33, self.bloom_false_ratio);
+            batch.double(34, self.key_cache_hit_rate);
+            batch.int64(35, self.row_cache_hits);
+            batch.int64(36, self.row_cache_misses);
+            batch.int64(37, self.running_compactions);
+            batch.int64(38, self.compacting_bytes);
+            batch.int64(39, self.compacted_bytes);
+            batch.double(40, self.tombstones_per_slice_p99);
+            batch.double(41, self.live_cells_per_slice_p99);
+            batch.int64(42, self.largest_sstable_age_s);
             batch.end_row();
         }
     }
@@ -1481,7 +1702,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 23;
+        const TABLE: usize = 26;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1554,7 +1775,7 @@ pub mod rows {
     }
 
     impl Row for ValveWindow<'_> {
-        const TABLE: usize = 24;
+        const TABLE: usize = 27;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1619,7 +1840,7 @@ pub mod rows {
     }
 
     impl Row for WireRequest<'_> {
-        const TABLE: usize = 25;
+        const TABLE: usize = 28;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod advice;
 mod compare;
 mod control;
 mod engine;

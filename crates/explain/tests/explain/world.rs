@@ -285,17 +285,7 @@ impl World {
                         write_total_ns: Some(time / 10),
                         sstables: Some(2),
                         live_disk_bytes: Some(4096),
-                        total_disk_bytes: None,
-                        memtable_bytes: None,
-                        memtable_switches: None,
-                        pending_flushes: None,
-                        pending_compactions: None,
-                        bytes_flushed: None,
-                        bytes_compacted: None,
-                        sstables_per_read_p95: None,
-                        tombstones_per_slice_p95: None,
-                        live_cells_per_slice_p95: None,
-                        droppable_ratio: None,
+                        ..rows::TableSample::default()
                     });
                 }
             }

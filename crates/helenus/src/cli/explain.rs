@@ -51,11 +51,15 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 
 /// 1 when a finding is at least as severe as asked.
 pub fn code(explanation: &Explanation, fail_on: Option<FailOn>) -> ExitCode {
+    code_of(explanation.findings.iter().map(|finding| finding.severity), fail_on)
+}
+
+pub fn code_of(mut severities: impl Iterator<Item = Severity>, fail_on: Option<FailOn>) -> ExitCode {
     let bound = match fail_on {
         None => return ExitCode::SUCCESS,
         Some(FailOn::Information) => Severity::Information,
         Some(FailOn::Warning) => Severity::Warning,
         Some(FailOn::Critical) => Severity::Critical,
     };
-    ExitCode::from(u8::from(explanation.findings.iter().any(|finding| finding.severity >= bound)))
+    ExitCode::from(u8::from(severities.any(|severity| severity >= bound)))
 }

@@ -42,7 +42,7 @@ fn against_chance(finding: &Finding) -> Option<String> {
 }
 
 /// Breaks a text at its spaces.
-fn wrap(text: &str) -> Vec<String> {
+pub fn wrap(text: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.len() - 1;

@@ -1,25 +1,25 @@
+use super::live::Sources;
 use crate::terminal;
 use anyhow::{Result, bail};
 use clap::Args;
-use helenus_explain::{Engine, GcFigures, bytes_text, gc};
-use helenus_recording::Recording;
-use std::path::PathBuf;
+use helenus_explain::{Engine, GcFigures, NodeGc, bytes_text, gc};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Show what the collectors of the recorded nodes did: collections, pauses, what was allocated and what stayed
+/// Show what the collectors of nodes did, recorded or running: collections, pauses, what was allocated and what stayed
 ///
 /// A line for each interval, as of jstat -gcutil, and one for all. What was allocated is by how much the heap had grown
 /// from one collection to the next; what stayed, by how much it was fuller after a young collection than after the one before.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  helenus gc --node 127.0.0.1
+  helenus gc --node 127.0.0.1 --for 5s --watch
   helenus record --node 127.0.0.1 --for 60s -o node.helenus && helenus gc node.helenus
   helenus gc node.helenus --interval 1s
   helenus gc node.helenus --json | jq '.[].whole.paused_share'")]
 pub struct Arguments {
-    /// One recording or more
-    #[arg(required = true, value_name = "RECORDING")]
-    recordings: Vec<PathBuf>,
+    #[command(flatten)]
+    sources: Sources,
     /// Length of an interval
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::duration)]
     interval: Duration,
@@ -32,24 +32,38 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if arguments.interval < Duration::from_millis(100) {
         bail!("--interval {:?} is too short to tell anything: give 100ms or more", arguments.interval);
     }
-    let recordings = arguments.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
-    let nodes = gc(&Engine::open(&recordings)?, i64::try_from(arguments.interval.as_nanos())?)?;
+    let interval_ns = i64::try_from(arguments.interval.as_nanos())?;
+    arguments.sources.each(arguments.json, |engine| show(engine, interval_ns, &arguments))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(engine: &Engine, interval_ns: i64, arguments: &Arguments) -> Result<()> {
+    let nodes = gc(engine, interval_ns)?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&nodes)?);
-        return Ok(ExitCode::SUCCESS);
+        match arguments.sources.is_watching() {
+            true => println!("{}", serde_json::to_string(&nodes)?),
+            false => println!("{}", serde_json::to_string_pretty(&nodes)?),
+        }
+        return Ok(());
     }
     if nodes.is_empty() {
-        terminal::warn(
-            "no collection is recorded: there was none, or the recording was made without the agent (--no-agent)",
-        );
+        terminal::warn("no collection was seen: there was none in that time, or nobody looked (--no-agent)");
     }
     for node in nodes {
         anstream::println!("{}: {}", node.node, node.collectors.join(", "));
         let rows = node.intervals.iter().map(|figures| line(&format!("{:.1}", figures.start_s), figures));
         let rows: Vec<Vec<String>> = rows.chain([line("all", &node.whole)]).collect();
         anstream::println!("{}", terminal::table(&HEAD, rows, 1));
+        anstream::println!("{}", terminal::dim(source(&node)));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+fn source(node: &NodeGc) -> String {
+    match node.providers.is_empty() {
+        true => "source: the recording does not say".to_string(),
+        false => format!("source: the JVM's own account of each collection ({})", node.providers.join(", ")),
+    }
 }
 
 const HEAD: [&str; 10] =

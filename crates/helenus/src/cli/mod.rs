@@ -1,6 +1,7 @@
 //! The command line. Each subcommand is a file; what it needs of others is in the crates below.
 
 mod access;
+mod advise;
 mod compare;
 mod comparison;
 mod completions;
@@ -15,6 +16,7 @@ mod gc;
 mod import;
 mod io;
 mod lab;
+mod live;
 mod load;
 mod nodes;
 mod opened;
@@ -75,6 +77,7 @@ enum Command {
     Io(io::Arguments),
     Gc(gc::Arguments),
     Tables(tables::Arguments),
+    Advise(advise::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
     Spectrogram(spectrogram::Arguments),
@@ -109,6 +112,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Io(arguments) => io::run(arguments),
         Command::Gc(arguments) => gc::run(arguments),
         Command::Tables(arguments) => tables::run(arguments),
+        Command::Advise(arguments) => advise::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Import(arguments) => import::run(arguments),
         Command::Spectrogram(arguments) => spectrogram::run(&arguments),

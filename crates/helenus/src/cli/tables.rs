@@ -1,24 +1,27 @@
+use super::live::{self, Provider, Sources};
 use crate::terminal;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use helenus_explain::{Engine, TableHealth, bytes_text, tables};
-use helenus_recording::Recording;
-use std::path::PathBuf;
+use serde::Serialize;
 use std::process::ExitCode;
 
-/// Show how the tables of the recorded nodes are: SSTables, tombstones, disk space, and what reads and writes took
+/// Show how the tables of nodes are, recorded or running: SSTables, tombstones, disk space, and what reads and writes took
 ///
-/// Rates and times are of the recording; SSTables and tombstones of a read are 95th percentiles over the node's last minutes;
-/// write amplification is since the node started. All are the node's own metrics, read by the agent.
+/// Rates and times are of the recording, or of the time that a running node is looked at; SSTables, tombstones and partitions
+/// are of its last minutes; write amplification is since it started. --json has all figures, and where each comes from.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  helenus tables --node 127.0.0.1
+  helenus tables --node 127.0.0.1 --node 127.0.0.2 --node 127.0.0.3 --table shop.orders
+  helenus tables --node 127.0.0.1 --watch --sort tombstones
+  helenus tables --node 10.0.0.7 --no-agent --user monitor --password-file secret
   helenus record --node 127.0.0.1 --for 60s -o node.helenus && helenus tables node.helenus
-  helenus tables node.helenus --sort tombstones
-  helenus tables node.helenus --table shop. --json | jq '.[] | select(.droppable_ratio > 0.2)'")]
+  helenus tables node.helenus --show disk
+  helenus tables node.helenus --json | jq '.tables[] | select(.droppable_ratio > 0.2)'")]
 pub struct Arguments {
-    /// One recording or more
-    #[arg(required = true, value_name = "RECORDING")]
-    recordings: Vec<PathBuf>,
+    #[command(flatten)]
+    sources: Sources,
     /// Only tables whose keyspace.table has this in it
     #[arg(long, value_name = "TEXT")]
     table: Option<String>,
@@ -28,7 +31,10 @@ pub struct Arguments {
     /// Which come first
     #[arg(long, value_enum, default_value = "reads")]
     sort: Sort,
-    /// Everything as JSON
+    /// Which figures
+    #[arg(long, value_enum, default_value = "work")]
+    show: Show,
+    /// All figures as JSON
     #[arg(long)]
     json: bool,
 }
@@ -43,6 +49,16 @@ enum Sort {
     Pending,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Show {
+    /// Reads, writes, and what they meet
+    Work,
+    /// Disk space, SSTables and compactions
+    Disk,
+    /// Partitions, filters and caches
+    Partitions,
+}
+
 impl Sort {
     fn of(self, table: &TableHealth) -> f64 {
         let whole = |number: Option<i64>| number.map(|number| number as f64);
@@ -51,72 +67,188 @@ impl Sort {
             Sort::Writes => table.writes_per_s,
             Sort::Disk => whole(table.live_disk_bytes),
             Sort::Sstables => whole(table.sstables),
-            Sort::Tombstones => table.tombstones_per_slice_p95,
+            Sort::Tombstones => table.tombstones_per_slice(),
             Sort::Pending => whole(table.pending_compactions),
         };
         value.unwrap_or(f64::NEG_INFINITY)
     }
 }
 
+#[derive(Serialize)]
+struct Shown<'a> {
+    /// Where the figures come from.
+    source: Vec<&'static str>,
+    tables: &'a [TableHealth],
+}
+
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let recordings = arguments.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
-    let mut tables = tables(&Engine::open(&recordings)?)?;
-    let none_recorded = tables.is_empty();
-    tables.retain(|table| {
-        (arguments.system || !table.is_of_system())
-            && arguments.table.as_ref().is_none_or(|text| table.table.contains(text))
-    });
-    tables.sort_by(|a, b| arguments.sort.of(b).total_cmp(&arguments.sort.of(a)));
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&tables)?);
-        return Ok(ExitCode::SUCCESS);
-    }
-    if tables.is_empty() {
-        terminal::warn(match none_recorded {
-            true => "no table is recorded: the recording was made without the agent (--no-agent), or of no Cassandra",
-            false => "no table is left: --system shows Cassandra's own, and --table takes a part of keyspace.table",
-        });
-        return Ok(ExitCode::SUCCESS);
-    }
-    anstream::println!("{}", terminal::table(&HEAD, tables.iter().map(line), 2));
+    arguments.sources.each(arguments.json, |engine| arguments.show(engine))?;
     Ok(ExitCode::SUCCESS)
 }
 
-const HEAD: [&str; 14] = [
-    "node",
-    "table",
+impl Arguments {
+    fn show(&self, engine: &Engine) -> Result<()> {
+        let mut tables = tables(engine)?;
+        let none_recorded = tables.is_empty();
+        tables.retain(|table| {
+            (self.system || !table.is_of_system()) && self.table.as_ref().is_none_or(|text| table.table.contains(text))
+        });
+        tables.sort_by(|a, b| self.sort.of(b).total_cmp(&self.sort.of(a)));
+        let source: Vec<&str> = live::provider(engine, "tables").into_iter().map(said_of).collect();
+        if self.json {
+            let shown = Shown { source, tables: &tables };
+            println!(
+                "{}",
+                if self.sources.is_watching() {
+                    serde_json::to_string(&shown)?
+                } else {
+                    serde_json::to_string_pretty(&shown)?
+                }
+            );
+            return Ok(());
+        }
+        if tables.is_empty() {
+            terminal::warn(match none_recorded {
+                true => {
+                    "no table is recorded: the recording was made without the agent (--no-agent), or of no Cassandra"
+                }
+                false => "no table is left: --system shows Cassandra's own, and --table takes a part of keyspace.table",
+            });
+            return Ok(());
+        }
+        let (head, line): (&[&str], Line) = match self.show {
+            Show::Work => (&WORK, work),
+            Show::Disk => (&DISK, disk),
+            Show::Partitions => (&PARTITIONS, partitions),
+        };
+        let named = |table: &TableHealth| [vec![table.node.clone(), table.table.clone()], line(table)].concat();
+        anstream::println!("{}", terminal::table(&[&["node", "table"], head].concat(), tables.iter().map(named), 2));
+        for line in source {
+            anstream::println!("{}", terminal::dim(line));
+        }
+        Ok(())
+    }
+}
+
+/// The figures of a table, as its columns have them.
+type Line = fn(&TableHealth) -> Vec<String>;
+
+fn said_of(provider: Provider) -> &'static str {
+    match provider {
+        Provider::Agent => {
+            "source: the node's own metrics, read in its JVM by the agent; times are means of local requests, per read, \
+             tombstones and live cells 95th percentiles of the last minutes"
+        }
+        Provider::VirtualTables => {
+            "source: CQL's virtual tables (system_views), which have no latencies of use; tombstones and live cells are 99th \
+             percentiles of the last minutes; SSTables by their files, where those can be read"
+        }
+    }
+}
+
+const WORK: [&str; 12] = [
     "reads/s",
     "read µs",
     "writes/s",
     "write µs",
+    "coord. read µs",
     "SSTables",
     "per read",
     "tombstones",
     "live cells",
     "droppable",
     "live on disk",
-    "write ampl.",
     "pending",
 ];
 
-fn line(table: &TableHealth) -> Vec<String> {
-    let number =
-        |value: Option<f64>, digits: usize| value.map_or("–".to_string(), |value| format!("{value:.digits$}"));
-    let count = |value: Option<i64>| value.map_or("–".to_string(), |value| value.to_string());
+fn work(table: &TableHealth) -> Vec<String> {
     vec![
-        table.node.clone(),
-        table.table.clone(),
         number(table.reads_per_s, 0),
         number(table.local_read_us, 0),
         number(table.writes_per_s, 0),
         number(table.local_write_us, 0),
+        number(table.coordinator_read_us, 0),
         count(table.sstables),
         number(table.sstables_per_read_p95, 1),
-        number(table.tombstones_per_slice_p95, 0),
-        number(table.live_cells_per_slice_p95, 0),
+        number(table.tombstones_per_slice(), 0),
+        number(table.live_cells_per_slice(), 0),
         number(table.droppable_ratio, 3),
-        table.live_disk_bytes.map_or("–".to_string(), bytes_text),
-        number(table.write_amplification, 1),
+        bytes(table.live_disk_bytes),
         count(table.pending_compactions),
     ]
+}
+
+const DISK: [&str; 11] = [
+    "live on disk",
+    "total",
+    "compressed",
+    "SSTables",
+    "by level or window",
+    "largest",
+    "of all",
+    "age",
+    "write ampl.",
+    "pending",
+    "running",
+];
+
+fn disk(table: &TableHealth) -> Vec<String> {
+    let groups = table.sstables_by_level.as_ref().or(table.sstables_by_window.as_ref());
+    let groups = groups
+        .filter(|groups| !groups.is_empty())
+        .map(|groups| groups.iter().map(i64::to_string).collect::<Vec<_>>().join("/"));
+    let running = match (table.running_compactions, table.compacting_bytes.zip(table.compacted_bytes)) {
+        (Some(running), Some((all, done))) if running > 0 => {
+            format!("{running}: {} of {}", bytes_text(done), bytes_text(all))
+        }
+        (running, _) => count(running),
+    };
+    vec![
+        bytes(table.live_disk_bytes),
+        bytes(table.total_disk_bytes),
+        percent(table.compression_ratio),
+        count(table.sstables),
+        groups.unwrap_or_else(nothing),
+        bytes(table.largest_sstable_bytes),
+        percent(table.largest_share()),
+        table.largest_sstable_age_s.map_or_else(nothing, |age| terminal::nanos(age.saturating_mul(1_000_000_000))),
+        number(table.write_amplification, 1),
+        count(table.pending_compactions),
+        running,
+    ]
+}
+
+const PARTITIONS: [&str; 7] =
+    ["mean partition", "largest", "false positives", "of misses", "key cache hits", "row cache hits", "repaired"];
+
+fn partitions(table: &TableHealth) -> Vec<String> {
+    vec![
+        bytes(table.mean_partition_bytes),
+        bytes(table.max_partition_bytes),
+        count(table.bloom_false_positives),
+        percent(table.bloom_false_ratio),
+        percent(table.key_cache_hit_rate),
+        percent(table.row_cache_hit_rate),
+        percent(table.percent_repaired.map(|percent| percent / 100.0)),
+    ]
+}
+
+fn nothing() -> String {
+    "–".to_string()
+}
+
+fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or_else(nothing, |value| format!("{value:.digits$}"))
+}
+
+fn count(value: Option<i64>) -> String {
+    value.map_or_else(nothing, |value| value.to_string())
+}
+
+fn bytes(value: Option<i64>) -> String {
+    value.map_or_else(nothing, bytes_text)
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(nothing, |share| format!("{:.1} %", share * 100.0))
 }

@@ -9,5 +9,6 @@ mod harness;
 mod honesty;
 mod lab;
 mod placement;
+mod tables;
 mod truths;
 mod tune;

@@ -2,7 +2,9 @@ package io.helenus.agent.core;
 
 import io.helenus.agent.control.Relay;
 import io.helenus.agent.sources.ClientRequests;
+import io.helenus.agent.sources.Definitions;
 import io.helenus.agent.sources.Feed;
+import io.helenus.agent.sources.NodeMetrics;
 import io.helenus.agent.sources.PauseProvider;
 import io.helenus.agent.sources.Pools;
 import io.helenus.agent.sources.ProbeModel;
@@ -69,6 +71,12 @@ final class Session {
       case "tables":
         samples.add(new TableStats(feed("tables", "agent-mbeans")));
         break;
+      case "node_metrics":
+        samples.add(new NodeMetrics(feed("node_metrics", "agent-mbeans")));
+        break;
+      case "definitions":
+        samples.add(new Definitions(feed("definitions", "agent-queries")));
+        break;
       case "probes":
         samples.add(new ProbeModel(feed("probes", "agent-probes"), relay::ask));
         break;
@@ -82,7 +90,8 @@ final class Session {
         log.line(
             "there is no source "
                 + name
-                + "; there are pauses, pools, tables, stalls, client_requests, probes, valves");
+                + "; there are pauses, pools, tables, stalls, client_requests, node_metrics,"
+                + " definitions, probes, valves");
     }
   }
 

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "b6c58d8cafa6f42e";
+  public static final String FINGERPRINT = "562fc4c2df1a6a1e";
 
   /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
   public static final int CLIENT_REQUESTS = 0;
@@ -23,65 +23,74 @@ public final class Tables {
   /** Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs. */
   public static final int MIGRATIONS = 5;
 
+  /** Figures of a node as a whole that its advice rests on, by Cassandra's own metrics: caches, dropped messages, coordinated requests, batches, compactions. Read every 5 s; a row when a figure has changed. */
+  public static final int NODE_METRICS = 6;
+
   /** One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end. */
-  public static final int OFF_CPU = 6;
+  public static final int OFF_CPU = 7;
 
   /** What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT). */
-  public static final int PAGE_CACHE = 7;
+  public static final int PAGE_CACHE = 8;
 
   /** Times in which the JVM of a node stopped its threads. */
-  public static final int PAUSES = 8;
+  public static final int PAUSES = 9;
 
   /** Thread pools of a node, as its own metrics give them. */
-  public static final int POOLS = 9;
+  public static final int POOLS = 10;
 
   /** Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up. */
-  public static final int PROBE_CALLS = 10;
+  public static final int PROBE_CALLS = 11;
 
   /** How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration. */
-  public static final int PROBE_LATENCY = 11;
+  public static final int PROBE_LATENCY = 12;
 
   /** What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up. */
-  public static final int PROBES = 12;
+  public static final int PROBES = 13;
 
   /** One row per request that the load driver sent, as the client saw it. */
-  public static final int REQUESTS = 13;
+  public static final int REQUESTS = 14;
 
   /** What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not. */
-  public static final int RESULTS = 14;
+  public static final int RESULTS = 15;
 
   /** Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these. */
-  public static final int RUN_QUEUE = 15;
+  public static final int RUN_QUEUE = 16;
 
   /** What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample. */
-  public static final int SAMPLES = 16;
+  public static final int SAMPLES = 17;
+
+  /** How a node, its JVM and its disks are set up: every setting once at the start, and again when it has changed. Of Cassandra's own settings those that say something of performance; none that holds a secret. */
+  public static final int SETTINGS = 18;
 
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
-  public static final int SOURCES = 17;
+  public static final int SOURCES = 19;
 
   /** The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
-  public static final int STACKS = 18;
+  public static final int STACKS = 20;
 
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
-  public static final int STALLS = 19;
+  public static final int STALLS = 21;
 
   /** System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these. */
-  public static final int SYSCALL_SUMMARY = 20;
+  public static final int SYSCALL_SUMMARY = 22;
 
   /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
-  public static final int SYSCALLS = 21;
+  public static final int SYSCALLS = 23;
+
+  /** What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out. */
+  public static final int TABLE_FACTS = 24;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 22;
+  public static final int TABLE_STATS = 25;
 
   /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 23;
+  public static final int THREADS = 26;
 
   /** What the valves of a node measured and decided: one row per window. */
-  public static final int VALVES = 24;
+  public static final int VALVES = 27;
 
   /** One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second. */
-  public static final int WIRE = 25;
+  public static final int WIRE = 28;
 
   private Tables() {}
 
@@ -221,6 +230,25 @@ public final class Tables {
     rows.int64(fromCpu);
     rows.int64(toCpu);
     rows.int64(count);
+  }
+
+  public static void nodeMetric(
+      RowBuffer rows,
+      long timeNs,
+      String node,
+      String kind,
+      String scope,
+      String metric,
+      String attribute,
+      long value) {
+    rows.row(NODE_METRICS);
+    rows.int64(timeNs);
+    rows.string(node);
+    rows.string(kind);
+    rows.string(scope);
+    rows.string(metric);
+    rows.string(attribute);
+    rows.int64(value);
   }
 
   public static void offCpu(
@@ -500,6 +528,21 @@ public final class Tables {
     rows.int64(stack);
   }
 
+  public static void setting(
+      RowBuffer rows,
+      long timeNs,
+      String node,
+      String setting,
+      String value,
+      String source) {
+    rows.row(SETTINGS);
+    rows.int64(timeNs);
+    rows.string(node);
+    rows.string(setting);
+    rows.string(value);
+    rows.string(source);
+  }
+
   public static void sourceReport(
       RowBuffer rows,
       long timeNs,
@@ -613,6 +656,25 @@ public final class Tables {
     rows.nullableString(error);
   }
 
+  public static void tableFact(
+      RowBuffer rows,
+      long timeNs,
+      String node,
+      String keyspace,
+      String tableName,
+      String fact,
+      String value,
+      String source) {
+    rows.row(TABLE_FACTS);
+    rows.int64(timeNs);
+    rows.string(node);
+    rows.string(keyspace);
+    rows.string(tableName);
+    rows.string(fact);
+    rows.string(value);
+    rows.string(source);
+  }
+
   public static void tableSample(
       RowBuffer rows,
       long timeNs,
@@ -635,7 +697,29 @@ public final class Tables {
       Double sstablesPerReadP95,
       Double tombstonesPerSliceP95,
       Double liveCellsPerSliceP95,
-      Double droppableRatio) {
+      Double droppableRatio,
+      Double percentRepaired,
+      Long coordinatorReads,
+      Double coordinatorReadMeanNs,
+      Long coordinatorWrites,
+      Double coordinatorWriteMeanNs,
+      Long meanPartitionBytes,
+      Long maxPartitionBytes,
+      Long largestSstableBytes,
+      String sstablesByLevel,
+      String sstablesByWindow,
+      Double compressionRatio,
+      Long bloomFalsePositives,
+      Double bloomFalseRatio,
+      Double keyCacheHitRate,
+      Long rowCacheHits,
+      Long rowCacheMisses,
+      Long runningCompactions,
+      Long compactingBytes,
+      Long compactedBytes,
+      Double tombstonesPerSliceP99,
+      Double liveCellsPerSliceP99,
+      Long largestSstableAgeS) {
     rows.row(TABLE_STATS);
     rows.int64(timeNs);
     rows.string(node);
@@ -658,6 +742,28 @@ public final class Tables {
     rows.nullableFloat64(tombstonesPerSliceP95);
     rows.nullableFloat64(liveCellsPerSliceP95);
     rows.nullableFloat64(droppableRatio);
+    rows.nullableFloat64(percentRepaired);
+    rows.nullableInt64(coordinatorReads);
+    rows.nullableFloat64(coordinatorReadMeanNs);
+    rows.nullableInt64(coordinatorWrites);
+    rows.nullableFloat64(coordinatorWriteMeanNs);
+    rows.nullableInt64(meanPartitionBytes);
+    rows.nullableInt64(maxPartitionBytes);
+    rows.nullableInt64(largestSstableBytes);
+    rows.nullableString(sstablesByLevel);
+    rows.nullableString(sstablesByWindow);
+    rows.nullableFloat64(compressionRatio);
+    rows.nullableInt64(bloomFalsePositives);
+    rows.nullableFloat64(bloomFalseRatio);
+    rows.nullableFloat64(keyCacheHitRate);
+    rows.nullableInt64(rowCacheHits);
+    rows.nullableInt64(rowCacheMisses);
+    rows.nullableInt64(runningCompactions);
+    rows.nullableInt64(compactingBytes);
+    rows.nullableInt64(compactedBytes);
+    rows.nullableFloat64(tombstonesPerSliceP99);
+    rows.nullableFloat64(liveCellsPerSliceP99);
+    rows.nullableInt64(largestSstableAgeS);
   }
 
   public static void threadSample(

@@ -2,19 +2,41 @@ package io.helenus.agent.sources;
 
 import java.lang.management.ManagementFactory;
 import javax.management.JMException;
+import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /** What a Cassandra in this JVM says of itself. */
 public final class Cassandra {
+  static final String STORAGE_SERVICE = "org.apache.cassandra.db:type=StorageService";
+  private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
+
   private Cassandra() {}
 
   /** Its release, such as 5.0.5; null where there is no Cassandra, or none yet. */
   public static String version() {
+    Object version = attribute(STORAGE_SERVICE, "ReleaseVersion");
+    return version == null ? null : version.toString();
+  }
+
+  /** Whether it has joined its ring, so that it can be asked. */
+  static boolean isUp() {
+    return Boolean.TRUE.equals(attribute(STORAGE_SERVICE, "Initialized"));
+  }
+
+  /** An attribute of an MBean, whatever its type; null when there is none. */
+  static Object attribute(String bean, String attribute) {
     try {
-      ObjectName service = new ObjectName("org.apache.cassandra.db:type=StorageService");
-      return String.valueOf(
-          ManagementFactory.getPlatformMBeanServer().getAttribute(service, "ReleaseVersion"));
+      return SERVER.getAttribute(new ObjectName(bean), attribute);
     } catch (JMException | RuntimeException e) {
+      return null;
+    }
+  }
+
+  /** The class loader of the server's classes; null where there is no Cassandra. */
+  static ClassLoader loader() {
+    try {
+      return SERVER.getClassLoaderFor(new ObjectName(STORAGE_SERVICE));
+    } catch (JMException e) {
       return null;
     }
   }

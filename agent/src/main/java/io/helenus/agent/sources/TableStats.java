@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 
 /**
@@ -14,16 +13,12 @@ import javax.management.ObjectName;
  * org.apache.cassandra.metrics:type=Table,keyspace=KEYSPACE,scope=TABLE,name=METRIC}, which are the
  * same in 4.0, 4.1 and 5.0.
  *
- * <p>What costs is read with care: the percentiles of a table only when it was read since, and the
- * droppable ratio, which goes through all SSTables, every {@value #RATIO_S} s, or {@value
- * #CHANGED_RATIO_S} s where the table was flushed or compacted since. A table of a system keyspace
- * gets a row only when it was read, written, flushed or compacted since its last one.
+ * <p>What costs is read with care: the figures of a table only when something was done to it since,
+ * its percentiles only when it was read, and what goes through all SSTables, and the rest of a
+ * table at rest, seldom ({@link TableStore}). A table of a system keyspace gets a row only when it
+ * was read, written, flushed or compacted since its last one.
  */
 public final class TableStats implements Sample {
-  private static final long RATIO_S = 30;
-  private static final long RATIO_NS = TimeUnit.SECONDS.toNanos(RATIO_S);
-  private static final long CHANGED_RATIO_S = 5;
-  private static final long CHANGED_RATIO_NS = TimeUnit.SECONDS.toNanos(CHANGED_RATIO_S);
   private static final String P95 = "95thPercentile";
 
   private final Feed feed;
@@ -46,7 +41,19 @@ public final class TableStats implements Sample {
               "CompactionBytesWritten",
               "SSTablesPerReadHistogram",
               "TombstoneScannedHistogram",
-              "LiveScannedHistogram"),
+              "LiveScannedHistogram",
+              "CoordinatorReadLatency",
+              "CoordinatorWriteLatency",
+              "RowCacheHit",
+              "RowCacheMiss",
+              "PercentRepaired",
+              "MeanPartitionSize",
+              "MaxPartitionSize",
+              "MaxSSTableSize",
+              "CompressionRatio",
+              "BloomFilterFalsePositives",
+              "BloomFilterFalseRatio",
+              "KeyCacheHitRate"),
           bean -> bean.getKeyProperty("keyspace") + "." + bean.getKeyProperty("scope"));
 
   private Map<String, Kept> kept = new HashMap<>();
@@ -58,10 +65,22 @@ public final class TableStats implements Sample {
     Double sstablesPerRead;
     Double tombstonesPerSlice;
     Double liveCellsPerSlice;
-    Double droppableRatio;
-    long ratioRead;
-    long ratioWritten;
-    boolean ratioKnown;
+    Long coordinatorReads;
+    Double coordinatorReadMeanNs;
+    Long coordinatorWrites;
+    Double coordinatorWriteMeanNs;
+    Long readTotalNs;
+    Long writeTotalNs;
+    Long sstables;
+    Long liveDiskBytes;
+    Long totalDiskBytes;
+    Long memtableBytes;
+    Long memtableSwitches;
+    Long pendingFlushes;
+    Long pendingCompactions;
+    Long rowCacheHits;
+    Long rowCacheMisses;
+    final TableStore store = new TableStore();
   }
 
   public TableStats(Feed feed) {
@@ -77,16 +96,17 @@ public final class TableStats implements Sample {
   public void read() {
     Map<String, Map<String, ObjectName>> tables = metrics.groups();
     Map<String, Kept> keptNow = new HashMap<>();
+    Map<String, Compactions> compactions = Compactions.now();
     tables.forEach(
         (table, beans) -> {
           Kept before = kept.getOrDefault(table, new Kept());
           keptNow.put(table, before);
-          read(beans, before);
+          read(beans, before, compactions.getOrDefault(table, Compactions.NONE));
         });
     kept = keptNow;
   }
 
-  private void read(Map<String, ObjectName> beans, Kept before) {
+  private void read(Map<String, ObjectName> beans, Kept before, Compactions compactions) {
     ObjectName any = beans.values().iterator().next();
     String keyspace = any.getKeyProperty("keyspace");
     String table = any.getKeyProperty("scope");
@@ -96,12 +116,17 @@ public final class TableStats implements Sample {
     Long flushed = metrics.readLong(beans.get("BytesFlushed"), "Count");
     Long compacted = metrics.readLong(beans.get("CompactionBytesWritten"), "Count");
     long activity = sum(reads, writes, flushed, compacted);
-    if (activity == before.activity && isSystem(keyspace)) {
+    if (activity == before.activity && TableFacts.isOwn(keyspace)) {
       return;
     }
+    TableStore store = before.store;
+    boolean due = store.read(metrics, beans, keyspace, table, sum(flushed, compacted), now);
+    if (due || activity != before.activity || compactions.running > 0) {
+      readFigures(beans, before);
+      readHistograms(beans, before, reads);
+      readCoordinator(beans, before);
+    }
     before.activity = activity;
-    readHistograms(beans, before, reads);
-    readRatio(keyspace, table, before, now, sum(flushed, compacted));
     Tables.tableSample(
         feed.rows(),
         feed.at(now),
@@ -110,21 +135,57 @@ public final class TableStats implements Sample {
         table,
         reads,
         writes,
-        microsToNanos(metrics.readLong(beans.get("ReadTotalLatency"), "Count")),
-        microsToNanos(metrics.readLong(beans.get("WriteTotalLatency"), "Count")),
-        metrics.readLong(beans.get("LiveSSTableCount"), "Value"),
-        metrics.readLong(beans.get("LiveDiskSpaceUsed"), "Count"),
-        metrics.readLong(beans.get("TotalDiskSpaceUsed"), "Count"),
-        metrics.readLong(beans.get("MemtableLiveDataSize"), "Value"),
-        metrics.readLong(beans.get("MemtableSwitchCount"), "Count"),
-        metrics.readLong(beans.get("PendingFlushes"), "Count"),
-        metrics.readLong(beans.get("PendingCompactions"), "Value"),
+        before.readTotalNs,
+        before.writeTotalNs,
+        before.sstables,
+        before.liveDiskBytes,
+        before.totalDiskBytes,
+        before.memtableBytes,
+        before.memtableSwitches,
+        before.pendingFlushes,
+        before.pendingCompactions,
         flushed,
         compacted,
         before.sstablesPerRead,
         before.tombstonesPerSlice,
         before.liveCellsPerSlice,
-        before.droppableRatio);
+        store.droppableRatio,
+        store.percentRepaired,
+        before.coordinatorReads,
+        before.coordinatorReadMeanNs,
+        before.coordinatorWrites,
+        before.coordinatorWriteMeanNs,
+        store.meanPartitionBytes,
+        store.maxPartitionBytes,
+        store.largestSstableBytes,
+        store.sstablesByLevel,
+        store.sstablesByWindow,
+        store.compressionRatio,
+        store.bloomFalsePositives,
+        store.bloomFalseRatio,
+        store.keyCacheHitRate,
+        before.rowCacheHits,
+        before.rowCacheMisses,
+        compactions.running,
+        compactions.bytes,
+        compactions.bytesDone,
+        null,
+        null,
+        null);
+  }
+
+  private void readFigures(Map<String, ObjectName> beans, Kept kept) {
+    kept.readTotalNs = microsToNanos(metrics.readLong(beans.get("ReadTotalLatency"), "Count"));
+    kept.writeTotalNs = microsToNanos(metrics.readLong(beans.get("WriteTotalLatency"), "Count"));
+    kept.sstables = metrics.readLong(beans.get("LiveSSTableCount"), "Value");
+    kept.liveDiskBytes = metrics.readLong(beans.get("LiveDiskSpaceUsed"), "Count");
+    kept.totalDiskBytes = metrics.readLong(beans.get("TotalDiskSpaceUsed"), "Count");
+    kept.memtableBytes = metrics.readLong(beans.get("MemtableLiveDataSize"), "Value");
+    kept.memtableSwitches = metrics.readLong(beans.get("MemtableSwitchCount"), "Count");
+    kept.pendingFlushes = metrics.readLong(beans.get("PendingFlushes"), "Count");
+    kept.pendingCompactions = metrics.readLong(beans.get("PendingCompactions"), "Value");
+    kept.rowCacheHits = metrics.readLong(beans.get("RowCacheHit"), "Count");
+    kept.rowCacheMisses = metrics.readLong(beans.get("RowCacheMiss"), "Count");
   }
 
   private void readHistograms(Map<String, ObjectName> beans, Kept before, Long reads) {
@@ -136,27 +197,19 @@ public final class TableStats implements Sample {
     }
   }
 
-  private void readRatio(String keyspace, String table, Kept before, long now, long written) {
-    long goodForNs = written == before.ratioWritten ? RATIO_NS : CHANGED_RATIO_NS;
-    if (before.ratioKnown && now - before.ratioRead < goodForNs) {
-      return;
+  private void readCoordinator(Map<String, ObjectName> beans, Kept before) {
+    ObjectName readBean = beans.get("CoordinatorReadLatency");
+    Long reads = metrics.readLong(readBean, "Count");
+    if (!Objects.equals(reads, before.coordinatorReads)) {
+      before.coordinatorReads = reads;
+      before.coordinatorReadMeanNs = microsToNanos(metrics.readDouble(readBean, "Mean"));
     }
-    before.ratioWritten = written;
-    before.ratioKnown = true;
-    before.ratioRead = now;
-    try {
-      ObjectName store =
-          new ObjectName(
-              "org.apache.cassandra.db:type=Tables,keyspace=" + keyspace + ",table=" + table);
-      before.droppableRatio = metrics.readDouble(store, "DroppableTombstoneRatio");
-    } catch (MalformedObjectNameException e) {
-      before.droppableRatio = null;
+    ObjectName writeBean = beans.get("CoordinatorWriteLatency");
+    Long writes = metrics.readLong(writeBean, "Count");
+    if (!Objects.equals(writes, before.coordinatorWrites)) {
+      before.coordinatorWrites = writes;
+      before.coordinatorWriteMeanNs = microsToNanos(metrics.readDouble(writeBean, "Mean"));
     }
-  }
-
-  /** Keyspaces that Cassandra makes for itself. */
-  private static boolean isSystem(String keyspace) {
-    return keyspace.equals("system") || keyspace.startsWith("system_");
   }
 
   private static long sum(Long... counts) {
@@ -169,5 +222,9 @@ public final class TableStats implements Sample {
 
   private static Long microsToNanos(Long micros) {
     return micros == null ? null : TimeUnit.MICROSECONDS.toNanos(micros);
+  }
+
+  private static Double microsToNanos(Double micros) {
+    return micros == null ? null : micros * 1e3;
   }
 }

@@ -17,7 +17,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** However an agent ends, the server is as it was. */
 @Timeout(300)
 class DetachIT {
-  private static final String[] ALL = {"pauses", "pools", "tables", "stalls", "client_requests"};
+  private static final String[] ALL = {
+    "pauses", "pools", "tables", "stalls", "client_requests", "node_metrics", "definitions"
+  };
 
   static Stream<Jdk> jdks() {
     return Jdk.all();

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.helenus.agent.recording.Schema;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -15,6 +16,8 @@ class CassandraSourcesTest {
   private final Pools pools = new Pools(frames.feed("pools"));
   private final ClientRequests requests = new ClientRequests(frames.feed("client_requests"));
   private final TableStats tables = new TableStats(frames.feed("tables"));
+  private final NodeMetrics node = new NodeMetrics(frames.feed("node_metrics"));
+  private final Definitions definitions = new Definitions(frames.feed("definitions"));
 
   @AfterEach
   void unregister() throws Exception {
@@ -40,6 +43,8 @@ class CassandraSourcesTest {
     assertTrue(read(pools).isEmpty());
     assertTrue(read(tables).isEmpty());
     assertTrue(read(requests).isEmpty());
+    assertTrue(read(node).isEmpty());
+    assertTrue(read(definitions).isEmpty());
     assertNull(Cassandra.version());
   }
 
@@ -152,5 +157,74 @@ class CassandraSourcesTest {
     assertEquals(1, histogram.reads.get());
     reads("ks", "t", 2);
     assertEquals(3.0, read(tables).get(0).get("sstables_per_read_p95"));
+  }
+
+  @Test
+  void whatGoesThroughAllSstablesIsReadSeldom() throws Exception {
+    reads("ks", "t", 1);
+    FakeCassandra.Bean largest =
+        cassandra.table("ks", "t", "MaxPartitionSize", "Value", 1_000_000L);
+    cassandra.table("ks", "t", "CoordinatorReadLatency", "Count", 7L);
+    cassandra.table("ks", "t", "CoordinatorReadLatency", "Mean", 250.5);
+    String store = "org.apache.cassandra.db:type=Tables,keyspace=ks,table=t";
+    cassandra.set(store, "SSTableCountPerLevel", new int[] {1, 10, 3, 0, 0});
+    Schema.Row row = read(tables).get(0);
+    assertEquals(1_000_000, row.number("max_partition_bytes"));
+    assertEquals("[1,10,3]", row.get("sstables_by_level"));
+    assertNull(row.get("sstables_by_window"));
+    assertEquals(7, row.number("coordinator_reads"));
+    assertEquals(250_500.0, row.get("coordinator_read_mean_ns"));
+    reads("ks", "t", 2);
+    assertEquals(1_000_000, read(tables).get(0).number("max_partition_bytes"));
+    assertEquals(1, largest.reads.get());
+  }
+
+  @Test
+  void whatRunsIsAddedUpByTable() throws Exception {
+    reads("ks", "t", 1);
+    reads("ks", "u", 1);
+    Map<String, String> task =
+        Map.of(
+            "keyspace", "ks",
+            "columnfamily", "t",
+            "unit", "bytes",
+            "total", "100",
+            "completed", "40");
+    cassandra.set(
+        "org.apache.cassandra.db:type=CompactionManager", "Compactions", List.of(task, task));
+    List<Schema.Row> rows = read(tables);
+    Schema.Row busy = rows.get(0).get("table_name").equals("t") ? rows.get(0) : rows.get(1);
+    Schema.Row idle = rows.get(0) == busy ? rows.get(1) : rows.get(0);
+    assertEquals(2, busy.number("running_compactions"));
+    assertEquals(200, busy.number("compacting_bytes"));
+    assertEquals(80, busy.number("compacted_bytes"));
+    assertEquals(0, idle.number("running_compactions"));
+  }
+
+  @Test
+  void aFigureOfTheNodeIsARowForItsScopeAndAttribute() throws Exception {
+    String dropped = "org.apache.cassandra.metrics:type=DroppedMessage,scope=READ_REQ,name=Dropped";
+    cassandra.set(dropped, "Count", 3L);
+    cassandra.clientRequest("Read-LOCAL_QUORUM", "Timeouts", 9L);
+    List<Schema.Row> rows = read(node);
+    assertEquals(1, rows.size(), "what counts the same again is left out");
+    assertEquals("DroppedMessage", rows.get(0).get("kind"));
+    assertEquals("READ_REQ", rows.get(0).get("scope"));
+    assertEquals("Count", rows.get(0).get("attribute"));
+    assertEquals(3, rows.get(0).number("value"));
+    cassandra.set(dropped, "Count", 4L);
+    assertTrue(read(node).isEmpty(), "it is not time yet");
+  }
+
+  @Test
+  void aTableAtRestCostsItsCountersAlone() throws Exception {
+    writes("ks", "t", 1);
+    FakeCassandra.Bean sstables = cassandra.table("ks", "t", "LiveSSTableCount", "Value", 4);
+    assertEquals(4, read(tables).get(0).number("sstables"));
+    sstables.values.put("Value", 5);
+    assertEquals(4, read(tables).get(0).number("sstables"));
+    assertEquals(1, sstables.reads.get());
+    writes("ks", "t", 2);
+    assertEquals(5, read(tables).get(0).number("sstables"));
   }
 }

@@ -1,0 +1,93 @@
+package io.helenus.agent.sources;
+
+import io.helenus.agent.core.Json;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import javax.management.MalformedObjectNameException;
+import javax.management.ObjectName;
+
+/**
+ * The figures of one table that go through all its SSTables, and those that only its store's MBean
+ * {@code org.apache.cassandra.db:type=Tables,keyspace=KEYSPACE,table=TABLE} has: they move slowly
+ * and are read every {@value #EVERY_S} s, or every {@value #CHANGED_S} s while the table is flushed
+ * or compacted.
+ */
+final class TableStore {
+  private static final long EVERY_S = 30;
+  private static final long EVERY_NS = TimeUnit.SECONDS.toNanos(EVERY_S);
+  private static final long CHANGED_S = 5;
+  private static final long CHANGED_NS = TimeUnit.SECONDS.toNanos(CHANGED_S);
+
+  Double droppableRatio;
+  Double percentRepaired;
+  Long meanPartitionBytes;
+  Long maxPartitionBytes;
+  Long largestSstableBytes;
+  String sstablesByLevel;
+  String sstablesByWindow;
+  Double compressionRatio;
+  Long bloomFalsePositives;
+  Double bloomFalseRatio;
+  Double keyCacheHitRate;
+  private boolean known;
+  private long readAt;
+  private long writtenThen;
+
+  /**
+   * Reads them when it is time.
+   *
+   * @param beans the metrics of the table
+   * @param written by flushes and compactions, as the table counts it
+   * @return whether it was time
+   */
+  boolean read(
+      Metrics metrics,
+      Map<String, ObjectName> beans,
+      String keyspace,
+      String table,
+      long written,
+      long now) {
+    if (known && now - readAt < (written == writtenThen ? EVERY_NS : CHANGED_NS)) {
+      return false;
+    }
+    known = true;
+    writtenThen = written;
+    readAt = now;
+    percentRepaired = metrics.readDouble(beans.get("PercentRepaired"), "Value");
+    meanPartitionBytes = metrics.readLong(beans.get("MeanPartitionSize"), "Value");
+    maxPartitionBytes = metrics.readLong(beans.get("MaxPartitionSize"), "Value");
+    largestSstableBytes = metrics.readLong(beans.get("MaxSSTableSize"), "Value");
+    compressionRatio = metrics.readDouble(beans.get("CompressionRatio"), "Value");
+    bloomFalsePositives = metrics.readLong(beans.get("BloomFilterFalsePositives"), "Value");
+    bloomFalseRatio = metrics.readDouble(beans.get("BloomFilterFalseRatio"), "Value");
+    keyCacheHitRate = metrics.readDouble(beans.get("KeyCacheHitRate"), "Value");
+    String store = "org.apache.cassandra.db:type=Tables,keyspace=" + keyspace + ",table=" + table;
+    sstablesByLevel = counts(Cassandra.attribute(store, "SSTableCountPerLevel"));
+    sstablesByWindow = counts(Cassandra.attribute(store, "SSTableCountPerTWCSBucket"));
+    try {
+      droppableRatio = metrics.readDouble(new ObjectName(store), "DroppableTombstoneRatio");
+    } catch (MalformedObjectNameException e) {
+      droppableRatio = null;
+    }
+    return true;
+  }
+
+  /** As JSON, without the empty levels at the end. */
+  private static String counts(Object value) {
+    if (!(value instanceof int[])) {
+      return null;
+    }
+    int[] all = (int[]) value;
+    int length = all.length;
+    while (length > 0 && all[length - 1] == 0) {
+      length--;
+    }
+    List<Object> counts = new ArrayList<>();
+    for (int at = 0; at < length; at++) {
+      counts.add(all[at]);
+    }
+    return Json.write(counts);
+  }
+}

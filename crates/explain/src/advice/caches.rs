@@ -1,0 +1,63 @@
+//! Caches that cost more than they give, or could give more.
+
+use super::facts::{Node, Table};
+use super::{Check, Checked, Found, Rule, thresholds};
+use crate::Severity;
+use crate::text;
+use serde_json::json;
+
+pub(super) const ROW_CACHE: Rule = Rule {
+    name: "row-cache",
+    looks_at: "row caches that are seldom hit",
+    thresholds: &[&thresholds::ROW_CACHE_HITS],
+    source: "Cassandra's documentation of caching",
+    check: Check::OfTable(row_cache),
+};
+
+fn row_cache(_: &Node, table: &Table) -> Checked {
+    let rows = table.member("caching", "rows_per_partition")?.unwrap_or_else(|| "NONE".into());
+    let Some(hits) = table.health.row_cache_hit_rate.filter(|_| rows != "NONE") else { return Ok(None) };
+    if thresholds::ROW_CACHE_HITS.is_met(hits) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("{} of its look-ups in the row cache hit (rows_per_partition {rows})", text::percent(hits)),
+        figures: json!({ "hit_rate": hits, "rows_per_partition": rows }),
+        advice: "Every miss reads the head of the partition to fill the cache, and every write throws it out again: switch it \
+                 off for the table (caching = {'keys': 'ALL', 'rows_per_partition': 'NONE'}) unless few rows are read far \
+                 more often than written."
+            .into(),
+        verify: "The local read latency in helenus tables.".into(),
+    }))
+}
+
+pub(super) const KEY_CACHE: Rule = Rule {
+    name: "key-cache",
+    looks_at: "a key cache that is full and is missed",
+    thresholds: &[&thresholds::KEY_CACHE_HITS, &thresholds::CACHE_FULL],
+    source: "cassandra.yaml (key_cache_size)",
+    check: Check::OfNode(key_cache),
+};
+
+fn key_cache(node: &Node) -> Checked {
+    let figure = |name, attribute| node.metric("Cache", "KeyCache", name, attribute);
+    let (hits, requests) = (figure("Hits", "Count")?, figure("Requests", "Count")?);
+    let (size, capacity) = (figure("Size", "Value")?.value, figure("Capacity", "Value")?.value);
+    if requests.grown == 0 || capacity == 0 {
+        return Ok(None);
+    }
+    let rate = hits.grown as f64 / requests.grown as f64;
+    if thresholds::KEY_CACHE_HITS.is_met(rate) || !thresholds::CACHE_FULL.is_met(size as f64 / capacity as f64) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("the key cache is full ({}) and {} of its look-ups hit", text::bytes(capacity), text::percent(rate)),
+        figures: json!({ "hit_rate": rate, "size_bytes": size, "capacity_bytes": capacity }),
+        advice: "Each miss searches the partition index on disk. Give it more by key_cache_size (nodetool setcachecapacity \
+                 tries it until a restart), or on 5.0 write SSTables with trie indexes (sstable format bti), which need none."
+            .into(),
+        verify: "Hits and requests of KeyCache in node_metrics; the local read latency.".into(),
+    }))
+}

@@ -1,0 +1,101 @@
+//! What clients do that costs the nodes.
+
+use super::facts::{Missing, Node};
+use super::{Check, Checked, Found, Rule, thresholds};
+use crate::Severity;
+use crate::text;
+use serde_json::json;
+
+pub(super) const TOKEN_AWARENESS: Rule = Rule {
+    name: "token-awareness",
+    looks_at: "requests that came to a node which holds no replica of what they ask for",
+    thresholds: &[&thresholds::REMOTE_SHARE],
+    source: "ClientRequestMetrics (LocalRequests, RemoteRequests); the documentation of drivers on load balancing",
+    check: Check::OfNode(token_awareness),
+};
+
+fn token_awareness(node: &Node) -> Checked {
+    let sum = |name: &str| -> Result<i64, Missing> {
+        let reads = node.metric("ClientRequest", "Read", name, "Count")?.grown;
+        Ok(reads + node.metric("ClientRequest", "Write", name, "Count")?.grown)
+    };
+    let (local, remote) = (sum("LocalRequests")?, sum("RemoteRequests")?);
+    if local + remote == 0 {
+        return Ok(None);
+    }
+    let share = remote as f64 / (local + remote) as f64;
+    if !thresholds::REMOTE_SHARE.is_met(share) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("{} of {} requests were for replicas on other nodes alone", text::percent(share), local + remote),
+        figures: json!({ "local": local, "remote": remote }),
+        advice: "Each of them takes one more hop and a coordinator's work. Prepare the statements and bind the whole partition \
+                 key, so that the driver can tell the token, and leave its token-aware load balancing on; batches of many \
+                 partitions have no one token."
+            .into(),
+        verify: "LocalRequests and RemoteRequests of node_metrics, and the coordinator's latency.".into(),
+    }))
+}
+
+pub(super) const UNLOGGED_BATCHES: Rule = Rule {
+    name: "unlogged-batches",
+    looks_at: "how many partitions an unlogged batch writes to",
+    thresholds: &[&thresholds::BATCH_PARTITIONS],
+    source: "cassandra.yaml (unlogged_batch_across_partitions_warn_threshold)",
+    check: Check::OfNode(unlogged_batches),
+};
+
+fn unlogged_batches(node: &Node) -> Checked {
+    // Cassandra makes the metric with the first batch.
+    let has = |wanted: &str| node.metrics.keys().any(|(kind, ..)| kind == wanted);
+    if has("ClientRequest") && !has("Batch") {
+        return Ok(None);
+    }
+    let batches = node.metric("Batch", "", "PartitionsPerUnloggedBatch", "Count")?.grown;
+    let partitions = node.metric("Batch", "", "PartitionsPerUnloggedBatch", "95thPercentile")?.value;
+    if batches == 0 || !thresholds::BATCH_PARTITIONS.is_met(partitions as f64) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Warning,
+        evidence: format!("{batches} unlogged batches, of which 5 % write to {partitions} partitions or more"),
+        figures: json!({ "batches": batches, "partitions_p95": partitions }),
+        advice: "An unlogged batch of many partitions makes one coordinator do the work of all, and is as slow as its slowest \
+                 replica. Send the writes one by one, asynchronously, with a bound on those in flight; batch only within a \
+                 partition."
+            .into(),
+        verify: "PartitionsPerUnloggedBatch of node_metrics; the coordinator's write latency.".into(),
+    }))
+}
+
+pub(super) const LWT_CONTENTION: Rule = Rule {
+    name: "lwt-contention",
+    looks_at: "lightweight transactions that had to begin again because others were at the same partition",
+    thresholds: &[&thresholds::CONTENDED],
+    source: "CASClientRequestMetrics (ContentionHistogram)",
+    check: Check::OfNode(lwt_contention),
+};
+
+fn lwt_contention(node: &Node) -> Checked {
+    let transactions = node.metric("ClientRequest", "CASWrite", "Latency", "Count")?.grown;
+    let contended = node.metric("ClientRequest", "CASWrite", "ContentionHistogram", "Count")?.grown;
+    if transactions == 0 {
+        return Ok(None);
+    }
+    let share = contended as f64 / transactions as f64;
+    if !thresholds::CONTENDED.is_met(share) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Warning,
+        evidence: format!("{} of {transactions} transactions met others at their partition", text::percent(share)),
+        figures: json!({ "transactions": transactions, "contended": contended }),
+        advice: "Each of them ran a round of Paxos in vain. Let one client at a time work on a partition, spread what is \
+                 contended over more partitions, or bound how many transactions run at once (helenus valve at the point cas \
+                 tries it). From 4.1 on paxos_variant: v2 takes fewer rounds."
+            .into(),
+        verify: "ContentionHistogram and Latency of CASWrite in node_metrics; fewer timeouts.".into(),
+    }))
+}

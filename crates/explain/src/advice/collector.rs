@@ -1,0 +1,114 @@
+//! The collector and what it costs.
+
+use super::facts::Node;
+use super::{Check, Checked, Found, Rule, thresholds};
+use crate::Severity;
+use crate::text;
+use serde_json::json;
+
+pub(super) const COLLECTOR: Rule = Rule {
+    name: "collector",
+    looks_at: "which collector the JVM has",
+    thresholds: &[],
+    source: "Cassandra's jvm11-server.options and jvm17-server.options; JEP 363 (CMS is gone from JDK 14 on)",
+    check: Check::OfNode(collector),
+};
+
+fn collector(node: &Node) -> Checked {
+    let names = node.need_setting(&["jvm.collectors"])?;
+    let (severity, advice) = if names.contains("ConcurrentMarkSweep") {
+        (
+            Severity::Information,
+            "CMS is no longer kept up and ends with JDK 13. Move to G1 (-XX:+UseG1GC -XX:MaxGCPauseMillis=300) without \
+             carrying over sizes of the young generation; those were for ParNew and hinder G1.",
+        )
+    } else if names.contains("MarkSweepCompact") || names.contains("PS MarkSweep") {
+        (
+            Severity::Warning,
+            "This collector stops all threads for a whole collection of the old generation. Take G1 (-XX:+UseG1GC), which is \
+             what Cassandra's own options have; a JVM with one CPU or below 2 GB takes Serial unless it is told.",
+        )
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(Found {
+        severity,
+        evidence: format!("the collectors are {names}"),
+        figures: json!({ "collectors": names, "jvm": node.setting(&["jvm.version"]) }),
+        advice: advice.into(),
+        verify: "helenus gc: the longest pause and the share of the time.".into(),
+    }))
+}
+
+pub(super) const YOUNG_GENERATION: Rule = Rule {
+    name: "young-generation",
+    looks_at: "a fixed size of the young generation under G1",
+    thresholds: &[],
+    source: "HotSpot's documentation of G1: a fixed young generation disables the pause goal",
+    check: Check::OfNode(young_generation),
+};
+
+fn young_generation(node: &Node) -> Checked {
+    let options = node.need_setting(&["jvm.options"])?;
+    let fixed = |option: &&str| {
+        ["-Xmn", "-XX:NewSize=", "-XX:MaxNewSize=", "-XX:NewRatio="].iter().any(|name| option.starts_with(name))
+    };
+    let fixed: Vec<&str> = options.split(' ').filter(fixed).collect();
+    if !node.need_setting(&["jvm.collectors"])?.contains("G1") || fixed.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("the JVM was given {} under G1", fixed.join(" ")),
+        figures: json!({ "options": fixed }),
+        advice: "That was advice for ParNew. Under G1 take it away: it keeps the collector from sizing the young generation \
+                 for its pause goal."
+            .into(),
+        verify: "helenus gc: pauses and young collections a second.".into(),
+    }))
+}
+
+pub(super) const GC_TIME: Rule = Rule {
+    name: "gc-time",
+    looks_at: "how long the JVM stands for collections, and how often",
+    thresholds: &[&thresholds::GC_SHARE, &thresholds::GC_PAUSE, &thresholds::LONG_GC_PAUSE, &thresholds::YOUNG_PER_S],
+    source: "field reports of 2014 and 2017; cassandra.yaml (gc_log_threshold, gc_warn_threshold)",
+    check: Check::OfNode(gc_time),
+};
+
+fn gc_time(node: &Node) -> Checked {
+    let gc = node.gc()?;
+    let longest = gc.pause_max_ms.unwrap_or(0.0);
+    let young_per_s = gc.young as f64 / gc.length_s.max(1e-9);
+    let often = thresholds::YOUNG_PER_S.is_met(young_per_s);
+    let much = thresholds::GC_SHARE.is_met(gc.paused_share);
+    if !(often || much || thresholds::GC_PAUSE.is_met(longest)) {
+        return Ok(None);
+    }
+    let allocated =
+        gc.allocated_bytes_per_s.map_or("an unknown rate".into(), |rate| format!("{}/s", text::bytes(rate as i64)));
+    let advice = if often {
+        "Young collections come as fast as the young generation fills: a larger heap makes them fewer, and less allocation \
+         makes them fewer for good. helenus record --stacks alloc and helenus flame show who allocates; reads over \
+         tombstones and wide rows are the usual ones."
+    } else {
+        "Look at what the pauses copy: helenus gc has what stayed after each collection. Long-lived memtables and caches \
+         on the heap, large partitions and humongous objects (half of a G1 region and more) make them long; a lower \
+         -XX:MaxGCPauseMillis makes them shorter and more."
+    };
+    Ok(Some(Found {
+        severity: if much || thresholds::LONG_GC_PAUSE.is_met(longest) {
+            Severity::Warning
+        } else {
+            Severity::Information
+        },
+        evidence: format!(
+            "{young_per_s:.1} young collections a second took {} of the time, the longest pause {}, at {allocated} allocated",
+            text::percent(gc.paused_share),
+            text::time_ms(longest)
+        ),
+        figures: json!({ "gc": gc }),
+        advice: advice.into(),
+        verify: "helenus gc over the same load; helenus explain says whether slow requests met the pauses.".into(),
+    }))
+}

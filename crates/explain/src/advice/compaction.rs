@@ -1,0 +1,90 @@
+//! Whether compaction keeps up, and has room.
+
+use super::facts::{Node, Table, need};
+use super::{Check, Checked, Found, Rule, thresholds};
+use crate::Severity;
+use crate::text;
+use serde_json::json;
+
+pub(super) const COMPACTION_BEHIND: Rule = Rule {
+    name: "compaction-behind",
+    looks_at: "compactions that are pending, whether they grow, and what bounds them",
+    thresholds: &[&thresholds::PENDING],
+    source: "Cassandra's documentation of compaction; field report on tombstones and compaction, 2014",
+    check: Check::OfNode(compaction_behind),
+};
+
+fn compaction_behind(node: &Node) -> Checked {
+    let sum = |of: fn(&Table) -> Option<i64>| node.tables.iter().filter_map(of).sum::<i64>();
+    if node.tables.iter().all(|table| table.health.pending_compactions.is_none()) {
+        need::<()>(None, "pending compactions are not recorded")?;
+    }
+    let pending = sum(|table| table.health.pending_compactions);
+    let at_first = sum(|table| table.health.pending_at_first);
+    if !thresholds::PENDING.is_met(pending as f64) {
+        return Ok(None);
+    }
+    let running = sum(|table| table.health.running_compactions);
+    let compactors = node.need_setting(&["concurrent_compactors"])?;
+    let throughput = node.need_setting(&["compaction_throughput", "compaction_throughput_mb_per_sec"])?;
+    let all_busy = compactors.parse().is_ok_and(|compactors: i64| running >= compactors);
+    let advice = if all_busy {
+        "All compactors are busy. Where disk and CPU have room (see the report's CPUs), raise compaction_throughput first \
+         (nodetool setcompactionthroughput), then concurrent_compactors; both can be tried on one node and are back after a \
+         restart."
+    } else {
+        "Compactors are idle while compactions are pending: they wait for the one large table, since a compaction runs on \
+         one thread. Under 5.0 UnifiedCompactionStrategy splits it by shards; before, LeveledCompactionStrategy has \
+         smaller compactions."
+    };
+    let worst = node.tables.iter().max_by_key(|table| table.health.pending_compactions);
+    Ok(Some(Found {
+        severity: if pending > at_first { Severity::Warning } else { Severity::Information },
+        evidence: format!(
+            "{pending} compactions are pending ({at_first} when the recording began), {running} run; most for {}",
+            worst.map_or("", |table| table.name())
+        ),
+        figures: json!({
+            "pending": pending, "pending_at_first": at_first, "running": running,
+            "concurrent_compactors": compactors, "compaction_throughput": throughput,
+        }),
+        advice: advice.into(),
+        verify: "Pending compactions in helenus tables fall, and reads are not slower meanwhile.".into(),
+    }))
+}
+
+pub(super) const DISK_HEADROOM: Rule = Rule {
+    name: "disk-headroom",
+    looks_at: "free disk space against the largest table under SizeTieredCompactionStrategy",
+    thresholds: &[&thresholds::HEADROOM],
+    source: "Cassandra's documentation of compaction",
+    check: Check::OfNode(disk_headroom),
+};
+
+fn disk_headroom(node: &Node) -> Checked {
+    let usable: Vec<i64> = node
+        .settings
+        .iter()
+        .filter(|(name, _)| name.starts_with("disk.usable_bytes:"))
+        .filter_map(|(_, value)| value.parse().ok())
+        .collect();
+    let most = need(usable.iter().max().copied(), "the free space of its disks is not recorded")?;
+    let tiered = |table: &&Table| table.strategy().is_ok_and(|strategy| strategy == "SizeTieredCompactionStrategy");
+    let Some(largest) = node.tables.iter().filter(tiered).max_by_key(|table| table.health.live_disk_bytes) else {
+        return Ok(None);
+    };
+    let live = need(largest.health.live_disk_bytes, "the disk space of tables is not recorded")?;
+    if most as f64 >= live as f64 * thresholds::HEADROOM.value {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Warning,
+        evidence: format!("{} has {}, and {} are free", largest.name(), text::bytes(live), text::bytes(most)),
+        figures: json!({ "table": largest.name(), "live_disk_bytes": live, "usable_bytes": most }),
+        advice: "A compaction of all its SSTables would not fit, so that Cassandra leaves the largest out and they stay for \
+                 good. Make room (old snapshots: nodetool listsnapshots; a node more), or take a strategy with smaller \
+                 compactions."
+            .into(),
+        verify: "df on the data directories, and nodetool compactionstats.".into(),
+    }))
+}

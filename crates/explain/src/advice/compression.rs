@@ -1,0 +1,82 @@
+//! Whether the table's compression fits what is read.
+
+use super::facts::{Node, Table, need};
+use super::{Check, Checked, Found, Rule, thresholds};
+use crate::Severity;
+use crate::text;
+use serde_json::json;
+
+const DOCUMENTED: &str = "Cassandra's documentation of compression";
+
+/// The length of a chunk in KiB; None where nothing is compressed. Both names are in use, and 5.0 writes a unit.
+fn chunk_kib(table: &Table) -> Result<Option<f64>, super::facts::Missing> {
+    let class = table.member("compression", "class")?.or(table.member("compression", "sstable_compression")?);
+    if class.is_none_or(|class| class.is_empty())
+        || table.member("compression", "enabled")?.is_some_and(|on| on == "false")
+    {
+        return Ok(None);
+    }
+    let kib = table.member("compression", "chunk_length_in_kb")?.or(table.member("compression", "chunk_length_kb")?);
+    match kib {
+        Some(kib) => {
+            need(kib.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok(), "its chunk length can't be read")
+                .map(Some)
+        }
+        None => need(None, "its chunk length is not recorded"),
+    }
+}
+
+pub(super) const CHUNK_SIZE: Rule = Rule {
+    name: "chunk-size",
+    looks_at: "the chunks that are read and decompressed whole, against the size of partitions",
+    thresholds: &[&thresholds::LARGE_CHUNK, &thresholds::CHUNK_TIMES],
+    source: DOCUMENTED,
+    check: Check::OfTable(chunk_size),
+};
+
+fn chunk_size(_: &Node, table: &Table) -> Checked {
+    let Some(kib) = chunk_kib(table)? else { return Ok(None) };
+    let mean =
+        need(table.health.mean_partition_bytes.filter(|bytes| *bytes > 0), "the sizes of partitions are not recorded")?;
+    let reads = need(table.health.reads_per_s, "its reads are not recorded")?;
+    let times = kib * 1024.0 / mean as f64;
+    if reads == 0.0 || !thresholds::LARGE_CHUNK.is_met(kib) || !thresholds::CHUNK_TIMES.is_met(times) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("each read decompresses {kib:.0} KiB for partitions of {} in the mean", text::bytes(mean)),
+        figures: json!({ "chunk_kib": kib, "mean_partition_bytes": mean, "reads_per_s": reads }),
+        advice: "ALTER TABLE … WITH compression = {'class': …, 'chunk_length_in_kb': 4} (or 16), then nodetool \
+                 upgradesstables -a so that what is there is written anew. Smaller chunks compress a little less and keep \
+                 more offsets in memory; they pay where reads are small and miss the page cache."
+            .into(),
+        verify: "Bytes read from disk for each read (helenus io, with --syscalls), and the local read latency.".into(),
+    }))
+}
+
+pub(super) const COMPRESSION_IN_VAIN: Rule = Rule {
+    name: "compression-in-vain",
+    looks_at: "tables whose data compresses to almost its own size",
+    thresholds: &[&thresholds::INCOMPRESSIBLE],
+    source: DOCUMENTED,
+    check: Check::OfTable(compression_in_vain),
+};
+
+fn compression_in_vain(_: &Node, table: &Table) -> Checked {
+    let Some(_) = chunk_kib(table)? else { return Ok(None) };
+    let ratio = need(table.health.compression_ratio, "nothing of it is on disk yet, or its ratio is not recorded")?;
+    if !thresholds::INCOMPRESSIBLE.is_met(ratio) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("its data takes {} of its size after compression", text::percent(ratio)),
+        figures: json!({ "compression_ratio": ratio }),
+        advice: "What clients have compressed or encrypted already does not shrink again: \
+                 compression = {'enabled': 'false'} saves the CPU. Checksums of the chunks go with it; those of the file \
+                 stay."
+            .into(),
+        verify: "CPU of compaction and reads in the flame graph; live disk space stays the same.".into(),
+    }))
+}

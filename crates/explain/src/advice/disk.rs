@@ -1,0 +1,77 @@
+//! How files are read from the disk.
+
+use super::facts::{Node, need};
+use super::{Check, Checked, Found, Rule, thresholds};
+use crate::Severity;
+use crate::text;
+use serde_json::json;
+
+pub(super) const READ_AHEAD: Rule = Rule {
+    name: "read-ahead",
+    looks_at: "what the kernel reads ahead on solid-state disks with data directories",
+    thresholds: &[&thresholds::READ_AHEAD],
+    source: "Linux: Documentation/ABI/stable/sysfs-block (read_ahead_kb)",
+    check: Check::OfNode(read_ahead),
+};
+
+fn read_ahead(node: &Node) -> Checked {
+    let disks: Vec<(&str, f64)> = node
+        .settings
+        .iter()
+        .filter_map(|(name, value)| Some((name.strip_prefix("disk.read_ahead_kb:")?, value.parse().ok()?)))
+        .collect();
+    if disks.is_empty() {
+        need::<()>(None, "the read-ahead of its disks is not recorded")?;
+    }
+    let solid =
+        |folder: &str| node.settings.get(&format!("disk.rotational:{folder}")).is_some_and(|value| value == "0");
+    let far = disks.iter().filter(|(folder, kib)| solid(folder) && *kib > thresholds::READ_AHEAD.value);
+    let Some((folder, kib)) = far.max_by(|a, b| a.1.total_cmp(&b.1)) else { return Ok(None) };
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("{folder} is on a solid-state disk that reads {kib:.0} KiB ahead"),
+        figures: json!({ "folder": folder, "read_ahead_kib": kib }),
+        advice:
+            "Random reads of small chunks pull in what nobody asked for, most of all where data files are mapped. Set \
+                 read_ahead_kb of the device to 4 to 16 (blockdev --setra, and a rule that keeps it after a boot), and \
+                 measure: compaction and range reads like some read-ahead."
+                .into(),
+        verify: "Bytes read from disk for each read: helenus io on a recording with --syscalls, before and after."
+            .into(),
+    }))
+}
+
+pub(super) const DISK_ACCESS: Rule = Rule {
+    name: "disk-access",
+    looks_at: "data files that are mapped into memory, where they do not fit",
+    thresholds: &[],
+    source: "cassandra.yaml (disk_access_mode; mmap_index_only in cassandra_latest.yaml)",
+    check: Check::OfNode(disk_access),
+};
+
+fn disk_access(node: &Node) -> Checked {
+    let mode = node.need_setting(&["disk_access_mode"])?;
+    if !["auto", "mmap"].contains(&mode) {
+        return Ok(None);
+    }
+    let memory = node.number("machine.memory_bytes")?;
+    let heap = node.number("jvm.heap_max_bytes")?;
+    let live: i64 = node.tables.iter().filter_map(|table| table.health.live_disk_bytes).sum();
+    if live as f64 <= memory - heap {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!(
+            "disk_access_mode is {mode}, and {} on disk are more than the {} of memory beside the heap",
+            text::bytes(live),
+            text::bytes((memory - heap) as i64)
+        ),
+        figures: json!({ "disk_access_mode": mode, "live_disk_bytes": live, "memory_bytes": memory, "heap_bytes": heap }),
+        advice: "A thread that touches a page of a mapped file that is not in memory stops without the JVM's knowledge, and \
+                 a safepoint waits for it. mmap_index_only maps the indexes and reads the data by calls; it needs a restart, \
+                 so do one node and compare it with its peers."
+            .into(),
+        verify: "Time to safepoint (helenus explain) and major page faults against a peer.".into(),
+    }))
+}

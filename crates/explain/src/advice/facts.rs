@@ -1,0 +1,271 @@
+//! What the rules look at: each node with its settings, figures and tables, as recorded.
+
+use crate::engine::Engine;
+use crate::{Error, GcFigures, NodeGc, TableHealth, query};
+use std::collections::BTreeMap;
+
+/// A fact that a rule needs and that was not recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Missing(pub String);
+
+/// The fact, or what is missing.
+pub(super) fn need<T>(fact: Option<T>, what: &str) -> Result<T, Missing> {
+    fact.ok_or_else(|| Missing(what.to_string()))
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Node {
+    pub name: String,
+    /// Release of Cassandra, such as (5, 0).
+    pub version: Option<(u32, u32)>,
+    pub settings: BTreeMap<String, String>,
+    pub metrics: BTreeMap<MetricName, Figure>,
+    pub gc: Option<GcFigures>,
+    pub pools: Vec<Pool>,
+    pub tables: Vec<Table>,
+    /// Sessions of repair that its replica of the history has; None where it was not read.
+    pub repair_sessions: Option<i64>,
+    /// Wall time of the recording's end, s since the Unix epoch.
+    pub now_s: i64,
+}
+
+/// Kind, scope, metric and attribute.
+pub(super) type MetricName = (String, String, String, String);
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Figure {
+    /// The last.
+    pub value: i64,
+    /// Since the recording began.
+    pub grown: i64,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pool {
+    pub name: String,
+    pub pending: i64,
+    pub max_size: Option<i64>,
+    pub blocked: i64,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Table {
+    pub health: TableHealth,
+    /// By fact; empty where none was recorded.
+    pub definition: BTreeMap<String, String>,
+    /// Copies that the keyspace keeps in all.
+    pub replicas: Option<i64>,
+}
+
+const NO_DEFINITION: &str = "the table's definition is not recorded";
+
+impl Table {
+    pub fn name(&self) -> &str {
+        &self.health.table
+    }
+
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.definition.get(name).map(String::as_str).filter(|value| !value.is_empty() && *value != "null")
+    }
+
+    pub fn need_option(&self, name: &str) -> Result<&str, Missing> {
+        match self.definition.is_empty() {
+            true => Err(Missing(NO_DEFINITION.to_string())),
+            false => need(self.option(name), &format!("its {name} is not recorded")),
+        }
+    }
+
+    pub fn seconds(&self, name: &str) -> Result<i64, Missing> {
+        need(self.need_option(name)?.parse().ok(), &format!("its {name} is no number"))
+    }
+
+    /// A member of an option that is a map; None where it has none.
+    pub fn member(&self, option: &str, member: &str) -> Result<Option<String>, Missing> {
+        let text = self.need_option(option)?;
+        let map: BTreeMap<String, String> =
+            serde_json::from_str(text).map_err(|_| Missing(format!("its {option} can't be read: {text}")))?;
+        Ok(map.get(member).cloned())
+    }
+
+    /// Name of the class without its package; what the node really does before what the schema says.
+    pub fn strategy(&self) -> Result<String, Missing> {
+        let option = if self.option("compaction_in_force").is_some() { "compaction_in_force" } else { "compaction" };
+        let class = need(self.member(option, "class")?, "its compaction has no class")?;
+        Ok(simple_name(&class).to_string())
+    }
+}
+
+/// The last part of a Java class's name.
+pub(super) fn simple_name(class: &str) -> &str {
+    class.rsplit('.').next().unwrap_or(class)
+}
+
+impl Node {
+    /// A setting by the first of its names that the release has.
+    pub fn setting(&self, names: &[&str]) -> Option<&str> {
+        names.iter().find_map(|name| self.settings.get(*name)).map(String::as_str)
+    }
+
+    pub fn need_setting(&self, names: &[&str]) -> Result<&str, Missing> {
+        match (self.settings.is_empty(), names.first()) {
+            (true, _) => Err(Missing("the node's settings are not recorded".to_string())),
+            (false, name) => {
+                need(self.setting(names), &format!("the node says nothing of {}", name.copied().unwrap_or_default()))
+            }
+        }
+    }
+
+    pub fn number(&self, name: &str) -> Result<f64, Missing> {
+        need(self.need_setting(&[name])?.parse().ok(), &format!("{name} is no number"))
+    }
+
+    pub fn metric(&self, kind: &str, scope: &str, metric: &str, attribute: &str) -> Result<Figure, Missing> {
+        let name = (kind.to_string(), scope.to_string(), metric.to_string(), attribute.to_string());
+        need(self.metrics.get(&name).copied(), &format!("the metric {kind} {scope} {metric} is not recorded"))
+    }
+
+    /// How long a node that is away is kept hints for.
+    pub fn hint_window_s(&self) -> Result<f64, Missing> {
+        let text = self.need_setting(&["max_hint_window", "max_hint_window_in_ms"])?;
+        need(duration_s(text), "max_hint_window can't be read")
+    }
+
+    pub fn gc(&self) -> Result<&GcFigures, Missing> {
+        need(self.gc.as_ref(), "no collection is recorded")
+    }
+}
+
+/// `3h`, `180m`, `10800000ms`; without a unit milliseconds, as 4.0 has it.
+fn duration_s(text: &str) -> Option<f64> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: f64 = text[..digits].parse().ok()?;
+    let unit = match text[digits..].trim() {
+        "" | "ms" => 1e-3,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return None,
+    };
+    Some(number * unit)
+}
+
+/// All that was recorded, by node. Cassandra's own tables are left out.
+pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
+    let span = crate::report::span(engine)?;
+    let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
+    for manifest in engine.manifests() {
+        for facts in &manifest.nodes {
+            let node = nodes.entry(facts.address.clone()).or_default();
+            node.version = facts.cassandra.as_deref().and_then(release);
+        }
+    }
+    let mut definitions = definitions(engine, &mut nodes)?;
+    for health in crate::tables(engine)?.into_iter().filter(|table| !table.is_of_system()) {
+        let keyspace = health.table.split('.').next().unwrap_or_default().to_string();
+        let replicas = definitions
+            .get(&(health.node.clone(), format!("{keyspace}.")))
+            .and_then(|facts| replicas(facts.get("replication")?));
+        let definition = definitions.remove(&(health.node.clone(), health.table.clone())).unwrap_or_default();
+        nodes.entry(health.node.clone()).or_default().tables.push(Table { health, definition, replicas });
+    }
+    settings(engine, &mut nodes)?;
+    metrics(engine, &mut nodes)?;
+    pools(engine, &mut nodes)?;
+    for NodeGc { node, whole, .. } in crate::gc(engine, span.length())? {
+        nodes.entry(node).or_default().gc = Some(whole);
+    }
+    for (name, node) in &mut nodes {
+        node.name.clone_from(name);
+        node.now_s = span.end / 1_000_000_000;
+    }
+    Ok(nodes.into_values().collect())
+}
+
+/// Facts by node and `keyspace.table`, where a keyspace's own have no table.
+type Definitions = BTreeMap<(String, String), BTreeMap<String, String>>;
+
+fn definitions(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<Definitions, Error> {
+    let rows = engine.sql(&query::DEFINITIONS.fill(&[]))?;
+    let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);
+    let (fact, value) = (rows.texts("fact")?, rows.texts("value")?);
+    let mut definitions = Definitions::new();
+    for row in 0..rows.rows() {
+        if fact[row] == "repair_sessions" {
+            nodes.entry(node[row].clone()).or_default().repair_sessions = value[row].parse().ok();
+        }
+        let name = (node[row].clone(), format!("{}.{}", keyspace[row], table[row]));
+        definitions.entry(name).or_default().insert(fact[row].clone(), value[row].clone());
+    }
+    Ok(definitions)
+}
+
+fn settings(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Error> {
+    let rows = engine.sql(&query::SETTINGS.fill(&[]))?;
+    let (node, setting, value) = (rows.texts("node")?, rows.texts("setting")?, rows.texts("value")?);
+    for row in 0..rows.rows() {
+        let settings = &mut nodes.entry(node[row].clone()).or_default().settings;
+        settings.insert(setting[row].clone(), value[row].clone());
+    }
+    Ok(())
+}
+
+fn metrics(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Error> {
+    let rows = engine.sql(&query::NODE_METRICS.fill(&[]))?;
+    let node = rows.texts("node")?;
+    let (kind, scope) = (rows.texts("kind")?, rows.texts("scope")?);
+    let (metric, attribute) = (rows.texts("metric")?, rows.texts("attribute")?);
+    let (value, grown) = (rows.integers("value")?, rows.integers("grown")?);
+    for row in 0..rows.rows() {
+        let name = (kind[row].clone(), scope[row].clone(), metric[row].clone(), attribute[row].clone());
+        let figure = Figure { value: value[row], grown: grown[row] };
+        nodes.entry(node[row].clone()).or_default().metrics.insert(name, figure);
+    }
+    Ok(())
+}
+
+fn pools(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Error> {
+    let rows = engine.sql(&query::FULL_POOLS.fill(&[]))?;
+    let (node, name) = (rows.texts("node")?, rows.texts("pool")?);
+    let (pending, blocked) = (rows.integers("pending")?, rows.integers("blocked")?);
+    let max_size = rows.integers_or_null("max_size")?;
+    for row in 0..rows.rows() {
+        let pool =
+            Pool { name: name[row].clone(), pending: pending[row], max_size: max_size[row], blocked: blocked[row] };
+        nodes.entry(node[row].clone()).or_default().pools.push(pool);
+    }
+    Ok(())
+}
+
+/// The first two numbers of a release.
+fn release(text: &str) -> Option<(u32, u32)> {
+    let mut parts = text.split(['.', '-']);
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+/// Copies in all datacenters, of a keyspace's replication as JSON.
+fn replicas(replication: &str) -> Option<i64> {
+    let map: BTreeMap<String, String> = serde_json::from_str(replication).ok()?;
+    // A factor with transient replicas is written 3/1: three, of which one is transient.
+    let count = |factor: &String| factor.split('/').next().and_then(|whole| whole.parse::<i64>().ok());
+    Some(map.iter().filter(|(name, _)| *name != "class").filter_map(|(_, factor)| count(factor)).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read_as_each_line_writes_them() {
+        assert_eq!(["3h", "180m", "10800000ms", "10800000"].map(duration_s), [Some(10_800.0); 4]);
+        assert_eq!(["", "h", "3 weeks"].map(duration_s), [None; 3]);
+    }
+
+    #[test]
+    fn replicas_are_those_of_all_datacenters() {
+        assert_eq!(replicas(r#"{"class":"a.SimpleStrategy","replication_factor":"3"}"#), Some(3));
+        assert_eq!(replicas(r#"{"class":"a.NetworkTopologyStrategy","one":"3","two":"3/1"}"#), Some(6));
+        assert_eq!(replicas("3"), None);
+        assert_eq!([release("5.0.9"), release("4.1-SNAPSHOT"), release("x")], [Some((5, 0)), Some((4, 1)), None]);
+    }
+}

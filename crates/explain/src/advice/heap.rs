@@ -1,0 +1,72 @@
+//! The size of the heap.
+
+use super::facts::Node;
+use super::{Check, Checked, Found, Rule, thresholds};
+use crate::Severity;
+use crate::text;
+use serde_json::json;
+
+pub(super) const HEAP_SIZE: Rule = Rule {
+    name: "heap-size",
+    looks_at: "the heap against the machine's memory, and against the size from which on pointers take twice the room",
+    thresholds: &[&thresholds::HEAP_SHARE, &thresholds::COMPRESSED_POINTERS, &thresholds::HEAP_WITHOUT_GAIN],
+    source: "cassandra-env.sh; HotSpot's documentation of compressed ordinary object pointers",
+    check: Check::OfNode(heap_size),
+};
+
+fn heap_size(node: &Node) -> Checked {
+    let (heap, memory) = (node.number("jvm.heap_max_bytes")?, node.number("machine.memory_bytes")?);
+    let figures = json!({ "heap_bytes": heap, "memory_bytes": memory });
+    let share = heap / memory.max(1.0);
+    if share > thresholds::HEAP_SHARE.value {
+        return Ok(Some(Found {
+            severity: Severity::Warning,
+            evidence: format!("the heap has {} of {}", text::bytes(heap as i64), text::bytes(memory as i64)),
+            figures,
+            advice: "What is left is too little for the page cache, from which SSTables are read, and for memory outside \
+                     of the heap (bloom filters, compression offsets, buffers). Lower -Xmx, or move the node to a larger \
+                     machine."
+                .into(),
+            verify: "Bytes read from disk (helenus io), and the heap after collections in helenus gc.".into(),
+        }));
+    }
+    let wide = thresholds::COMPRESSED_POINTERS.is_met(heap) && !thresholds::HEAP_WITHOUT_GAIN.is_met(heap);
+    // ZGC has wide pointers at any size.
+    if !wide || node.setting(&["jvm.collectors"]).is_some_and(|names| names.contains("ZGC")) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("the heap has {}, where pointers take 8 bytes", text::bytes(heap as i64)),
+        figures,
+        advice: "A heap of 31 GiB holds about as much, with pointers of 4 bytes: set -Xmx31g.".into(),
+        verify: "The heap after collections in helenus gc, as a share of the heap.".into(),
+    }))
+}
+
+pub(super) const HEAP_FULL: Rule = Rule {
+    name: "heap-full",
+    looks_at: "how full the heap is after a collection",
+    thresholds: &[&thresholds::HEAP_AFTER],
+    source: "HotSpot's documentation of G1",
+    check: Check::OfNode(heap_full),
+};
+
+fn heap_full(node: &Node) -> Checked {
+    let heap = node.number("jvm.heap_max_bytes")?;
+    let after = super::facts::need(node.gc()?.heap_after_bytes, "no collection said how full the heap was after it")?;
+    let share = after as f64 / heap.max(1.0);
+    if !thresholds::HEAP_AFTER.is_met(share) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Warning,
+        evidence: format!("{} of the heap ({}) are in use after a collection", text::percent(share), text::bytes(heap as i64)),
+        figures: json!({ "heap_after_bytes": after, "heap_bytes": heap }),
+        advice: "The collector has no room to work in. Give the heap more memory, or put less into it: \
+                 memtable_allocation_type offheap_objects, smaller memtables, a smaller key or row cache, smaller pages and \
+                 partitions."
+            .into(),
+        verify: "The heap after collections in helenus gc.".into(),
+    }))
+}

@@ -1,0 +1,82 @@
+//! Signs that the node has more to do than it can.
+
+use super::facts::{Node, need};
+use super::{Check, Checked, Found, Rule};
+use crate::Severity;
+use serde_json::json;
+
+pub(super) const BLOCKED_POOLS: Rule = Rule {
+    name: "blocked-pools",
+    looks_at: "thread pools whose queue was full, so that tasks were blocked",
+    thresholds: &[],
+    source: "Cassandra's documentation of thread pool metrics; any blocked task counts",
+    check: Check::OfNode(blocked_pools),
+};
+
+fn blocked_pools(node: &Node) -> Checked {
+    if node.pools.is_empty() {
+        need::<()>(None, "thread pools are not recorded")?;
+    }
+    let Some(worst) = node.pools.iter().filter(|pool| pool.blocked > 0).max_by_key(|pool| pool.blocked) else {
+        return Ok(None);
+    };
+    let all: Vec<_> = node.pools.iter().filter(|pool| pool.blocked > 0).collect();
+    let figures: Vec<_> = all
+        .iter()
+        .map(|pool| json!({ "pool": pool.name, "blocked": pool.blocked, "pending": pool.pending, "max_size": pool.max_size }))
+        .collect();
+    Ok(Some(Found {
+        severity: Severity::Warning,
+        evidence: format!(
+            "{} tasks were blocked before {} of {}",
+            worst.blocked,
+            worst.name,
+            worst.max_size.map_or("unknown size".into(), |size| format!("{size} threads"))
+        ),
+        figures: json!(figures),
+        advice: "Find what its threads wait for before there are more of them (helenus explain, helenus flame with wall \
+                 time): a flush writer waits for the disk, a request stage for CPU or for reads that are too expensive. More \
+                 threads help only while CPU and disk have room; helenus valve tries another size on a live node."
+            .into(),
+        verify: "total_blocked of the pool (table pools) stops growing.".into(),
+    }))
+}
+
+pub(super) const DROPPED_MESSAGES: Rule = Rule {
+    name: "dropped-messages",
+    looks_at: "messages that were dropped because they had waited longer than their timeout",
+    thresholds: &[],
+    source: "Cassandra's documentation of dropped messages; any of them counts",
+    check: Check::OfNode(dropped_messages),
+};
+
+fn dropped_messages(node: &Node) -> Checked {
+    let dropped =
+        || node.metrics.iter().filter(|((kind, _, metric, _), _)| kind == "DroppedMessage" && metric == "Dropped");
+    if dropped().next().is_none() {
+        need::<()>(None, "dropped messages are not recorded")?;
+    }
+    let grown: Vec<(&str, i64)> = dropped()
+        .filter(|(_, figure)| figure.grown > 0)
+        .map(|((_, scope, _, _), figure)| (scope.as_str(), figure.grown))
+        .collect();
+    if grown.is_empty() {
+        return Ok(None);
+    }
+    let list = grown.iter().map(|(scope, count)| format!("{count} {scope}")).collect::<Vec<_>>().join(", ");
+    let writes = grown.iter().any(|(scope, _)| scope.contains("MUTATION"));
+    let advice = if writes {
+        "The node could not keep up. A write that was dropped is missing on this replica until a hint, a read repair or a \
+         repair brings it: repair what was written meanwhile, and see what kept the node busy (helenus explain)."
+    } else {
+        "The node could not keep up, and answered nobody: see what kept it busy (helenus explain), and shed load before its \
+         queues do (helenus valve)."
+    };
+    Ok(Some(Found {
+        severity: Severity::Warning,
+        evidence: format!("dropped while it was recorded: {list}"),
+        figures: json!(grown.iter().copied().collect::<std::collections::BTreeMap<_, _>>()),
+        advice: advice.into(),
+        verify: "nodetool tpstats, or the table node_metrics, counts no more of them.".into(),
+    }))
+}

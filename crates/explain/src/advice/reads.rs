@@ -1,0 +1,100 @@
+//! What a read has to look into.
+
+use super::facts::{Node, Table, need};
+use super::{Check, Checked, Found, Rule, thresholds};
+use crate::Severity;
+use serde_json::json;
+
+pub(super) const SSTABLES_PER_READ: Rule = Rule {
+    name: "sstables-per-read",
+    looks_at: "how many SSTables a read touches",
+    thresholds: &[&thresholds::SSTABLES_PER_READ, &thresholds::MANY_SSTABLES_PER_READ],
+    source: "field report on tombstones and compaction, 2014; Cassandra's documentation of compaction strategies",
+    check: Check::OfTable(sstables_per_read),
+};
+
+fn sstables_per_read(node: &Node, table: &Table) -> Checked {
+    let per_read =
+        need(table.health.sstables_per_read_p95, "no read was seen by the agent in the node's last minutes")?;
+    if !thresholds::SSTABLES_PER_READ.is_met(per_read) {
+        return Ok(None);
+    }
+    let many = thresholds::MANY_SSTABLES_PER_READ.is_met(per_read);
+    let strategy = table.strategy()?;
+    let pending = table.health.pending_compactions.unwrap_or(0);
+    let advice = match strategy.as_str() {
+        _ if pending > 0 && strategy != "SizeTieredCompactionStrategy" => {
+            "Compaction is behind: let it catch up first (more throughput or compactors, see compaction-behind). A \
+             strategy that keeps up has fewer SSTables for each read."
+                .to_string()
+        }
+        "LeveledCompactionStrategy" => {
+            "Leveled tables answer most reads from one SSTable for each level. Look at level 0 (sstables_by_level): what \
+             piles up there was flushed or streamed faster than it is leveled."
+                .to_string()
+        }
+        "TimeWindowCompactionStrategy" => {
+            "Reads that span many windows touch an SSTable of each: bound them by time, or take a larger \
+             compaction_window_size. Writes and repairs of old data put it into new windows."
+                .to_string()
+        }
+        "UnifiedCompactionStrategy" => {
+            "Lower scaling_parameters towards reads (L4, or L10 where writes are few): levels hold fewer SSTables that \
+             overlap, for more write amplification."
+                .to_string()
+        }
+        _ if node.version >= Some((5, 0)) => {
+            "Rows are spread over many SSTables. UnifiedCompactionStrategy with scaling_parameters L10 (or \
+             LeveledCompactionStrategy) bounds how many a read touches; try it on one node before the schema is altered."
+                .to_string()
+        }
+        _ => "Rows are spread over many SSTables. LeveledCompactionStrategy bounds how many a read touches, for more \
+              write amplification; try it on one node before the schema is altered."
+            .to_string(),
+    };
+    Ok(Some(Found {
+        severity: if many { Severity::Warning } else { Severity::Information },
+        evidence: format!("a read touches {per_read:.1} SSTables, of {}", count(table.health.sstables)),
+        figures: json!({ "sstables_per_read": per_read, "sstables": table.health.sstables, "strategy": strategy }),
+        advice,
+        verify:
+            "SSTables per read and the local read latency in helenus tables, before and after, under the same reads."
+                .into(),
+    }))
+}
+
+fn count(sstables: Option<i64>) -> String {
+    sstables.map_or("an unknown number".to_string(), |sstables| sstables.to_string())
+}
+
+pub(super) const BLOOM_FILTERS: Rule = Rule {
+    name: "bloom-filters",
+    looks_at: "how often bloom filters send a read to an SSTable in vain, against what the table was defined to accept",
+    thresholds: &[&thresholds::BLOOM_TIMES, &thresholds::BLOOM_FALSE],
+    source: "Cassandra's documentation of bloom filters",
+    check: Check::OfTable(bloom_filters),
+};
+
+fn bloom_filters(_: &Node, table: &Table) -> Checked {
+    let ratio = need(table.health.bloom_false_ratio, "the bloom filters' figures are not recorded")?;
+    let positives = need(table.health.bloom_false_positives, "the bloom filters' figures are not recorded")?;
+    let chance = table.need_option("bloom_filter_fp_chance")?.parse().ok();
+    let chance: f64 = need(chance, "its bloom_filter_fp_chance is no number")?;
+    if ratio < chance * thresholds::BLOOM_TIMES.value || !thresholds::BLOOM_FALSE.is_met(positives as f64) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!(
+            "{:.1} % of what the filters answered for partitions that are not there was wrong, where {:.1} % is accepted",
+            ratio * 100.0,
+            chance * 100.0
+        ),
+        figures: json!({ "false_ratio": ratio, "false_positives": positives, "bloom_filter_fp_chance": chance }),
+        advice: "SSTables from before a change of bloom_filter_fp_chance keep their filters until they are written anew: \
+                 nodetool upgradesstables -a does it. If they are new, lower bloom_filter_fp_chance where memory outside \
+                 of the heap allows."
+            .into(),
+        verify: "False positives in helenus tables --json grow more slowly under the same reads.".into(),
+    }))
+}

@@ -1,0 +1,176 @@
+//! Whether the compaction strategy fits what is done to the table.
+
+use super::facts::{Node, Table, need, simple_name};
+use super::{Check, Checked, Found, Rule, thresholds};
+use crate::Severity;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+const TWCS: &str = "TimeWindowCompactionStrategy";
+const LCS: &str = "LeveledCompactionStrategy";
+const DOCUMENTED: &str = "Cassandra's documentation of compaction strategies";
+
+pub(super) const EXPIRING_DATA: Rule = Rule {
+    name: "expiring-data",
+    looks_at: "tables whose rows all expire, against a strategy that drops whole SSTables",
+    thresholds: &[],
+    source: DOCUMENTED,
+    check: Check::OfTable(expiring_data),
+};
+
+fn expiring_data(_: &Node, table: &Table) -> Checked {
+    let (ttl, strategy) = (table.seconds("default_time_to_live")?, table.strategy()?);
+    let clustering = table.option("clustering").unwrap_or_default();
+    let by_time = clustering.contains("timestamp") || clustering.contains("timeuuid");
+    if ttl == 0 || !by_time || strategy == TWCS {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("all its rows expire after {ttl} s and are ordered by time ({clustering}), under {strategy}"),
+        figures: json!({ "default_time_to_live": ttl, "strategy": strategy, "clustering": clustering }),
+        advice: format!(
+            "If rows are written once, in the order of time, {TWCS} with windows of about {} s drops whole SSTables when \
+             they expire and compacts nothing twice. Not where rows are updated or deleted later on.",
+            ttl / 25
+        ),
+        verify: "Bytes compacted for each byte flushed, and the droppable ratio, in helenus tables.".into(),
+    }))
+}
+
+pub(super) const TIME_WINDOWS: Rule = Rule {
+    name: "time-windows",
+    looks_at: "how many windows TimeWindowCompactionStrategy keeps",
+    thresholds: &[&thresholds::WINDOWS],
+    source: DOCUMENTED,
+    check: Check::OfTable(time_windows),
+};
+
+fn time_windows(_: &Node, table: &Table) -> Checked {
+    if table.strategy()? != TWCS {
+        return Ok(None);
+    }
+    let size: f64 =
+        table.member("compaction", "compaction_window_size")?.and_then(|size| size.parse().ok()).unwrap_or(1.0);
+    let unit = table.member("compaction", "compaction_window_unit")?.unwrap_or_else(|| "DAYS".into());
+    let unit_s = match unit.as_str() {
+        "MINUTES" => 60.0,
+        "HOURS" => 3600.0,
+        _ => 86_400.0,
+    };
+    let ttl = table.seconds("default_time_to_live")?;
+    let windows = ttl as f64 / (size * unit_s);
+    if !thresholds::WINDOWS.is_met(windows) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("a TTL of {ttl} s spans {windows:.0} windows of {size} {unit}"),
+        figures: json!({ "windows": windows, "default_time_to_live": ttl, "sstables_by_window": table.health.sstables_by_window }),
+        advice:
+            "Each window that has passed is an SSTable or more for good: take windows of a 20th to a 30th of the time \
+                 to live. An ALTER TABLE sorts what is there into the new windows as it is compacted."
+                .into(),
+        verify: "SSTables and SSTables per read in helenus tables.".into(),
+    }))
+}
+
+pub(super) const LEVELED_WRITES: Rule = Rule {
+    name: "leveled-writes",
+    looks_at: "what LeveledCompactionStrategy costs a table that is mostly written",
+    thresholds: &[&thresholds::WRITE_SHARE, &thresholds::WRITE_AMPLIFICATION],
+    source: DOCUMENTED,
+    check: Check::OfTable(leveled_writes),
+};
+
+fn leveled_writes(node: &Node, table: &Table) -> Checked {
+    if table.strategy()? != LCS {
+        return Ok(None);
+    }
+    let reads = need(table.health.reads_per_s, "its reads are not recorded")?;
+    let writes = need(table.health.writes_per_s, "its writes are not recorded")?;
+    if reads + writes == 0.0 {
+        return Ok(None);
+    }
+    let amplification = need(table.health.write_amplification, "nothing was flushed since the node started")?;
+    let share = writes / (reads + writes);
+    if !thresholds::WRITE_SHARE.is_met(share) || !thresholds::WRITE_AMPLIFICATION.is_met(amplification) {
+        return Ok(None);
+    }
+    let other = match node.version >= Some((5, 0)) {
+        true => "UnifiedCompactionStrategy with scaling_parameters T4",
+        false => "SizeTieredCompactionStrategy",
+    };
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!(
+            "{:.0} % of its requests are writes, and each byte flushed was written {amplification:.1} times",
+            share * 100.0
+        ),
+        figures: json!({ "write_share": share, "write_amplification": amplification }),
+        advice: format!(
+            "{other} writes each byte fewer times, for more SSTables per read: worth it where reads are few."
+        ),
+        verify: "Write amplification and SSTables per read in helenus tables, on one node first.".into(),
+    }))
+}
+
+pub(super) const RETIRED_STRATEGY: Rule = Rule {
+    name: "retired-strategy",
+    looks_at: "DateTieredCompactionStrategy, which TimeWindowCompactionStrategy replaced",
+    thresholds: &[],
+    source: "Cassandra's NEWS.txt: deprecated in 3.8, gone in 5.0",
+    check: Check::OfTable(retired_strategy),
+};
+
+fn retired_strategy(_: &Node, table: &Table) -> Checked {
+    let strategy = table.strategy()?;
+    if strategy != "DateTieredCompactionStrategy" {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Warning,
+        evidence: format!("it is compacted by {strategy}"),
+        figures: json!({ "strategy": strategy }),
+        advice: format!("Alter it to {TWCS} before an upgrade to 5.0."),
+        verify: "DESCRIBE TABLE.".into(),
+    }))
+}
+
+pub(super) const LOCAL_OVERRIDE: Rule = Rule {
+    name: "local-override",
+    looks_at: "whether a node compacts a table in another way than the schema says",
+    thresholds: &[],
+    source: "ColumnFamilyStoreMBean.CompactionParametersJson, which changes one node until the next ALTER TABLE or restart",
+    check: Check::OfTable(local_override),
+};
+
+fn local_override(_: &Node, table: &Table) -> Checked {
+    let options = |option| -> Result<BTreeMap<String, String>, super::facts::Missing> {
+        let text = table.need_option(option)?;
+        let mut map: BTreeMap<String, String> =
+            need(serde_json::from_str(text).ok(), &format!("its {option} can't be read"))?;
+        if let Some(class) = map.get_mut("class") {
+            *class = simple_name(class).to_string();
+        }
+        Ok(map)
+    };
+    let (schema, in_force) = (options("compaction")?, options("compaction_in_force")?);
+    // A node may spell out what the schema leaves to the default.
+    if schema.iter().all(|(name, value)| in_force.get(name) == Some(value)) {
+        return Ok(None);
+    }
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("it runs {}, the schema says {}", one_line(&in_force), one_line(&schema)),
+        figures: json!({ "in_force": in_force, "schema": schema }),
+        advice: "If it was a trial, end it: make it the schema's by ALTER TABLE, or set the schema's own parameters again. A \
+                 restart or any ALTER of the table's compaction undoes it without a word."
+            .into(),
+        verify: "compaction and compaction_in_force of table_facts are the same.".into(),
+    }))
+}
+
+fn one_line(options: &BTreeMap<String, String>) -> String {
+    options.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,155 @@
+//! Every threshold of the advice, with where it comes from.
+
+/// A figure from which on a rule speaks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Threshold {
+    pub name: &'static str,
+    pub value: f64,
+    pub unit: &'static str,
+    /// A document, a default of Cassandra's, the field report, or our judgement.
+    pub source: &'static str,
+}
+
+impl Threshold {
+    const fn new(name: &'static str, value: f64, unit: &'static str, source: &'static str) -> Threshold {
+        Threshold { name, value, unit, source }
+    }
+
+    /// Whether a figure is at it or above.
+    pub(super) fn is_met(&self, figure: f64) -> bool {
+        figure >= self.value
+    }
+}
+
+const REPORT: &str = "field report on tombstones and compaction, 2014";
+
+pub(super) const SSTABLES_PER_READ: Threshold = Threshold::new(
+    "SSTables per read",
+    4.0,
+    "SSTables",
+    "judgement: min_threshold of SizeTieredCompactionStrategy, so that one tier at most was waiting",
+);
+pub(super) const MANY_SSTABLES_PER_READ: Threshold = Threshold::new("many SSTables per read", 10.0, "SSTables", REPORT);
+pub(super) const BLOOM_TIMES: Threshold = Threshold::new(
+    "bloom filter misses",
+    3.0,
+    "times bloom_filter_fp_chance",
+    "judgement: the chance is what a table of its kind was defined to accept",
+);
+pub(super) const BLOOM_FALSE: Threshold = Threshold::new("false positives that matter", 10_000.0, "reads", "judgement");
+pub(super) const TOMBSTONES_PER_SLICE: Threshold = Threshold::new("tombstones per slice", 10.0, "tombstones", REPORT);
+pub(super) const TOMBSTONES_PER_LIVE: Threshold =
+    Threshold::new("tombstones per live cell", 1.0, "tombstones", "judgement: the field report had 3");
+pub(super) const TOMBSTONES_WARNED_OF: Threshold = Threshold::new(
+    "tombstones that the node warns of",
+    1000.0,
+    "tombstones",
+    "cassandra.yaml: default of tombstone_warn_threshold",
+);
+pub(super) const DROPPABLE: Threshold = Threshold::new("droppable ratio", 0.05, "ratio", REPORT);
+pub(super) const MUCH_DROPPABLE: Threshold = Threshold::new(
+    "high droppable ratio",
+    0.2,
+    "ratio",
+    "Cassandra's documentation of compaction: default of tombstone_threshold",
+);
+pub(super) const LARGEST_SHARE: Threshold = Threshold::new(
+    "largest SSTable's share",
+    0.4,
+    "of live disk space",
+    "field report on tombstones and compaction, 2014: 85 of 200 GB",
+);
+pub(super) const LARGE_SSTABLE: Threshold = Threshold::new("large SSTable", 1e9, "bytes", "judgement");
+pub(super) const WIDE_PARTITION: Threshold = Threshold::new(
+    "wide partition",
+    104_857_600.0,
+    "bytes",
+    "cassandra.yaml: default of compaction_large_partition_warning_threshold, later partition_size_warn_threshold",
+);
+pub(super) const VERY_WIDE_PARTITION: Threshold =
+    Threshold::new("very wide partition", 1_073_741_824.0, "bytes", "judgement: ten times what Cassandra warns of");
+pub(super) const LARGE_CHUNK: Threshold = Threshold::new(
+    "large chunk",
+    32.0,
+    "KiB",
+    "Cassandra's documentation of compression: 16 is the default from 4.0 on",
+);
+pub(super) const CHUNK_TIMES: Threshold =
+    Threshold::new("chunk against partition", 4.0, "times the mean partition", "judgement");
+pub(super) const INCOMPRESSIBLE: Threshold =
+    Threshold::new("compression in vain", 0.9, "of the size before", "judgement");
+pub(super) const WINDOWS: Threshold = Threshold::new(
+    "time windows",
+    50.0,
+    "windows",
+    "the strategy's own README: fewer than 50; Cassandra's documentation of it asks for 20 to 30",
+);
+pub(super) const WRITE_SHARE: Threshold = Threshold::new(
+    "writes under LeveledCompactionStrategy",
+    0.9,
+    "of reads and writes",
+    "judgement: Cassandra's documentation calls it a strategy for tables that are mostly read",
+);
+pub(super) const WRITE_AMPLIFICATION: Threshold =
+    Threshold::new("write amplification", 10.0, "times", "judgement: ten is what one more level costs");
+pub(super) const PENDING: Threshold = Threshold::new("pending compactions", 100.0, "compactions", "judgement");
+pub(super) const HEADROOM: Threshold = Threshold::new(
+    "headroom for compaction",
+    1.0,
+    "times the largest table",
+    "Cassandra's documentation of compaction: a size-tiered compaction can need as much again",
+);
+pub(super) const READ_AHEAD: Threshold = Threshold::new(
+    "read-ahead of a solid-state disk",
+    16.0,
+    "KiB",
+    "Cassandra's default chunk of 16 KiB; DataStax's recommended production settings have 8 KiB",
+);
+pub(super) const HEAP_SHARE: Threshold = Threshold::new(
+    "heap's share of the memory",
+    0.5,
+    "of the memory",
+    "cassandra-env.sh, which takes half at most; the page cache holds SSTables with the rest",
+);
+pub(super) const COMPRESSED_POINTERS: Threshold = Threshold::new(
+    "heap without compressed pointers",
+    34_359_738_368.0,
+    "bytes",
+    "HotSpot: pointers are compressed below 32 GiB",
+);
+pub(super) const HEAP_WITHOUT_GAIN: Threshold = Threshold::new(
+    "heap that is worth wide pointers",
+    51_539_607_552.0,
+    "bytes",
+    "judgement: 48 GiB, from which on more fits in than was lost",
+);
+pub(super) const GC_SHARE: Threshold =
+    Threshold::new("time in collections", 0.05, "of the time", "judgement: 50 ms of each second");
+pub(super) const GC_PAUSE: Threshold =
+    Threshold::new("pause", 200.0, "ms", "cassandra.yaml: default of gc_log_threshold");
+pub(super) const LONG_GC_PAUSE: Threshold =
+    Threshold::new("long pause", 1000.0, "ms", "cassandra.yaml: default of gc_warn_threshold");
+pub(super) const YOUNG_PER_S: Threshold =
+    Threshold::new("young collections", 2.0, "per s", "judgement: the field report had 20");
+pub(super) const HEAP_AFTER: Threshold = Threshold::new(
+    "heap after a collection",
+    0.75,
+    "of the heap",
+    "judgement: G1 begins to mark at 45 to 70 % (InitiatingHeapOccupancyPercent)",
+);
+pub(super) const ROW_CACHE_HITS: Threshold = Threshold::new("row cache's hits", 0.8, "of look-ups", "judgement");
+pub(super) const KEY_CACHE_HITS: Threshold = Threshold::new("key cache's hits", 0.8, "of look-ups", "judgement");
+pub(super) const CACHE_FULL: Threshold = Threshold::new("full cache", 0.95, "of its capacity", "judgement");
+pub(super) const REMOTE_SHARE: Threshold = Threshold::new(
+    "requests to a node that holds no replica",
+    0.2,
+    "of requests",
+    "judgement: a driver that knows the tokens of prepared statements sends none, but for those it can't know",
+);
+pub(super) const BATCH_PARTITIONS: Threshold = Threshold::new(
+    "partitions of an unlogged batch",
+    10.0,
+    "partitions",
+    "cassandra.yaml: default of unlogged_batch_across_partitions_warn_threshold",
+);
+pub(super) const CONTENDED: Threshold = Threshold::new("contended transactions", 0.1, "of transactions", "judgement");

@@ -1,0 +1,130 @@
+//! The tables and the advice of a recording that has the figures of the field report on tombstones and compaction.
+
+use crate::world::{NODE, S, T0};
+use helenus_explain::{Counsel, Engine, TableHealth, advise, tables};
+use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
+use tempfile::TempDir;
+
+const GB: i64 = 1_000_000_000;
+
+/// Two readings, ten seconds apart, of a node whose table is as in the report.
+fn record(recorder: &Recorder) {
+    for second in [0, 10] {
+        recorder.append(rows::TableSample {
+            time_ns: T0 + second * S,
+            node: NODE,
+            keyspace: "shop",
+            table_name: "orders",
+            reads: Some(5000 + second * 100),
+            writes: Some(10_000 + second * 200),
+            read_total_ns: Some(second * 100 * 15_000_000),
+            write_total_ns: Some(second * 200 * 50_000),
+            coordinator_reads: Some(second * 100),
+            coordinator_read_mean_ns: Some(18e6),
+            sstables: Some(12),
+            sstables_by_level: None,
+            largest_sstable_bytes: Some(85 * GB),
+            live_disk_bytes: Some(200 * GB),
+            total_disk_bytes: Some(210 * GB),
+            bytes_flushed: Some(10 * GB),
+            bytes_compacted: Some(35 * GB),
+            pending_compactions: Some(3),
+            sstables_per_read_p95: Some(10.0),
+            tombstones_per_slice_p95: Some(30.0),
+            live_cells_per_slice_p95: Some(10.0),
+            droppable_ratio: Some(0.05),
+            ..rows::TableSample::default()
+        });
+    }
+    for (keyspace, table_name, fact, value) in [
+        ("shop", "", "replication", r#"{"class":"o.a.c.locator.NetworkTopologyStrategy","one":"3"}"#),
+        ("shop", "orders", "compaction", r#"{"class":"o.a.c.db.compaction.SizeTieredCompactionStrategy"}"#),
+        ("shop", "orders", "gc_grace_seconds", "864000"),
+        ("", "", "repair_sessions", "0"),
+    ] {
+        recorder.append(rows::TableFact {
+            time_ns: T0,
+            node: NODE,
+            keyspace,
+            table_name,
+            fact,
+            value,
+            source: "system_schema",
+        });
+    }
+    // What is set first is not what counts.
+    for (second, value) in [(0, "1h"), (9, "3h")] {
+        recorder.append(rows::Setting {
+            time_ns: T0 + second * S,
+            node: NODE,
+            setting: "max_hint_window",
+            value,
+            source: "system_views.settings",
+        });
+    }
+    for index in 0..200 {
+        recorder.append(rows::Pause {
+            start_ns: T0 + index * S / 20,
+            duration_ns: 5_000_000,
+            node: NODE,
+            kind: "gc",
+            gc_id: Some(index),
+            collector: Some("ParNew"),
+            ..rows::Pause::default()
+        });
+    }
+}
+
+fn with_engine<T>(ask: impl FnOnce(&Engine) -> T) -> T {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("recording");
+    let mut manifest = Manifest::new("report", "helenus record");
+    manifest.nodes.push(NodeFacts { address: NODE.into(), cassandra: Some("4.1.5".into()), ..NodeFacts::default() });
+    let recorder = Recorder::create(&path, manifest).unwrap();
+    record(&recorder);
+    recorder.close().unwrap();
+    ask(&Engine::open(&[Recording::open(&path).unwrap()]).unwrap())
+}
+
+fn rules(counsel: &Counsel) -> Vec<&str> {
+    counsel.advice.iter().map(|advice| advice.rule).collect()
+}
+
+#[test]
+fn a_table_has_its_rates_and_its_last_figures() {
+    let health: TableHealth = with_engine(tables).unwrap().remove(0);
+    assert_eq!(
+        (health.table.as_str(), health.reads_per_s, health.writes_per_s),
+        ("shop.orders", Some(100.0), Some(200.0))
+    );
+    assert_eq!((health.local_read_us, health.local_write_us), (Some(15_000.0), Some(50.0)));
+    assert_eq!((health.coordinator_reads_per_s, health.coordinator_read_us), (Some(100.0), Some(18_000.0)));
+    assert_eq!((health.write_amplification, health.largest_share()), (Some(4.5), Some(0.425)));
+    assert_eq!((health.sstables_by_level, health.max_partition_bytes), (None, None));
+}
+
+#[test]
+fn the_report_s_findings_come_out() {
+    let counsel = with_engine(|engine| advise(engine, None)).unwrap();
+    assert_eq!((counsel.nodes, counsel.tables), (1, 1));
+    let found = rules(&counsel);
+    for rule in
+        ["sstables-per-read", "tombstones-per-read", "droppable-tombstones", "stuck-sstable", "gc-grace", "gc-time"]
+    {
+        assert!(found.contains(&rule), "{rule} is not among {found:?}");
+    }
+    let of = |rule| counsel.advice.iter().find(|advice| advice.rule == rule).unwrap();
+    assert!(of("gc-time").evidence[0].text.starts_with("20.0 young"), "{:?}", of("gc-time"));
+    assert!(of("sstables-per-read").advice.contains("Leveled"), "4.1 has no other: {:?}", of("sstables-per-read"));
+    let grace = &of("gc-grace").evidence[0];
+    assert_eq!((grace.node.as_str(), grace.figures["hint_window_s"].as_f64()), (NODE, Some(10_800.0)));
+    let missed = |rule| counsel.not_checked.iter().find(|one| one.rule == rule).map(|one| one.because.as_str());
+    assert_eq!(missed("wide-partitions"), Some("the sizes of partitions are not recorded"));
+    assert_eq!(missed("chunk-size"), Some("its compression is not recorded"));
+}
+
+#[test]
+fn only_the_tables_asked_for_are_advised_on() {
+    let other = with_engine(|engine| advise(engine, Some("other."))).unwrap();
+    assert_eq!((other.tables, rules(&other)), (0, vec!["gc-time"]));
+}

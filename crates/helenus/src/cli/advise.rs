@@ -1,0 +1,149 @@
+use super::explain::{FailOn, code_of};
+use super::findings::wrap;
+use super::live::Sources;
+use crate::terminal;
+use anyhow::Result;
+use clap::Args;
+use helenus_explain::{Advice, Counsel, Engine, advise, by_reason, rules_as_markdown};
+use std::process::ExitCode;
+
+/// Say what to change about tables and nodes, recorded or running, with the evidence, how to verify it, and the source
+///
+/// Rules look at compaction and tombstones, gc_grace against hints and repairs, partitions, compression, disks, the heap and
+/// its collector, thread pools, caches and clients. A rule that lacks its facts says so. Nothing is changed.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus advise --node 127.0.0.1
+  helenus advise --node 127.0.0.1 --node 127.0.0.2 --for 60s --table shop.orders
+  helenus record --node 127.0.0.1 --for 10m -o node.helenus && helenus advise node.helenus
+  helenus advise node.helenus --fail-on warning   # exit code 1 when there is one
+  helenus advise node.helenus --json | jq '.advice[] | {rule, table, advice}'
+  helenus advise --rules")]
+pub struct Arguments {
+    #[command(flatten)]
+    sources: Sources,
+    /// Only tables whose keyspace.table has this in it
+    #[arg(long, value_name = "TEXT")]
+    table: Option<String>,
+    /// End with exit code 1 when advice is at least so severe
+    #[arg(long, value_name = "SEVERITY")]
+    fail_on: Option<FailOn>,
+    /// List the rules and their thresholds, each with its source, as Markdown
+    #[arg(long, exclusive = true)]
+    rules: bool,
+    /// Everything as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    if arguments.rules {
+        print!("{}", rules_as_markdown());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut severities = Vec::new();
+    arguments.sources.each(arguments.json, |engine| {
+        let counsel = arguments.show(engine)?;
+        severities.extend(counsel.advice.iter().map(|advice| advice.severity));
+        Ok(())
+    })?;
+    Ok(code_of(severities.into_iter(), arguments.fail_on))
+}
+
+impl Arguments {
+    fn show(&self, engine: &Engine) -> Result<Counsel> {
+        let counsel = advise(engine, self.table.as_deref())?;
+        if self.json {
+            match self.sources.is_watching() {
+                true => println!("{}", serde_json::to_string(&counsel)?),
+                false => println!("{}", serde_json::to_string_pretty(&counsel)?),
+            }
+        } else {
+            anstream::print!("{}", text(&counsel));
+        }
+        Ok(counsel)
+    }
+}
+
+const INDENT: &str = "   ";
+
+fn text(counsel: &Counsel) -> String {
+    let mut lines: Vec<String> = counsel.advice.iter().flat_map(lines_of).collect();
+    if counsel.advice.is_empty() {
+        lines.push(terminal::good("no advice"));
+    }
+    let well = if counsel.well.is_empty() { "none".to_string() } else { counsel.well.join(", ") };
+    lines.push(format!("looked at {} and {}", counted(counsel.nodes, "node"), counted(counsel.tables, "table")));
+    lines.extend(wrap(&format!("well: {well}")));
+    for (because, rules) in by_reason(&counsel.not_checked) {
+        let names: Vec<String> = rules
+            .iter()
+            .map(|one| match one.of.as_slice() {
+                [only] => format!("{} ({only})", one.rule),
+                several => format!("{} ({} of them)", one.rule, several.len()),
+            })
+            .collect();
+        let missed = format!("not checked, because {because}: {}", names.join(", "));
+        lines.extend(wrap(&missed).iter().map(terminal::dim));
+    }
+    lines.join("\n") + "\n"
+}
+
+/// One advice, and an empty line.
+fn lines_of(advice: &Advice) -> Vec<String> {
+    let about = terminal::bold(advice.table.as_deref().unwrap_or("the node"));
+    let severity = terminal::severity(advice.severity.name());
+    let mut lines = vec![format!("{severity}  {about}  {}", terminal::dim(advice.rule))];
+    let indented = |text: &str| wrap(text).into_iter().map(|line| format!("{INDENT}{line}")).collect::<Vec<_>>();
+    for evidence in &advice.evidence {
+        lines.extend(indented(&format!("{}: {}", evidence.node, evidence.text)));
+    }
+    lines.extend(indented(&advice.advice));
+    lines.extend(indented(&format!("verify: {}", advice.verify)).iter().map(terminal::dim));
+    lines.extend(indented(&format!("source: {}", advice.source)).iter().map(terminal::dim));
+    lines.push(String::new());
+    lines
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use helenus_explain::{AdviceEvidence, NotChecked, Severity};
+
+    #[test]
+    fn advice_is_read_with_its_evidence() {
+        let evidence = |node: &str, tombstones: i64| AdviceEvidence {
+            node: node.into(),
+            text: format!("a read scans {tombstones} tombstones for 10 live cells"),
+            figures: serde_json::json!({ "tombstones_per_slice": tombstones }),
+        };
+        let missed = |rule, of: &[&str]| NotChecked {
+            rule,
+            because: "no collection is recorded".into(),
+            of: of.iter().map(ToString::to_string).collect(),
+        };
+        let counsel = Counsel {
+            nodes: 2,
+            tables: 1,
+            advice: vec![Advice {
+                rule: "tombstones-per-read",
+                severity: Severity::Warning,
+                table: Some("shop.orders".into()),
+                evidence: vec![evidence("127.0.0.1", 30), evidence("127.0.0.2", 28)],
+                advice:
+                    "Delete whole partitions or ranges instead of cells and rows, write no nulls, and start slices \
+                         behind what was deleted."
+                        .into(),
+                verify: "Tombstones of a slice in helenus tables.".into(),
+                source: "field report on tombstones and compaction, 2014",
+            }],
+            well: vec!["gc-grace", "wide-partitions"],
+            not_checked: vec![missed("gc-time", &["127.0.0.1", "127.0.0.2"]), missed("heap-full", &["127.0.0.2"])],
+        };
+        insta::assert_snapshot!(anstream::adapter::strip_str(&text(&counsel)).to_string());
+    }
+}

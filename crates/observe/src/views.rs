@@ -1,0 +1,355 @@
+//! What a node says of itself by CQL's virtual tables (`system_views`, from 4.0 on) and its schema, for nodes whose JVM is
+//! left alone; and its SSTables by their files, where those can be read.
+//!
+//! It costs the node what the queries cost. What the virtual tables don't have stays null: the droppable ratio, what was
+//! flushed and compacted, pauses. Latencies are left out: 5.0 has them a thousand times too small, to three digits behind
+//! the point.
+
+use crate::sstables;
+use helenus_cassandra::cql::{Connection, Credentials, Error, Rows, Value};
+use helenus_recording::{Recorder, SourceFacts, rows};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+const PROVIDER: &str = "cql-virtual-tables";
+const MIB: f64 = 1_048_576.0;
+
+/// A connection to one node that asks for what it tells.
+#[derive(Debug)]
+pub struct Views {
+    connection: Connection,
+    recorder: Recorder,
+    node: String,
+    /// The root of the node's file system as seen from here; None where it is not on this machine.
+    root: Option<PathBuf>,
+    folders: Vec<PathBuf>,
+}
+
+impl Views {
+    /// Connects, and records how the node is set up and what its tables are defined to be.
+    ///
+    /// # Errors
+    /// The connection's failure, or that the node has no such tables (before 4.0).
+    pub fn open(
+        recorder: &Recorder,
+        node: &str,
+        address: SocketAddr,
+        root: Option<PathBuf>,
+        credentials: Option<&Credentials>,
+    ) -> Result<Views, Error> {
+        let connection = Connection::open(address, TIMEOUT, credentials)?;
+        let mut views =
+            Views { connection, recorder: recorder.clone(), node: node.to_string(), root, folders: Vec::new() };
+        let identity = views.connection.identify()?;
+        let facts = ["tables", "pools", "node_metrics", "definitions"].map(|source| SourceFacts {
+            name: source.to_string(),
+            node: node.to_string(),
+            provider: PROVIDER.to_string(),
+            note: String::new(),
+        });
+        // A manifest that can't be written is what closing the recording complains of.
+        let _ = recorder.update_manifest(|manifest| {
+            manifest.sources.extend(facts);
+            if let Some(known) = manifest.nodes.iter_mut().find(|known| known.address == node) {
+                known.cassandra = Some(identity.version.clone());
+            }
+        });
+        views.settings()?;
+        views.schema()?;
+        Ok(views)
+    }
+
+    /// Reads all that changes, and records it.
+    ///
+    /// # Errors
+    /// The connection's failure.
+    pub fn read(&mut self) -> Result<(), Error> {
+        self.tables()?;
+        self.pools()?;
+        self.caches()
+    }
+
+    fn settings(&mut self) -> Result<(), Error> {
+        let settings = self.connection.query("SELECT name, value FROM system_views.settings")?;
+        let time_ns = self.recorder.clock().now_ns();
+        for at in 0..settings.rows.len() {
+            let (name, value) = (text(&settings, at, "name"), text(&settings, at, "value"));
+            if name == "data_file_directories" {
+                self.folders = folders(&value);
+            }
+            if SETTINGS.iter().any(|known| name.starts_with(known)) {
+                let source = "system_views.settings";
+                self.recorder.append(rows::Setting {
+                    time_ns,
+                    node: &self.node,
+                    setting: &name,
+                    value: &value,
+                    source,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn schema(&mut self) -> Result<(), Error> {
+        for (source, statement) in [
+            ("system_schema.keyspaces", "SELECT JSON keyspace_name, replication FROM system_schema.keyspaces"),
+            ("system_schema.tables", "SELECT JSON * FROM system_schema.tables"),
+            ("system_schema.indexes", "SELECT JSON * FROM system_schema.indexes"),
+        ] {
+            let found = self.connection.query(statement)?;
+            for at in 0..found.rows.len() {
+                self.facts(source, &text(&found, at, "[json]"));
+            }
+        }
+        self.keys()
+    }
+
+    /// The columns of primary keys, by table and in their order.
+    fn keys(&mut self) -> Result<(), Error> {
+        let source = "system_schema.columns";
+        let found = self.connection.query(
+            "SELECT keyspace_name, table_name, column_name, kind, position, clustering_order, type \
+             FROM system_schema.columns",
+        )?;
+        // By keyspace, table and kind; each column behind its position.
+        let mut keys = BTreeMap::<_, Vec<(i64, String)>>::new();
+        for at in 0..found.rows.len() {
+            let (keyspace, table) = (text(&found, at, "keyspace_name"), text(&found, at, "table_name"));
+            let kind = match text(&found, at, "kind").as_str() {
+                "partition_key" => "partition_key",
+                "clustering" => "clustering",
+                _ => continue,
+            };
+            let order = text(&found, at, "clustering_order");
+            let order = if order == "none" { String::new() } else { format!(" {order}") };
+            let column = format!("{} {}{order}", text(&found, at, "column_name"), text(&found, at, "type"));
+            let position = integer(&found, at, "position").unwrap_or(0);
+            keys.entry((keyspace, table, kind)).or_default().push((position, column));
+        }
+        for ((keyspace, table, fact), mut columns) in keys {
+            columns.sort();
+            let columns: Vec<String> = columns.into_iter().map(|(_, column)| column).collect();
+            self.fact(&keyspace, &table, fact, &columns.join(", "), source);
+        }
+        Ok(())
+    }
+
+    /// A row of the schema as JSON: a fact for each of its columns, one for an index.
+    fn facts(&self, source: &str, json: &str) {
+        let Ok(serde_json::Value::Object(row)) = serde_json::from_str(json) else { return };
+        let said = |name: &str| row.get(name).map_or(String::new(), said);
+        let (keyspace, table) = (said("keyspace_name"), said("table_name"));
+        if row.contains_key("index_name") {
+            let value = format!("{} {}", said("kind"), said("options"));
+            return self.fact(&keyspace, &table, &format!("index {}", said("index_name")), &value, source);
+        }
+        for (name, value) in &row {
+            if !["keyspace_name", "table_name", "extensions", "comment"].contains(&name.as_str()) && !value.is_null() {
+                self.fact(&keyspace, &table, name, &self::said(value), source);
+            }
+        }
+    }
+
+    fn fact(&self, keyspace: &str, table_name: &str, fact: &str, value: &str, source: &str) {
+        if is_own(keyspace) {
+            return;
+        }
+        let time_ns = self.recorder.clock().now_ns();
+        self.recorder.append(rows::TableFact { time_ns, node: &self.node, keyspace, table_name, fact, value, source });
+    }
+
+    fn tables(&mut self) -> Result<(), Error> {
+        let mut tables: BTreeMap<(String, String), Figures> = BTreeMap::new();
+        for (view, take) in VIEWS {
+            let found = match self.connection.query(&format!("SELECT * FROM system_views.{view}")) {
+                // An older release has not all of them.
+                Err(Error::Refused { .. }) => continue,
+                found => found?,
+            };
+            for at in 0..found.rows.len() {
+                let name = (text(&found, at, "keyspace_name"), text(&found, at, "table_name"));
+                if !is_own(&name.0) {
+                    take(tables.entry(name).or_default(), &found, at);
+                }
+            }
+        }
+        let files = self.files();
+        let time_ns = self.recorder.clock().now_ns();
+        for ((keyspace, table_name), figures) in tables {
+            let files = files.get(&(keyspace.clone(), table_name.clone())).copied();
+            self.recorder.append(rows::TableSample {
+                time_ns,
+                node: &self.node,
+                keyspace: &keyspace,
+                table_name: &table_name,
+                sstables: files.map(|files| files.count),
+                // To the byte, where the virtual table has whole MiB.
+                live_disk_bytes: files.map(|files| files.bytes).or(figures.row.live_disk_bytes),
+                largest_sstable_bytes: files.map(|files| files.largest_bytes).or(figures.row.largest_sstable_bytes),
+                largest_sstable_age_s: files.map(|files| files.largest_age_s),
+                ..figures.row
+            });
+        }
+        Ok(())
+    }
+
+    fn files(&self) -> BTreeMap<(String, String), sstables::Files> {
+        let Some(root) = &self.root else { return BTreeMap::new() };
+        let within = |folder: &PathBuf| root.join(folder.strip_prefix("/").unwrap_or(folder));
+        let folders: Vec<PathBuf> = self.folders.iter().map(within).collect();
+        sstables::read(&folders.iter().map(PathBuf::as_path).collect::<Vec<_>>())
+    }
+
+    fn pools(&mut self) -> Result<(), Error> {
+        let found = self.connection.query("SELECT * FROM system_views.thread_pools")?;
+        let time_ns = self.recorder.clock().now_ns();
+        for at in 0..found.rows.len() {
+            let number = |column| integer(&found, at, column);
+            self.recorder.append(rows::PoolSample {
+                time_ns,
+                node: &self.node,
+                pool: &text(&found, at, "name"),
+                kind: "",
+                active: number("active_tasks").unwrap_or(0),
+                pending: number("pending_tasks").unwrap_or(0),
+                completed: number("completed_tasks").unwrap_or(0),
+                blocked: number("blocked_tasks").unwrap_or(0),
+                total_blocked: number("blocked_tasks_all_time").unwrap_or(0),
+                max_size: number("active_tasks_limit"),
+            });
+        }
+        Ok(())
+    }
+
+    fn caches(&mut self) -> Result<(), Error> {
+        let found = self.connection.query("SELECT * FROM system_views.caches")?;
+        let time_ns = self.recorder.clock().now_ns();
+        for at in 0..found.rows.len() {
+            let scope = match text(&found, at, "name").as_str() {
+                "keys" => "KeyCache",
+                "rows" => "RowCache",
+                "counters" => "CounterCache",
+                "chunks" => "ChunkCache",
+                _ => continue,
+            };
+            for (column, metric, attribute) in [
+                ("hit_count", "Hits", "Count"),
+                ("request_count", "Requests", "Count"),
+                ("size_bytes", "Size", "Value"),
+                ("capacity_bytes", "Capacity", "Value"),
+            ] {
+                if let Some(value) = integer(&found, at, column) {
+                    let node = &self.node;
+                    self.recorder.append(rows::NodeMetric {
+                        time_ns,
+                        node,
+                        kind: "Cache",
+                        scope,
+                        metric,
+                        attribute,
+                        value,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How the settings begin that are recorded; none of them holds a secret. The agent has the same.
+const SETTINGS: [&str; 9] = [
+    "batch_size_",
+    "compaction_throughput",
+    "concurrent_",
+    "disk_access_mode",
+    "key_cache_size",
+    "max_hint_window",
+    "memtable_",
+    "row_cache_size",
+    "tombstone_",
+];
+
+#[derive(Debug, Default)]
+struct Figures {
+    row: rows::TableSample<'static>,
+}
+
+type Take = fn(&mut Figures, &Rows, usize);
+
+/// The virtual tables with a row for each table, and what is taken of them.
+const VIEWS: [(&str, Take); 9] = [
+    ("local_read_latency", |figures, rows, at| figures.row.reads = integer(rows, at, "count")),
+    ("local_write_latency", |figures, rows, at| figures.row.writes = integer(rows, at, "count")),
+    ("coordinator_read_latency", |figures, rows, at| figures.row.coordinator_reads = integer(rows, at, "count")),
+    ("coordinator_write_latency", |figures, rows, at| figures.row.coordinator_writes = integer(rows, at, "count")),
+    ("disk_usage", |figures, rows, at| figures.row.live_disk_bytes = mib_as_bytes(rows, at)),
+    // From 5.0 on.
+    ("max_sstable_size", |figures, rows, at| figures.row.largest_sstable_bytes = mib_as_bytes(rows, at)),
+    ("max_partition_size", |figures, rows, at| figures.row.max_partition_bytes = mib_as_bytes(rows, at)),
+    ("tombstones_per_read", |figures, rows, at| {
+        figures.row.tombstones_per_slice_p99 = seen(rows, at).and_then(|()| number(rows, at, "p99th"));
+    }),
+    ("rows_per_read", |figures, rows, at| {
+        figures.row.live_cells_per_slice_p99 = seen(rows, at).and_then(|()| number(rows, at, "p99th"));
+    }),
+];
+
+/// Whether a histogram has counted anything.
+fn seen(rows: &Rows, at: usize) -> Option<()> {
+    integer(rows, at, "count").filter(|count| *count > 0).map(drop)
+}
+
+fn mib_as_bytes(rows: &Rows, at: usize) -> Option<i64> {
+    number(rows, at, "mebibytes").map(|mib| (mib * MIB) as i64)
+}
+
+fn number(rows: &Rows, at: usize, column: &str) -> Option<f64> {
+    match rows.get(at, column) {
+        Value::Double(number) => Some(*number).filter(|number| number.is_finite()),
+        Value::Integer(number) => Some(*number as f64),
+        _ => None,
+    }
+}
+
+fn integer(rows: &Rows, at: usize, column: &str) -> Option<i64> {
+    number(rows, at, column).map(|number| number as i64)
+}
+
+fn text(rows: &Rows, at: usize, column: &str) -> String {
+    match rows.get(at, column) {
+        Value::Null => String::new(),
+        value => value.to_string(),
+    }
+}
+
+/// A text as it is, all else as JSON.
+fn said(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// The setting is written as a list, or as one folder.
+fn folders(setting: &str) -> Vec<PathBuf> {
+    let list = setting.trim_start_matches('[').trim_end_matches(']');
+    list.split(',').map(str::trim).filter(|folder| folder.starts_with('/')).map(PathBuf::from).collect()
+}
+
+/// Keyspaces that Cassandra makes for itself.
+fn is_own(keyspace: &str) -> bool {
+    keyspace == "system" || keyspace.starts_with("system_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_read_as_they_are_written() {
+        assert_eq!(folders("[/a/b, /c]"), [PathBuf::from("/a/b"), PathBuf::from("/c")]);
+        assert_eq!(folders("/a"), [PathBuf::from("/a")]);
+        assert!(folders("null").is_empty());
+    }
+}
