@@ -1,6 +1,7 @@
 //! Recordings of the moment: the commands that show recordings also show nodes that run, by recording them for a while.
 
 use super::nodes;
+use super::opened::opened;
 use crate::assets::AGENT_JAR;
 use crate::{interrupt, terminal};
 use anyhow::{Context, Result, bail};
@@ -65,8 +66,7 @@ impl Sources {
     /// Opens the recordings, or makes one of the nodes, and hands it over: once, or with --watch until it is cancelled.
     pub fn each(&self, json: bool, mut show: impl FnMut(&Engine) -> Result<()>) -> Result<()> {
         if self.live.nodes.is_empty() {
-            let recordings = self.recordings.iter().map(|path| Recording::open(path)).collect::<Result<Vec<_>, _>>()?;
-            return show(&Engine::open(&recordings)?);
+            return show(&opened(&self.recordings)?);
         }
         if self.live.lasts < SHORTEST {
             bail!("--for {:?} is too short for two readings; give {SHORTEST:?} or more", self.live.lasts);
