@@ -1,6 +1,7 @@
 package io.helenus.agent.sources;
 
 import java.lang.management.ManagementFactory;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -26,6 +27,11 @@ final class Metrics {
   private final Set<String> wanted;
   private final Function<ObjectName, String> groupOf;
   private Map<String, Map<String, ObjectName>> groups = Map.of();
+
+  /** What stands behind MBeans, where that can be read without them. */
+  private Map<ObjectName, Object> direct = Map.of();
+
+  private Registry registry;
   private int count = -1;
   private long refreshed;
 
@@ -52,15 +58,24 @@ final class Metrics {
       count = countNow;
       refreshed = now;
       Map<String, Map<String, ObjectName>> found = new LinkedHashMap<>();
+      Map<ObjectName, Object> behind = new HashMap<>();
+      if (registry == null) {
+        registry = Registry.find();
+      }
       for (ObjectName bean : server.queryNames(pattern, null)) {
         String metric = bean.getKeyProperty("name");
         if (wanted.contains(metric)) {
           found
               .computeIfAbsent(groupOf.apply(bean), group -> new LinkedHashMap<>())
               .put(metric, bean);
+          Object own = registry == null ? null : registry.metric(bean);
+          if (own != null) {
+            behind.put(bean, own);
+          }
         }
       }
       groups = found;
+      direct = behind;
     }
     return groups;
   }
@@ -71,7 +86,11 @@ final class Metrics {
       return null;
     }
     try {
-      Object value = server.getAttribute(bean, attribute);
+      Object own = direct.get(bean);
+      Object value = own == null ? null : registry.read(own, attribute);
+      if (value == null) {
+        value = server.getAttribute(bean, attribute);
+      }
       return value instanceof Number ? (Number) value : null;
     } catch (JMException | RuntimeException e) {
       // A table that is being dropped; the next look finds it gone.
