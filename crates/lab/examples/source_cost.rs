@@ -147,7 +147,7 @@ fn variants() -> Result<Vec<Variant>, Failure> {
         ("all, calls summed", ours(everything)),
         ("/proc alone", ours(none())),
         ("agent", ours(Options { agent, ..none() })),
-        ("stacks 10 ms", ours(Options { stacks: stacks(), ..none() })),
+        ("stacks", ours(Options { stacks: stacks(), ..none() })),
         ("stacks by eBPF", ours(Options { stacks: Some(StackOptions::default()), ..none() })),
         ("page cache", ours(Options { page_cache: true, ..none() })),
         ("calls summed", ours(Options { syscalls: syscalls(SyscallsMode::Summary), ..none() })),

@@ -40,7 +40,7 @@ impl Default for StackOptions {
     fn default() -> StackOptions {
         StackOptions {
             profiler: None,
-            interval: Duration::from_millis(10),
+            interval: Duration::from_millis(20),
             cpu: true,
             wall: false,
             alloc_bytes: None,
