@@ -116,6 +116,11 @@ impl Arguments {
             });
             return Ok(());
         }
+        if tables.iter().all(|table| table.reads_per_s.is_none() && table.writes_per_s.is_none()) {
+            terminal::warn(
+                "the tables were read once, so that nothing is known by the second: record, or look (--for), for longer",
+            );
+        }
         let (head, line): (&[&str], Line) = match self.show {
             Show::Work => (&WORK, work),
             Show::Disk => (&DISK, disk),
