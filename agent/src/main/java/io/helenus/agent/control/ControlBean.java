@@ -145,7 +145,7 @@ final class ControlBean implements DynamicMBean {
             "Version", String.class.getName(), "Of the commands.", true, false, false);
     return new MBeanInfo(
         ControlBean.class.getName(),
-        "Valves, probes and tunings in this JVM.",
+        "Valves, executors, probes and tunings in this JVM.",
         new MBeanAttributeInfo[] {version},
         null,
         new MBeanOperationInfo[] {EXECUTE},
