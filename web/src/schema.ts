@@ -91,7 +91,7 @@ export const tables: readonly Table[] = [
     columns: [
       { name: "start_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "Start." },
       { name: "end_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "End; the start again for a moment." },
-      { name: "kind", type: "STRING", unit: "name", nullable: false, meaning: "phase: a phase of the load. variant: one run of a variant of an experiment, from its first phase to its last. baseline: at the start, the variant that the others are compared with. note: anything else that was said." },
+      { name: "kind", type: "STRING", unit: "name", nullable: false, meaning: "phase: a phase of the load. variant: one run of a variant of an experiment, from its first phase to its last. baseline: at the start, the variant that the others are compared with. changed: a run of an experiment whose variants change only some nodes; the name is that of one of them. note: anything else that was said." },
       { name: "name", type: "STRING", unit: "name", nullable: false, meaning: "Name." },
       { name: "rate_per_s", type: "DOUBLE", unit: "requests/s", nullable: true, meaning: "Intended rate at the start of a phase in open loop." },
       { name: "end_rate_per_s", type: "DOUBLE", unit: "requests/s", nullable: true, meaning: "Intended rate at the end of a phase, where it differs (ramp)." },

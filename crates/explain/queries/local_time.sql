@@ -1,6 +1,6 @@
 -- local_time
 -- How long did the local reads and writes of the users' tables take, by the nodes' own metrics?
-SELECT sum(total_ns) / 1e6 / NULLIF(sum(operations), 0) AS local_time_ms
+SELECT sum(total_ns) / 1e6 / NULLIF(sum(operations), 0) AS local_time
 FROM (
   SELECT
     max(coalesce(reads, 0) + coalesce(writes, 0)) - min(coalesce(reads, 0) + coalesce(writes, 0)) AS operations,

@@ -81,6 +81,7 @@ queries! {
     EVERY_SYSCALL = "every_syscall",
     EVERY_SUMMARY = "every_summary",
     VARIANT_RUNS = "variant_runs",
+    CHANGED_NODES = "changed_nodes",
     VALVE_WINDOWS = "valve_windows",
     PROBE_TOTALS = "probe_totals",
     COLLECTIONS = "collections",

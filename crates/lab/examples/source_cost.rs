@@ -1,11 +1,12 @@
 //! What watching costs the node: each source alone, all of them together, and the tools that people use instead, each
-//! against nothing attached in the same round, on the same Cassandra.
+//! against nothing attached right before and right after it, on the same Cassandra.
 //!
 //! `cargo run --release --workspace --example source_cost -- [ROUNDS] [SECONDS] [NAME…]`, as root; with names, of
 //! the things to attach those alone. In each block what is attached settles under load first, since an agent's code is
 //! compiled anew each time; then a closed loop finds the peak, and an open loop at 70 % of the peak of a warm node gives
-//! p99 and how long CPUs of the machine were busy for a request, whoever used them. The order of blocks is drawn anew for
-//! each round. Intervals hold 95 % of the means of rounds drawn with replacement.
+//! p99. Of both, how long CPUs of the machine were busy for a request, whoever used them. The order of blocks is drawn anew
+//! for each round, with a block of nothing between each two: a machine that others share drifts by more from minute to minute
+//! than watching costs. Intervals hold 95 % of the means of rounds drawn with replacement.
 
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_load::{Cancel, Phase, Plan, Summary, Until, Workload, run};
@@ -22,6 +23,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 type Failure = Box<dyn std::error::Error>;
+type Figure = fn(&Measured) -> f64;
 
 const IN_FLIGHT: u32 = 128;
 const SHARE_OF_PEAK: f64 = 0.7;
@@ -32,14 +34,8 @@ const REDRAWN: usize = 10_000;
 struct Variant {
     name: &'static str,
     watch: Watch,
-    /// Block by block, in the order of rounds.
-    measured: Vec<Measured>,
-}
-
-impl Variant {
-    fn figures(&self, figure: fn(&Measured) -> f64) -> Vec<f64> {
-        self.measured.iter().map(figure).collect()
-    }
+    /// Round by round: before it with nothing attached, with it, and after it with nothing again.
+    measured: Vec<[Measured; 3]>,
 }
 
 enum Watch {
@@ -74,51 +70,59 @@ fn main() -> Result<(), Failure> {
 
     let mut variants = variants()?;
     let wanted = arguments.get(2..).unwrap_or_default();
-    variants.retain(|variant| {
-        matches!(variant.watch, Watch::Nothing) || wanted.is_empty() || wanted.iter().any(|name| name == variant.name)
-    });
+    variants.retain(|variant| wanted.is_empty() || wanted.iter().any(|name| name == variant.name));
     // The JVM compiles for some tens of seconds, and the first attach of the agent is not what a block is about.
     let warm_up = Duration::from_secs(30);
-    let mut rate_per_s = block(&node, folder.path(), &variants[1].watch, warm_up, 1000.0)?.peak_per_s * SHARE_OF_PEAK;
+    let mut rate_per_s = block(
+        &node,
+        folder.path(),
+        &variants.first().ok_or("nothing to attach is of that name")?.watch,
+        warm_up,
+        1000.0,
+    )?
+    .peak_per_s
+        * SHARE_OF_PEAK;
     let mut random = StdRng::seed_from_u64(1);
+    let nothing = |rate_per_s: f64| block(&node, folder.path(), &Watch::Nothing, lasts, rate_per_s);
+    let mut before = nothing(rate_per_s)?;
     // The first round warms up further, and is not counted.
     for round in 0..=rounds {
         if round < 2 {
-            let peak_per_s = block(&node, folder.path(), &Watch::Nothing, lasts, rate_per_s)?.peak_per_s;
-            rate_per_s = peak_per_s * SHARE_OF_PEAK;
-            eprintln!("peak {peak_per_s:.0}/s, open loop at {rate_per_s:.0}/s");
+            before = nothing(rate_per_s)?;
+            rate_per_s = before.peak_per_s * SHARE_OF_PEAK;
+            eprintln!("peak {:.0}/s, open loop at {rate_per_s:.0}/s", before.peak_per_s);
+            before = nothing(rate_per_s)?;
         }
         let mut order: Vec<usize> = (0..variants.len()).collect();
         order.shuffle(&mut random);
         for index in order {
             let variant = &mut variants[index];
-            let measured = block(&node, folder.path(), &variant.watch, lasts, rate_per_s)?;
-            eprintln!(
-                "round {}: {}: {:.0}/s, p99 {:.2} ms, {:.1} µs of CPU a request",
-                round,
-                variant.name,
-                measured.peak_per_s,
-                measured.p99_ns / 1e6,
-                measured.busy_ns / 1e3,
-            );
+            let with = block(&node, folder.path(), &variant.watch, lasts, rate_per_s)?;
+            let after = nothing(rate_per_s)?;
+            eprintln!("round {round}: {}: {with}; nothing, before and after it: {before}; {after}", variant.name);
             if round > 0 {
-                variant.measured.push(measured);
+                variant.measured.push([before, with, after]);
             }
+            before = after;
         }
     }
-    println!("{:>24} {:>24} {:>24} {:>24}", "% of nothing attached", "peak", "p99 at 70 %", "CPU a request at 70 %");
-    let (nothing, others) = variants.split_first().ok_or("no variants")?;
-    let figures: [fn(&Measured) -> f64; 3] =
-        [|measured| measured.peak_per_s, |measured| measured.p99_ns, |measured| measured.busy_ns];
-    for variant in others {
-        let [peak, p99, busy] = figures.map(|of| ratio(&variant.figures(of), &nothing.figures(of), &mut random));
-        println!("{:>24} {peak:>24} {p99:>24} {busy:>24}", variant.name);
+    let figures: [(&str, Figure); 4] = [
+        ("peak", |measured| measured.peak_per_s),
+        ("CPU a request at the peak", |measured| measured.busy_at_peak_ns),
+        ("p99 at 70 %", |measured| measured.p99_ns),
+        ("CPU a request at 70 %", |measured| measured.busy_ns),
+    ];
+    let row =
+        |name: &str, cells: [String; 4]| println!("{name:>24} {}", cells.map(|cell| format!("{cell:>25}")).join(" "));
+    row("% of nothing attached", figures.map(|(name, _)| name.to_string()));
+    for variant in &variants {
+        row(variant.name, figures.map(|(_, figure)| ratio(&variant.measured, figure, &mut random)));
     }
     drop(cluster);
     Ok(())
 }
 
-/// Nothing comes first.
+/// All that can be attached here.
 fn variants() -> Result<Vec<Variant>, Failure> {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agent/target");
     let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
@@ -143,7 +147,6 @@ fn variants() -> Result<Vec<Variant>, Failure> {
     };
     let ours = |options: Options| Watch::Ours(Box::new(options));
     let mut variants = vec![
-        ("nothing", Watch::Nothing),
         ("all, calls summed", ours(everything)),
         ("/proc alone", ours(none())),
         ("agent", ours(Options { agent, ..none() })),
@@ -173,11 +176,20 @@ fn variants() -> Result<Vec<Variant>, Failure> {
     Ok(variants.into_iter().map(variant).collect())
 }
 
+#[derive(Clone, Copy)]
 struct Measured {
     peak_per_s: f64,
     p99_ns: f64,
-    /// Time of the machine's CPUs for a request.
+    /// Time of the machine's CPUs for a request in the open loop.
     busy_ns: f64,
+    busy_at_peak_ns: f64,
+}
+
+impl std::fmt::Display for Measured {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [p99, at_peak, busy] = [self.p99_ns / 1e6, self.busy_at_peak_ns / 1e3, self.busy_ns / 1e3];
+        write!(out, "{:.0}/s, p99 {p99:.2} ms, CPU a request {at_peak:.1} µs and {busy:.1} µs", self.peak_per_s)
+    }
 }
 
 /// Drives a closed loop and then an open one while something watches. The load has a recording of its own.
@@ -213,10 +225,15 @@ fn block(node: &Node, folder: &Path, watch: &Watch, lasts: Duration, rate_per_s:
         Ok(run(&plan, &load, &Cancel::new(), &mut |_| {})?)
     };
     let closed = |lasts| Phase::in_flight(IN_FLIGHT, Until::Elapsed(lasts));
-    let peak = drive(vec![closed(SETTLES).unmeasured(), closed(lasts)])?;
-    let busy_before = busy()?;
-    let open = drive(vec![Phase::rate(rate_per_s, Until::Elapsed(lasts))])?;
-    let busy = busy()? - busy_before;
+    let timed = |phase| -> Result<(Summary, f64), Failure> {
+        let before = busy()?;
+        let summary = drive(vec![phase])?;
+        let busy_ns = (busy()? - before).as_nanos() as f64 / summary.requests as f64;
+        Ok((summary, busy_ns))
+    };
+    drive(vec![closed(SETTLES).unmeasured()])?;
+    let (peak, busy_at_peak_ns) = timed(closed(lasts))?;
+    let (open, busy_ns) = timed(Phase::rate(rate_per_s, Until::Elapsed(lasts)))?;
     if let Some(observation) = observation {
         observation.stop();
     }
@@ -231,7 +248,8 @@ fn block(node: &Node, folder: &Path, watch: &Watch, lasts: Duration, rate_per_s:
     Ok(Measured {
         peak_per_s: of_last(&peak)?.throughput_per_s,
         p99_ns: of_last(&open)?.response.p99_ns.map_or(f64::NAN, |ns| ns as f64),
-        busy_ns: busy.as_nanos() as f64 / open.requests as f64,
+        busy_ns,
+        busy_at_peak_ns,
     })
 }
 
@@ -255,9 +273,13 @@ fn end(mut peer: Child) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The mean of the rounds' ratios and the interval in which it lies.
-fn ratio(of: &[f64], to: &[f64], random: &mut StdRng) -> String {
-    let logs: Vec<f64> = of.iter().zip(to).map(|(of, to)| (of / to).ln()).collect();
+/// The mean of the rounds' ratios to what was before and after, and the interval in which it lies.
+fn ratio(rounds: &[[Measured; 3]], figure: Figure, random: &mut StdRng) -> String {
+    let logs: Vec<f64> = rounds
+        .iter()
+        .map(|round| round.each_ref().map(|measured| figure(measured).ln()))
+        .map(|[before, with, after]| with - f64::midpoint(before, after))
+        .collect();
     let mean = |logs: &[f64]| (logs.iter().sum::<f64>() / logs.len() as f64).exp() * 100.0;
     let mut means: Vec<f64> = (0..REDRAWN)
         .map(|_| mean(&logs.iter().map(|_| *logs.choose(random).unwrap_or(&0.0)).collect::<Vec<_>>()))

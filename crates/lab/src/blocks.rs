@@ -28,6 +28,10 @@ pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workloa
         }
     }
     let experiment = stage.run.experiment;
+    let nodes = if stage.run.nodes.is_empty() { experiment.node.nodes } else { stage.run.nodes.len() };
+    if let Some(changed) = variants.changed_nodes.filter(|changed| !(1..nodes).contains(changed)) {
+        return Err(Error::NoPeers { changed, nodes });
+    }
     let fresh = variants.need_fresh_nodes();
     let mut shared = None;
     let mut peak_per_s = None;
@@ -108,7 +112,7 @@ impl Blocks<'_> {
         self.on(stage, site, block, variant)
     }
 
-    fn on(&self, stage: &mut Stage<'_>, site: &Site, block: usize, variant: &Variant) -> Result<bool, Error> {
+    fn on(&self, stage: &mut Stage<'_>, site: &Site, number: usize, variant: &Variant) -> Result<bool, Error> {
         let parts = stage.run.experiment.parts(self.peak_per_s.unwrap_or(1.0))?;
         stage.rest(self.variants.rest);
         self.restore(stage, site)?;
@@ -116,30 +120,30 @@ impl Blocks<'_> {
             // What is set of a table needs it.
             restore::create(site.nodes[0], self.workload)?;
         }
-        if block == 1 && variant.placement.is_some() {
+        if number == 1 && variant.placement.is_some() {
             for remark in placement::remarks(&site.nodes) {
                 stage.remark(remark);
             }
         }
         let failed = |reason| Error::Change { variant: variant.name.clone(), reason };
-        let applied = Applied::new(changes(variant, site, stage.run.agent)).map_err(failed)?;
+        let changed = self.variants.changed(&site.nodes);
+        let applied = Applied::new(changes(variant, site, changed, stage.run.agent)).map_err(failed)?;
+        let block = Some(i64::try_from(number).unwrap_or(i64::MAX));
         let start_ns = stage.recorder.clock().now_ns();
         let loads = stage.parts(&site.nodes, self.workload, &parts);
         let end_ns = stage.recorder.clock().now_ns();
         stage.left.extend(applied.undo());
         let ended = stage.ended.clone();
         let is_whole = ended.is_none() && !stage.cancel.is_cancelled() && loads.is_ok();
-        stage.recorder.append(Mark {
-            start_ns,
-            end_ns,
-            kind: "variant",
-            name: &variant.name,
-            measured: is_whole,
-            block: Some(i64::try_from(block).unwrap_or(i64::MAX)),
-            ..Mark::default()
-        });
+        let run = Mark { start_ns, end_ns, kind: "variant", measured: is_whole, block, ..Mark::default() };
+        stage.recorder.append(Mark { name: &variant.name, ..run });
+        if self.variants.changed_nodes.is_some() {
+            for node in changed {
+                stage.recorder.append(Mark { kind: "changed", name: &node.ip().to_string(), ..run });
+            }
+        }
         match ended {
-            Some(node) => Err(Error::NodeEnded { node, variant: variant.name.clone(), block }),
+            Some(node) => Err(Error::NodeEnded { node, variant: variant.name.clone(), block: number }),
             None => loads.map(|_| is_whole),
         }
     }

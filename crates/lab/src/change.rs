@@ -7,6 +7,7 @@ use crate::site::Site;
 use crate::tables::{Grace, Tunings};
 use helenus_control::Setting;
 use serde_json::{Value, json};
+use std::net::SocketAddr;
 
 /// One change of running nodes.
 pub trait Change {
@@ -18,8 +19,13 @@ pub trait Change {
 }
 
 /// What a variant changes on nodes that run: the one place where each kind of change is made of what the file says.
-/// Nothing is done yet. `agent` is the jar that takes the commands.
-pub(crate) fn changes(variant: &Variant, site: &Site, agent: &'static [u8]) -> Vec<Box<dyn Change>> {
+/// Nothing is done yet. `nodes` are those of the site that change, `agent` is the jar that takes the commands.
+pub(crate) fn changes(
+    variant: &Variant,
+    site: &Site,
+    nodes: &[SocketAddr],
+    agent: &'static [u8],
+) -> Vec<Box<dyn Change>> {
     let mut changes: Vec<Box<dyn Change>> = Vec::new();
     for table in &variant.tables {
         if let Some((seconds, node)) = table.gc_grace_seconds.zip(site.nodes.first()) {
@@ -30,7 +36,7 @@ pub(crate) fn changes(variant: &Variant, site: &Site, agent: &'static [u8]) -> V
     let of_tables = of_tables.filter_map(|table| Some((Setting::compaction(&table.name), table.compaction.clone()?)));
     let of_node = variant.numbers.iter().map(|(name, number)| (Setting::of_node(name), json!(number)));
     let settings: Vec<(Setting, Value)> = of_tables.chain(of_node).collect();
-    for node in &site.nodes {
+    for node in nodes {
         if !settings.is_empty() {
             changes.push(Box::new(Tunings::new(*node, agent, settings.clone())));
         }

@@ -37,6 +37,10 @@ pub enum Error {
         "the variant `{variant}` alters the schema, and that of nodes given with --node is left as it is: leave --node out, or gc_grace_seconds"
     )]
     GivenSchema { variant: String },
+    #[error(
+        "{changed} of {nodes} nodes cannot be changed beside unchanged peers: `changed_nodes` is at least 1, and `nodes` more than that"
+    )]
+    NoPeers { changed: usize, nodes: usize },
     #[error("there can be no probes: {0}")]
     Probes(String),
     #[error("the variant `{variant}` cannot be set: {reason}")]

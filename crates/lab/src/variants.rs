@@ -5,6 +5,7 @@ use crate::{ExperimentError as Error, placement};
 use helenus_control::placement::Settings;
 use helenus_load::strict::{Count, FromValue, Section};
 use serde_json::{Map, Value};
+use std::net::SocketAddr;
 use std::time::Duration;
 use toml::de::DeValue;
 
@@ -28,6 +29,8 @@ pub struct Variants {
     /// Between two runs, so that one does not pay for what the other left to be done.
     pub rest: Duration,
     pub restore: Restore,
+    /// How many of the nodes variants change, the first ones; the others are their peers. None for all.
+    pub changed_nodes: Option<usize>,
     pub list: Vec<Variant>,
 }
 
@@ -94,6 +97,7 @@ impl Variants {
             seed: 1,
             rest: REST,
             restore: Restore::Nothing,
+            changed_nodes: None,
             list,
         };
         lab.map_or(Ok(variants.clone()), |lab| variants.in_lab(lab)).map(Some)
@@ -119,8 +123,23 @@ impl Variants {
         if let Some(position) = lab.choice("restore", &["none", "truncate", "populate", "drop"])? {
             self.restore = RESTORES[position];
         }
+        if let Some(Count(nodes)) = lab.optional("changed_nodes")? {
+            if let Some(variant) = self.list.iter().find(|variant| variant.starts_nodes() || variant.alters_schema()) {
+                let message = format!(
+                    "the variant `{}` changes all nodes, with what they start with or in the schema",
+                    variant.name
+                );
+                return Err(lab.error_at("changed_nodes", message).into());
+            }
+            self.changed_nodes = Some(usize::try_from(nodes).unwrap_or(usize::MAX));
+        }
         lab.finish()?;
         Ok(self)
+    }
+
+    /// Those of the nodes that variants change.
+    pub(crate) fn changed<'n>(&self, nodes: &'n [SocketAddr]) -> &'n [SocketAddr] {
+        &nodes[..self.changed_nodes.map_or(nodes.len(), |changed| changed.min(nodes.len()))]
     }
 
     pub fn baseline(&self) -> &Variant {
@@ -339,6 +358,18 @@ mod tests {
         assert!(of("[[variant.table]]\nname = \"a.b\"\n").contains("has a `compaction`"));
         assert!(of("[[variant.table]]\nname = \"b\"\ngc_grace_seconds = 1\n").contains("no keyspace.table"));
         assert!(of("[[variant.table]]\nname = \"a.b\"\ncompaction = { size = 4 }\n").contains("has a `class`"));
+    }
+
+    #[test]
+    fn variants_may_change_some_nodes_alone() {
+        let of = |variant: &str| {
+            format!("[lab]\nchanged_nodes = 1\n[[variant]]\nname = \"none\"\n[[variant]]\nname = \"v\"\n{variant}")
+        };
+        let two = read(&of("concurrent_compactors = 1\n"));
+        let nodes = [1, 2, 3].map(|last| SocketAddr::from(([127, 0, 0, last], 9042)));
+        assert_eq!(two.changed(&nodes), &nodes[..1]);
+        assert_eq!(Variants { changed_nodes: None, ..two }.changed(&nodes), nodes);
+        assert!(error(&of("settings = [\"a=1\"]\n")).contains("`v` changes all nodes"));
     }
 
     #[test]

@@ -25,7 +25,7 @@ const fn lower(name: &'static str, unit: &'static str, meaning: &'static str) ->
 }
 
 /// Every figure, in the order in which they are shown. All are of the measured phases alone.
-pub const METRICS: [Metric; 21] = [
+pub const METRICS: [Metric; 26] = [
     lower(
         "client_time",
         "s",
@@ -55,10 +55,19 @@ pub const METRICS: [Metric; 21] = [
     lower("migrations_per_request", "count", "moves of the node's threads from one CPU to another, by request"),
     lower("run_queue_per_request", "µs", "time that threads of the node were ready and waited for a CPU, by request"),
     lower("cpu_per_request", "µs", "CPU time of the node by request"),
-    lower("disk_bytes", "B", "disk space of the live SSTables of the tables in use, all nodes together, at the end"),
+    lower(
+        "disk_bytes",
+        "B",
+        "disk space of the live SSTables of the tables in use, all changed nodes together, at the end",
+    ),
     lower("sstables_per_read", "count", "95th percentile of SSTables met by a read, over the node's last minutes"),
     lower("tombstones_per_slice", "count", "95th percentile of tombstones met by a read, over the node's last minutes"),
     lower("droppable_ratio", "ratio", "share of tombstones past gc_grace, as the node estimates it, at the end"),
+    lower("peers_local_time", "ms", "local_time of the nodes that variants leave alone"),
+    lower("peers_disk_bytes", "B", "disk_bytes of the nodes that variants leave alone"),
+    lower("peers_sstables_per_read", "count", "sstables_per_read of the nodes that variants leave alone"),
+    lower("peers_tombstones_per_slice", "count", "tombstones_per_slice of the nodes that variants leave alone"),
+    lower("peers_droppable_ratio", "ratio", "droppable_ratio of the nodes that variants leave alone"),
     lower("error_share", "share", "share of the requests that failed"),
 ];
 

@@ -181,13 +181,44 @@ fn of_nodes(
     }
     let in_node = first(filled(&query::TIME_IN_NODE, "start_ns")?.numbers_or_null("time_in_node_ms")?);
     figures.extend(in_node.map(|ms| ("time_in_node", ms)));
-    let local = first(filled(&query::LOCAL_TIME, "time_ns")?.numbers_or_null("local_time_ms")?);
-    figures.extend(local.map(|ms| ("local_time", ms)));
-    let levels = filled(&query::TABLE_LEVELS, "time_ns")?;
-    for name in ["disk_bytes", "sstables_per_read", "tombstones_per_slice", "droppable_ratio"] {
-        figures.extend(first(levels.numbers_or_null(name)?).map(|level| (name, level)));
-    }
+    of_tables(engine, busy, figures)?;
     figures.extend(gc_share(engine, busy)?.map(|share| ("gc_share", share)));
+    Ok(())
+}
+
+/// Where variants change some nodes alone, their figures are apart from those of their peers.
+fn of_tables(engine: &Engine, busy: &[Interval], figures: &mut BTreeMap<&'static str, f64>) -> Result<(), Error> {
+    const CHANGED: [&str; 5] =
+        ["local_time", "disk_bytes", "sstables_per_read", "tombstones_per_slice", "droppable_ratio"];
+    const PEERS: [&str; 5] = [
+        "peers_local_time",
+        "peers_disk_bytes",
+        "peers_sstables_per_read",
+        "peers_tombstones_per_slice",
+        "peers_droppable_ratio",
+    ];
+    let time = within("time_ns", busy);
+    let changed = engine.sql(&query::CHANGED_NODES.fill(&[]))?.texts("name")?;
+    let sides = match changed.is_empty() {
+        true => vec![(CHANGED, time)],
+        false => {
+            let names: Vec<String> = changed.iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect();
+            let names = names.join(", ");
+            vec![
+                (CHANGED, format!("{time} AND node IN ({names})")),
+                (PEERS, format!("{time} AND node NOT IN ({names})")),
+            ]
+        }
+    };
+    for (names, filter) in sides {
+        let filter = [("filter", Value::Condition(&filter))];
+        let times = engine.sql(&query::LOCAL_TIME.fill(&filter))?;
+        let levels = engine.sql(&query::TABLE_LEVELS.fill(&filter))?;
+        for (column, name) in CHANGED.into_iter().zip(names) {
+            let of = if column == "local_time" { &times } else { &levels };
+            figures.extend(of.numbers_or_null(column)?.into_iter().next().flatten().map(|figure| (name, figure)));
+        }
+    }
     Ok(())
 }
 

@@ -25,6 +25,8 @@ struct Experiment {
     variants: Vec<Variant>,
     /// Variant and block that were cut short.
     cut_short: Option<(&'static str, i64)>,
+    /// A node that no variant changes.
+    peer: Option<&'static str>,
 }
 
 const WARM_UP: i64 = 50;
@@ -32,7 +34,7 @@ const MEASURED: i64 = 1500;
 
 impl Experiment {
     fn new(blocks: i64, variants: &[Variant]) -> Experiment {
-        Experiment { blocks, variants: variants.to_vec(), cut_short: None }
+        Experiment { blocks, variants: variants.to_vec(), cut_short: None, peer: None }
     }
 
     fn record(&self, folder: &TempDir) -> Engine {
@@ -58,7 +60,8 @@ impl Experiment {
                 let begun = now;
                 phase_of(&recorder, &mut now, (true, MEASURED), variant.failing_per_1000, took);
                 machine(&recorder, (begun, now), variant.takes);
-                recorder.append(rows::Mark {
+                self.peer.into_iter().for_each(|peer| table(&recorder, (begun, now), peer, 1.0));
+                let run = rows::Mark {
                     start_ns,
                     end_ns: now,
                     kind: "variant",
@@ -66,7 +69,11 @@ impl Experiment {
                     measured: self.cut_short != Some((variant.name, block)),
                     block: Some(block),
                     ..rows::Mark::default()
-                });
+                };
+                recorder.append(run);
+                if self.peer.is_some() {
+                    recorder.append(rows::Mark { kind: "changed", name: NODE, ..run });
+                }
                 now += S;
             }
         }
@@ -134,10 +141,23 @@ fn machine(recorder: &Recorder, (from, to): (i64, i64), takes: f64) {
             ..rows::WireRequest::default()
         });
     }
+    table(recorder, (from, to), NODE, takes);
+    recorder.append(rows::Pause {
+        start_ns: from + 50 * MS,
+        duration_ns: 10 * MS,
+        node: NODE,
+        kind: "gc",
+        provider: "jfr",
+        ..rows::Pause::default()
+    });
+}
+
+/// A table that is read, and one that is not.
+fn table(recorder: &Recorder, (from, to): (i64, i64), node: &str, takes: f64) {
     for (time_ns, reads) in [(from + MS, 0), (to - MS, 1000)] {
         recorder.append(rows::TableSample {
             time_ns,
-            node: NODE,
+            node,
             keyspace: "shop",
             table_name: "orders",
             reads: Some(reads),
@@ -152,7 +172,7 @@ fn machine(recorder: &Recorder, (from, to): (i64, i64), takes: f64) {
         // What nobody uses is in no figure.
         recorder.append(rows::TableSample {
             time_ns,
-            node: NODE,
+            node,
             keyspace: "shop",
             table_name: "archive",
             reads: Some(5),
@@ -161,14 +181,6 @@ fn machine(recorder: &Recorder, (from, to): (i64, i64), takes: f64) {
             ..rows::TableSample::default()
         });
     }
-    recorder.append(rows::Pause {
-        start_ns: from + 50 * MS,
-        duration_ns: 10 * MS,
-        node: NODE,
-        kind: "gc",
-        provider: "jfr",
-        ..rows::Pause::default()
-    });
 }
 
 fn of<'c>(comparison: &'c Comparison, variant: &str) -> &'c Side {
@@ -230,6 +242,17 @@ fn what_variants_are_worth_is_found() {
     let same = &of(&comparison, "same").sentence;
     assert!(same.starts_with("same: as many requests/s as none (") && same.contains("the same p99 ("), "{same}");
     assert!(comparison.is_worse_in(&["throughput"]) && !comparison.is_worse_in(&["error_share"]));
+}
+
+#[test]
+fn nodes_that_nobody_changes_have_figures_of_their_own() {
+    let mut experiment = Experiment::new(6, &[variant("none", 1.0), variant("quick", 0.5)]);
+    experiment.peer = Some("127.0.0.9");
+    let comparison = experiment.judge();
+    let ratio = |metric: &str| figure(of(&comparison, "quick"), metric).ratio.unwrap();
+    assert_eq!((ratio("disk_bytes"), ratio("peers_disk_bytes")), (0.5, 1.0));
+    assert_eq!((ratio("sstables_per_read"), ratio("peers_sstables_per_read")), (0.5, 1.0));
+    assert_eq!(figure(of(&comparison, "quick"), "disk_bytes").baseline, 1e9);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! The health of tables and the advice about them, of a real Cassandra that runs, with an agent and without.
 
 use crate::harness::{Place, size_of, wait_for};
+use helenus_cassandra::cql::Connection;
 use serde_json::Value;
+use std::time::Duration;
 
 const CHURN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/churn.toml");
 
@@ -64,6 +66,25 @@ fn a_running_node_shows_its_tables_and_is_given_advice() {
     load.signal(libc::SIGINT);
     let load = load.end();
     assert!(load.status.success(), "{}", load.err);
+    a_table_made_anew_is_another(&place, &node);
+}
+
+/// Metrics of Cassandra's that have the names of those before.
+fn a_table_made_anew_is_another(place: &Place, node: &str) {
+    let recorder = place.start(&format!("record --node {node} --for 60s -o anew.helenus"));
+    wait_for("tables", || size_of(&place.path("anew.helenus/table_stats")) > 0);
+    let mut connection = Connection::open(node.parse().unwrap(), Duration::from_secs(30), None).unwrap();
+    connection.query("DROP TABLE churn.cart").unwrap();
+    place.well(&format!("load {CHURN} --node {node} --in-flight 1 --count 40 -o anew-load.helenus"));
+    std::thread::sleep(Duration::from_secs(3));
+    recorder.signal(libc::SIGINT);
+    let recorder = recorder.end();
+    assert!(recorder.status.success(), "{}", recorder.err);
+    let of_cart = "from table_stats where keyspace = 'churn' and table_name = 'cart'";
+    let writes =
+        |order| place.ask("anew.helenus", &format!("select writes {of_cart} order by time_ns {order} limit 1"));
+    let (first, last) = (writes("asc"), writes("desc"));
+    assert!((1..=40).contains(&last) && last < first, "{first} writes, then {last}");
 }
 
 #[test]

@@ -28,8 +28,8 @@ final class Metrics {
   private final Function<ObjectName, String> groupOf;
   private Map<String, Map<String, ObjectName>> groups = Map.of();
 
-  /** What stands behind MBeans, where that can be read without them. */
-  private Map<ObjectName, Object> direct = Map.of();
+  /** What the registry calls them. */
+  private Map<ObjectName, String> names = Map.of();
 
   private Registry registry;
   private int count = -1;
@@ -58,7 +58,7 @@ final class Metrics {
       count = countNow;
       refreshed = now;
       Map<String, Map<String, ObjectName>> found = new LinkedHashMap<>();
-      Map<ObjectName, Object> behind = new HashMap<>();
+      Map<ObjectName, String> named = new HashMap<>();
       if (registry == null) {
         registry = Registry.find();
       }
@@ -68,14 +68,11 @@ final class Metrics {
           found
               .computeIfAbsent(groupOf.apply(bean), group -> new LinkedHashMap<>())
               .put(metric, bean);
-          Object own = registry == null ? null : registry.metric(bean);
-          if (own != null) {
-            behind.put(bean, own);
-          }
+          named.put(bean, Registry.name(bean));
         }
       }
       groups = found;
-      direct = behind;
+      names = named;
     }
     return groups;
   }
@@ -86,8 +83,8 @@ final class Metrics {
       return null;
     }
     try {
-      Object own = direct.get(bean);
-      Object value = own == null ? null : registry.read(own, attribute);
+      String name = registry == null ? null : names.get(bean);
+      Object value = name == null ? null : registry.read(name, attribute);
       if (value == null) {
         value = server.getAttribute(bean, attribute);
       }

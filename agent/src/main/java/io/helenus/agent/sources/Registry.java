@@ -53,18 +53,21 @@ final class Registry {
     }
   }
 
-  /** The metric behind an MBean; null where there is none that can be read here. */
-  Object metric(ObjectName bean) {
-    String name =
-        Stream.of("type", "name", "keyspace", "path", "scope")
-            .map(bean::getKeyProperty)
-            .filter(part -> part != null)
-            .collect(Collectors.joining(".", bean.getDomain() + ".", ""));
-    return metrics.get(name);
+  /** What the registry calls the metric behind an MBean. */
+  static String name(ObjectName bean) {
+    return Stream.of("type", "name", "keyspace", "path", "scope")
+        .map(bean::getKeyProperty)
+        .filter(part -> part != null)
+        .collect(Collectors.joining(".", bean.getDomain() + ".", ""));
   }
 
-  /** An attribute of a metric as its MBean has it; null when this metric has none of the name. */
-  Object read(Object metric, String attribute) {
+  /**
+   * An attribute of a metric as its MBean has it; null when the metric of this name has none, or is
+   * none. It is looked up each time: a table that is dropped and made anew has other metrics of the
+   * same names.
+   */
+  Object read(String name, String attribute) {
+    Object metric = metrics.get(name);
     try {
       if (attribute.equals("Count") && counting.isInstance(metric)) {
         return (long) count.invokeExact(metric);

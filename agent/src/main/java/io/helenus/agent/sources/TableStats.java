@@ -100,13 +100,14 @@ public final class TableStats implements Sample {
     tables.forEach(
         (table, beans) -> {
           Kept before = kept.getOrDefault(table, new Kept());
-          keptNow.put(table, before);
-          read(beans, before, compactions.getOrDefault(table, Compactions.NONE));
+          keptNow.put(
+              table, read(beans, before, compactions.getOrDefault(table, Compactions.NONE)));
         });
     kept = keptNow;
   }
 
-  private void read(Map<String, ObjectName> beans, Kept before, Compactions compactions) {
+  /** What is known of the table now. */
+  private Kept read(Map<String, ObjectName> beans, Kept before, Compactions compactions) {
     ObjectName any = beans.values().iterator().next();
     String keyspace = any.getKeyProperty("keyspace");
     String table = any.getKeyProperty("scope");
@@ -116,8 +117,12 @@ public final class TableStats implements Sample {
     Long flushed = metrics.readLong(beans.get("BytesFlushed"), "Count");
     Long compacted = metrics.readLong(beans.get("CompactionBytesWritten"), "Count");
     long activity = sum(reads, writes, flushed, compacted);
+    if (activity < before.activity) {
+      // Dropped and made anew.
+      before = new Kept();
+    }
     if (activity == before.activity && TableFacts.isOwn(keyspace)) {
-      return;
+      return before;
     }
     TableStore store = before.store;
     boolean due = store.read(metrics, beans, keyspace, table, sum(flushed, compacted), now);
@@ -172,6 +177,7 @@ public final class TableStats implements Sample {
         null,
         null,
         null);
+    return before;
   }
 
   private void readFigures(Map<String, ObjectName> beans, Kept kept) {
