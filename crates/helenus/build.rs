@@ -1,4 +1,5 @@
-//! Finds the agent's jar, the profiler's library and the pages' templates, which the binary carries.
+//! Copies the agent's jar, the profiler's library and the pages' templates to where the binary takes them from: what was built
+//! in another clone, with the same target folder, may be gone.
 
 use std::path::Path;
 
@@ -9,17 +10,16 @@ fn main() {
         _ => "x64",
     };
     let profiler = format!("../../agent/target/profiler/linux-{architecture}/libasyncProfiler.so");
-    for (variable, built, how) in [
-        ("HELENUS_AGENT_JAR", "../../agent/target/helenus-agent.jar", "mvn -f agent/pom.xml package"),
-        ("HELENUS_PROFILER", profiler.as_str(), "mvn -f agent/pom.xml package"),
-        ("HELENUS_FLAME_HTML", "../../web/dist/flame.html", "npm --prefix web run build"),
-        ("HELENUS_REPORT_HTML", "../../web/dist/report.html", "npm --prefix web run build"),
+    let out = std::env::var("OUT_DIR").unwrap_or_default();
+    for (name, built, how) in [
+        ("agent.jar", "../../agent/target/helenus-agent.jar", "mvn -f agent/pom.xml package"),
+        ("profiler.so", profiler.as_str(), "mvn -f agent/pom.xml package"),
+        ("flame.html", "../../web/dist/flame.html", "npm --prefix web run build"),
+        ("report.html", "../../web/dist/report.html", "npm --prefix web run build"),
     ] {
         println!("cargo::rerun-if-changed={built}");
-        let Ok(path) = Path::new(built).canonicalize() else {
-            println!("cargo::error={built} is not built yet: run `make build`, or `{how}`");
-            continue;
-        };
-        println!("cargo::rustc-env={variable}={}", path.display());
+        if let Err(error) = std::fs::copy(built, Path::new(&out).join(name)) {
+            println!("cargo::error={built} is not built yet ({error}): run `make build`, or `{how}`");
+        }
     }
 }

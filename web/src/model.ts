@@ -68,6 +68,8 @@ export interface Percentiles {
 
 export interface Phase {
   name: string;
+  /** Which run of an experiment's variant it is of, such as "leveled, block 3"; null in what is no experiment. */
+  run: string | null;
   start_s: number;
   end_s: number;
   /** Intended rate in open loop; null in closed loop. */

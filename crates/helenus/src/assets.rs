@@ -1,13 +1,13 @@
 //! What the binary carries with it.
 
 /// The agent that is loaded into a node's JVM.
-pub const AGENT_JAR: &[u8] = include_bytes!(env!("HELENUS_AGENT_JAR"));
+pub const AGENT_JAR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.jar"));
 
 /// async-profiler for this architecture, which is loaded into a node's JVM.
-pub const PROFILER: &[u8] = include_bytes!(env!("HELENUS_PROFILER"));
+pub const PROFILER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/profiler.so"));
 
 /// The report's page, whose script element with the id `report` takes the data.
-pub const REPORT_HTML: &str = include_str!(env!("HELENUS_REPORT_HTML"));
+pub const REPORT_HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
 
 /// The page of a flame graph, whose script element with the id `flame` takes the data.
-pub const FLAME_HTML: &str = include_str!(env!("HELENUS_FLAME_HTML"));
+pub const FLAME_HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/flame.html"));

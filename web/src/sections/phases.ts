@@ -31,6 +31,7 @@ export function phaseTable(report: Report, store: Store): HTMLElement {
     h("th", { scope: "colgroup", colspan: PERCENTILES.length, class: "group" }, title);
   const column = (name: string, number = true) =>
     h("th", { scope: "col", rowspan: 2, class: number ? "number" : null }, name);
+  const hasRuns = report.phases.some(({ run }) => run !== null);
   const table = h(
     "table",
     { class: "phase-table" },
@@ -42,6 +43,7 @@ export function phaseTable(report: Report, store: Store): HTMLElement {
         "tr",
         {},
         column("Phase", false),
+        hasRuns && column("Run", false),
         column("Time, s"),
         column("Asked"),
         column("Achieved"),
@@ -62,7 +64,7 @@ export function phaseTable(report: Report, store: Store): HTMLElement {
         ),
       ),
     ),
-    h("tbody", {}, ...report.phases.map((phase) => row(phase, report, store))),
+    h("tbody", {}, ...report.phases.map((phase) => row(phase, hasRuns, report, store))),
   );
   section.append(
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Phases as a table" }, table),
@@ -70,7 +72,7 @@ export function phaseTable(report: Report, store: Store): HTMLElement {
   return section;
 }
 
-function row(phase: Phase, report: Report, store: Store): HTMLElement {
+function row(phase: Phase, hasRuns: boolean, report: Report, store: Store): HTMLElement {
   const write = (time: number): string => clock(time, 0.1, report.duration_s);
   const zoom = h(
     "button",
@@ -90,6 +92,7 @@ function row(phase: Phase, report: Report, store: Store): HTMLElement {
     "tr",
     { class: phase.measured ? null : "unmeasured" },
     h("th", { scope: "row" }, zoom, !phase.measured && h("span", { class: "quiet" }, ", not judged")),
+    hasRuns && h("td", {}, phase.run ?? NOTHING),
     number(`${write(phase.start_s)} – ${write(phase.end_s)}`),
     number(asked(phase)),
     h(

@@ -134,5 +134,5 @@ class PhaseBand {
 }
 
 function phaseTitle(phase: Phase): string {
-  return `${phase.name}${phase.measured ? "" : " (not judged)"}, ${span(phase.end_s - phase.start_s)}`;
+  return `${phase.name}${phase.run === null ? "" : ` of ${phase.run}`}${phase.measured ? "" : " (not judged)"}, ${span(phase.end_s - phase.start_s)}`;
 }

@@ -44,3 +44,11 @@ test("a recording of no experiment with variants has no such section", async ({ 
   await report.open("empty");
   await expect(page.locator("#variants")).toHaveCount(0);
 });
+
+test("a phase says of which run it is", async ({ report, page }) => {
+  await report.open("variants");
+  const phases = page.locator(".phase-table tbody tr");
+  await expect(phases.nth(1)).toContainText("valve, block 1");
+  await report.open("overload");
+  await expect(page.locator(".phase-table")).not.toContainText("Run");
+});

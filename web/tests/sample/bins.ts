@@ -108,6 +108,7 @@ export function phasesOf(run: Run): Phase[] {
     ).length;
     const phase: Phase = {
       name: step.name,
+      run: null,
       start_s,
       end_s,
       rate_per_s: step.rate_per_s,

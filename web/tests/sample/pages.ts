@@ -50,7 +50,9 @@ export default function writePages(): void {
   write("template", template);
   write("overload", fill(template, overload));
   write("without-agent", fill(template, withoutAgent(overload)));
-  const compared = { comparison: comparisonOf(), probes: probesByVariant() };
+  const runs = ["none, block 1", "valve, block 1"];
+  const phases = runs.map((run, at) => ({ ...overload.phases[at]!, name: "surge", run }));
+  const compared = { comparison: comparisonOf(), probes: probesByVariant(), phases };
   write("variants", fill(template, { ...emptyReport(), title: "Two valves", ...compared }));
   write("million", fill(template, millionReport()));
   write("dense", fill(template, denseReport()));

@@ -96,6 +96,8 @@ pub struct OutcomeCount {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReportPhase {
     pub name: String,
+    /// Which run of an experiment's variant it is of, such as `leveled, block 3`.
+    pub run: Option<String>,
     pub start_s: f64,
     pub end_s: f64,
     pub rate_per_s: Option<f64>,
@@ -279,6 +281,7 @@ impl Report {
         let whole = Flame::build(engine, &FlameOptions { times: true, ..FlameOptions::default() })?;
         let slow = Flame::of_slow(engine, &FlameOptions::default(), explanation)?;
         let metered = probes::probes(engine)?;
+        let runs = runs(engine)?;
         let flames = [whole, slow].iter().filter(|flame| flame.weighs()).map(Flame::tree).collect();
         Ok(Report {
             format: 1,
@@ -301,7 +304,7 @@ impl Report {
             slow_threshold_name: explanation.slow_threshold_name.clone(),
             requests: loaded.rows.len(),
             errors,
-            phases: explanation.phases.iter().map(|phase| ReportPhase::of(phase, &bins)).collect(),
+            phases: explanation.phases.iter().map(|phase| ReportPhase::of(phase, &runs, &bins)).collect(),
             findings: findings(explanation, &bins),
             comparison: compare::judge(engine, &CompareOptions::default())?,
             throughput: requests::throughput(&loaded, &explanation.phases, &bins),
@@ -322,9 +325,11 @@ impl Report {
 }
 
 impl ReportPhase {
-    fn of(phase: &Phase, bins: &Bins) -> ReportPhase {
+    fn of(phase: &Phase, runs: &[(Interval, String)], bins: &Bins) -> ReportPhase {
+        let run = runs.iter().find(|(run, _)| run.start <= phase.start_ns && phase.end_ns <= run.end);
         ReportPhase {
             name: phase.name.clone(),
+            run: run.map(|(_, name)| name.clone()),
             start_s: bins.second(phase.start_ns),
             end_s: bins.second(phase.end_ns),
             rate_per_s: phase.rate_per_s,
@@ -338,6 +343,17 @@ impl ReportPhase {
             response_ms: phase.response_ms,
         }
     }
+}
+
+/// The runs of an experiment's variants, each with its name.
+fn runs(engine: &Engine) -> Result<Vec<(Interval, String)>, Error> {
+    let rows = engine.sql(&query::VARIANT_RUNS.fill(&[]))?;
+    let (kinds, names, blocks) = (rows.texts("kind")?, rows.texts("name")?, rows.integers("block")?);
+    let (starts, ends) = (rows.integers("start_ns")?, rows.integers("end_ns")?);
+    let run = |row: usize| {
+        (Interval { start: starts[row], end: ends[row] }, format!("{}, block {}", names[row], blocks[row]))
+    };
+    Ok((0..rows.rows()).filter(|row| kinds[*row] == "variant").map(run).collect())
 }
 
 fn findings(explanation: &Explanation, bins: &Bins) -> Vec<ReportFinding> {
