@@ -80,7 +80,7 @@ impl Views {
             if name == "data_file_directories" {
                 self.folders = folders(&value);
             }
-            if SETTINGS.iter().any(|known| name.starts_with(known)) {
+            if is_recorded(&name) {
                 let source = "system_views.settings";
                 self.recorder.append(rows::Setting {
                     time_ns,
@@ -260,18 +260,12 @@ impl Views {
     }
 }
 
-/// How the settings begin that are recorded; none of them holds a secret. The agent has the same.
-const SETTINGS: [&str; 9] = [
-    "batch_size_",
-    "compaction_throughput",
-    "concurrent_",
-    "disk_access_mode",
-    "key_cache_size",
-    "max_hint_window",
-    "memtable_",
-    "row_cache_size",
-    "tombstone_",
-];
+/// How the settings begin that are recorded, a line each: the agent's own list.
+const SETTINGS: &str = include_str!("../../../agent/src/main/resources/io/helenus/agent/settings");
+
+fn is_recorded(setting: &str) -> bool {
+    SETTINGS.lines().filter(|line| !line.starts_with('#')).any(|beginning| setting.starts_with(beginning))
+}
 
 #[derive(Debug, Default)]
 struct Figures {
@@ -345,6 +339,16 @@ fn is_own(keyspace: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_are_recorded_that_the_agent_records() {
+        for name in ["concurrent_reads", "memtable_heap_space", "disk_access_mode", "trickle_fsync"] {
+            assert!(is_recorded(name), "{name}");
+        }
+        for name in ["server_encryption_options_keystore_password", "cluster_name", "", "# None"] {
+            assert!(!is_recorded(name), "{name}");
+        }
+    }
 
     #[test]
     fn folders_are_read_as_they_are_written() {

@@ -16,11 +16,10 @@ import javax.management.ObjectName;
  * <p>Both are counters and so exact, which their histogram is not. There are more scopes, such as
  * one for each consistency level: those count the same requests again, and are left out.
  */
-public final class ClientRequests implements Sample {
+public final class ClientRequests extends Sample {
   private static final Set<String> KINDS =
       Set.of("Read", "RangeSlice", "Write", "CASRead", "CASWrite");
 
-  private final Feed feed;
   private final Metrics metrics =
       new Metrics(
           "type=ClientRequest,scope=*,name=*",
@@ -43,16 +42,11 @@ public final class ClientRequests implements Sample {
   }
 
   public ClientRequests(Feed feed) {
-    this.feed = feed;
+    super(feed);
   }
 
   @Override
-  public Feed feed() {
-    return feed;
-  }
-
-  @Override
-  public void read() {
+  void read() {
     metrics
         .groups()
         .forEach(

@@ -13,11 +13,10 @@ import java.util.concurrent.TimeUnit;
  * the start; every {@value #EVERY_S} s it is looked whether something has changed, and only that
  * gets a row.
  */
-public final class Definitions implements Sample {
+public final class Definitions extends Sample {
   private static final long EVERY_S = 30;
   private static final long EVERY_NS = TimeUnit.SECONDS.toNanos(EVERY_S);
 
-  private final Feed feed;
   private final Map<String, String> settings = new HashMap<>();
   private final Map<String, String> facts = new HashMap<>();
 
@@ -29,16 +28,11 @@ public final class Definitions implements Sample {
   private long readAt;
 
   public Definitions(Feed feed) {
-    this.feed = feed;
+    super(feed);
   }
 
   @Override
-  public Feed feed() {
-    return feed;
-  }
-
-  @Override
-  public void read() throws ReflectiveOperationException {
+  void read() throws ReflectiveOperationException {
     long now = System.nanoTime();
     if ((begun && now - readAt < EVERY_NS) || !Cassandra.isUp()) {
       return;

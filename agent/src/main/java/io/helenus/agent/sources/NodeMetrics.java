@@ -15,7 +15,7 @@ import javax.management.ObjectName;
  * <p>Finding the MBeans goes through all of the server's, those of every table among them, so it is
  * done at the start and every {@value #FIND_EVERY_S} s: some are made when they first count.
  */
-public final class NodeMetrics implements Sample {
+public final class NodeMetrics extends Sample {
   private static final long EVERY_S = 5;
   private static final long EVERY_NS = TimeUnit.SECONDS.toNanos(EVERY_S);
   private static final long FIND_EVERY_S = 300;
@@ -85,23 +85,17 @@ public final class NodeMetrics implements Sample {
           new Family("Storage", false, Set.of(), Map.of("TotalHints", COUNT)),
           new Family("MemtablePool", false, Set.of(), Map.of("BlockedOnAllocation", COUNT)));
 
-  private final Feed feed;
   private final Map<String, Long> known = new HashMap<>();
   private boolean begun;
   private long readAt;
   private long foundAt;
 
   public NodeMetrics(Feed feed) {
-    this.feed = feed;
+    super(feed);
   }
 
   @Override
-  public Feed feed() {
-    return feed;
-  }
-
-  @Override
-  public void read() {
+  void read() {
     long now = System.nanoTime();
     if (begun && now - readAt < EVERY_NS) {
       return;

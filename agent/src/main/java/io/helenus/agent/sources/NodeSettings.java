@@ -1,7 +1,13 @@
 package io.helenus.agent.sources;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.sun.management.OperatingSystemMXBean;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.file.FileStore;
@@ -13,41 +19,8 @@ import java.util.stream.Collectors;
 
 /** How the node, its JVM and its disks are set up. */
 final class NodeSettings {
-  /**
-   * The settings of Cassandra that say something of performance, by how their names begin: 4.0 has
-   * the unit behind many of them. None of them holds a secret.
-   */
-  private static final List<String> BEGINNINGS =
-      List.of(
-          "batch_size_",
-          "cdc_enabled",
-          "column_index_",
-          "commitlog_sync",
-          "compaction_throughput",
-          "concurrent_",
-          "counter_cache_size",
-          "default_compaction",
-          "disk_access_mode",
-          "disk_optimization_strategy",
-          "dynamic_snitch",
-          "endpoint_snitch",
-          "file_cache_",
-          "hinted_handoff_enabled",
-          "hint_window_persistent_enabled",
-          "key_cache_size",
-          "max_hint_window",
-          "memtable_",
-          "native_transport_max_",
-          "num_tokens",
-          "partitioner",
-          "range_request_timeout",
-          "read_request_timeout",
-          "row_cache_size",
-          "sstable_preemptive_open_interval",
-          "stream_throughput_outbound",
-          "tombstone_",
-          "trickle_fsync",
-          "write_request_timeout");
+  /** How the settings of Cassandra begin that are recorded, from the agent's file {@code settings}. */
+  private static final List<String> BEGINNINGS = beginnings();
 
   /** Takes a setting. */
   interface Sink {
@@ -55,6 +28,16 @@ final class NodeSettings {
   }
 
   private NodeSettings() {}
+
+  private static List<String> beginnings() {
+    InputStream file =
+        NodeSettings.class.getClassLoader().getResourceAsStream("io/helenus/agent/settings");
+    try (BufferedReader lines = new BufferedReader(new InputStreamReader(file, UTF_8))) {
+      return lines.lines().filter(line -> !line.startsWith("#")).collect(Collectors.toList());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
 
   static void cassandra(Sink sink) throws ReflectiveOperationException {
     for (Map<?, ?> row : InternalQuery.rows("SELECT JSON name, value FROM system_views.settings")) {

@@ -10,8 +10,7 @@ import javax.management.ObjectName;
  * org.apache.cassandra.metrics:type=ThreadPools,path=KIND,scope=POOL,name=METRIC}, which are the
  * same in 4.0, 4.1 and 5.0.
  */
-public final class Pools implements Sample {
-  private final Feed feed;
+public final class Pools extends Sample {
   private final Metrics metrics =
       new Metrics(
           "type=ThreadPools,path=*,scope=*,name=*",
@@ -25,16 +24,11 @@ public final class Pools implements Sample {
           bean -> bean.getKeyProperty("path") + "." + bean.getKeyProperty("scope"));
 
   public Pools(Feed feed) {
-    this.feed = feed;
+    super(feed);
   }
 
   @Override
-  public Feed feed() {
-    return feed;
-  }
-
-  @Override
-  public void read() {
+  void read() {
     metrics.groups().values().forEach(this::read);
   }
 

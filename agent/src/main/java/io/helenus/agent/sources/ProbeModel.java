@@ -14,7 +14,7 @@ import java.util.function.UnaryOperator;
  * Source {@code probes}: what the probes in this JVM metered since the last reading, as the
  * difference of two readings of the model, which counts since the probes were started.
  */
-public final class ProbeModel implements Sample {
+public final class ProbeModel extends Sample {
   private static final List<String> SUMS =
       List.of("calls", "failed", "total_ns", "inherent_ns", "cpu_ns", "allocated_bytes");
 
@@ -89,7 +89,6 @@ public final class ProbeModel implements Sample {
     }
   }
 
-  private final Feed feed;
   private final UnaryOperator<String> resident;
   private Reading before;
 
@@ -97,17 +96,12 @@ public final class ProbeModel implements Sample {
    * @param resident takes a command to the agent that holds the probes; null when there is none
    */
   public ProbeModel(Feed feed, UnaryOperator<String> resident) {
-    this.feed = feed;
+    super(feed);
     this.resident = resident;
   }
 
   @Override
-  public Feed feed() {
-    return feed;
-  }
-
-  @Override
-  public void read() {
+  void read() {
     String reply = resident.apply("{\"do\":\"probes.read\"}");
     Object model = reply == null ? null : ((Map<?, ?>) Json.parse(reply)).get("ok");
     if (!(model instanceof Map)) {

@@ -1,10 +1,14 @@
 package io.helenus.agent.sources;
 
 /** A source that is read at every interval, by the {@link Sampler}. */
-public interface Sample {
+public abstract class Sample {
   /** What is read goes here. */
-  Feed feed();
+  final Feed feed;
+
+  Sample(Feed feed) {
+    this.feed = feed;
+  }
 
   /** Reads it now and writes its rows, unflushed. */
-  void read() throws Exception;
+  abstract void read() throws Exception;
 }

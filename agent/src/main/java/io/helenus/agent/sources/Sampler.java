@@ -76,7 +76,7 @@ public final class Sampler {
   }
 
   private void read(Sample sample) {
-    Feed feed = sample.feed();
+    Feed feed = sample.feed;
     long cpuNs = Feed.ownCpuNs();
     try {
       sample.read();

@@ -18,10 +18,9 @@ import javax.management.ObjectName;
  * table at rest, seldom ({@link TableStore}). A table of a system keyspace gets a row only when it
  * was read, written, flushed or compacted since its last one.
  */
-public final class TableStats implements Sample {
+public final class TableStats extends Sample {
   private static final String P95 = "95thPercentile";
 
-  private final Feed feed;
   private final Metrics metrics =
       new Metrics(
           "type=Table,keyspace=*,scope=*,name=*",
@@ -84,16 +83,11 @@ public final class TableStats implements Sample {
   }
 
   public TableStats(Feed feed) {
-    this.feed = feed;
+    super(feed);
   }
 
   @Override
-  public Feed feed() {
-    return feed;
-  }
-
-  @Override
-  public void read() {
+  void read() {
     Map<String, Map<String, ObjectName>> tables = metrics.groups();
     Map<String, Kept> keptNow = new HashMap<>();
     Map<String, Compactions> compactions = Compactions.now();

@@ -7,8 +7,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 
 /** Source {@code valves}: what the valves in this JVM measured and decided, window by window. */
-public final class ValveWindows implements Sample {
-  private final Feed feed;
+public final class ValveWindows extends Sample {
   private final UnaryOperator<String> resident;
   private final long sinceNs = System.nanoTime();
   private long last;
@@ -17,17 +16,12 @@ public final class ValveWindows implements Sample {
    * @param resident takes a command to the agent that holds the valves; null when there is none
    */
   public ValveWindows(Feed feed, UnaryOperator<String> resident) {
-    this.feed = feed;
+    super(feed);
     this.resident = resident;
   }
 
   @Override
-  public Feed feed() {
-    return feed;
-  }
-
-  @Override
-  public void read() {
+  void read() {
     String reply = resident.apply("{\"do\":\"valve.rows\",\"after\":" + last + "}");
     if (reply == null) {
       // The next resident counts from the beginning.

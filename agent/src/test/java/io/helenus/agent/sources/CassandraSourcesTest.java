@@ -26,7 +26,7 @@ class CassandraSourcesTest {
 
   private List<Schema.Row> read(Sample sample) throws Exception {
     sample.read();
-    sample.feed().flush();
+    sample.feed.flush();
     return frames.take();
   }
 

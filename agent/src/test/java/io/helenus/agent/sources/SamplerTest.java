@@ -32,14 +32,9 @@ class SamplerTest {
   }
 
   private Sample sample(Runnable read) {
-    return new Sample() {
+    return new Sample(feed) {
       @Override
-      public Feed feed() {
-        return feed;
-      }
-
-      @Override
-      public void read() {
+      void read() {
         read.run();
       }
     };
