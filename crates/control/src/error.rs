@@ -30,4 +30,8 @@ pub enum Error {
         "{what} is tuned already; undo that first with `helenus tune undo`, or look at it with `helenus tune status`"
     )]
     Tuned { what: String },
+    #[error(
+        "{what} is not in force any more: {why}; `helenus tune status` shows what is, `helenus tune apply` sets it again"
+    )]
+    NotInForce { what: String, why: String },
 }

@@ -94,7 +94,7 @@ impl Change for Tunings {
         self.hold = Some(Hold::start(link, move |link| {
             for id in &ids {
                 // A node that can't be reached puts back what was by itself, and is in no figure.
-                let _ = link.renew_tuning(id);
+                let _ = link.renew_tuning(id, None);
             }
         }));
         Ok(())

@@ -36,6 +36,9 @@ pub struct Entry {
     pub made_ms: u64,
     /// 0 for none.
     pub lease_ms: u64,
+    /// When the lease began anew, since the Unix epoch; none where it never did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renewed_ms: Option<u64>,
     /// By node: its figures before the change, where they were to be compared.
     #[serde(default)]
     pub figures: BTreeMap<String, Measured>,
@@ -59,8 +62,14 @@ impl Entry {
             set: None,
             made_ms,
             lease_ms: 0,
+            renewed_ms: None,
             figures: BTreeMap::new(),
         }
+    }
+
+    /// Whether its lease has ended at that time.
+    pub(super) fn has_lapsed(&self, now_ms: u64) -> bool {
+        self.lease_ms > 0 && now_ms > self.renewed_ms.unwrap_or(self.made_ms).saturating_add(self.lease_ms)
     }
 
     /// What an agent holds that no journal here has: it was set from elsewhere, or the journal is lost.

@@ -106,7 +106,6 @@ impl Link {
         with["id"] = json!(id);
         with["before"] = before.clone();
         with["value"] = value.clone();
-        let millis = |lease: Duration| u64::try_from(lease.as_millis()).unwrap_or(u64::MAX).max(1);
         with["lease_ms"] = json!(lease.map_or(0, millis));
         self.ask("tune.apply", with)
     }
@@ -115,8 +114,9 @@ impl Link {
         self.ask("tune.list", json!({}))
     }
 
-    pub fn renew_tuning(&mut self, id: &str) -> Result<Tuning, Error> {
-        self.ask("tune.renew", json!({"id": id}))
+    /// Has its lease begin anew, as long as it was or another one.
+    pub fn renew_tuning(&mut self, id: &str, lease: Option<Duration>) -> Result<Tuning, Error> {
+        self.ask("tune.renew", json!({"id": id, "lease_ms": lease.map_or(0, millis)}))
     }
 
     /// Puts back what was. An agent that knows nothing of it takes the word of the tuning that is given.
@@ -133,4 +133,9 @@ impl Link {
     pub fn table_figures(&mut self, table: &str) -> Result<Figures, Error> {
         self.ask("tune.figures", json!({"table": table}))
     }
+}
+
+/// Never 0, which is no lease.
+pub(super) fn millis(lease: Duration) -> u64 {
+    u64::try_from(lease.as_millis()).unwrap_or(u64::MAX).max(1)
 }

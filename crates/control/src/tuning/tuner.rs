@@ -1,6 +1,7 @@
 //! Changes settings by the journal, says what became of them, and undoes them.
 
 use super::journal::now_ms;
+use super::setting::millis;
 use super::{Entry, Journal, Outcome, Setting, Tuning, Undone};
 use crate::{Error, Link};
 use helenus_cassandra::target::{self, Target, Which};
@@ -69,7 +70,7 @@ impl Tuner {
             before: reading.value,
             schema: reading.schema,
             host_id: reading.host_id,
-            lease_ms: lease.map_or(0, |lease| u64::try_from(lease.as_millis()).unwrap_or(u64::MAX)),
+            lease_ms: lease.map_or(0, millis),
             figures,
             ..Entry::new(node, process, setting, wanted)
         };
@@ -93,6 +94,30 @@ impl Tuner {
             Some(target) => state(&mut Link::open(&target, self.agent)?, entry),
         });
         found.unwrap_or_else(|error| State::Unknown { reason: error.to_string() })
+    }
+
+    /// Has the lease of a change begin anew, and writes that down; the entry as it is then.
+    ///
+    /// # Errors
+    /// [`Error::NotInForce`] when the node does not have the change any more, and nothing has changed then.
+    pub fn renew(&self, entry: &Entry, lease: Duration) -> Result<Entry, Error> {
+        let gone = |why: &str| Error::NotInForce {
+            what: format!("{} on {}", entry.setting, entry.node),
+            why: why.to_string(),
+        };
+        let target = process_of(entry)?.ok_or_else(|| gone("the process of the node has ended"))?;
+        let mut link = Link::open(&target, self.agent)?;
+        if !link.tunings()?.iter().any(|tuning| tuning.id == entry.id) {
+            return Err(gone("it was undone, or its lease has ended"));
+        }
+        let tuning = link.renew_tuning(&entry.id, Some(lease))?;
+        // The journal of whoever set it from elsewhere is theirs to write.
+        let is_ours = self.journal.entries()?.iter().any(|known| known.id == entry.id);
+        let renewed = Entry { lease_ms: tuning.lease_ms, renewed_ms: Some(now_ms()), ..entry.clone() };
+        if is_ours {
+            self.journal.write(&renewed)?;
+        }
+        Ok(renewed)
     }
 
     /// Puts back what was, unless somebody else has set it since, and takes it out of the journal.
@@ -136,9 +161,7 @@ fn state(link: &mut Link, entry: &Entry) -> Result<State, Error> {
     } else if reading.value == entry.before {
         match set {
             None => State::NotMade,
-            Some(_) => State::Undone {
-                by_lease: entry.lease_ms > 0 && now_ms() > entry.made_ms.saturating_add(entry.lease_ms),
-            },
+            Some(_) => State::Undone { by_lease: entry.has_lapsed(now_ms()) },
         }
     } else if set.as_ref() == Some(&reading.value) {
         State::Applied { left_ms: held.and_then(|tuning| tuning.left_ms) }

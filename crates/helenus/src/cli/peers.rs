@@ -6,7 +6,7 @@ use crate::assets::AGENT_JAR;
 use crate::terminal::{self, Steps};
 use anyhow::{Context, Result};
 use clap::Args;
-use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::target::{self, Target, Which};
 use helenus_cassandra::{Cancel, cql};
 use helenus_control::{Beside, Figures, Link, Measured};
 use std::collections::BTreeMap;
@@ -32,38 +32,47 @@ pub struct Watch {
     peers: Vec<String>,
 }
 
-/// The links to a node and those of its peers that can be asked. The node is the first.
+/// A node, and those of its peers that can be asked.
 pub struct Peers {
     table: String,
-    links: Vec<(String, Link)>,
+    node: Asked,
+    peers: Vec<Asked>,
+}
+
+/// A node that is asked for its table.
+struct Asked {
+    name: String,
+    process: Target,
+    link: Link,
 }
 
 impl Peers {
     /// Links to the node and its peers; says which can't be asked.
     pub fn find(node: &str, table: &str, watch: &Watch) -> Result<Peers> {
-        let mut links = vec![(node.to_string(), link(node, table)?)];
+        let mut found = Peers { table: table.to_string(), node: Asked::open(node, table)?, peers: Vec::new() };
         let peers = if watch.peers.is_empty() { of_ring(node) } else { watch.peers.clone() };
         for peer in peers {
-            match link(&peer, table) {
-                Ok(link) => links.push((peer, link)),
+            match Asked::open(&peer, table) {
+                Ok(asked) => found.peers.push(asked),
                 Err(error) => terminal::warn(format_args!("not compared with {peer}: {error:#}")),
             }
         }
-        if links.len() == 1 {
+        if found.peers.is_empty() {
             terminal::warn(format_args!("{node} has no peer on this machine: it is compared with itself before"));
         }
-        Ok(Peers { table: table.to_string(), links })
+        Ok(found)
     }
 
-    /// The table on each node over the window.
+    /// The table on each node over the window. A peer that can't be asked any more is in it no longer.
     pub fn measure(&mut self, watch: &Watch, when: &str, cancel: &Cancel) -> Result<BTreeMap<String, Measured>> {
         let mut steps = Steps::new();
         steps.step(format_args!("measuring {} for {} ({when})", self.table, length(watch.window)));
         let first = self.read()?;
         rest(watch.window, cancel);
         let last = self.read()?;
-        let both = self.links.iter().zip(first.iter().zip(&last));
-        Ok(both.map(|((node, _), (first, last))| (node.clone(), Measured::between(first, last))).collect())
+        let both =
+            last.iter().filter_map(|(node, last)| Some((node.clone(), Measured::between(first.get(node)?, last))));
+        Ok(both.collect())
     }
 
     /// Waits until the node has no more of the table to compact; whether it has come to that.
@@ -76,7 +85,7 @@ impl Peers {
             if cancel.is_cancelled() || started.elapsed() >= watch.lasts {
                 return Ok(false);
             }
-            let figures = self.figures_of(0)?;
+            let figures = self.node.figures(&self.table)?;
             steady = if figures.is_settled() { steady + 1 } else { 0 };
             let text = progress(&figures, started.elapsed());
             // Each look is a line of its own where nobody sees it change in place.
@@ -90,23 +99,54 @@ impl Peers {
         Ok(true)
     }
 
-    fn read(&mut self) -> Result<Vec<Figures>> {
-        (0..self.links.len()).map(|at| self.figures_of(at)).collect()
-    }
-
-    fn figures_of(&mut self, at: usize) -> Result<Figures> {
-        let (node, link) = &mut self.links[at];
-        link.table_figures(&self.table).with_context(|| {
-            format!("{node} can't be asked any more; what became of the change says `helenus tune status`")
-        })
+    fn read(&mut self) -> Result<BTreeMap<String, Figures>> {
+        let mut figures = BTreeMap::from([(self.node.name.clone(), self.node.figures(&self.table)?)]);
+        self.peers.retain_mut(|peer| match peer.figures(&self.table) {
+            Ok(found) => {
+                figures.insert(peer.name.clone(), found);
+                true
+            }
+            Err(error) => {
+                terminal::warn(format_args!("not compared with {} any more: {error:#}", peer.name));
+                false
+            }
+        });
+        Ok(figures)
     }
 }
 
-/// A link to a node that has the table. The agent goes when it is asked for nothing for some seconds, but not after that.
-fn link(node: &str, table: &str) -> Result<Link> {
-    let mut link = Link::open(&target::find(Which::Address(nodes::address(node)?))?, AGENT_JAR)?;
-    link.table_figures(table)?;
-    Ok(link)
+impl Asked {
+    /// Links to a node that has the table. The agent goes when it is asked for nothing for some seconds, but not after that.
+    fn open(node: &str, table: &str) -> Result<Asked> {
+        let process = target::find(Which::Address(nodes::address(node)?))?;
+        let mut link = Link::open(&process, AGENT_JAR)?;
+        link.table_figures(table)?;
+        Ok(Asked { name: node.to_string(), process, link })
+    }
+
+    fn figures(&mut self, table: &str) -> Result<Figures> {
+        self.link.table_figures(table).with_context(|| {
+            let (node, pid) = (&self.name, self.process.pid);
+            if self.has_ended() {
+                format!(
+                    "the process of {node} (pid {pid}) has ended, and all that was set on it with it; its log says why"
+                )
+            } else {
+                format!("{node} can't be asked any more")
+            }
+        })
+    }
+
+    /// Its sockets close a moment before it is gone.
+    fn has_ended(&self) -> bool {
+        let ended = || !self.process.is_alive();
+        (0..20).any(|_| {
+            ended() || {
+                std::thread::sleep(super::LOOK_EVERY);
+                false
+            }
+        })
+    }
 }
 
 /// Its peers by their CQL addresses; none where it can't be asked.

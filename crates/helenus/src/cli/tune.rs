@@ -22,6 +22,7 @@ use std::time::Duration;
   helenus tune apply --node 10.0.0.7 --table shop.orders --compaction '{\"class\":\"LeveledCompactionStrategy\"}' --compare
   helenus tune apply --node 10.0.0.7 --compaction-throughput 128 --concurrent-compactors 4 --lease 2h
   helenus tune status
+  helenus tune renew --node 10.0.0.7 --lease 24h
   helenus tune compare --node 10.0.0.7 --table shop.orders --for 1m
   helenus tune undo --node 10.0.0.7 --table shop.orders
   helenus tune cql --table shop.orders --gc-grace 24h")]
@@ -36,6 +37,8 @@ enum Action {
     Apply(Apply),
     /// What is changed on which node, until when, and whether the node still has it
     Status(Status),
+    /// Have leases begin anew: what is tuned stays for so long from now on
+    Renew(Renew),
     /// Compare a table on one node with its peers
     Compare(Compare),
     /// Put back what was, unless somebody else has set it since
@@ -69,6 +72,25 @@ struct Status {
     /// Only of this node; also what others have set on it
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     node: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Renew {
+    /// Of this node; also what others have set on it
+    #[arg(long, value_name = "ADDRESS[:PORT]", required_unless_present_any = ["table", "all"])]
+    node: Option<String>,
+    /// Of this table
+    #[arg(long, value_name = "KEYSPACE.TABLE")]
+    table: Option<String>,
+    /// Everything that the journal has
+    #[arg(long, conflicts_with_all = ["node", "table"])]
+    all: bool,
+    /// How long from now on; also of what had no lease
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    lease: Duration,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -109,6 +131,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     match arguments.action {
         Action::Apply(arguments) => apply(&arguments)?,
         Action::Status(arguments) => status(&arguments)?,
+        Action::Renew(arguments) => renew(&arguments)?,
         Action::Compare(arguments) => compare(&arguments)?,
         Action::Undo(arguments) => undo(&arguments)?,
         Action::Cql(arguments) => arguments.print()?,
@@ -134,8 +157,9 @@ fn apply(arguments: &Apply) -> Result<()> {
     let mut figures = BTreeMap::new();
     let table = arguments.wanted.table.as_deref().filter(|_| arguments.compare);
     if let Some(table) = table {
-        let mut beside = peers::Peers::find(&arguments.node, table, &arguments.watch)?;
-        figures = beside.measure(&arguments.watch, "before the change", &cancel)?;
+        let measured = peers::Peers::find(&arguments.node, table, &arguments.watch)
+            .and_then(|mut beside| beside.measure(&arguments.watch, "before the change", &cancel));
+        figures = measured.context("nothing was changed")?;
         if cancel.is_cancelled() {
             bail!("cut short before anything was changed");
         }
@@ -166,7 +190,9 @@ fn apply(arguments: &Apply) -> Result<()> {
     }
     made.iter().for_each(|entry| say_made(entry, arguments));
     if let Some(table) = table {
-        watch(&arguments.node, table, &arguments.watch, (&figures, arguments.json), &cancel)?;
+        let watched = watch(&arguments.node, table, &arguments.watch, (&figures, arguments.json), &cancel);
+        watched
+            .context("changed, and not compared to the end; `helenus tune status` says what is left of the change")?;
     }
     Ok(())
 }
@@ -281,6 +307,31 @@ fn status(arguments: &Status) -> Result<()> {
     }
     if states.iter().any(|(_, state)| !matches!(state, State::Applied { .. } | State::Unknown { .. })) {
         terminal::talk(terminal::dim("`helenus tune undo` takes what is no longer in force out of the journal"));
+    }
+    Ok(())
+}
+
+fn renew(arguments: &Renew) -> Result<()> {
+    let tuner = tuner()?;
+    let entries = entries(&tuner, arguments.node.as_deref(), arguments.table.as_deref())?;
+    ensure!(!entries.is_empty(), "nothing of that is tuned; `helenus tune status` shows what is");
+    let mut renewed = Vec::new();
+    let mut failed = Vec::new();
+    for entry in &entries {
+        match tuner.renew(entry, arguments.lease) {
+            Ok(entry) => renewed.push(entry),
+            Err(error) => failed.push(error.to_string()),
+        }
+    }
+    for entry in &renewed {
+        let lease = settings::length(arguments.lease);
+        terminal::done(format_args!("{} on {} is put back in {lease}", entry.setting, entry.node));
+    }
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&renewed)?);
+    }
+    if !failed.is_empty() {
+        bail!("{} of {} not renewed: {}", failed.len(), entries.len(), failed.join("; "));
     }
     Ok(())
 }

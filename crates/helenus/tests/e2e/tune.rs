@@ -1,6 +1,6 @@
 //! Settings of one node: changed, killed on the way, altered by others, and put back.
 
-use crate::harness::{Place, wait_for};
+use crate::harness::{Place, signal_to, wait_for};
 use helenus_cassandra::cql::Connection;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -58,6 +58,7 @@ fn whatever_ends_it_the_node_gets_back_what_it_had() {
     let listed = place.json("ps --json");
     let node = listed[0]["nodes"][0]["address"].as_str().unwrap().trim_end_matches(":9042").to_string();
     place.well(&format!("load keyvalue --node {node} --populate --population 1k -o populate.helenus"));
+    let pid = i32::try_from(listed[0]["nodes"][0]["pid"].as_i64().unwrap()).unwrap();
     let tuned = Tuned { place, node };
 
     let before = changed_and_put_back(&tuned);
@@ -66,11 +67,8 @@ fn whatever_ends_it_the_node_gets_back_what_it_had() {
     a_lease_needs_nobody(&tuned, &before);
     what_others_have_set_stays(&tuned);
 
-    tuned.place.well(&tuned.apply());
-    tuned.place.well("down tune");
-    assert_eq!(tuned.state(), "restarted");
-    assert_eq!(tuned.undo()[0]["outcome"], "restarted");
-    assert_eq!(tuned.status(), json!([]));
+    a_lease_can_begin_anew(&tuned);
+    a_node_that_ends_while_it_is_compared(&tuned, pid);
 }
 
 /// What the table has had.
@@ -184,4 +182,46 @@ fn what_others_have_set_stays(tuned: &Tuned) {
     tuned.cql("DROP TABLE helenus.keyvalue");
     assert_eq!(tuned.undo()[0]["outcome"], "dropped");
     tuned.cql("CREATE TABLE helenus.keyvalue (key bigint PRIMARY KEY, value blob)");
+}
+
+fn a_lease_can_begin_anew(tuned: &Tuned) {
+    tuned.place.well(&format!("{} --lease 4s", tuned.apply()));
+    let renew = format!("tune renew --node {} --lease", tuned.node);
+    let renewed = tuned.place.json(&format!("{renew} 1h --json"));
+    assert_eq!(renewed[0]["lease_ms"], 3_600_000, "{renewed}");
+    std::thread::sleep(Duration::from_secs(5));
+    let status = tuned.status();
+    assert_eq!(status[0]["state"], "applied", "the first lease is over: {status}");
+    assert!(status[0]["left_ms"].as_u64().unwrap() > 3_500_000, "{status}");
+    // It may be a shorter one, too.
+    tuned.place.well(&format!("{renew} 1s"));
+    wait_for("the end of the lease", || tuned.state() == "undone");
+    assert_eq!(tuned.status()[0]["by_lease"], true);
+    tuned.refused(&format!("{renew} 1h"), &["not in force any more", "its lease has ended"]);
+    tuned.undo();
+    tuned.refused(&format!("{renew} 1h"), &["nothing of that is tuned"]);
+}
+
+/// Killed while it is watched: an error says so, the journal tells what is left of it, and it can be cleared.
+fn a_node_that_ends_while_it_is_compared(tuned: &Tuned, pid: i32) {
+    let apply = tuned.place.start(&format!("{} --compare --window 1s --for 1m", tuned.apply()));
+    let is_set = |path: &PathBuf| {
+        let entry: Option<Value> = std::fs::read(path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        entry.is_some_and(|entry| !entry["set"].is_null())
+    };
+    wait_for("the change", || tuned.journal().iter().any(is_set));
+    signal_to(pid, libc::SIGKILL);
+    let said = apply.end();
+    assert_eq!(said.status.code(), Some(2), "{}{}", said.out, said.err);
+    for text in ["changed, and not compared to the end", "tune status", "has ended, and all that was set on it with it"]
+    {
+        assert!(said.err.contains(text), "{text:?} is not in {}", said.err);
+    }
+    assert_eq!(tuned.state(), "restarted");
+    tuned.refused(&format!("tune renew --node {} --lease 1h", tuned.node), &["the process of the node has ended"]);
+    tuned.refused(&tuned.apply(), &["nobody listens"]);
+    assert_eq!(tuned.undo()[0]["outcome"], "restarted");
+    assert_eq!(tuned.status(), json!([]));
+    // Best effort: what is left of the cluster goes with the place.
+    let _ = tuned.place.run("down tune");
 }

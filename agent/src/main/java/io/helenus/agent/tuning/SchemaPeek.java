@@ -13,7 +13,7 @@ final class SchemaPeek {
   private SchemaPeek() {}
 
   /** The parameters of its compaction by name; null where they can't be told. */
-  static Map<String, String> compaction(TableStore store) {
+  static Map<String, String> compaction(TableBean store) {
     try {
       ClassLoader loader = Beans.SERVER.getClassLoaderFor(store.bean);
       Class<?> type = Class.forName("org.apache.cassandra.schema.Schema", true, loader);

@@ -41,7 +41,7 @@ interface Setting {
       if (table == null) {
         throw new Refusal("compaction is of a table", "name it, as keyspace.table");
       }
-      return new TableCompaction(TableStore.of(String.valueOf(table)));
+      return new TableCompaction(TableBean.of(String.valueOf(table)));
     }
     NodeNumber number = NodeNumber.of(name);
     if (number == null) {

@@ -7,36 +7,36 @@ import java.util.List;
 import javax.management.ObjectName;
 
 /** A table of this node, by the MBean that Cassandra has for each. */
-final class TableStore {
+final class TableBean {
   private static final String TYPE = "org.apache.cassandra.db:type=Tables,";
 
   final String keyspace;
   final String table;
   final ObjectName bean;
 
-  private TableStore(String keyspace, String table, ObjectName bean) {
+  private TableBean(String keyspace, String table, ObjectName bean) {
     this.keyspace = keyspace;
     this.table = table;
     this.bean = bean;
   }
 
   /** Null when this node has no such table. */
-  static TableStore find(String name) {
+  static TableBean find(String name) {
     // What a name of the server's can't have would make a pattern of it.
     if (!name.matches("\\w+\\.\\w+")) {
       return null;
     }
     String[] parts = name.split("\\.");
     ObjectName bean = Beans.name(TYPE + "keyspace=" + parts[0] + ",table=" + parts[1]);
-    return Beans.SERVER.isRegistered(bean) ? new TableStore(parts[0], parts[1], bean) : null;
+    return Beans.SERVER.isRegistered(bean) ? new TableBean(parts[0], parts[1], bean) : null;
   }
 
   /**
    * @param name as {@code keyspace.table}
    * @throws Refusal naming the nearest that there are
    */
-  static TableStore of(String name) {
-    TableStore store = find(name);
+  static TableBean of(String name) {
+    TableBean store = find(name);
     if (store != null) {
       return store;
     }

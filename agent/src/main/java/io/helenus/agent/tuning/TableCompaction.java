@@ -16,9 +16,9 @@ final class TableCompaction implements Setting {
   private static final String ENABLED = "enabled";
   private static final String[] OF_TABLES = {String.class.getName(), String[].class.getName()};
 
-  private final TableStore store;
+  private final TableBean store;
 
-  TableCompaction(TableStore store) {
+  TableCompaction(TableBean store) {
     this.store = store;
   }
 

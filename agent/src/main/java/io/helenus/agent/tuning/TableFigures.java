@@ -14,7 +14,7 @@ final class TableFigures {
   private TableFigures() {}
 
   /** By the names of the table {@code table_stats} of a recording; null is what isn't known. */
-  static Map<String, Object> of(TableStore store) {
+  static Map<String, Object> of(TableBean store) {
     Map<String, Object> figures = new LinkedHashMap<>();
     figures.put("read_ns", System.nanoTime());
     figures.put("reads", metric(store, "ReadLatency", "Count"));
@@ -33,7 +33,7 @@ final class TableFigures {
   }
 
   /** What its compactions have done and have to do. */
-  private static List<Map<String, Object>> running(TableStore store) {
+  private static List<Map<String, Object>> running(TableBean store) {
     ObjectName manager = Beans.name("org.apache.cassandra.db:type=CompactionManager");
     Object compactions = Beans.getOrNull(manager, "Compactions");
     List<Map<String, Object>> running = new ArrayList<>();
@@ -54,7 +54,7 @@ final class TableFigures {
     return running;
   }
 
-  private static Number metric(TableStore store, String metric, String attribute) {
+  private static Number metric(TableBean store, String metric, String attribute) {
     return number(
         Beans.name(
             "org.apache.cassandra.metrics:type=Table,keyspace="

@@ -3,6 +3,7 @@ package io.helenus.agent.tuning;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /** A setting that was changed, and how it is put back. */
@@ -29,7 +30,11 @@ final class Tuning {
   /** What the schema had for it when it was changed; null where that isn't known. */
   private final Object schema;
 
-  final long leaseNs;
+  /** 0 for ever. */
+  private long leaseNs;
+
+  /** What puts it back; null for one without a lease. */
+  private Future<?> end;
 
   Tuning(String id, Setting setting, Object before, Object set, Object schema, long leaseNs) {
     this.id = id;
@@ -37,12 +42,25 @@ final class Tuning {
     this.before = before;
     this.set = set;
     this.schema = schema;
-    this.leaseNs = leaseNs;
-    renew();
+    renew(leaseNs);
   }
 
-  void renew() {
+  /** The lease is so long from now on. */
+  void renew(long leaseNs) {
+    this.leaseNs = leaseNs;
     endsNs = System.nanoTime() + leaseNs;
+  }
+
+  long leaseNs() {
+    return leaseNs;
+  }
+
+  /** Takes the place of what was to put it back before. */
+  void endBy(Future<?> end) {
+    if (this.end != null) {
+      this.end.cancel(false);
+    }
+    this.end = end;
   }
 
   long leftNs() {

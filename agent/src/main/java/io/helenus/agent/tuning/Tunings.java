@@ -43,12 +43,11 @@ public final class Tunings {
       case "tune.list":
         return tunings.values().stream().map(Tuning::state).collect(Collectors.toList());
       case "tune.renew":
-        tuning(given).renew();
-        return tuning(given).state();
+        return renew(given);
       case "tune.undo":
         return undo(given);
       case "tune.figures":
-        return TableFigures.of(TableStore.of(String.valueOf(given.get("table"))));
+        return TableFigures.of(TableBean.of(String.valueOf(given.get("table"))));
       default:
         throw new Refusal(
             "there is no command " + what,
@@ -101,6 +100,17 @@ public final class Tunings {
     return tuning.state();
   }
 
+  /** The lease begins anew, as long as it was or as long as the command says. */
+  private Object renew(Map<?, ?> given) {
+    Tuning tuning = tuning(given);
+    long leaseMs = given.get("lease_ms") instanceof Long ? (Long) given.get("lease_ms") : 0;
+    tuning.renew(leaseMs > 0 ? TimeUnit.MILLISECONDS.toNanos(leaseMs) : tuning.leaseNs());
+    if (leaseMs > 0) {
+      watch(tuning, leaseMs);
+    }
+    return tuning.state();
+  }
+
   /** All or nothing. */
   private static void write(Setting setting, Object value, Object before) {
     try {
@@ -119,7 +129,7 @@ public final class Tunings {
     Tuning tuning = tunings.get(id);
     Object table = tuning == null ? given.get("table") : tuning.setting.table();
     Map<String, Object> undone = new LinkedHashMap<>();
-    if (table != null && TableStore.find(String.valueOf(table)) == null) {
+    if (table != null && TableBean.find(String.valueOf(table)) == null) {
       undone.put("outcome", "dropped");
       undone.put("now", null);
       forget(id);
@@ -166,7 +176,7 @@ public final class Tunings {
                 return thread;
               });
     }
-    leases.schedule(() -> end(tuning), inMs, TimeUnit.MILLISECONDS);
+    tuning.endBy(leases.schedule(() -> end(tuning), inMs, TimeUnit.MILLISECONDS));
   }
 
   private void end(Tuning tuning) {
