@@ -34,6 +34,16 @@ final class BatchedDrain implements Queueing {
   }
 
   @Override
+  public boolean isShared() {
+    return true;
+  }
+
+  @Override
+  public boolean isEmpty() {
+    return line.isEmpty();
+  }
+
+  @Override
   public boolean takeBack(Runnable task) {
     return line.remove(task);
   }

@@ -39,6 +39,21 @@ final class QueuePerThread implements Queueing {
   }
 
   @Override
+  public boolean isShared() {
+    return stealing;
+  }
+
+  @Override
+  public boolean isEmpty() {
+    for (Queue<Runnable> line : lines) {
+      if (!line.isEmpty()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Override
   public boolean takeBack(Runnable task) {
     for (Queue<Runnable> line : lines) {
       if (line.remove(task)) {

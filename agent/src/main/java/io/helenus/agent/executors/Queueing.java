@@ -19,6 +19,11 @@ interface Queueing {
    */
   int take(int worker, Runnable[] into);
 
+  /** Whether any worker may take any task. */
+  boolean isShared();
+
+  boolean isEmpty();
+
   /** Takes a task back; whether it was still in line. */
   boolean takeBack(Runnable task);
 

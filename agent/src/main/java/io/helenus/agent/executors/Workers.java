@@ -10,8 +10,15 @@ import java.util.concurrent.locks.LockSupport;
  * take no more, run what they have taken, and end.
  */
 final class Workers {
+  /** How long a worker that has run out of tasks looks on: about what it takes to wake a thread. */
+  private static final long WATCH_NS = 50_000;
+
   private final Queueing queueing;
   private final Worker[] workers;
+
+  /** Whether one of them looks on without sleeping; who gives a task then needs to wake nobody. */
+  private final AtomicBoolean watched = new AtomicBoolean();
+
   private volatile boolean closed;
 
   Workers(int count, Queueing queueing, ThreadFactory threads) {
@@ -40,13 +47,19 @@ final class Workers {
       workers[meant].wake();
       return true;
     }
-    // The first that sleeps: who has just worked has warm caches, and the last ones sleep on.
-    for (Worker worker : workers) {
-      if (worker.wake()) {
-        break;
-      }
+    if (!watched.get()) {
+      wakeOne();
     }
     return true;
+  }
+
+  /** The first that sleeps: who has just worked has warm caches, and the last ones sleep on. */
+  private void wakeOne() {
+    for (Worker worker : workers) {
+      if (worker.wake()) {
+        return;
+      }
+    }
   }
 
   void close() {
@@ -126,10 +139,40 @@ final class Workers {
           runTaken(count);
         } else if (last) {
           return;
-        } else {
+        } else if (!watch()) {
           sleep();
         }
       }
+    }
+
+    /**
+     * Looks on for a while, if nobody else does: a task that comes by itself is taken without the
+     * time that it takes to wake a thread. Whether there was one, which has been run.
+     */
+    private boolean watch() {
+      if (!queueing.isShared() || !watched.compareAndSet(false, true)) {
+        return false;
+      }
+      long endNs = System.nanoTime() + WATCH_NS;
+      int count;
+      do {
+        Thread.onSpinWait();
+        count = queueing.take(number, taken);
+      } while (count == 0 && !closed && System.nanoTime() - endNs < 0);
+      watched.set(false);
+      return runAlone(count);
+    }
+
+    /** Runs what it took while others may have put more in line and have woken nobody. */
+    private boolean runAlone(int count) {
+      if (count == 0) {
+        return false;
+      }
+      if (!queueing.isEmpty()) {
+        wakeOne();
+      }
+      runTaken(count);
+      return true;
     }
 
     private void sleep() {
@@ -138,7 +181,7 @@ final class Workers {
       int count = queueing.take(number, taken);
       if (count > 0) {
         sleeps.set(false);
-        runTaken(count);
+        runAlone(count);
         return;
       }
       while (sleeps.get() && !closed) {
