@@ -1,22 +1,29 @@
 //! Giving new threads their CPUs, for as long as a process is pinned.
 
 use super::{Error, Pin, Restored};
+use helenus_recording::cpu_time_of_this_thread_ns;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Between two looks for new threads. One that was made right after a look waits for so long, and for a CPU.
-const EVERY: Duration = Duration::from_millis(50);
+/// Between two looks for new threads. One that was made right after a look waits for so long, and for a CPU: within 100 ms
+/// it has its own. Waking up is what a look costs most, so that there are no more of them than that needs.
+const EVERY: Duration = Duration::from_millis(75);
 /// Looks between two at whether somebody wants it ended, or the process has.
-const LOOKS_PER_WISH: u64 = 5;
+const LOOKS_PER_WISH: u64 = looks(250);
 /// Looks between two at all threads: to see which have ended, and which were missed.
-const LOOKS_PER_ALL: u64 = 200;
+const LOOKS_PER_ALL: u64 = looks(10_000);
 /// Looks between two at the names of all threads.
-const LOOKS_PER_NAMES: u64 = 400;
+const LOOKS_PER_NAMES: u64 = looks(20_000);
 /// A thread is made with the name of the one that made it, and takes its own soon after: its name is looked at so often.
-const LOOKS_WHILE_YOUNG: u64 = 20;
+const LOOKS_WHILE_YOUNG: u64 = looks(1_000);
+
+/// About as many as there are in that time.
+const fn looks(milliseconds: u64) -> u64 {
+    milliseconds.div_ceil(EVERY.as_millis() as u64)
+}
 
 /// A pin with a thread of ours that looks for new threads. Dropped, everything is put back.
 #[derive(Debug)]
@@ -120,7 +127,7 @@ fn follow(mut pin: Pin, ended: &Receiver<()>, progress: &Progress) -> Result<Res
             // One that its cpuset keeps from a CPU, say: the others are looked after all the same.
             Err(_) => progress.failed.fetch_add(1, Ordering::Relaxed),
         };
-        progress.cpu_ns.store(cpu_time_of_this_thread_ns(), Ordering::Relaxed);
+        progress.cpu_ns.store(cpu_time_of_this_thread_ns().unsigned_abs(), Ordering::Relaxed);
     }
     pin.put_back()
 }
@@ -138,11 +145,4 @@ fn look_once(pin: &mut Pin, look: u64, young: &mut Vec<(i32, u64)>) -> Result<us
         pin.place_renamed(&tids)?;
     }
     Ok(new.len())
-}
-
-fn cpu_time_of_this_thread_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the time is written into `time`, which outlives the call. This clock is there since Linux 2.6.12.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
