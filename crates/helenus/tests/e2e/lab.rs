@@ -2,6 +2,8 @@
 
 use crate::harness::{Place, size_of, wait_for};
 use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Two variants that are the same thing. Between runs the table is emptied, so that each populates it anew.
 const EQUAL: &str = r#"
@@ -114,4 +116,94 @@ fn what_was_run_before_an_interrupt_is_judged() {
     };
     let settings = "name = \"again\"\nsettings = [\"concurrent_reads=8\"]";
     refused("settings.toml", &[("name = \"again\"", settings)], "leave --node out, or the variant");
+    changes_of_every_kind_are_made_and_undone(&place, address);
+}
+
+/// On a node that is not the experiment's own: its table's compaction, a stage's executor and its threads' CPUs.
+fn changes_of_every_kind_are_made_and_undone(place: &Place, node: &str) {
+    let variants = r#"name = "table"
+[[variant.table]]
+name = "helenus.keyvalue"
+compaction = { class = "LeveledCompactionStrategy", sstable_size_in_mb = 8 }
+[[variant]]
+name = "executor"
+[[variant.executor]]
+stage = "native-transport"
+kind = "batched-drain"
+workers = 4
+[[variant]]
+name = "placement"
+[variant.placement]
+strategy = "equal-spread"
+"#;
+    let observe = "[observe]\ncounters = \"on\"\n\n[[variant]]\nname = \"none\"";
+    let changes = [
+        ("name = \"again\"\n", variants),
+        ("[[variant]]\nname = \"none\"", observe),
+        ("blocks = 2", "blocks = 1"),
+        ("count = 2000", "for = \"4s\""),
+    ];
+    experiment(place, "changes.toml", &changes);
+    let tuned = || place.json(&format!("tune status --node {node} --json"));
+    let executors = || place.json(&format!("executor list --node {node} --json"));
+    let pinned = || place.json("pin --list --json");
+    let run = place.start(&format!("lab run changes.toml --json --node {node} -o changes.helenus"));
+    let (mut table, mut executor, mut placement) = (false, false, false);
+    wait_for("changes of every kind", || {
+        table |= tuned()[0]["set"]["sstable_size_in_mb"] == "8";
+        executor |= executors()[0]["kind"] == "batched-drain";
+        placement |= pinned()[0]["strategy"] == "equal-spread";
+        table && executor && placement
+    });
+    let said = run.end();
+    assert!(said.status.success(), "{}", said.err);
+
+    // In the node all is as it was.
+    let nothing = Value::Array(Vec::new());
+    assert_eq!((tuned(), executors(), pinned()), (nothing.clone(), nothing.clone(), nothing));
+    let apply = format!(
+        "tune apply --node {node} --table helenus.keyvalue --compaction {{\"class\":\"LeveledCompactionStrategy\"}}"
+    );
+    let before = place.json(&format!("{apply} --json"))[0]["before"]["class"].to_string();
+    assert!(!before.contains("Leveled"), "{before}");
+    place.well("tune undo --all");
+    let pid = place.json("ps --json")[0]["nodes"][0]["pid"].to_string();
+    let masks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().filter_map(|entry| {
+        let status = std::fs::read_to_string(entry.unwrap().path().join("status")).ok()?;
+        status.lines().find(|line| line.starts_with("Cpus_allowed:")).map(str::to_string)
+    });
+    assert_eq!(masks.collect::<BTreeSet<String>>().len(), 1, "every thread has the mask of the process");
+
+    let both: Value = serde_json::from_str(&said.out).unwrap();
+    let runs: Vec<&Value> =
+        both["comparison"]["variants"].as_array().unwrap().iter().map(|variant| &variant["runs"]).collect();
+    assert_eq!(runs, [1, 1, 1], "{}", said.out);
+    let of_executor =
+        "from threads t join marks m on t.time_ns > m.start_ns and t.time_ns <= m.end_ns where m.kind = 'variant'";
+    let helped = |variant: &str| {
+        let group = "Native-Transport-Requests-helenus";
+        place.ask(
+            "changes.helenus",
+            &format!(
+                "select count(*) {of_executor} and m.name = '{variant}' and t.thread_group = '{group}' and t.cpu_ns > 0"
+            ),
+        )
+    };
+    assert!(helped("executor") > 0 && helped("none") == 0, "{} and {}", helped("executor"), helped("none"));
+
+    // What can't be concluded is in what is printed and in the report, whoever judges the recording.
+    assert!(place.ask("changes.helenus", "select count(*) from counters where cpu_ns > 0") > 0);
+    let printed = place.well("compare changes.helenus");
+    let report = std::fs::read_to_string(place.path("changes.html")).unwrap();
+    let has_pmu = ["cpu", "cpu_core"].iter().any(|pmu| Path::new("/sys/bus/event_source/devices").join(pmu).exists());
+    let few_cpus = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() <= 2);
+    for (text, is_so) in [
+        ("nothing can be concluded about larger machines", few_cpus),
+        ("cycles, instructions and cache misses are not measured: this machine has no PMU", !has_pmu),
+        ("cycles_per_request", has_pmu),
+    ] {
+        let judged = both["comparison"].to_string();
+        assert_eq!([printed.contains(text), judged.contains(text)], [is_so; 2], "{text}: {printed}{judged}");
+        assert!(report.contains(text) || !is_so, "{text} is not in the report");
+    }
 }
