@@ -11,6 +11,24 @@ CREATE TABLE client_requests (
   `total_ns` Int64
 ) ENGINE = File(Parquet, '{recording}/client_requests/*.parquet');
 
+-- What the kernel and the CPUs counted of a node's threads, added up by thread group: one row per interval and group that ran. Threads that came and went between two looks are not in it; sources says how much CPU time that was.
+CREATE TABLE counters (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `thread_group` String,
+  `cpu_ns` Int64,
+  `page_faults` Int64,
+  `context_switches` Nullable(Int64),
+  `migrations` Nullable(Int64),
+  `cycles` Nullable(Int64),
+  `instructions` Nullable(Int64),
+  `cache_references` Nullable(Int64),
+  `cache_misses` Nullable(Int64),
+  `enabled_ns` Nullable(Int64),
+  `running_ns` Nullable(Int64)
+) ENGINE = File(Parquet, '{recording}/counters/*.parquet');
+
 -- What each CPU of the machine did in an interval, from /proc/stat.
 CREATE TABLE cpus (
   `time_ns` Int64,

@@ -11,6 +11,24 @@ CREATE TABLE client_requests (
   `total_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/client_requests';
 
+-- What the kernel and the CPUs counted of a node's threads, added up by thread group: one row per interval and group that ran. Threads that came and went between two looks are not in it; sources says how much CPU time that was.
+CREATE TABLE counters (
+  `time_ns` BIGINT,
+  `interval_ns` BIGINT,
+  `node` STRING,
+  `thread_group` STRING,
+  `cpu_ns` BIGINT,
+  `page_faults` BIGINT,
+  `context_switches` BIGINT,
+  `migrations` BIGINT,
+  `cycles` BIGINT,
+  `instructions` BIGINT,
+  `cache_references` BIGINT,
+  `cache_misses` BIGINT,
+  `enabled_ns` BIGINT,
+  `running_ns` BIGINT
+) USING PARQUET LOCATION '{recording}/counters';
+
 -- What each CPU of the machine did in an interval, from /proc/stat.
 CREATE TABLE cpus (
   `time_ns` BIGINT,

@@ -130,6 +130,8 @@ export interface Comparison {
   margin: number;
   /** Runs that were cut short, and are in nothing here. */
   cut_short: number;
+  /** What can't be concluded, and what was not measured, in sentences. */
+  remarks: string[];
   variants: Variant[];
 }
 

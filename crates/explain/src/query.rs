@@ -1,5 +1,7 @@
 //! The questions as SQL: one file per question in `queries/`, with `$name` for what is asked about.
 
+use crate::timeline::Interval;
+
 /// A question whose parameters are still open.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Query {
@@ -91,9 +93,18 @@ queries! {
     NODE_METRICS = "node_metrics",
     FULL_POOLS = "full_pools",
     SERVER_COST = "server_cost",
+    COUNTER_COST = "counter_cost",
+    COUNTER_GROUPS = "counter_groups",
+    COUNTER_TURNS = "counter_turns",
     TIME_IN_NODE = "time_in_node",
     LOCAL_TIME = "local_time",
     TABLE_LEVELS = "table_levels",
+}
+
+/// That a time lies in one of the windows, each of which begins after its start and ends with its end.
+pub(crate) fn within(time: &str, windows: &[Interval]) -> String {
+    let each = |window: &Interval| format!("{time} > {} AND {time} <= {}", window.start, window.end);
+    format!("({})", windows.iter().map(each).collect::<Vec<_>>().join(" OR "))
 }
 
 impl Query {

@@ -142,6 +142,7 @@ fn variants() -> Result<Vec<Variant>, Failure> {
         syscalls: syscalls(SyscallsMode::Summary),
         page_cache: true,
         sched: sched(),
+        counters: true,
         wire: true,
         ..none()
     };
@@ -156,6 +157,7 @@ fn variants() -> Result<Vec<Variant>, Failure> {
         ("calls summed", ours(Options { syscalls: syscalls(SyscallsMode::Summary), ..none() })),
         ("calls, a row each", ours(Options { syscalls: syscalls(SyscallsMode::Full), ..none() })),
         ("sched", ours(Options { sched: sched(), ..none() })),
+        ("counters", ours(Options { counters: true, ..none() })),
         ("wire", ours(Options { wire: true, ..none() })),
     ];
     const COUNT: &str = "tracepoint:raw_syscalls:sys_enter /pid == PID/ { @[args->id] = count(); }";

@@ -56,6 +56,8 @@ pub struct Node {
 pub struct Observe {
     pub syscalls: SyscallsMode,
     pub sched: bool,
+    /// What the CPUs count of the nodes' threads.
+    pub counters: bool,
     /// Points that probes meter, by name or pattern.
     pub probes: Vec<String>,
     /// As `helenus record --max-size`.
@@ -190,6 +192,7 @@ impl Observe {
         let observe = Observe {
             syscalls: MODES[section.choice("syscalls", &["off", "summary", "full"])?.unwrap_or(0)],
             sched: section.choice("sched", &["off", "on"])? == Some(1),
+            counters: section.choice("counters", &["off", "on"])? == Some(1),
             probes: section.optional("probes")?.unwrap_or_default(),
             max_size_bytes: section.optional::<Bytes>("max-size")?.map(|Bytes(bytes)| bytes),
         };

@@ -48,6 +48,7 @@ impl Site {
             page_cache: observe.syscalls != SyscallsMode::Off,
             syscalls: SyscallsOptions { mode: observe.syscalls, ..SyscallsOptions::default() },
             sched: SchedOptions { on: observe.sched, ..SchedOptions::default() },
+            counters: observe.counters,
             ..Options::default()
         };
         let observation = Observation::start(stage.recorder, &watched, &options, &stage.events)?;

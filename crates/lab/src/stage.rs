@@ -48,10 +48,12 @@ impl<'s> Stage<'s> {
         (self.tell)(Progress::Step(text.into()));
     }
 
-    /// A sentence to keep in mind, once.
+    /// A sentence to keep in mind, once. It is kept in the recording, for whoever judges it.
     pub fn remark(&mut self, text: String) {
         if !self.remarks.contains(&text) {
             (self.tell)(Progress::Remark(&text));
+            // A manifest that can't be written is what the rows of the recorder itself tell about.
+            let _ = self.recorder.update_manifest(|manifest| manifest.remarks.push(text.clone()));
             self.remarks.push(text);
         }
     }

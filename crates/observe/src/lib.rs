@@ -4,6 +4,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod counters;
 mod cpus;
 mod ebpf;
 mod import;
@@ -22,6 +23,7 @@ mod threads;
 mod views;
 mod wire;
 
+pub use counters::{Countable, countable};
 pub use ebpf::Missing;
 pub use import::{Error as ImportError, ImportFormat, ImportOptions, Imported, Place, import};
 pub use jvm::{AgentLink, SOURCES as JVM_SOURCES, Wanted};

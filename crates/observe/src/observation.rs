@@ -39,6 +39,8 @@ pub struct Options {
     pub wire: bool,
     /// How their threads are scheduled, by eBPF. Off by default.
     pub sched: SchedOptions,
+    /// What the CPUs and the kernel count of the nodes' threads: cycles, cache misses and the like. Off by default.
+    pub counters: bool,
 }
 
 impl Default for Options {
@@ -53,6 +55,7 @@ impl Default for Options {
             page_cache: false,
             wire: false,
             sched: SchedOptions::default(),
+            counters: false,
         }
     }
 }
@@ -132,6 +135,7 @@ impl Observation {
         options: &Options,
         events: &Events,
     ) -> Result<(), Error> {
+        allow_open_files();
         let names: Vec<ThreadNames> = watched.iter().map(|_| ThreadNames::default()).collect();
         for (node, names) in watched.iter().zip(&names).filter(|(node, _)| node.process == ProcessKind::Server) {
             let Some(jar) = options.agent else {
@@ -158,7 +162,7 @@ impl Observation {
         if let Some(wanted) = &options.stacks {
             self.stacks = Stacks::start(recorder, watched, &names, wanted, events);
         }
-        let sampler = Sampler::start(recorder, watched, &names, options.interval, options.stall_bound, events.clone());
+        let sampler = Sampler::start(recorder, watched, &names, options, events);
         let pid = watched.first().map_or(0, |watched| watched.pid);
         self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
         self.syscalls = Syscalls::start(recorder, watched, &names, options.syscalls, events);
@@ -192,5 +196,17 @@ impl Observation {
         let detach =
             |(node, link): (String, AgentLink)| link.detach(AGENT_WITHIN).err().map(|why| format!("{node}: {why}"));
         self.agents.into_iter().filter_map(detach).collect()
+    }
+}
+
+/// Each thread of a node takes two files, and eight more where it is counted: as many as this process may ever have.
+fn allow_open_files() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: both pointers are to an rlimit of ours. Where it can't be raised, the sources say what they could not open.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 && limit.rlim_cur < limit.rlim_max {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
     }
 }

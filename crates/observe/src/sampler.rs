@@ -1,10 +1,11 @@
 //! The thread that reads /proc at a fixed rate: CPUs, the threads of the watched processes, and whether one is stopped.
 
+use crate::counters::Counters;
 use crate::cpus::Cpus;
 use crate::interrupts::{self, Interrupts};
 use crate::names::ThreadNames;
 use crate::threads::Threads;
-use crate::{Event, Events, Watched};
+use crate::{Event, Events, Options, ProcessKind, Watched};
 use helenus_recording::rows::{SourceReport, Stall};
 use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
 use std::fs::File;
@@ -29,19 +30,23 @@ impl Sampler {
         recorder: &Recorder,
         watched: &[Watched],
         names: &[ThreadNames],
-        interval: Duration,
-        stall_bound: Duration,
-        events: Events,
+        options: &Options,
+        events: &Events,
     ) -> io::Result<Sampler> {
         let clock = recorder.clock();
         let node = watched.first().map_or("", |watched| &watched.node);
         let cpus = Cpus::new(node, clock.now_ns())?;
         let interrupts = Interrupts::new(node, clock.now_ns());
-        let processes = watched
+        let mut processes = watched
             .iter()
             .zip(names)
             .map(|(watched, names)| Process::new(watched, names.clone(), recorder))
             .collect::<io::Result<Vec<_>>>()?;
+        if options.counters {
+            for (process, watched) in processes.iter_mut().zip(watched) {
+                process.count(recorder, watched, events);
+            }
+        }
         let note = |source: &str, node: &str, provider: &str| SourceFacts {
             name: source.into(),
             node: node.into(),
@@ -53,7 +58,15 @@ impl Sampler {
         facts.extend(processes.iter().map(|process| note("threads", &process.node, process.threads.provider())));
         recorder.update_manifest(|manifest| manifest.sources.extend(facts)).map_err(io::Error::other)?;
         let (stop, stopped) = channel();
-        let run = Run { recorder: recorder.clone(), cpus, interrupts, processes, interval, stall_bound, events };
+        let run = Run {
+            recorder: recorder.clone(),
+            cpus,
+            interrupts,
+            processes,
+            interval: options.interval,
+            stall_bound: options.stall_bound,
+            events: events.clone(),
+        };
         let thread = std::thread::Builder::new().name("sampler".into()).spawn(move || run.run(&stopped))?;
         Ok(Sampler { stop, thread })
     }
@@ -70,6 +83,8 @@ struct Process {
     node: String,
     pid: u32,
     threads: Threads,
+    /// None where nobody asked for them, or they can't be had.
+    counters: Option<Counters>,
     stat: File,
     /// Since when the kernel holds it stopped.
     stopped_since_ns: Option<i64>,
@@ -103,10 +118,18 @@ impl Process {
             node: watched.node.clone(),
             pid: watched.pid,
             threads: Threads::new(watched.pid, name, &watched.node, names, &recorder.clock())?,
+            counters: None,
             stat: File::open(format!("/proc/{}/stat", watched.pid))?,
             stopped_since_ns: None,
             report: Report::default(),
         })
+    }
+
+    /// Begins to count its threads, if it is a node.
+    fn count(&mut self, recorder: &Recorder, watched: &Watched, events: &Events) {
+        if watched.process == ProcessKind::Server {
+            self.counters = Counters::start(recorder, watched, &self.threads, events);
+        }
     }
 
     fn sample(&mut self, recorder: &Recorder) -> io::Result<()> {
@@ -116,6 +139,9 @@ impl Process {
         self.report.captured += captured.rows;
         self.report.lost += captured.lost;
         self.report.cpu_ns += cpu_time_of_this_thread_ns() - before_ns;
+        if let Some(counters) = &mut self.counters {
+            counters.follow(&self.threads);
+        }
         Ok(())
     }
 
@@ -196,6 +222,8 @@ impl Run {
         self.processes.retain_mut(|process| {
             let going_on = process.sample(recorder).is_ok();
             if !going_on {
+                // What its threads counted to their end can still be read.
+                process.counters.iter_mut().for_each(|counters| counters.report(recorder));
                 process.close(recorder);
                 let ended = Event::TargetEnded { node: process.node.clone(), pid: process.pid };
                 // The one who listened may have had enough; the rows end here either way.
@@ -243,6 +271,9 @@ impl Run {
         append("cpus", self.processes.first().map_or("", |process| &process.node), "proc-stat", cpus);
         for process in &mut self.processes {
             append("threads", &process.node, process.threads.provider(), &mut process.report);
+            if let Some(counters) = &mut process.counters {
+                counters.report(&self.recorder);
+            }
         }
     }
 

@@ -103,6 +103,16 @@ impl Threads {
         self.tick(&clock, |row| recorder.append(row))
     }
 
+    /// The group of a thread that was there at the last sample; empty while it has not run.
+    pub fn group(&self, tid: i64) -> Option<&str> {
+        self.known.get(&tid).map(|thread| thread.group.as_str())
+    }
+
+    /// The threads that were there at the last sample, each with its group.
+    pub fn groups(&self) -> impl Iterator<Item = (i64, &str)> {
+        self.known.iter().map(|(tid, thread)| (*tid, thread.group.as_str()))
+    }
+
     fn tick(&mut self, clock: &Clock, mut each: impl FnMut(ThreadSample<'_>)) -> io::Result<Captured> {
         let mut captured = Captured::default();
         let now_ns = clock.now_ns();

@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "562fc4c2df1a6a1e";
+pub const FINGERPRINT: &str = "433fd3b69a54ed47";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -22,6 +22,26 @@ pub static TABLES: &[Table] = &[
             Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Kind of request, as Cassandra has it: Read (of one partition), RangeSlice (of several), Write (batches too), CASRead and CASWrite (lightweight transactions)." },
             Column { name: "count", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Requests that ended in the interval." },
             Column { name: "total_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Sum of what they took. The counter has whole microseconds of each." },
+        ],
+    },
+    Table {
+        name: "counters", since: 1, time: "time_ns",
+        meaning: "What the kernel and the CPUs counted of a node's threads, added up by thread group: one row per interval and group that ran. Threads that came and went between two looks are not in it; sources says how much CPU time that was.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the threads without their numbers." },
+            Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "CPU time in which the threads were counted." },
+            Column { name: "page_faults", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Accesses to memory that the kernel had to give a page first, with those that it read from a disk; of user mode alone where only that may be counted." },
+            Column { name: "context_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times that a thread left its CPU. Null where user mode alone may be counted." },
+            Column { name: "migrations", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Moves from one CPU to another. Null where user mode alone may be counted." },
+            Column { name: "cycles", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Cycles of the CPUs, by their counters (PMU). Null where the machine has none, as the next three; scaled where the counters took turns (running_ns)." },
+            Column { name: "instructions", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Instructions that were retired." },
+            Column { name: "cache_references", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Accesses to the last-level cache, as the kernel has it for this CPU." },
+            Column { name: "cache_misses", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Accesses that the last-level cache did not have." },
+            Column { name: "enabled_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Time for which the four counters above were wanted. Null where there are none." },
+            Column { name: "running_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Time for which they were on the CPUs: less than enabled_ns where others had the PMU's counters in turns, and then they are scaled by enabled_ns / running_ns." },
         ],
     },
     Table {
@@ -552,6 +572,61 @@ pub mod rows {
         }
     }
 
+    /// What the kernel and the CPUs counted of a node's threads, added up by thread group: one row per interval and group that ran. Threads that came and went between two looks are not in it; sources says how much CPU time that was.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct CounterSample<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Name of the threads without their numbers. (name)
+        pub thread_group: &'a str,
+        /// CPU time in which the threads were counted. (ns)
+        pub cpu_ns: i64,
+        /// Accesses to memory that the kernel had to give a page first, with those that it read from a disk; of user mode alone where only that may be counted. (count)
+        pub page_faults: i64,
+        /// Times that a thread left its CPU. Null where user mode alone may be counted. (count)
+        pub context_switches: Option<i64>,
+        /// Moves from one CPU to another. Null where user mode alone may be counted. (count)
+        pub migrations: Option<i64>,
+        /// Cycles of the CPUs, by their counters (PMU). Null where the machine has none, as the next three; scaled where the counters took turns (running_ns). (count)
+        pub cycles: Option<i64>,
+        /// Instructions that were retired. (count)
+        pub instructions: Option<i64>,
+        /// Accesses to the last-level cache, as the kernel has it for this CPU. (count)
+        pub cache_references: Option<i64>,
+        /// Accesses that the last-level cache did not have. (count)
+        pub cache_misses: Option<i64>,
+        /// Time for which the four counters above were wanted. Null where there are none. (ns)
+        pub enabled_ns: Option<i64>,
+        /// Time for which they were on the CPUs: less than enabled_ns where others had the PMU's counters in turns, and then they are scaled by enabled_ns / running_ns. (ns)
+        pub running_ns: Option<i64>,
+    }
+
+    impl Row for CounterSample<'_> {
+        const TABLE: usize = 1;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.thread_group));
+            batch.int64(4, Some(self.cpu_ns));
+            batch.int64(5, Some(self.page_faults));
+            batch.int64(6, self.context_switches);
+            batch.int64(7, self.migrations);
+            batch.int64(8, self.cycles);
+            batch.int64(9, self.instructions);
+            batch.int64(10, self.cache_references);
+            batch.int64(11, self.cache_misses);
+            batch.int64(12, self.enabled_ns);
+            batch.int64(13, self.running_ns);
+            batch.end_row();
+        }
+    }
+
     /// What each CPU of the machine did in an interval, from /proc/stat.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct CpuSample<'a> {
@@ -580,7 +655,7 @@ pub mod rows {
     }
 
     impl Row for CpuSample<'_> {
-        const TABLE: usize = 1;
+        const TABLE: usize = 2;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -630,7 +705,7 @@ pub mod rows {
     }
 
     impl Row for Finding<'_> {
-        const TABLE: usize = 2;
+        const TABLE: usize = 3;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.rank));
@@ -672,7 +747,7 @@ pub mod rows {
     }
 
     impl Row for Interrupts<'_> {
-        const TABLE: usize = 3;
+        const TABLE: usize = 4;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -711,7 +786,7 @@ pub mod rows {
     }
 
     impl Row for Mark<'_> {
-        const TABLE: usize = 4;
+        const TABLE: usize = 5;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -747,7 +822,7 @@ pub mod rows {
     }
 
     impl Row for Migrations<'_> {
-        const TABLE: usize = 5;
+        const TABLE: usize = 6;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -781,7 +856,7 @@ pub mod rows {
     }
 
     impl Row for NodeMetric<'_> {
-        const TABLE: usize = 6;
+        const TABLE: usize = 7;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -829,7 +904,7 @@ pub mod rows {
     }
 
     impl Row for OffCpu<'_> {
-        const TABLE: usize = 7;
+        const TABLE: usize = 8;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -876,7 +951,7 @@ pub mod rows {
     }
 
     impl Row for PageCacheReads<'_> {
-        const TABLE: usize = 8;
+        const TABLE: usize = 9;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -923,7 +998,7 @@ pub mod rows {
     }
 
     impl Row for Pause<'_> {
-        const TABLE: usize = 9;
+        const TABLE: usize = 10;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -968,7 +1043,7 @@ pub mod rows {
     }
 
     impl Row for PoolSample<'_> {
-        const TABLE: usize = 10;
+        const TABLE: usize = 11;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1007,7 +1082,7 @@ pub mod rows {
     }
 
     impl Row for ProbeCall<'_> {
-        const TABLE: usize = 11;
+        const TABLE: usize = 12;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1044,7 +1119,7 @@ pub mod rows {
     }
 
     impl Row for ProbeLatency<'_> {
-        const TABLE: usize = 12;
+        const TABLE: usize = 13;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1091,7 +1166,7 @@ pub mod rows {
     }
 
     impl Row for ProbeSample<'_> {
-        const TABLE: usize = 13;
+        const TABLE: usize = 14;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1143,7 +1218,7 @@ pub mod rows {
     }
 
     impl Row for Request<'_> {
-        const TABLE: usize = 14;
+        const TABLE: usize = 15;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.intended_start_ns));
@@ -1181,7 +1256,7 @@ pub mod rows {
     }
 
     impl Row for VariantResult<'_> {
-        const TABLE: usize = 15;
+        const TABLE: usize = 16;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1218,7 +1293,7 @@ pub mod rows {
     }
 
     impl Row for RunQueueDelay<'_> {
-        const TABLE: usize = 16;
+        const TABLE: usize = 17;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1256,7 +1331,7 @@ pub mod rows {
     }
 
     impl Row for StackSample<'_> {
-        const TABLE: usize = 17;
+        const TABLE: usize = 18;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1287,7 +1362,7 @@ pub mod rows {
     }
 
     impl Row for Setting<'_> {
-        const TABLE: usize = 18;
+        const TABLE: usize = 19;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1323,7 +1398,7 @@ pub mod rows {
     }
 
     impl Row for SourceReport<'_> {
-        const TABLE: usize = 19;
+        const TABLE: usize = 20;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1353,7 +1428,7 @@ pub mod rows {
     }
 
     impl Row for Stack<'_> {
-        const TABLE: usize = 20;
+        const TABLE: usize = 21;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1386,7 +1461,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 21;
+        const TABLE: usize = 22;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1433,7 +1508,7 @@ pub mod rows {
     }
 
     impl Row for SyscallSummary<'_> {
-        const TABLE: usize = 22;
+        const TABLE: usize = 23;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1479,7 +1554,7 @@ pub mod rows {
     }
 
     impl Row for Syscall<'_> {
-        const TABLE: usize = 23;
+        const TABLE: usize = 24;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1516,7 +1591,7 @@ pub mod rows {
     }
 
     impl Row for TableFact<'_> {
-        const TABLE: usize = 24;
+        const TABLE: usize = 25;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1622,7 +1697,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 25;
+        const TABLE: usize = 26;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1702,7 +1777,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 26;
+        const TABLE: usize = 27;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1775,7 +1850,7 @@ pub mod rows {
     }
 
     impl Row for ValveWindow<'_> {
-        const TABLE: usize = 27;
+        const TABLE: usize = 28;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1840,7 +1915,7 @@ pub mod rows {
     }
 
     impl Row for WireRequest<'_> {
-        const TABLE: usize = 28;
+        const TABLE: usize = 29;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));

@@ -37,6 +37,9 @@ pub struct Manifest {
     /// Rows that are known not to be in the recording.
     #[serde(default)]
     pub losses: Vec<Loss>,
+    /// What keeps its results from saying more, in sentences: of an experiment, what its machine can't show.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,6 +139,7 @@ impl Manifest {
             sources: Vec::new(),
             tables: BTreeMap::new(),
             losses: Vec::new(),
+            remarks: Vec::new(),
         }
     }
 

@@ -58,6 +58,11 @@ pub fn merge(
         }
         manifest.sources.extend(part.sources.iter().cloned());
         manifest.losses.extend(part.losses.iter().cloned());
+        for remark in &part.remarks {
+            if !manifest.remarks.contains(remark) {
+                manifest.remarks.push(remark.clone());
+            }
+        }
     }
     for table in TABLES {
         let place = out.join(table.name);

@@ -21,6 +21,10 @@ export function variants({ comparison }: Report): HTMLElement[] {
     h("h2", { id: "variants-title" }, "Variants"),
     h("p", { class: "note" }, how(comparison)),
   );
+  if (comparison.remarks.length > 0)
+    section.append(
+      h("ul", { class: "remarks" }, ...comparison.remarks.map((remark) => h("li", {}, remark))),
+    );
   if (comparison.variants.length === 0)
     section.append(
       h(

@@ -5,6 +5,7 @@ test("each variant has its verdict in a sentence and its ratios in a table", asy
   const section = page.getByRole("region", { name: "Variants", exact: true });
   await expect(section).toContainText("95 % intervals from a bootstrap of 10,000 resamples");
   await expect(section).toContainText("1 run cut short");
+  await expect(section.getByRole("listitem")).toHaveText(/not measured: this machine has no PMU$/);
   await expect(section.getByRole("heading", { level: 3 })).toHaveText([
     /^throughput valve: 12 % \(8\.1 to 16\) more requests\/s than none/,
     /^fixed: .* too few for an interval/,

@@ -25,7 +25,7 @@ const fn lower(name: &'static str, unit: &'static str, meaning: &'static str) ->
 }
 
 /// Every figure, in the order in which they are shown. All are of the measured phases alone.
-pub const METRICS: [Metric; 26] = [
+pub const METRICS: [Metric; 29] = [
     lower(
         "client_time",
         "s",
@@ -55,6 +55,13 @@ pub const METRICS: [Metric; 26] = [
     lower("migrations_per_request", "count", "moves of the node's threads from one CPU to another, by request"),
     lower("run_queue_per_request", "µs", "time that threads of the node were ready and waited for a CPU, by request"),
     lower("cpu_per_request", "µs", "CPU time of the node by request"),
+    lower("cycles_per_request", "count", "cycles of the CPUs that the node's threads took, by request"),
+    lower("instructions_per_request", "count", "instructions of the node's threads, by request"),
+    lower(
+        "cache_misses_per_request",
+        "count",
+        "accesses of the node that the last-level cache did not have, by request",
+    ),
     lower(
         "disk_bytes",
         "B",

@@ -6,9 +6,12 @@
 
 mod bootstrap;
 mod metric;
+mod remarks;
 mod run;
 mod sentence;
 mod verdict;
+
+pub(crate) use remarks::not_counted;
 
 pub use metric::{Better, METRICS, Metric};
 pub use run::MeasuredRun;
@@ -54,6 +57,8 @@ pub struct Comparison {
     pub margin: f64,
     /// Runs of variants that were cut short, and are in nothing here.
     pub cut_short: usize,
+    /// What can't be concluded, and what was not measured, in sentences.
+    pub remarks: Vec<String>,
     pub variants: Vec<Side>,
     /// What each run came to.
     #[serde(skip)]
@@ -122,6 +127,7 @@ pub fn judge(engine: &Engine, options: &CompareOptions) -> Result<Option<Compari
         .collect();
     let mut comparison = Comparison::new(baseline, "block", Design::Paired, sides, options);
     comparison.cut_short = found.cut_short;
+    comparison.remarks = remarks::of([engine])?;
     comparison.runs = found.runs;
     Ok(Some(comparison))
 }
@@ -141,6 +147,7 @@ pub fn compare(
     let sides =
         vec![side(variant, (&other.iter().collect::<Vec<_>>(), &base.iter().collect::<Vec<_>>()), design, options)];
     let mut comparison = Comparison::new(baseline.to_string(), "recording", design, sides, options);
+    comparison.remarks = remarks::of(baselines.iter().chain(variants))?;
     comparison.runs = base.into_iter().chain(other).collect();
     Ok(comparison)
 }
@@ -204,6 +211,7 @@ impl Comparison {
             resamples: RESAMPLES,
             margin: options.margin,
             cut_short: 0,
+            remarks: Vec::new(),
             variants,
             runs: Vec::new(),
         }

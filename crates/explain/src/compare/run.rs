@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::engine::Engine;
 use crate::percentiles::quantile_of_sorted;
-use crate::query::{self, Value};
+use crate::query::{self, Value, within};
 use crate::requests::{Request, Requests};
 use crate::timeline::{Interval, merge};
 use std::collections::BTreeMap;
@@ -179,6 +179,14 @@ fn of_nodes(
         let total = first(cost.numbers_or_null(column)?);
         figures.extend(total.map(|total| (name, total / unit / requests)));
     }
+    let counted = filled(&query::COUNTER_COST, "time_ns")?;
+    for (name, column) in [
+        ("cycles_per_request", "cycles"),
+        ("instructions_per_request", "instructions"),
+        ("cache_misses_per_request", "cache_misses"),
+    ] {
+        figures.extend(first(counted.numbers_or_null(column)?).map(|total| (name, total / requests)));
+    }
     let in_node = first(filled(&query::TIME_IN_NODE, "start_ns")?.numbers_or_null("time_in_node_ms")?);
     figures.extend(in_node.map(|ms| ("time_in_node", ms)));
     of_tables(engine, busy, figures)?;
@@ -238,9 +246,4 @@ fn gc_share(engine: &Engine, busy: &[Interval]) -> Result<Option<f64>, Error> {
     let nodes: usize = engine.manifests().iter().map(|manifest| manifest.nodes.len()).sum();
     let lived_ns = busy.iter().map(Interval::length).sum::<i64>() * nodes.max(1) as i64;
     Ok(Some(stood_ns as f64 / lived_ns as f64))
-}
-
-fn within(time: &str, windows: &[Interval]) -> String {
-    let each = |window: &Interval| format!("{time} > {} AND {time} <= {}", window.start, window.end);
-    format!("({})", windows.iter().map(each).collect::<Vec<_>>().join(" OR "))
 }

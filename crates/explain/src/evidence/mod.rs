@@ -2,6 +2,7 @@
 
 mod attribution;
 mod cause;
+mod counted;
 mod coverage;
 mod crowding;
 mod governed;
@@ -11,6 +12,7 @@ mod pools;
 mod stops;
 
 pub(crate) use cause::{Cause, CauseKind, EXCESS_BOUND, StopTotals};
+pub(crate) use counted::{COUNTERS, Counted, CountedGroup};
 pub(crate) use coverage::Coverage;
 pub(crate) use crowding::Crowding;
 pub(crate) use governed::{Governed, Metered};
@@ -55,6 +57,8 @@ pub(crate) struct Evidence {
     pub(crate) io: Io,
     /// None where no request was seen on the wire.
     pub(crate) origin: Option<Origin>,
+    /// None where nobody counted.
+    pub(crate) counted: Option<Counted>,
     /// None where nothing is lost by more requests in flight.
     pub(crate) crowding: Option<Crowding>,
     pub(crate) governed: Vec<Governed>,
@@ -95,6 +99,7 @@ impl Evidence {
             (true, Some(hull)) => Origin::load(engine, hull, judged.threshold_ns)?,
             _ => None,
         };
+        let counted = Counted::load(engine, &judged)?;
         let baseline = baseline_runs(engine)?;
         let crowding = Crowding::find(&requests, &phases, baseline.as_deref());
         let span = requests.span().unwrap_or_else(|| of_manifests(engine));
@@ -114,6 +119,7 @@ impl Evidence {
             coverage,
             io,
             origin,
+            counted,
             crowding,
             governed: Governed::load(engine)?,
             metered: Metered::load(engine)?,

@@ -12,6 +12,7 @@
 
 mod background;
 mod client_stall;
+mod cpu_cost;
 mod cpu_saturation;
 mod crowding;
 mod errors;
@@ -101,6 +102,7 @@ const CHECKS: &[&dyn Check] = &[
     &pool_queue::PoolQueue,
     &latency_origin::LatencyOrigin,
     &read_amplification::ReadAmplification,
+    &cpu_cost::CpuCost,
     &errors::Errors,
     &governed::Valves,
     &governed::Probes,

@@ -4,7 +4,7 @@ use crate::world::{MS, NODE, Random, S, T0};
 use helenus_explain::{
     CompareOptions, Comparison, Engine, Explanation, Options, Ratio, Report, Side, Verdict, compare, explain, judge,
 };
-use helenus_recording::{Manifest, Recorder, Recording, rows};
+use helenus_recording::{Manifest, Recorder, Recording, SourceFacts, rows};
 use tempfile::TempDir;
 
 /// A variant: how long its requests take beside those of the baseline, and how many of 1000 fail.
@@ -253,6 +253,68 @@ fn nodes_that_nobody_changes_have_figures_of_their_own() {
     assert_eq!((ratio("disk_bytes"), ratio("peers_disk_bytes")), (0.5, 1.0));
     assert_eq!((ratio("sstables_per_read"), ratio("peers_sstables_per_read")), (0.5, 1.0));
     assert_eq!(figure(of(&comparison, "quick"), "disk_bytes").baseline, 1e9);
+}
+
+#[test]
+fn what_the_cpus_counted_is_a_figure_and_what_they_could_not_is_said() {
+    let folder = TempDir::new().unwrap();
+    let recording = |name: &str, cycles: Option<i64>| {
+        let path = folder.path().join(name);
+        let mut manifest = Manifest::new(name, "helenus load");
+        let note = if cycles.is_some() { "" } else { "cycles are not measured: this machine has no PMU" };
+        manifest.sources.push(SourceFacts {
+            name: "counters".into(),
+            node: NODE.into(),
+            note: note.into(),
+            ..SourceFacts::default()
+        });
+        manifest.remarks.push("with 2 CPUs nothing can be concluded".into());
+        let recorder = Recorder::create(&path, manifest).unwrap();
+        let mut now = T0;
+        phase(&recorder, &mut now, (true, 400), &mut |_| 1.0);
+        recorder.append(rows::CounterSample {
+            time_ns: T0 + 100 * MS,
+            node: NODE,
+            thread_group: "ReadStage",
+            cpu_ns: MS,
+            cycles,
+            instructions: cycles.map(|cycles| 2 * cycles),
+            cache_misses: cycles.map(|cycles| cycles / 100),
+            enabled_ns: cycles.map(|_| 4 * MS),
+            running_ns: cycles.map(|_| 3 * MS),
+            ..rows::CounterSample::default()
+        });
+        recorder.close().unwrap();
+        Engine::open(&[Recording::open(&path).unwrap()]).unwrap()
+    };
+    let cost = |engine: &Engine| {
+        let findings = explain(engine, &Options::default()).unwrap().findings;
+        findings.into_iter().find(|finding| finding.finding == "cpu-cost").unwrap()
+    };
+    let found = cost(&recording("costs", Some(400_000)));
+    for text in ["1,000 cycles", "2,000 instructions (2.00 per cycle)", "10 misses"] {
+        assert!(found.title.contains(text), "{text} is not in {}", found.title);
+    }
+    assert!(
+        found.detail.contains("ReadStage 100 % of the cycles") && found.detail.contains("75 % of the time"),
+        "{}",
+        found.detail
+    );
+    let found = cost(&recording("costs-unknown", None));
+    assert!(found.title.contains("not measured") && found.detail.contains("no PMU"), "{found:?}");
+    let compared = |a: Engine, b: Engine| compare(("a", &[a]), ("b", &[b]), &CompareOptions::default()).unwrap();
+    let with = compared(recording("a", Some(400_000)), recording("b", Some(800_000)));
+    for (metric, truth) in
+        [("cycles_per_request", 1000.0), ("instructions_per_request", 2000.0), ("cache_misses_per_request", 10.0)]
+    {
+        let ratio = figure(&with.variants[0], metric);
+        assert_eq!((ratio.baseline, ratio.variant, ratio.ratio), (truth, 2.0 * truth, Some(2.0)), "{metric}");
+    }
+    assert_eq!(with.remarks.len(), 2, "{:?}", with.remarks);
+    assert!(with.remarks[0].contains("2 CPUs") && with.remarks[1].contains("75 % of the time"), "{:?}", with.remarks);
+    let without = compared(recording("c", None), recording("d", None));
+    assert!(without.variants[0].metrics.iter().all(|ratio| ratio.metric.name != "cycles_per_request"));
+    assert_eq!(without.remarks[1], format!("{NODE}: cycles are not measured: this machine has no PMU"));
 }
 
 #[test]

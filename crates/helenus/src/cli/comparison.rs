@@ -20,6 +20,12 @@ pub fn print(out: &mut impl Write, comparison: &Comparison) -> Result<()> {
         }
         writeln!(out, "{}", table(side, comparison))?;
     }
+    if !comparison.remarks.is_empty() {
+        writeln!(out, "\n{}", terminal::bold("To keep in mind"))?;
+    }
+    for remark in &comparison.remarks {
+        writeln!(out, "- {remark}")?;
+    }
     if comparison.cut_short > 0 {
         terminal::warn(format_args!("runs that were cut short and are in nothing here: {}", comparison.cut_short));
     }

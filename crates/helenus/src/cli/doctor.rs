@@ -47,6 +47,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         page_cache(),
         wire(),
         scheduling(),
+        counters(),
         cpus(),
         descriptors(),
     ];
@@ -220,6 +221,21 @@ fn scheduling() -> Check {
     }
 }
 
+fn counters() -> Check {
+    let what = "cycles, instructions and cache misses of threads";
+    match helenus_observe::countable() {
+        Ok(countable) => match countable.without {
+            None => check(what, State::Works, "the PMU of this machine, user mode and kernel", ""),
+            Some(missing) if countable.has_pmu() => check(what, State::Degraded, missing.reason, &missing.way_out),
+            Some(missing) => {
+                let found = format!("{}; page faults, switches and migrations can be counted", missing.reason);
+                check(what, State::Missing, found, &missing.way_out)
+            }
+        },
+        Err(missing) => check(what, State::Missing, missing.reason, &missing.way_out),
+    }
+}
+
 fn cpus() -> Check {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let found = format!("{cpus} CPUs for this process");
@@ -231,7 +247,7 @@ fn descriptors() -> Check {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the pointer is to an rlimit of ours.
     unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
-    // Two for each thread of a node, which has some hundreds to some thousands.
+    // Two for each thread of a node, which has some hundreds to some thousands, and eight more where they are counted.
     let enough = limit.rlim_max >= 8192;
     let state = if enough { State::Works } else { State::Degraded };
     check("open files", state, format!("{} at most", limit.rlim_max), "ulimit -Hn 65536")

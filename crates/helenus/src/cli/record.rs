@@ -29,7 +29,8 @@ use std::time::{Duration, Instant};
   helenus record --node 127.0.0.1 --syscalls summary --for 60s
   helenus record --node 127.0.0.1 --syscalls full --calls fsync,fdatasync,pread64 --for 60s
   helenus record --node 127.0.0.1 --wire on --for 60s
-  helenus record --node 127.0.0.1 --sched on --off-cpu-above 5ms --for 60s")]
+  helenus record --node 127.0.0.1 --sched on --off-cpu-above 5ms --for 60s
+  helenus record --node 127.0.0.1 --counters on --for 60s")]
 pub struct Arguments {
     /// A node, by its CQL address (may be given again)
     #[arg(long = "node", value_name = "ADDRESS[:PORT]", required_unless_present = "pids")]
@@ -77,6 +78,10 @@ pub struct Arguments {
     /// With --sched on: also record where in the kernel the thread was
     #[arg(long)]
     off_cpu_stacks: bool,
+    /// Count what threads cost the CPUs: cycles, instructions and cache misses where the machine has a PMU, page faults and
+    /// switches everywhere
+    #[arg(long, value_name = "MODE", default_value = "off")]
+    counters: Switch,
     /// When the recording has this size on the disk, such as 2GiB, there are no more rows of calls, stacks, requests on the wire and
     /// times off the CPU; they are counted, and the rest goes on
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -277,6 +282,7 @@ fn record(
         page_cache: arguments.syscalls != Syscalls::Off,
         wire: arguments.wire == Switch::On,
         sched: arguments.sched_options(),
+        counters: arguments.counters == Switch::On,
         ..Options::default()
     };
     let mut steps = terminal::Steps::new();

@@ -10,7 +10,7 @@ const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 const CAP_BPF: u32 = 39;
 
-/// Why a source that needs programs in the kernel can't be had here.
+/// Why a source that needs the kernel's leave or a machine's means can't be had here, or not whole.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}; {way_out}")]
 pub struct Missing {

@@ -4,7 +4,8 @@ use super::{Followed, Losses, Missing, Sums, map, pids, refused, ring};
 use helenus_recording::Recorder;
 use helenus_recording::rows::SourceReport;
 use libbpf_rs::{Link, MapCore, MapHandle, Object, RingBuffer};
-use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
+use perf_event::Counter;
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::time::Duration;
 
 /// Programs that follow processes, tell in a ring buffer what they see, and count. They go when this is dropped.
@@ -50,11 +51,11 @@ impl<const REASONS: usize> Programs<REASONS> {
     }
 
     /// Begins to follow processes with the one program, which runs at every tick of some clocks.
-    pub(crate) fn attach_to(&mut self, clocks: Vec<OwnedFd>, followed: &[u32]) -> Result<(), Missing> {
+    pub(crate) fn attach_to(&mut self, clocks: Vec<Counter>, followed: &[u32]) -> Result<(), Missing> {
         self.try_attach_to(clocks, followed).map_err(refused)
     }
 
-    fn try_attach_to(&mut self, clocks: Vec<OwnedFd>, followed: &[u32]) -> libbpf_rs::Result<()> {
+    fn try_attach_to(&mut self, clocks: Vec<Counter>, followed: &[u32]) -> libbpf_rs::Result<()> {
         if let Some(program) = self.object.progs_mut().next() {
             for clock in clocks {
                 self.links.push(program.attach_perf_event(clock.as_raw_fd())?);

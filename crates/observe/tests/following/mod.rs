@@ -100,13 +100,21 @@ pub struct Watch {
 impl Watch {
     /// Of processes by their node and pid, with a source that has to be there.
     pub fn start(processes: &[(&str, u32)], options: &Options, needed: &str) -> Watch {
+        let (watch, said) = Watch::start_and_hear(processes, options, needed);
+        assert_eq!(said, None);
+        watch
+    }
+
+    /// Of processes by their node and pid, and what is said of a source that can't have all that it wants.
+    pub fn start_and_hear(processes: &[(&str, u32)], options: &Options, of: &str) -> (Watch, Option<String>) {
         let (folder, recorder, watched) = new_recording(processes);
         let (events, heard) = channel();
         let observation = Observation::start(&recorder, &watched, options, &events).unwrap();
-        for event in heard.try_iter() {
-            assert!(!matches!(&event, Event::Degraded { source, .. } if *source == needed), "{event:?}");
-        }
-        Watch { recorder, observation, folder }
+        let said = heard.try_iter().find_map(|event| match event {
+            Event::Degraded { source, reason, .. } if source == of => Some(reason),
+            _ => None,
+        });
+        (Watch { recorder, observation, folder }, said)
     }
 
     pub fn end(self) -> Ended {
@@ -177,10 +185,15 @@ impl Ended {
         rows
     }
 
-    /// What a source captured, what it lost, and why.
+    /// What a source captured by eBPF, what it lost, and why.
     pub fn source(&self, source: &str) -> (i64, i64, Vec<String>) {
+        self.source_by("ebpf", source)
+    }
+
+    /// What a source captured by its provider, what it lost, and why.
+    pub fn source_by(&self, provider: &str, source: &str) -> (i64, i64, Vec<String>) {
         let reports: Vec<Row> = self.rows("sources").into_iter().filter(|row| row.text("source") == source).collect();
-        assert!(reports.iter().all(|row| row.text("provider") == "ebpf" && row.numbers.contains_key("cpu_ns")));
+        assert!(reports.iter().all(|row| row.text("provider") == provider && row.numbers.contains_key("cpu_ns")));
         let sum = |column: &str| reports.iter().map(|row| row.number(column)).sum();
         let reasons = reports.iter().map(|row| row.text("lost_reason").to_string()).filter(|text| !text.is_empty());
         (sum("captured"), sum("lost"), reasons.collect())

@@ -3,94 +3,97 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "562fc4c2df1a6a1e";
+  public static final String FINGERPRINT = "433fd3b69a54ed47";
 
   /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
   public static final int CLIENT_REQUESTS = 0;
 
+  /** What the kernel and the CPUs counted of a node's threads, added up by thread group: one row per interval and group that ran. Threads that came and went between two looks are not in it; sources says how much CPU time that was. */
+  public static final int COUNTERS = 1;
+
   /** What each CPU of the machine did in an interval, from /proc/stat. */
-  public static final int CPUS = 1;
+  public static final int CPUS = 2;
 
   /** What explain found, most important first. */
-  public static final int FINDINGS = 2;
+  public static final int FINDINGS = 3;
 
   /** Interrupts that each CPU of the machine served in an interval, from /proc/interrupts and /proc/softirqs. An interrupt that did not come in the interval has no row. */
-  public static final int INTERRUPTS = 3;
+  public static final int INTERRUPTS = 4;
 
   /** Named stretches of time on the clock of the recording, such as the phases of a load. */
-  public static final int MARKS = 4;
+  public static final int MARKS = 5;
 
   /** Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs. */
-  public static final int MIGRATIONS = 5;
+  public static final int MIGRATIONS = 6;
 
   /** Figures of a node as a whole that its advice rests on, by Cassandra's own metrics: caches, dropped messages, coordinated requests, batches, compactions. Read every 5 s; a row when a figure has changed. */
-  public static final int NODE_METRICS = 6;
+  public static final int NODE_METRICS = 7;
 
   /** One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end. */
-  public static final int OFF_CPU = 7;
+  public static final int OFF_CPU = 8;
 
   /** What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT). */
-  public static final int PAGE_CACHE = 8;
+  public static final int PAGE_CACHE = 9;
 
   /** Times in which the JVM of a node stopped its threads. */
-  public static final int PAUSES = 9;
+  public static final int PAUSES = 10;
 
   /** Thread pools of a node, as its own metrics give them. */
-  public static final int POOLS = 10;
+  public static final int POOLS = 11;
 
   /** Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up. */
-  public static final int PROBE_CALLS = 11;
+  public static final int PROBE_CALLS = 12;
 
   /** How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration. */
-  public static final int PROBE_LATENCY = 12;
+  public static final int PROBE_LATENCY = 13;
 
   /** What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up. */
-  public static final int PROBES = 13;
+  public static final int PROBES = 14;
 
   /** One row per request that the load driver sent, as the client saw it. */
-  public static final int REQUESTS = 14;
+  public static final int REQUESTS = 15;
 
   /** What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not. */
-  public static final int RESULTS = 15;
+  public static final int RESULTS = 16;
 
   /** Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these. */
-  public static final int RUN_QUEUE = 16;
+  public static final int RUN_QUEUE = 17;
 
   /** What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample. */
-  public static final int SAMPLES = 17;
+  public static final int SAMPLES = 18;
 
   /** How a node, its JVM and its disks are set up: every setting once at the start, and again when it has changed. Of Cassandra's own settings those that say something of performance; none that holds a secret. */
-  public static final int SETTINGS = 18;
+  public static final int SETTINGS = 19;
 
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
-  public static final int SOURCES = 19;
+  public static final int SOURCES = 20;
 
   /** The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
-  public static final int STACKS = 20;
+  public static final int STACKS = 21;
 
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
-  public static final int STALLS = 21;
+  public static final int STALLS = 22;
 
   /** System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these. */
-  public static final int SYSCALL_SUMMARY = 22;
+  public static final int SYSCALL_SUMMARY = 23;
 
   /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
-  public static final int SYSCALLS = 23;
+  public static final int SYSCALLS = 24;
 
   /** What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out. */
-  public static final int TABLE_FACTS = 24;
+  public static final int TABLE_FACTS = 25;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 25;
+  public static final int TABLE_STATS = 26;
 
   /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 26;
+  public static final int THREADS = 27;
 
   /** What the valves of a node measured and decided: one row per window. */
-  public static final int VALVES = 27;
+  public static final int VALVES = 28;
 
   /** One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second. */
-  public static final int WIRE = 28;
+  public static final int WIRE = 29;
 
   private Tables() {}
 
@@ -109,6 +112,39 @@ public final class Tables {
     rows.string(kind);
     rows.int64(count);
     rows.int64(totalNs);
+  }
+
+  public static void counterSample(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String threadGroup,
+      long cpuNs,
+      long pageFaults,
+      Long contextSwitches,
+      Long migrations,
+      Long cycles,
+      Long instructions,
+      Long cacheReferences,
+      Long cacheMisses,
+      Long enabledNs,
+      Long runningNs) {
+    rows.row(COUNTERS);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(threadGroup);
+    rows.int64(cpuNs);
+    rows.int64(pageFaults);
+    rows.nullableInt64(contextSwitches);
+    rows.nullableInt64(migrations);
+    rows.nullableInt64(cycles);
+    rows.nullableInt64(instructions);
+    rows.nullableInt64(cacheReferences);
+    rows.nullableInt64(cacheMisses);
+    rows.nullableInt64(enabledNs);
+    rows.nullableInt64(runningNs);
   }
 
   public static void cpuSample(

@@ -1,0 +1,82 @@
+//! What the CPUs counted of the nodes' threads while the judged requests were served.
+
+use crate::association::Judged;
+use crate::engine::Engine;
+use crate::query::{self, Value, within};
+use crate::timeline::Interval;
+use crate::{Error, compare};
+use serde::Serialize;
+
+/// The source of it, by its name in the manifest.
+pub(crate) const COUNTERS: &str = "counters";
+
+#[derive(Debug, Default)]
+pub(crate) struct Counted {
+    /// Most cycles first.
+    pub(crate) groups: Vec<CountedGroup>,
+    /// What could not be counted, and why, in sentences.
+    pub(crate) notes: Vec<String>,
+    pub(crate) query: String,
+}
+
+/// Sums of a thread group. None where the machine has no counters for them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(crate) struct CountedGroup {
+    pub(crate) thread_group: String,
+    pub(crate) cycles: Option<f64>,
+    pub(crate) instructions: Option<f64>,
+    pub(crate) cache_misses: Option<f64>,
+}
+
+impl Counted {
+    /// None where nobody counted.
+    pub(crate) fn load(engine: &Engine, judged: &Judged) -> Result<Option<Counted>, Error> {
+        if engine.manifests().iter().all(|manifest| manifest.sources.iter().all(|source| source.name != COUNTERS)) {
+            return Ok(None);
+        }
+        let windows: Vec<Interval> = judged.stretches.iter().map(|stretch| stretch.window).collect();
+        let during = if windows.is_empty() { "true".to_string() } else { within("time_ns", &windows) };
+        let query = query::COUNTER_GROUPS.fill(&[("filter", Value::Condition(&during))]);
+        let rows = engine.sql(&query)?;
+        let numbers = |name| rows.numbers_or_null(name);
+        let (cycles, instructions) = (numbers("cycles")?, numbers("instructions")?);
+        let misses = numbers("cache_misses")?;
+        let group = |(row, thread_group)| CountedGroup {
+            thread_group,
+            cycles: cycles[row],
+            instructions: instructions[row],
+            cache_misses: misses[row],
+        };
+        let groups = rows.texts("thread_group")?.into_iter().enumerate().map(group).collect();
+        Ok(Some(Counted { groups, notes: compare::not_counted(engine)?, query }))
+    }
+
+    /// All groups together.
+    pub(crate) fn total(&self) -> CountedGroup {
+        let sum = |of: fn(&CountedGroup) -> Option<f64>| {
+            let counts: Vec<f64> = self.groups.iter().filter_map(of).collect();
+            (!counts.is_empty()).then(|| counts.iter().sum())
+        };
+        CountedGroup {
+            thread_group: String::new(),
+            cycles: sum(|group| group.cycles),
+            instructions: sum(|group| group.instructions),
+            cache_misses: sum(|group| group.cache_misses),
+        }
+    }
+}
+
+impl CountedGroup {
+    pub(crate) fn instructions_per_cycle(&self) -> Option<f64> {
+        self.instructions
+            .zip(self.cycles)
+            .filter(|(_, cycles)| *cycles > 0.0)
+            .map(|(instructions, cycles)| instructions / cycles)
+    }
+
+    /// Of a thousand instructions.
+    pub(crate) fn misses_per_1000(&self) -> Option<f64> {
+        let both = self.cache_misses.zip(self.instructions).filter(|(_, instructions)| *instructions > 0.0);
+        both.map(|(misses, instructions)| misses / instructions * 1e3)
+    }
+}

@@ -1,0 +1,259 @@
+//! What the kernel and the CPUs count of a node's threads: page faults, switches, moves; cycles, instructions and cache
+//! misses where the machine has counters for them (a PMU).
+//!
+//! A thread has counters of its own from when the sampler first sees it. They are not inherited by the threads that it
+//! makes: these would count for its group, and once more by counters of their own. What threads did before they were seen is
+//! missing instead, and known: the process's own clock has the CPU time of all.
+
+mod machine;
+mod thread;
+
+pub use machine::{Countable, countable};
+
+use crate::threads::Threads;
+use crate::{Event, Events, Missing, Watched};
+use helenus_recording::rows::{CounterSample, SourceReport};
+use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use thread::{Counts, ThreadCounters};
+
+pub(crate) const SOURCE: &str = "counters";
+/// From this share of the process's CPU time on it is said that threads came and went uncounted.
+const UNSEEN_SHARE: f64 = 0.01;
+
+/// The counters of a process's threads.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    node: String,
+    countable: Countable,
+    threads: HashMap<i64, Counted>,
+    /// What was counted since the last rows, by thread group.
+    groups: BTreeMap<String, Counts>,
+    process: Option<ProcessClock>,
+    last_ns: i64,
+    cpu_ns: i64,
+    captured: i64,
+    /// Threads that can't be counted, though they are there: they are not tried again.
+    refused: HashMap<i64, String>,
+}
+
+#[derive(Debug)]
+struct Counted {
+    group: String,
+    counters: ThreadCounters,
+}
+
+/// The CPU time of a process, those of its threads that have ended included.
+#[derive(Debug)]
+struct ProcessClock {
+    clock: libc::clockid_t,
+    last_ns: i64,
+}
+
+impl Counters {
+    /// Begins to count the threads of a process. Where nothing can be counted, or less than all, that is told.
+    pub(crate) fn start(
+        recorder: &Recorder,
+        watched: &Watched,
+        threads: &Threads,
+        events: &Events,
+    ) -> Option<Counters> {
+        let node = watched.node.clone();
+        let counters = Counters::try_start(recorder, watched, threads);
+        let (provider, note) = match &counters {
+            Ok(counters) => (provider(&counters.countable), note(&counters.countable)),
+            Err(missing) => ("none", format!("nothing is counted of threads: {missing}")),
+        };
+        if !note.is_empty() {
+            // The one who listened may have had enough.
+            let _ = events.send(Event::Degraded { node: node.clone(), source: SOURCE, reason: note.clone() });
+        }
+        let facts = SourceFacts { name: SOURCE.into(), node, provider: provider.into(), note };
+        // A manifest that can't be written is what the rows of the recorder itself tell about.
+        let _ = recorder.update_manifest(|manifest| manifest.sources.push(facts));
+        counters.ok()
+    }
+
+    fn try_start(recorder: &Recorder, watched: &Watched, threads: &Threads) -> Result<Counters, Missing> {
+        let mut counters = Counters {
+            node: watched.node.clone(),
+            countable: countable()?,
+            threads: HashMap::new(),
+            groups: BTreeMap::new(),
+            process: ProcessClock::of(watched.pid),
+            last_ns: recorder.clock().now_ns(),
+            cpu_ns: 0,
+            captured: 0,
+            refused: HashMap::new(),
+        };
+        counters.follow(threads);
+        match counters.refused.values().next() {
+            Some(error) if counters.threads.is_empty() => Err(Missing::new(
+                format!("the kernel does not let those of pid {} be counted: {error}", watched.pid),
+                "run it as root, or as the user of the process",
+            )),
+            _ => Ok(counters),
+        }
+    }
+
+    /// Counts the threads that have come, and takes what those counted that have ended or have another name now.
+    pub(crate) fn follow(&mut self, threads: &Threads) {
+        let before_ns = cpu_time_of_this_thread_ns();
+        let mut ended: Vec<i64> = Vec::new();
+        for (tid, counted) in &mut self.threads {
+            match threads.group(*tid) {
+                Some(group) if group == counted.group => continue,
+                Some(group) => {
+                    take(counted, &mut self.groups);
+                    counted.group = group.to_string();
+                }
+                None => {
+                    take(counted, &mut self.groups);
+                    ended.push(*tid);
+                }
+            }
+        }
+        for tid in ended {
+            self.threads.remove(&tid);
+        }
+        self.refused.retain(|tid, _| threads.group(*tid).is_some());
+        for (tid, group) in threads.groups() {
+            if self.threads.contains_key(&tid) || self.refused.contains_key(&tid) {
+                continue;
+            }
+            match i32::try_from(tid)
+                .map_err(io::Error::other)
+                .and_then(|tid| ThreadCounters::open(tid, &self.countable))
+            {
+                Ok(counters) => {
+                    self.threads.insert(tid, Counted { group: group.to_string(), counters });
+                }
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                Err(error) => {
+                    self.refused.insert(tid, error.to_string());
+                }
+            }
+        }
+        self.cpu_ns += cpu_time_of_this_thread_ns() - before_ns;
+    }
+
+    /// Writes what was counted since the last call, and what was not.
+    pub(crate) fn report(&mut self, recorder: &Recorder) {
+        let before_ns = cpu_time_of_this_thread_ns();
+        let time_ns = recorder.clock().now_ns();
+        let interval_ns = time_ns - std::mem::replace(&mut self.last_ns, time_ns);
+        for counted in self.threads.values_mut() {
+            take(counted, &mut self.groups);
+        }
+        let process_ns = self.process.as_mut().and_then(ProcessClock::more_ns);
+        let mut counted_ns = 0;
+        for (group, counts) in std::mem::take(&mut self.groups) {
+            if counts == Counts::default() {
+                continue;
+            }
+            let row = row(&counts, &self.countable);
+            counted_ns += row.cpu_ns;
+            self.captured += 1;
+            recorder.append(CounterSample { time_ns, interval_ns, node: &self.node, thread_group: &group, ..row });
+        }
+        let unseen_ns = process_ns.map_or(0, |process_ns| (process_ns - counted_ns).max(0));
+        self.cpu_ns += cpu_time_of_this_thread_ns() - before_ns;
+        recorder.append(SourceReport {
+            time_ns,
+            interval_ns,
+            source: SOURCE,
+            node: &self.node,
+            provider: provider(&self.countable),
+            captured: std::mem::take(&mut self.captured),
+            lost: i64::try_from(self.refused.len()).unwrap_or(i64::MAX),
+            lost_reason: &self.less_than_well(unseen_ns, counted_ns),
+            cpu_ns: Some(std::mem::take(&mut self.cpu_ns)),
+        });
+    }
+
+    /// What went less than well, in a sentence.
+    fn less_than_well(&self, unseen_ns: i64, counted_ns: i64) -> String {
+        let mut said = Vec::new();
+        if let Some(error) = self.refused.values().next() {
+            said.push(format!("threads that can't be counted: {error}"));
+        }
+        let share = unseen_ns as f64 / (unseen_ns + counted_ns).max(1) as f64;
+        if share >= UNSEEN_SHARE {
+            said.push(format!(
+                "{:.1} ms of CPU time, {:.1} %, were of threads before they were seen",
+                unseen_ns as f64 / 1e6,
+                share * 100.0
+            ));
+        }
+        said.extend(Some(note(&self.countable)).filter(|note| !note.is_empty()));
+        said.join("; ")
+    }
+}
+
+/// Adds what a thread counted since it was asked last.
+fn take(counted: &mut Counted, groups: &mut BTreeMap<String, Counts>) {
+    // The kernel keeps no counters from us that it gave: without an answer there was nothing.
+    let Ok(more) = counted.counters.more() else { return };
+    match groups.get_mut(&counted.group) {
+        Some(counts) => *counts += more,
+        None => {
+            groups.insert(counted.group.clone(), more);
+        }
+    }
+}
+
+fn row(counts: &Counts, countable: &Countable) -> CounterSample<'static> {
+    let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    let [clock, faults, switches, migrations] = counts.software.values.map(number);
+    let in_kernel = |value| Some(value).filter(|_| !countable.user_only);
+    let hardware = counts.hardware.scaled().filter(|_| countable.has_pmu());
+    let of_cpu = |position: usize| Some(hardware?[position]).filter(|_| countable.counters[position]);
+    let time = |ns: u64| Some(number(ns)).filter(|_| countable.has_pmu());
+    CounterSample {
+        cpu_ns: clock,
+        page_faults: faults,
+        context_switches: in_kernel(switches),
+        migrations: in_kernel(migrations),
+        cycles: of_cpu(0),
+        instructions: of_cpu(1),
+        cache_references: of_cpu(2),
+        cache_misses: of_cpu(3),
+        enabled_ns: time(counts.hardware.enabled_ns),
+        running_ns: time(counts.hardware.running_ns),
+        ..CounterSample::default()
+    }
+}
+
+fn provider(countable: &Countable) -> &'static str {
+    if countable.has_pmu() { "perf" } else { "perf-software" }
+}
+
+/// What is not counted, and why; empty where all is.
+fn note(countable: &Countable) -> String {
+    match &countable.without {
+        None => String::new(),
+        Some(missing) if countable.has_pmu() => format!("not all is counted: {missing}"),
+        Some(missing) => format!("cycles, instructions and cache misses are not measured: {missing}"),
+    }
+}
+
+impl ProcessClock {
+    fn of(pid: u32) -> Option<ProcessClock> {
+        let mut clock: libc::clockid_t = 0;
+        // SAFETY: the pointer is to a clock of ours, and the kernel is asked for no more than its number.
+        let found = unsafe { libc::clock_getcpuclockid(libc::pid_t::try_from(pid).ok()?, &raw mut clock) };
+        let mut clock = (found == 0).then_some(ProcessClock { clock, last_ns: 0 })?;
+        clock.more_ns()?;
+        Some(clock)
+    }
+
+    /// CPU time since the last call; None when the process has ended.
+    fn more_ns(&mut self) -> Option<i64> {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the time is written into `time`, which outlives the call.
+        let read = unsafe { libc::clock_gettime(self.clock, &raw mut time) };
+        let now_ns = (read == 0).then_some(time.tv_sec * 1_000_000_000 + time.tv_nsec)?;
+        Some(now_ns - std::mem::replace(&mut self.last_ns, now_ns))
+    }
+}

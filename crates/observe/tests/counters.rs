@@ -1,0 +1,163 @@
+//! What is counted of real threads, beside what /proc says of the same.
+//!
+//! They need root and python3. Cycles and cache misses are counted where the machine has a PMU; where it has none, that is
+//! what is tested.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+// Other tests need more of it.
+#[allow(dead_code)]
+mod following;
+
+use following::{Program, Row, Watch, without_capabilities};
+use helenus_observe::{Options, countable};
+
+/// What /proc says of the first thread of a process.
+#[derive(Debug, Clone, Copy)]
+struct Proc {
+    cpu_ns: i64,
+    page_faults: i64,
+    switches: i64,
+    migrations: i64,
+}
+
+impl Proc {
+    fn read(pid: u32) -> Proc {
+        let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/{file}")).unwrap();
+        let first = |text: &str| text.split_whitespace().next().unwrap().parse::<i64>().unwrap();
+        let sched = read("sched");
+        let of = |name: &str| {
+            let line = sched.lines().find(|line| line.starts_with(name)).unwrap();
+            line.rsplit(':').next().unwrap().trim().parse::<i64>().unwrap()
+        };
+        let stat = read("stat");
+        let after_name: Vec<&str> = stat[stat.rfind(')').unwrap() + 2..].split_whitespace().collect();
+        // minflt and majflt.
+        let faults = |field: usize| after_name[field].parse::<i64>().unwrap();
+        Proc {
+            cpu_ns: first(&read("schedstat")),
+            page_faults: faults(7) + faults(9),
+            switches: of("nr_switches"),
+            migrations: of("se.nr_migrations"),
+        }
+    }
+}
+
+fn options() -> Options {
+    Options { counters: true, ..Options::default() }
+}
+
+fn sum(rows: &[Row], column: &str) -> i64 {
+    rows.iter().map(|row| row.number(column)).sum()
+}
+
+/// As the source says of itself here.
+fn provider() -> &'static str {
+    if countable().expect("these tests count in a real kernel").has_pmu() { "perf" } else { "perf-software" }
+}
+
+/// Sleeps, moves to and fro between two CPUs, touches new memory and works.
+const WORK: &str = "
+for i in range(40):
+    os.sched_setaffinity(0, {i % 2})
+    time.sleep(0.005)
+memory = bytearray(40 << 20)
+until = time.monotonic() + 0.4
+while time.monotonic() < until: pass
+time.sleep(0.1)
+";
+
+#[test]
+fn what_is_counted_is_what_proc_says() {
+    let mut program = Program::start(WORK);
+    let pid = program.child.id();
+    let (watch, said) = Watch::start_and_hear(&[("n", pid)], &options(), "counters");
+    let before = Proc::read(pid);
+    program.work();
+    let after = Proc::read(pid);
+    let ended = watch.end();
+    let rows = ended.rows("counters");
+    assert!(rows.iter().all(|row| row.text("thread_group") == "python" && row.number("interval_ns") > 0), "{rows:#?}");
+    for (column, truth) in [
+        ("page_faults", after.page_faults - before.page_faults),
+        ("context_switches", after.switches - before.switches),
+        ("migrations", after.migrations - before.migrations),
+    ] {
+        let counted = sum(&rows, column);
+        assert!(truth >= 30, "{column}: {truth} is too few to tell");
+        // It may be counted a moment longer than it was looked at: it says that it is done, and waits.
+        assert!((truth..=truth + 4).contains(&counted), "{column}: {counted} and not {truth}");
+    }
+    let (cpu_ns, truth_ns) = (sum(&rows, "cpu_ns"), after.cpu_ns - before.cpu_ns);
+    assert!((cpu_ns - truth_ns).abs() <= truth_ns / 50 + 2_000_000, "{cpu_ns} and not {truth_ns}");
+
+    let (captured, lost, reasons) = ended.source_by(provider(), "counters");
+    assert_eq!((captured, lost), (rows.len() as i64, 0), "{reasons:?}");
+    if provider() == "perf" {
+        let (cycles, instructions) = (sum(&rows, "cycles"), sum(&rows, "instructions"));
+        assert!(cycles > truth_ns / 20 && instructions > truth_ns / 20, "{cycles} {instructions} in {truth_ns} ns");
+        return;
+    }
+    // Nobody can take its silence for none.
+    let wanted = "cycles, instructions and cache misses are not measured: this machine has no PMU";
+    let said = said.unwrap();
+    assert!(said.starts_with(wanted) && said.contains("; "), "{said}");
+    assert!(reasons.iter().all(|reason| reason.contains(wanted)) && !reasons.is_empty(), "{reasons:?}");
+    for column in ["cycles", "instructions", "cache_references", "cache_misses", "enabled_ns", "running_ns"] {
+        assert!(rows.iter().all(|row| !row.numbers.contains_key(column)), "{column} was not measured");
+    }
+}
+
+#[test]
+fn threads_that_come_and_go_are_counted_with_their_names() {
+    let work = "
+def busy(name, seconds):
+    open('/proc/thread-self/comm', 'w').write(name)
+    # Not seen at once, as one may come between two looks.
+    time.sleep(0.25)
+    until = time.thread_time() + seconds
+    while time.thread_time() < until: pass
+for name in ('First-1', 'Second-1'):
+    thread = threading.Thread(target=busy, args=(name, 0.3))
+    thread.start()
+    thread.join()
+";
+    let mut program = Program::start(work);
+    let (watch, _) = Watch::start_and_hear(&[("n", program.child.id())], &options(), "counters");
+    program.work();
+    let rows = watch.end().rows("counters");
+    for group in ["First", "Second"] {
+        let of: Vec<Row> = rows.iter().filter(|row| row.text("thread_group") == group).cloned().collect();
+        let cpu_ns = sum(&of, "cpu_ns");
+        assert!((290_000_000..330_000_000).contains(&cpu_ns), "{group}: {cpu_ns} {rows:#?}");
+    }
+}
+
+#[test]
+fn cpu_time_of_threads_that_nobody_saw_is_said() {
+    let work = "
+def busy():
+    until = time.thread_time() + 0.02
+    while time.thread_time() < until: pass
+for i in range(40):
+    thread = threading.Thread(target=busy)
+    thread.start()
+    thread.join()
+";
+    let mut program = Program::start(work);
+    let (watch, _) = Watch::start_and_hear(&[("n", program.child.id())], &options(), "counters");
+    program.work();
+    let (_, _, reasons) = watch.end().source_by(provider(), "counters");
+    assert!(reasons.iter().any(|reason| reason.contains("of threads before they were seen")), "{reasons:?}");
+}
+
+#[test]
+fn who_may_count_nothing_is_told_and_the_rest_goes_on() {
+    let mut program = Program::start("time.sleep(0.3)");
+    let (said, tables) = without_capabilities(program.child.id(), options(), "counters");
+    program.work();
+    // The program has rights that the recorder gave up.
+    let said = said.unwrap_or_default();
+    assert!(said.starts_with("nothing is counted of threads: ") && said.contains("run it as root"), "{said}");
+    assert!(tables.contains(&"threads".to_string()) && !tables.contains(&"counters".to_string()), "{tables:?}");
+}
