@@ -70,7 +70,8 @@ bench: build
 	python3 xtask/peers $(HELENUS)
 	$(CARGO_TARGET_DIR)/release/examples/source_cost 5
 	$(CARGO_TARGET_DIR)/release/examples/placement_cost
-	cargo bench --locked --workspace --bench million
+	$(CARGO_TARGET_DIR)/release/examples/tables_cost
+	cargo bench --locked --workspace --bench million --bench day_of_tables
 	$(MVN) -P bench test-compile exec:exec
 	cd web && npm run --silent measure
 

@@ -285,6 +285,35 @@ CREATE TABLE sources (
   `cpu_ns` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/sources/*.parquet');
 
+-- Each SSTable of a node, as its own statistics have it (what sstablemetadata prints): one row when it is first seen, another when something of it has changed, and one when it is gone. Cassandra's own tables are left out.
+CREATE TABLE sstables (
+  `time_ns` Int64,
+  `node` String,
+  `keyspace` String,
+  `table_name` String,
+  `file` String,
+  `live` Bool,
+  `written_ns` Nullable(Int64),
+  `level` Nullable(Int64),
+  `disk_bytes` Nullable(Int64),
+  `data_bytes` Nullable(Int64),
+  `compression_ratio` Nullable(Float64),
+  `partitions` Nullable(Int64),
+  `row_count` Nullable(Int64),
+  `cells` Nullable(Int64),
+  `mean_partition_bytes` Nullable(Int64),
+  `max_partition_bytes` Nullable(Int64),
+  `droppable_ratio` Nullable(Float64),
+  `min_timestamp_us` Nullable(Int64),
+  `max_timestamp_us` Nullable(Int64),
+  `min_ttl_s` Nullable(Int64),
+  `max_ttl_s` Nullable(Int64),
+  `repaired_at_ms` Nullable(Int64),
+  `first_token` Nullable(String),
+  `last_token` Nullable(String),
+  `source` String
+) ENGINE = File(Parquet, '{recording}/sstables/*.parquet');
+
 -- The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
 CREATE TABLE stacks (
   `time_ns` Int64,

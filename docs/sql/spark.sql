@@ -285,6 +285,35 @@ CREATE TABLE sources (
   `cpu_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/sources';
 
+-- Each SSTable of a node, as its own statistics have it (what sstablemetadata prints): one row when it is first seen, another when something of it has changed, and one when it is gone. Cassandra's own tables are left out.
+CREATE TABLE sstables (
+  `time_ns` BIGINT,
+  `node` STRING,
+  `keyspace` STRING,
+  `table_name` STRING,
+  `file` STRING,
+  `live` BOOLEAN,
+  `written_ns` BIGINT,
+  `level` BIGINT,
+  `disk_bytes` BIGINT,
+  `data_bytes` BIGINT,
+  `compression_ratio` DOUBLE,
+  `partitions` BIGINT,
+  `row_count` BIGINT,
+  `cells` BIGINT,
+  `mean_partition_bytes` BIGINT,
+  `max_partition_bytes` BIGINT,
+  `droppable_ratio` DOUBLE,
+  `min_timestamp_us` BIGINT,
+  `max_timestamp_us` BIGINT,
+  `min_ttl_s` BIGINT,
+  `max_ttl_s` BIGINT,
+  `repaired_at_ms` BIGINT,
+  `first_token` STRING,
+  `last_token` STRING,
+  `source` STRING
+) USING PARQUET LOCATION '{recording}/sstables';
+
 -- The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
 CREATE TABLE stacks (
   `time_ns` BIGINT,

@@ -33,6 +33,11 @@ pub enum Error {
     NoNetwork { version: Version, output: String },
     #[error("Maven failed to fetch Cassandra {version}; it said:\n{output}")]
     Maven { version: Version, output: String },
+    #[error(
+        "there is no SSTable under {}: a folder with data has KEYSPACE/TABLE-ID/…-Data.db in it; one that is encrypted must be \
+         unlocked before, and other users' files take their rights", folder.display()
+    )]
+    NoSstables { folder: PathBuf },
     #[error("cancelled")]
     Cancelled,
     #[error("{name:?} cannot name a cluster: use letters, digits, '-' and '_', at most 48 of them, a letter first")]

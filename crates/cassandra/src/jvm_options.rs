@@ -108,6 +108,21 @@ const NETTY: &[&str] = &[
     "-Dio.netty.allocator.maxOrder=11",
 ];
 
+/// Variables with options for other programs, which would silently change what this one does.
+pub(crate) const FOREIGN: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
+
+/// What Cassandra needs of the JDK's inner packages, from Java 9 on.
+pub(crate) fn modules(feature: u32) -> Vec<String> {
+    let (exports, opens) = match feature {
+        17.. => (EXPORTS_17, OPENS_17),
+        11.. => (EXPORTS_11, OPENS_11),
+        _ => return Vec::new(),
+    };
+    let open = |word: &str, package: &&str| [word.to_owned(), format!("{package}=ALL-UNNAMED")];
+    let exports = exports.iter().flat_map(|package| open("--add-exports", package));
+    exports.chain(opens.iter().flat_map(|package| open("--add-opens", package))).collect()
+}
+
 /// All options, the main class not included. The user's come last: the last one wins in HotSpot.
 ///
 /// Different from stock, besides folders and addresses:
@@ -133,15 +148,9 @@ pub(crate) fn options(jvm: &Jvm<'_>) -> Vec<String> {
         add(G1);
     }
     if jvm.feature >= 11 {
-        let (exports, opens) = if jvm.feature >= 17 { (EXPORTS_17, OPENS_17) } else { (EXPORTS_11, OPENS_11) };
-        add(&["-Djdk.attach.allowAttachSelf=true"]);
-        for package in exports {
-            add(&["--add-exports", &format!("{package}=ALL-UNNAMED")]);
-        }
-        for package in opens {
-            add(&["--add-opens", &format!("{package}=ALL-UNNAMED")]);
-        }
-        add(NETTY);
+        options.push("-Djdk.attach.allowAttachSelf=true".to_owned());
+        options.extend(modules(jvm.feature));
+        options.extend(NETTY.iter().map(|option| (*option).to_owned()));
     }
     let (conf, data, logs, scratch) =
         (jvm.conf.display(), jvm.data.display(), jvm.logs.display(), jvm.scratch.display());

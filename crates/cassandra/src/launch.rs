@@ -114,8 +114,7 @@ impl Plan<'_> {
         command.env("CLASSPATH", class_path);
         // As cassandra-env.sh sets it.
         command.env("MALLOC_ARENA_MAX", "4");
-        // Options meant for other programs would silently change what is measured.
-        for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"] {
+        for variable in jvm_options::FOREIGN {
             command.env_remove(variable);
         }
         command.current_dir(home).stdin(Stdio::null()).stdout(open()?).stderr(open()?);

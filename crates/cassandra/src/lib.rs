@@ -30,6 +30,7 @@ pub mod process;
 mod progress;
 mod settings;
 mod sockets;
+pub mod sstable_files;
 pub mod state;
 pub mod target;
 pub mod threads;

@@ -3,7 +3,8 @@ SELECT
   node,
   keyspace,
   table_name,
-  max(time_ns) - min(time_ns) AS length_ns,
+  min(time_ns) AS first_ns,
+  max(time_ns) AS last_ns,
   max(reads) - min(reads) AS reads,
   max(writes) - min(writes) AS writes,
   max(read_total_ns) - min(read_total_ns) AS read_total_ns,
@@ -42,5 +43,6 @@ SELECT
   last_value(bloom_false_ratio ORDER BY time_ns) AS bloom_false_ratio,
   last_value(key_cache_hit_rate ORDER BY time_ns) AS key_cache_hit_rate
 FROM table_stats
+WHERE $filter
 GROUP BY node, keyspace, table_name
 ORDER BY node, keyspace, table_name

@@ -1,6 +1,7 @@
 //! I/O accounting: what was read and written of which files and tables, and what clients got of it.
 
 use crate::engine::Engine;
+use crate::statements::table_of_statement;
 use crate::{Error, query};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -224,32 +225,6 @@ fn sstable(path: &str) -> Option<(String, String)> {
     Some((format!("{}.{table}", folders.next()?), component.to_string()))
 }
 
-/// The table that a statement is about, as it names it.
-fn table_of_statement(statement: &str) -> Option<String> {
-    // A batch begins with their number.
-    let statement = match statement.strip_prefix("batch of ") {
-        Some(batch) => batch.split_once(": ")?.1,
-        None => statement,
-    };
-    let mut words = statement.split_ascii_whitespace();
-    let first = words.next()?.to_ascii_uppercase();
-    let before = match first.as_str() {
-        "SELECT" | "DELETE" => "FROM",
-        "INSERT" => "INTO",
-        "UPDATE" => return words.next().map(plain_name),
-        _ => return None,
-    };
-    words.find(|word| word.eq_ignore_ascii_case(before))?;
-    words.next().map(plain_name)
-}
-
-/// Without quotes, and without what follows at once.
-fn plain_name(word: &str) -> String {
-    let name: String =
-        word.chars().take_while(|letter| letter.is_alphanumeric() || ['_', '.', '"'].contains(letter)).collect();
-    if name.contains('"') { name.replace('"', "") } else { name.to_lowercase() }
-}
-
 /// With its keyspace, where the files know one such table alone.
 fn whole_name(named: &str, tables: &BTreeMap<String, TableIo>) -> String {
     if named.contains('.') {
@@ -278,19 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_say_their_table() {
-        for (statement, table) in [
-            ("SELECT a, b FROM ks.t WHERE k = ?", Some("ks.t")),
-            ("select * from T;", Some("t")),
-            ("INSERT INTO ks.t(k) VALUES (?)", Some("ks.t")),
-            ("UPDATE \"Ks\".\"T\" SET a = ?", Some("Ks.T")),
-            ("DELETE a FROM ks.t WHERE k = ?", Some("ks.t")),
-            ("batch of 3: INSERT INTO ks.t (k) VALUES (?)", Some("ks.t")),
-            ("prepared 00ff", None),
-            ("", None),
-        ] {
-            assert_eq!(table_of_statement(statement).as_deref(), table, "{statement}");
-        }
+    fn a_table_has_its_keyspace_where_the_files_know_one() {
         let tables = ["a.t", "a.u", "b.u"].map(|name| (name.to_string(), TableIo::default())).into();
         assert_eq!(whole_name("t", &tables), "a.t");
         assert_eq!(whole_name("u", &tables), "u", "there are two");

@@ -28,6 +28,8 @@ mod random;
 mod report;
 mod requests;
 mod spectrogram;
+mod sstables;
+mod statements;
 mod tables;
 mod text;
 mod timeline;
@@ -53,5 +55,6 @@ pub use report::Report;
 pub use spectrogram::{
     Area, Event, Of, Selection, SourceLoss, Spectrogram, SpectrogramFilter, Total, TotalsBy, Traces, highest_ns,
 };
+pub use sstables::{Sstable, SstableGroup, sstable_groups, sstables};
 pub use tables::{TableHealth, tables};
 pub use text::bytes as bytes_text;

@@ -88,6 +88,7 @@ queries! {
     PROBE_TOTALS = "probe_totals",
     COLLECTIONS = "collections",
     TABLE_HEALTH = "table_health",
+    TABLE_SPANS = "table_spans",
     DEFINITIONS = "definitions",
     SETTINGS = "settings",
     NODE_METRICS = "node_metrics",
@@ -99,6 +100,9 @@ queries! {
     TIME_IN_NODE = "time_in_node",
     LOCAL_TIME = "local_time",
     TABLE_LEVELS = "table_levels",
+    SSTABLES = "sstables",
+    ROW_SIZES = "row_sizes",
+    OPERATIONS = "operations",
 }
 
 /// That a time lies in one of the windows, each of which begins after its start and ends with its end.

@@ -1,8 +1,11 @@
 //! How the tables of the recorded nodes are: their disk space, SSTables and tombstones, and what their reads and writes took.
 
 use crate::engine::{Batches, Engine};
+use crate::query::Value;
+use crate::timeline::Interval;
 use crate::{Error, query};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// A table of a node. What the node did not tell is None.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -82,11 +85,33 @@ impl TableHealth {
     }
 }
 
+/// A table has a row at least once in this time, at rest too. What it was like at the start and at the end is found in as
+/// much of the recording's start and end: a day has 86,400 rows of each table between.
+const ENDS_NS: i64 = 120_000_000_000;
+
 /// The tables of each node, by name.
 pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
-    let rows = engine.sql(&query::TABLE_HEALTH.fill(&[]))?;
-    let columns = Columns { rows: &rows };
+    let spans = spans(engine)?;
+    let ends: Vec<String> = spans
+        .iter()
+        .map(|(node, span)| {
+            let (node, first, last) = (node.replace('\'', "''"), span.start + ENDS_NS, span.end - ENDS_NS);
+            format!("(node = '{node}' AND (time_ns <= {first} OR time_ns >= {last}))")
+        })
+        .collect();
+    let ends = if ends.is_empty() { "false".to_string() } else { ends.join(" OR ") };
+    let rows = engine.sql(&query::TABLE_HEALTH.fill(&[("filter", Value::Condition(&format!("({ends})")))]))?;
     let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);
+    let (first, last) = (rows.integers("first_ns")?, rows.integers("last_ns")?);
+    let lengths_ns = (0..rows.rows())
+        .map(|row| {
+            let end = spans.get(&node[row]).map_or(last[row], |span| span.end);
+            // A table that was dropped has rows until then.
+            let is_there = last[row] >= end - ENDS_NS;
+            if is_there { end - first[row] } else { last[row] - first[row] }
+        })
+        .collect();
+    let columns = Columns { rows: &rows, lengths_ns };
     let (reads, writes) = (columns.per_s("reads")?, columns.per_s("writes")?);
     let local_reads = columns.mean_us("reads", "read_total_ns")?;
     let local_writes = columns.mean_us("writes", "write_total_ns")?;
@@ -158,18 +183,27 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     Ok(health.collect())
 }
 
+/// From when to when each node's tables were looked at.
+fn spans(engine: &Engine) -> Result<BTreeMap<String, Interval>, Error> {
+    let rows = engine.sql(&query::TABLE_SPANS.fill(&[]))?;
+    let (first, last) = (rows.integers("first_ns")?, rows.integers("last_ns")?);
+    let span = |(row, node)| (node, Interval { start: first[row], end: last[row] });
+    Ok(rows.texts("node")?.into_iter().enumerate().map(span).collect())
+}
+
 struct Columns<'a> {
     rows: &'a Batches,
+    /// How long each row's table was looked at.
+    lengths_ns: Vec<i64>,
 }
 
 impl Columns<'_> {
     /// A difference of a counter as a rate.
     fn per_s(&self, column: &str) -> Result<Vec<Option<f64>>, Error> {
-        let lengths = self.rows.integers("length_ns")?;
-        let rate = |(count, length): (Option<i64>, i64)| {
-            count.filter(|_| length > 0).map(|count| count as f64 * 1e9 / length as f64)
+        let rate = |(count, length): (Option<i64>, &i64)| {
+            count.filter(|_| *length > 0).map(|count| count as f64 * 1e9 / *length as f64)
         };
-        Ok(self.rows.integers_or_null(column)?.into_iter().zip(lengths).map(rate).collect())
+        Ok(self.rows.integers_or_null(column)?.into_iter().zip(&self.lengths_ns).map(rate).collect())
     }
 
     /// A sum of times over how many there were.

@@ -6,9 +6,10 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme, StreamOwned};
 use std::fmt;
-use std::net::IpAddr;
+use std::io;
+use std::net::{IpAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -69,6 +70,14 @@ impl Tls {
 
     pub(crate) fn config(&self) -> Arc<ClientConfig> {
         Arc::clone(&self.config)
+    }
+
+    /// TLS over a socket that is connected to a node.
+    ///
+    /// # Errors
+    /// Whatever TLS can't begin with; what the node says shows when it is read or written.
+    pub fn over(&self, socket: TcpStream, node: IpAddr) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
+        Ok(StreamOwned::new(self.connect(node).map_err(io::Error::other)?, socket))
     }
 
     /// A connection to a node, before its first byte.

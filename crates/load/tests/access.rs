@@ -4,13 +4,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use helenus_cassandra::cql::{Channel, Connection, Credentials};
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_load::{
     Access, Cancel, Compression, DriverKind, Error, Login, Phase, Plan, Protocol, Summary, Tls, TlsFiles, Until,
     VerifyTls, Workload, run,
 };
 use helenus_recording::{Manifest, Recorder};
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -140,6 +141,7 @@ fn every_way_to_a_node_carries_the_same_load() {
     assert_eq!(rows_read, vec![0; rows_read.len()]);
 
     large_frames_go_in_several_segments(&node, &open);
+    questions_go_over_tls_too(cluster.nodes()[0].address, &encrypted(&trusted, &own, VerifyTls::Address).unwrap());
 
     let with = |tls, login| plan(&node, Access { tls, login, ..Access::default() });
     let said = refusal(&with(encrypted(&stranger, &own, VerifyTls::Address), login("cassandra")));
@@ -159,6 +161,20 @@ fn every_way_to_a_node_carries_the_same_load() {
     let abroad = Access { datacenter: Some("elsewhere".to_string()), ..open };
     let said = refusal(&plan(&node, abroad));
     assert!(said.contains("datacenter1"), "{said}");
+}
+
+/// The small client of `helenus tables --no-agent` and the like, which asks one question at a time.
+fn questions_go_over_tls_too(node: SocketAddr, tls: &Tls) {
+    let credentials = Credentials { user: "cassandra".to_string(), password: "cassandra".to_string() };
+    let mut connection =
+        Connection::open_over(node, Duration::from_secs(10), Some(&credentials), &|socket| -> std::io::Result<
+            Box<dyn Channel>,
+        > { Ok(Box::new(tls.over(socket, node.ip())?)) })
+        .unwrap();
+    assert!(connection.identify().unwrap().version.starts_with("5."));
+    // More than a record of TLS has.
+    let settings = connection.query("SELECT name, value FROM system_views.settings").unwrap();
+    assert!(settings.rows.len() > 100, "{}", settings.rows.len());
 }
 
 /// Values of 300 kB, which no segment holds.

@@ -26,6 +26,7 @@ pub struct Wanted {
     pub interval: Duration,
     /// A thread that wakes later than this after its time is a stall.
     pub stall_bound: Duration,
+    pub sources: &'static [&'static str],
 }
 
 /// Our end of the connection to the agent of one node.
@@ -33,8 +34,12 @@ pub struct Wanted {
 pub struct AgentLink {
     address: SocketAddr,
     agent_options: String,
+    wanted: Wanted,
     connection: Arc<Mutex<Option<TcpStream>>>,
     connected: Receiver<Result<Hello, String>>,
+    /// Where rows go once the agent has begun anew.
+    next: Arc<Mutex<Option<Recorder>>>,
+    turned: Receiver<()>,
     reader: JoinHandle<()>,
     ended: Receiver<String>,
 }
@@ -46,14 +51,24 @@ impl AgentLink {
         let (address, agent_options) = (door.address(), door.agent_options());
         let connection = Arc::new(Mutex::new(None));
         let (said_connected, connected) = channel();
+        let (said_turned, turned) = channel();
         let (said_ended, ended) = channel();
-        let reader =
-            Reader { recorder, wanted, names, events, connection: Arc::clone(&connection), connected: said_connected };
+        let next = Arc::new(Mutex::new(None));
+        let reader = Reader {
+            recorder,
+            wanted: wanted.clone(),
+            names,
+            events,
+            connection: Arc::clone(&connection),
+            connected: said_connected,
+            next: Arc::clone(&next),
+            turned: said_turned,
+        };
         let reader = std::thread::Builder::new().name("agent-link".into()).spawn(move || {
             // Nobody may ask any more when the other side is gone.
             let _ = said_ended.send(reader.run(&door));
         })?;
-        Ok(AgentLink { address, agent_options, connection, connected, reader, ended })
+        Ok(AgentLink { address, agent_options, wanted, connection, connected, next, turned, reader, ended })
     }
 
     /// The options that make an agent connect here.
@@ -66,6 +81,15 @@ impl AgentLink {
         self.connected.recv_timeout(within).unwrap_or_else(|_| {
             Err(format!("the agent was loaded and did not connect to {} within {within:?}", self.address))
         })
+    }
+
+    /// Has the agent begin anew, for another recording, and waits until it has: nothing goes into the one before from then on.
+    pub fn turn_to(&self, recorder: &Recorder, within: Duration) -> Result<(), String> {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(recorder.clone());
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = connection.as_mut().ok_or("it is not connected")?;
+        write_start(stream, &self.wanted, recorder).map_err(|error| format!("its connection has ended: {error}"))?;
+        self.turned.recv_timeout(within).map_err(|_| format!("it did not begin anew within {within:?}"))
     }
 
     /// Asks the agent to undo everything, and waits for its word. The error says what is not sure to be undone.
@@ -102,11 +126,13 @@ struct Reader {
     events: Events,
     connection: Arc<Mutex<Option<TcpStream>>>,
     connected: Sender<Result<Hello, String>>,
+    next: Arc<Mutex<Option<Recorder>>>,
+    turned: Sender<()>,
 }
 
 impl Reader {
     /// Takes one agent from its hello to its end, and returns why it ended.
-    fn run(self, door: &Door) -> String {
+    fn run(mut self, door: &Door) -> String {
         let (mut from, hello) = match self.accept(door) {
             Ok(agent) => agent,
             Err(reason) => {
@@ -114,7 +140,7 @@ impl Reader {
                 return reason;
             }
         };
-        let _ = self.connected.send(Ok(hello));
+        let _ = self.connected.send(Ok(hello.clone()));
         let ended = loop {
             match protocol::read_frame(&mut from) {
                 Ok(Frame::Rows { table, count, bytes }) => {
@@ -126,6 +152,11 @@ impl Reader {
                 Ok(Frame::ThreadNames(names)) => {
                     for (tid, name) in names {
                         self.names.set(tid, &name);
+                    }
+                }
+                Ok(Frame::Begun) => {
+                    if let Err(error) = self.turn(&hello) {
+                        break error.to_string();
                     }
                 }
                 // Nothing was asked.
@@ -156,16 +187,25 @@ impl Reader {
 
     fn begin(&self, stream: &TcpStream, hello: &Hello) -> io::Result<()> {
         let mut to = stream.try_clone()?;
-        let start = Start {
-            epoch_offset_ns: self.recorder.clock().epoch_offset_ns(),
-            node: &self.wanted.node,
-            interval_ms: millis(self.wanted.interval),
-            stall_bound_ms: millis(self.wanted.stall_bound),
-            sources: SOURCES,
-        };
-        protocol::write_start(&mut to, &start)?;
+        write_start(&mut to, &self.wanted, &self.recorder)?;
         *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = Some(to);
-        let facts = SOURCES.iter().map(|source| SourceFacts {
+        self.note(hello)
+    }
+
+    /// From here on rows are of the next recording.
+    fn turn(&mut self, hello: &Hello) -> io::Result<()> {
+        if let Some(next) = self.next.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            self.recorder = next;
+        }
+        self.note(hello)?;
+        // The one who waits may have given up.
+        let _ = self.turned.send(());
+        Ok(())
+    }
+
+    /// What the recording says of its sources and the node.
+    fn note(&self, hello: &Hello) -> io::Result<()> {
+        let facts = self.wanted.sources.iter().map(|source| SourceFacts {
             name: (*source).to_string(),
             node: self.wanted.node.clone(),
             provider: hello.providers.get(*source).cloned().unwrap_or_else(|| "agent".into()),
@@ -188,6 +228,17 @@ impl Reader {
         // The one who listened may have had enough; the recording has the facts.
         let _ = self.events.send(event);
     }
+}
+
+fn write_start(to: &mut TcpStream, wanted: &Wanted, recorder: &Recorder) -> io::Result<()> {
+    let start = Start {
+        epoch_offset_ns: recorder.clock().epoch_offset_ns(),
+        node: &wanted.node,
+        interval_ms: millis(wanted.interval),
+        stall_bound_ms: millis(wanted.stall_bound),
+        sources: wanted.sources,
+    };
+    protocol::write_start(to, &start)
 }
 
 fn millis(duration: Duration) -> u64 {

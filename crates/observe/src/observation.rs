@@ -1,6 +1,6 @@
 //! All sources of one recording, started together and ended together.
 
-use crate::jvm::{AgentLink, Wanted};
+use crate::jvm::{self, AgentLink, Wanted};
 use crate::names::ThreadNames;
 use crate::page_cache::PageCache;
 use crate::sampler::Sampler;
@@ -90,6 +90,7 @@ pub enum Error {
 #[derive(Debug, Default)]
 pub struct Observation {
     agents: Vec<(String, AgentLink)>,
+    names: Vec<ThreadNames>,
     stacks: Stacks,
     sampler: Option<Sampler>,
     syscalls: Option<Syscalls>,
@@ -106,19 +107,9 @@ impl Observation {
         options: &Options,
         events: &Events,
     ) -> Result<Observation, Error> {
-        recorder.update_manifest(|manifest| {
-            for node in watched.iter().filter(|watched| watched.process == ProcessKind::Server) {
-                match manifest.nodes.iter_mut().find(|known| known.address == node.node) {
-                    Some(known) => known.pid = Some(node.pid),
-                    None => manifest.nodes.push(NodeFacts {
-                        address: node.node.clone(),
-                        pid: Some(node.pid),
-                        ..NodeFacts::default()
-                    }),
-                }
-            }
-        })?;
-        let mut observation = Observation::default();
+        name_nodes(recorder, watched)?;
+        let names = watched.iter().map(|_| ThreadNames::default()).collect();
+        let mut observation = Observation { names, ..Observation::default() };
         match observation.attach(recorder, watched, options, events) {
             Ok(()) => Ok(observation),
             Err(error) => {
@@ -136,7 +127,7 @@ impl Observation {
         events: &Events,
     ) -> Result<(), Error> {
         allow_open_files();
-        let names: Vec<ThreadNames> = watched.iter().map(|_| ThreadNames::default()).collect();
+        let names = self.names.clone();
         for (node, names) in watched.iter().zip(&names).filter(|(node, _)| node.process == ProcessKind::Server) {
             let Some(jar) = options.agent else {
                 let reason = "no agent was wanted: GC, safepoints, pools and tables are not recorded".to_string();
@@ -144,8 +135,12 @@ impl Observation {
                 let _ = events.send(Event::Degraded { node: node.node.clone(), source: "jvm", reason });
                 continue;
             };
-            let wanted =
-                Wanted { node: node.node.clone(), interval: options.jvm_interval, stall_bound: options.stall_bound };
+            let wanted = Wanted {
+                node: node.node.clone(),
+                interval: options.jvm_interval,
+                stall_bound: options.stall_bound,
+                sources: jvm::SOURCES,
+            };
             let link =
                 AgentLink::listen(recorder.clone(), wanted, names.clone(), events.clone()).map_err(Error::Listen)?;
             let agent_options = link.agent_options().to_string();
@@ -162,9 +157,7 @@ impl Observation {
         if let Some(wanted) = &options.stacks {
             self.stacks = Stacks::start(recorder, watched, &names, wanted, events);
         }
-        let sampler = Sampler::start(recorder, watched, &names, options, events);
-        let pid = watched.first().map_or(0, |watched| watched.pid);
-        self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
+        self.sample(recorder, watched, options, events)?;
         self.syscalls = Syscalls::start(recorder, watched, &names, options.syscalls, events);
         if options.page_cache {
             self.page_cache = PageCache::start(recorder, watched, &names, events);
@@ -174,6 +167,43 @@ impl Observation {
         }
         self.sched = Sched::start(recorder, watched, &names, options.sched, events);
         Ok(())
+    }
+
+    fn sample(
+        &mut self,
+        recorder: &Recorder,
+        watched: &[Watched],
+        options: &Options,
+        events: &Events,
+    ) -> Result<(), Error> {
+        let sampler = Sampler::start(recorder, watched, &self.names, options, events);
+        let pid = watched.first().map_or(0, |watched| watched.pid);
+        self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
+        Ok(())
+    }
+
+    /// Goes on in another recording without taking the agents out of their JVMs; nothing goes into the one before from then on.
+    /// For what was started with the same options and with nothing else to sample, and for the same processes.
+    ///
+    /// # Errors
+    /// When an agent or a process has gone: stop it then, and start anew.
+    pub fn turn_to(
+        &mut self,
+        recorder: &Recorder,
+        watched: &[Watched],
+        options: &Options,
+        events: &Events,
+    ) -> Result<(), Error> {
+        name_nodes(recorder, watched)?;
+        if let Some(sampler) = self.sampler.take() {
+            sampler.stop();
+        }
+        for (node, link) in &self.agents {
+            let pid = watched.iter().find(|watched| watched.node == *node).map_or(0, |watched| watched.pid);
+            let gone = |reason| Error::Agent { node: node.clone(), pid, reason };
+            link.turn_to(recorder, AGENT_WITHIN).map_err(gone)?;
+        }
+        self.sample(recorder, watched, options, events)
     }
 
     /// Takes all sources off again, and returns what is not sure to be undone.
@@ -209,4 +239,20 @@ fn allow_open_files() {
             libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
         }
     }
+}
+
+/// Puts the nodes into the manifest.
+fn name_nodes(recorder: &Recorder, watched: &[Watched]) -> Result<(), helenus_recording::Error> {
+    recorder.update_manifest(|manifest| {
+        for node in watched.iter().filter(|watched| watched.process == ProcessKind::Server) {
+            match manifest.nodes.iter_mut().find(|known| known.address == node.node) {
+                Some(known) => known.pid = Some(node.pid),
+                None => manifest.nodes.push(NodeFacts {
+                    address: node.node.clone(),
+                    pid: Some(node.pid),
+                    ..NodeFacts::default()
+                }),
+            }
+        }
+    })
 }

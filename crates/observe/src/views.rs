@@ -6,14 +6,11 @@
 //! the point.
 
 use crate::sstables;
-use helenus_cassandra::cql::{Connection, Credentials, Error, Rows, Value};
+use helenus_cassandra::cql::{Connection, Error, Rows, Value};
 use helenus_recording::{Recorder, SourceFacts, rows};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::Duration;
 
-const TIMEOUT: Duration = Duration::from_secs(5);
 const PROVIDER: &str = "cql-virtual-tables";
 const MIB: f64 = 1_048_576.0;
 
@@ -26,47 +23,85 @@ pub struct Views {
     /// The root of the node's file system as seen from here; None where it is not on this machine.
     root: Option<PathBuf>,
     folders: Vec<PathBuf>,
+    sources: &'static [&'static str],
 }
 
+/// What is read again and again, and what once.
+const ALL: &[&str] = &["tables", "pools", "node_metrics", DEFINITIONS];
+const DEFINITIONS: &str = "definitions";
+
 impl Views {
-    /// Connects, and records how the node is set up and what its tables are defined to be.
+    /// Records how the node is set up and what its tables are defined to be.
     ///
     /// # Errors
     /// The connection's failure, or that the node has no such tables (before 4.0).
     pub fn open(
         recorder: &Recorder,
         node: &str,
-        address: SocketAddr,
+        connection: Connection,
         root: Option<PathBuf>,
-        credentials: Option<&Credentials>,
     ) -> Result<Views, Error> {
-        let connection = Connection::open(address, TIMEOUT, credentials)?;
-        let mut views =
-            Views { connection, recorder: recorder.clone(), node: node.to_string(), root, folders: Vec::new() };
-        let identity = views.connection.identify()?;
-        let facts = ["tables", "pools", "node_metrics", "definitions"].map(|source| SourceFacts {
-            name: source.to_string(),
-            node: node.to_string(),
+        Views::of(recorder, node, connection, root, ALL)
+    }
+
+    /// As [`Views::open`], where another source reads what changes.
+    ///
+    /// # Errors
+    /// As [`Views::open`].
+    pub fn of_definitions(recorder: &Recorder, node: &str, connection: Connection) -> Result<Views, Error> {
+        Views::of(recorder, node, connection, None, &[DEFINITIONS])
+    }
+
+    fn of(
+        recorder: &Recorder,
+        node: &str,
+        connection: Connection,
+        root: Option<PathBuf>,
+        sources: &'static [&'static str],
+    ) -> Result<Views, Error> {
+        let (recorder, node) = (recorder.clone(), node.to_string());
+        let mut views = Views { connection, recorder, node, root, folders: Vec::new(), sources };
+        views.begin()?;
+        Ok(views)
+    }
+
+    /// Goes on in another recording, which gets the settings and the schema too.
+    ///
+    /// # Errors
+    /// The connection's failure.
+    pub fn turn_to(&mut self, recorder: &Recorder) -> Result<(), Error> {
+        self.recorder = recorder.clone();
+        self.begin()
+    }
+
+    fn begin(&mut self) -> Result<(), Error> {
+        let identity = self.connection.identify()?;
+        let node = &self.node;
+        let facts = self.sources.iter().map(|source| SourceFacts {
+            name: (*source).to_string(),
+            node: node.clone(),
             provider: PROVIDER.to_string(),
             note: String::new(),
         });
         // A manifest that can't be written is what closing the recording complains of.
-        let _ = recorder.update_manifest(|manifest| {
+        let _ = self.recorder.update_manifest(|manifest| {
             manifest.sources.extend(facts);
-            if let Some(known) = manifest.nodes.iter_mut().find(|known| known.address == node) {
+            if let Some(known) = manifest.nodes.iter_mut().find(|known| known.address == *node) {
                 known.cassandra = Some(identity.version.clone());
             }
         });
-        views.settings()?;
-        views.schema()?;
-        Ok(views)
+        self.settings()?;
+        self.schema()
     }
 
-    /// Reads all that changes, and records it.
+    /// Reads all that changes, and records it; nothing where only definitions are wanted.
     ///
     /// # Errors
     /// The connection's failure.
     pub fn read(&mut self) -> Result<(), Error> {
+        if self.sources == [DEFINITIONS] {
+            return Ok(());
+        }
         self.tables()?;
         self.pools()?;
         self.caches()
@@ -105,11 +140,11 @@ impl Views {
                 self.facts(source, &text(&found, at, "[json]"));
             }
         }
-        self.keys()
+        self.columns()
     }
 
-    /// The columns of primary keys, by table and in their order.
-    fn keys(&mut self) -> Result<(), Error> {
+    /// The columns by table and kind, in their order.
+    fn columns(&mut self) -> Result<(), Error> {
         let source = "system_schema.columns";
         let found = self.connection.query(
             "SELECT keyspace_name, table_name, column_name, kind, position, clustering_order, type \
@@ -122,6 +157,7 @@ impl Views {
             let kind = match text(&found, at, "kind").as_str() {
                 "partition_key" => "partition_key",
                 "clustering" => "clustering",
+                "regular" => "columns",
                 _ => continue,
             };
             let order = text(&found, at, "clustering_order");

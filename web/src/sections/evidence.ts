@@ -46,7 +46,12 @@ function isEntries(value: unknown): value is Entries {
 }
 
 function isTable(value: unknown): value is Entries[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isEntries);
+  return Array.isArray(value) && value.length > 1 && value.every(isEntries);
+}
+
+/** The one of a list of one. */
+function onlyOf(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 1 && isEntries(value[0]) ? value[0] : value;
 }
 
 /** Any value in one line; `write` is the unit of what is around it. */
@@ -65,10 +70,11 @@ export function inLine(value: unknown, write: Write | null): string {
     .join(", ");
 }
 
-/** The figures that a finding rests on: lists in lists as they come, and a list of the like as a table. */
+/** The figures that a finding rests on: lists in lists as they come, and several of the like as a table. */
 export function evidenceList(evidence: Entries, around: Write | null = null): HTMLElement {
   const list = h("dl", { class: "evidence" });
-  for (const [key, value] of Object.entries(evidence)) {
+  for (const [key, several] of Object.entries(evidence)) {
+    const value = onlyOf(several);
     const { words, write } = named(key);
     const unit = write ?? around;
     const shown = isTable(value)

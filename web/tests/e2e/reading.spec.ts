@@ -28,6 +28,20 @@ test("a finding's query is copied whole", async ({ report, page, context }) => {
   );
 });
 
+test("an advice says what to run and how to verify it, with its figures", async ({ report, page }) => {
+  await report.open("overload");
+  const card = page.locator(".card").filter({ hasText: "wide-rows" });
+  await expect(card).toContainText("Warning");
+  await expect(card).toContainText("PRIMARY KEY ((id), column_name)");
+  await expect(card).toContainText("To verify: Bytes read against bytes returned");
+  await expect(card.locator(".share")).toHaveCount(0);
+  await card.getByText("Evidence").click();
+  await expect(card.locator("dt", { hasText: "mean row" })).toBeVisible();
+  await expect(card.locator("dt", { hasText: "mean row" }).locator("+ dd")).toHaveText(/^977\s?KiB$|^1\.0\s?MB$/);
+  const widths = await card.evaluate((root) => [root.scrollWidth, root.clientWidth]);
+  expect(widths[0], "a long statement breaks").toBeLessThanOrEqual(widths[1]);
+});
+
 test("show zooms to the window of a finding, n and p go through them", async ({ report, page }) => {
   await report.open("overload");
   await page.getByRole("button", { name: "Show finding 1 in the charts" }).click();
@@ -39,7 +53,7 @@ test("show zooms to the window of a finding, n and p go through them", async ({ 
   await expect(page).toHaveURL(/finding=2/);
   await page.keyboard.press("p");
   await page.keyboard.press("p");
-  await expect(page).toHaveURL(/finding=4/);
+  await expect(page).toHaveURL(/finding=5/);
 });
 
 test("the common cursor tells the values of all charts and the wall time", async ({ report, page }) => {

@@ -283,6 +283,40 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
     },
     {
       rank: 4,
+      finding: "wide-rows",
+      severity: "warning",
+      title:
+        "shop.orders: a row has 1.0 MB in 100 columns, and statements ask for 1.0 of them; its requests read 1.0 MB each to return 10 kB",
+      detail:
+        "The columns of one row lie together, and who asks for one of them reads over the others. Make of the 100 blob columns rows of the partition: CREATE TABLE shop.orders_by_column (id text, column_name text, value blob, PRIMARY KEY ((id), column_name)); To verify: Bytes read against bytes returned (helenus io).",
+      node: "127.0.0.1",
+      start_s: 0,
+      end_s: run.duration_s,
+      share: null,
+      chance_share: null,
+      p_value: null,
+      query: "select keyspace, table_name, sum(data_bytes) / sum(row_count) from sstables group by 1, 2",
+      evidence: {
+        rule: "wide-rows",
+        table: "shop.orders",
+        nodes: [
+          {
+            node: "127.0.0.1",
+            figures: {
+              mean_row_bytes: 1_000_000,
+              columns: 100,
+              columns_asked: 1,
+              proposed_cql:
+                "CREATE TABLE shop.orders_by_column (id text, column_name text, value blob, PRIMARY KEY ((id), column_name));",
+            },
+          },
+        ],
+        verify: "Bytes read against bytes returned (helenus io).",
+        source: "field report on a wide row, 2016",
+      },
+    },
+    {
+      rank: 5,
       finding: "cpu-saturation",
       severity: "information",
       title: "Young collections and safepoints explain no more slow requests than chance would",

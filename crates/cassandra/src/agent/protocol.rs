@@ -59,6 +59,8 @@ pub enum Frame {
     Bye(String),
     /// The answer to a command, JSON.
     Reply(Vec<u8>),
+    /// What comes after it is of the last start; the first start has none.
+    Begun,
 }
 
 /// Reads the hello and compares its token.
@@ -101,6 +103,7 @@ pub fn read_frame(from: &mut impl Read) -> io::Result<Frame> {
         3 => thread_names(payload).ok_or_else(|| bad("thread names that end early")).map(Frame::ThreadNames),
         4 => Ok(Frame::Bye(text(payload))),
         5 => Ok(Frame::Reply(payload.to_vec())),
+        6 => Ok(Frame::Begun),
         kind => Err(bad(&format!("a frame of the unknown kind {kind}"))),
     }
 }
@@ -193,12 +196,14 @@ mod tests {
         write_frame(&mut bytes, 1, &[7, 2, 0, 0, 0, 9, 9]).unwrap();
         write_frame(&mut bytes, 3, &[&5i64.to_le_bytes()[..], &[2, 0], b"ab"].concat()).unwrap();
         write_frame(&mut bytes, 4, b"done").unwrap();
+        write_frame(&mut bytes, 6, b"").unwrap();
         write_frame(&mut bytes, 5, b"{}").unwrap();
         assert!(write_command(&mut bytes.clone(), &[b' '; LONGEST_COMMAND + 1]).is_err());
         let mut from = &bytes[..];
         assert_eq!(read_frame(&mut from).unwrap(), Frame::Rows { table: 7, count: 2, bytes: vec![9, 9] });
         assert_eq!(read_frame(&mut from).unwrap(), Frame::ThreadNames(vec![(5, "ab".into())]));
         assert_eq!(read_frame(&mut from).unwrap(), Frame::Bye("done".into()));
+        assert_eq!(read_frame(&mut from).unwrap(), Frame::Begun);
         assert_eq!(read_frame(&mut from).unwrap(), Frame::Reply(b"{}".to_vec()));
         assert_eq!(read_frame(&mut from).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
@@ -211,7 +216,7 @@ mod tests {
         }
 
         #[test]
-        fn no_payload_can_make_it_panic(kind in 0u8..6, payload: Vec<u8>) {
+        fn no_payload_can_make_it_panic(kind in 0u8..7, payload: Vec<u8>) {
             let mut framed = Vec::new();
             write_frame(&mut framed, kind, &payload).unwrap();
             let _ = read_frame(&mut &framed[..]);

@@ -23,7 +23,7 @@ pub enum Error {
     Connect { address: SocketAddr, source: io::Error },
     #[error("{address} did not answer within {} ms", waited.as_millis())]
     Timeout { address: SocketAddr, waited: Duration },
-    #[error("{address} closed the connection; it may want TLS, which this check does not speak")]
+    #[error("{address} closed the connection; it may want TLS")]
     Closed { address: SocketAddr },
     #[error("the connection to {address} broke: {source}")]
     Broken { address: SocketAddr, source: io::Error },
@@ -105,11 +105,24 @@ pub fn answers(address: SocketAddr, timeout: Duration) -> bool {
 }
 
 /// One open connection, past the handshake.
-#[derive(Debug)]
 pub struct Connection {
     address: SocketAddr,
-    stream: TcpStream,
+    stream: Box<dyn Channel>,
     timeout: Duration,
+}
+
+/// What a connection speaks over: a socket, or TLS over one.
+pub trait Channel: io::Read + io::Write + Send {}
+
+impl<T: io::Read + io::Write + Send> Channel for T {}
+
+/// What puts TLS, for one, over a socket.
+pub type Wrap<'a> = &'a dyn Fn(TcpStream) -> io::Result<Box<dyn Channel>>;
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection").field("address", &self.address).finish_non_exhaustive()
+    }
 }
 
 impl Connection {
@@ -118,12 +131,25 @@ impl Connection {
     /// # Errors
     /// [`Error::Connect`], [`Error::NotCql`], [`Error::NeedsPassword`] and so on.
     pub fn open(address: SocketAddr, timeout: Duration, credentials: Option<&Credentials>) -> Result<Self, Error> {
+        Self::open_over(address, timeout, credentials, &|stream| Ok(Box::new(stream)))
+    }
+
+    /// As [`Connection::open`], over what is made of the socket.
+    ///
+    /// # Errors
+    /// As [`Connection::open`].
+    pub fn open_over(
+        address: SocketAddr,
+        timeout: Duration,
+        credentials: Option<&Credentials>,
+        wrap: Wrap<'_>,
+    ) -> Result<Self, Error> {
         let connect = |source| Error::Connect { address, source };
         let stream = TcpStream::connect_timeout(&address, timeout).map_err(connect)?;
         stream.set_read_timeout(Some(timeout)).map_err(connect)?;
         stream.set_write_timeout(Some(timeout)).map_err(connect)?;
         stream.set_nodelay(true).map_err(connect)?;
-        let mut connection = Self { address, stream, timeout };
+        let mut connection = Self { address, stream: wrap(stream).map_err(connect)?, timeout };
         let supported = connection.ask(opcode::OPTIONS, &[])?;
         if supported.opcode != opcode::SUPPORTED {
             return Err(connection.not_cql("no SUPPORTED in answer to OPTIONS"));

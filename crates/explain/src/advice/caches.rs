@@ -3,7 +3,7 @@
 use super::facts::{Node, Table};
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
-use crate::text;
+use crate::{query, text};
 use serde_json::json;
 
 pub(super) const ROW_CACHE: Rule = Rule {
@@ -11,6 +11,7 @@ pub(super) const ROW_CACHE: Rule = Rule {
     looks_at: "row caches that are seldom hit",
     thresholds: &[&thresholds::ROW_CACHE_HITS],
     source: "Cassandra's documentation of caching",
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(row_cache),
 };
 
@@ -37,6 +38,7 @@ pub(super) const KEY_CACHE: Rule = Rule {
     looks_at: "a key cache that is full and is missed",
     thresholds: &[&thresholds::KEY_CACHE_HITS, &thresholds::CACHE_FULL],
     source: "cassandra.yaml (key_cache_size)",
+    query: query::NODE_METRICS,
     check: Check::OfNode(key_cache),
 };
 

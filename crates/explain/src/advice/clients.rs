@@ -3,7 +3,7 @@
 use super::facts::{Missing, Node};
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
-use crate::text;
+use crate::{query, text};
 use serde_json::json;
 
 pub(super) const TOKEN_AWARENESS: Rule = Rule {
@@ -11,6 +11,7 @@ pub(super) const TOKEN_AWARENESS: Rule = Rule {
     looks_at: "requests that came to a node which holds no replica of what they ask for",
     thresholds: &[&thresholds::REMOTE_SHARE],
     source: "ClientRequestMetrics (LocalRequests, RemoteRequests); the documentation of drivers on load balancing",
+    query: query::NODE_METRICS,
     check: Check::OfNode(token_awareness),
 };
 
@@ -44,6 +45,7 @@ pub(super) const UNLOGGED_BATCHES: Rule = Rule {
     looks_at: "how many partitions an unlogged batch writes to",
     thresholds: &[&thresholds::BATCH_PARTITIONS],
     source: "cassandra.yaml (unlogged_batch_across_partitions_warn_threshold)",
+    query: query::NODE_METRICS,
     check: Check::OfNode(unlogged_batches),
 };
 
@@ -75,6 +77,7 @@ pub(super) const LWT_CONTENTION: Rule = Rule {
     looks_at: "lightweight transactions that had to begin again because others were at the same partition",
     thresholds: &[&thresholds::CONTENDED],
     source: "CASClientRequestMetrics (ContentionHistogram)",
+    query: query::NODE_METRICS,
     check: Check::OfNode(lwt_contention),
 };
 

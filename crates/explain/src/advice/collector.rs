@@ -3,7 +3,7 @@
 use super::facts::Node;
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
-use crate::text;
+use crate::{query, text};
 use serde_json::json;
 
 pub(super) const COLLECTOR: Rule = Rule {
@@ -11,6 +11,7 @@ pub(super) const COLLECTOR: Rule = Rule {
     looks_at: "which collector the JVM has",
     thresholds: &[],
     source: "Cassandra's jvm11-server.options and jvm17-server.options; JEP 363 (CMS is gone from JDK 14 on)",
+    query: query::SETTINGS,
     check: Check::OfNode(collector),
 };
 
@@ -45,6 +46,7 @@ pub(super) const YOUNG_GENERATION: Rule = Rule {
     looks_at: "a fixed size of the young generation under G1",
     thresholds: &[],
     source: "HotSpot's documentation of G1: a fixed young generation disables the pause goal",
+    query: query::SETTINGS,
     check: Check::OfNode(young_generation),
 };
 
@@ -73,6 +75,7 @@ pub(super) const GC_TIME: Rule = Rule {
     looks_at: "how long the JVM stands for collections, and how often",
     thresholds: &[&thresholds::GC_SHARE, &thresholds::GC_PAUSE, &thresholds::LONG_GC_PAUSE, &thresholds::YOUNG_PER_S],
     source: "field reports of 2014 and 2017; cassandra.yaml (gc_log_threshold, gc_warn_threshold)",
+    query: query::COLLECTIONS,
     check: Check::OfNode(gc_time),
 };
 

@@ -3,7 +3,7 @@
 use super::facts::{Node, Table, need};
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
-use crate::text;
+use crate::{query, text};
 use serde_json::json;
 
 pub(super) const COMPACTION_BEHIND: Rule = Rule {
@@ -11,6 +11,7 @@ pub(super) const COMPACTION_BEHIND: Rule = Rule {
     looks_at: "compactions that are pending, whether they grow, and what bounds them",
     thresholds: &[&thresholds::PENDING],
     source: "Cassandra's documentation of compaction; field report on tombstones and compaction, 2014",
+    query: query::TABLE_HEALTH,
     check: Check::OfNode(compaction_behind),
 };
 
@@ -58,6 +59,7 @@ pub(super) const DISK_HEADROOM: Rule = Rule {
     looks_at: "free disk space against the largest table under SizeTieredCompactionStrategy",
     thresholds: &[&thresholds::HEADROOM],
     source: "Cassandra's documentation of compaction",
+    query: query::TABLE_HEALTH,
     check: Check::OfNode(disk_headroom),
 };
 

@@ -3,7 +3,7 @@
 use super::facts::{Node, Table, need};
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
-use crate::text;
+use crate::{query, text};
 use serde_json::json;
 
 const DOCUMENTED: &str = "Cassandra's documentation of compression";
@@ -31,6 +31,7 @@ pub(super) const CHUNK_SIZE: Rule = Rule {
     looks_at: "the chunks that are read and decompressed whole, against the size of partitions",
     thresholds: &[&thresholds::LARGE_CHUNK, &thresholds::CHUNK_TIMES],
     source: DOCUMENTED,
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(chunk_size),
 };
 
@@ -60,6 +61,7 @@ pub(super) const COMPRESSION_IN_VAIN: Rule = Rule {
     looks_at: "tables whose data compresses to almost its own size",
     thresholds: &[&thresholds::INCOMPRESSIBLE],
     source: DOCUMENTED,
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(compression_in_vain),
 };
 

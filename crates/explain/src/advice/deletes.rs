@@ -3,7 +3,7 @@
 use super::facts::{Node, Table, need};
 use super::{Check, Checked, Found, Rule};
 use crate::Severity;
-use crate::text;
+use crate::{query, text};
 use serde_json::json;
 
 pub(super) const GC_GRACE: Rule = Rule {
@@ -11,6 +11,7 @@ pub(super) const GC_GRACE: Rule = Rule {
     looks_at: "gc_grace_seconds against the hint window and the last repair: below either, deleted data can come back",
     thresholds: &[],
     source: "Cassandra's documentation of tombstones, hints and repair",
+    query: query::DEFINITIONS,
     check: Check::OfTable(gc_grace),
 };
 

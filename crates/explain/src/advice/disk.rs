@@ -3,7 +3,7 @@
 use super::facts::{Node, need};
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
-use crate::text;
+use crate::{query, text};
 use serde_json::json;
 
 pub(super) const READ_AHEAD: Rule = Rule {
@@ -11,6 +11,7 @@ pub(super) const READ_AHEAD: Rule = Rule {
     looks_at: "what the kernel reads ahead on solid-state disks with data directories",
     thresholds: &[&thresholds::READ_AHEAD],
     source: "Linux: Documentation/ABI/stable/sysfs-block (read_ahead_kb)",
+    query: query::SETTINGS,
     check: Check::OfNode(read_ahead),
 };
 
@@ -46,6 +47,7 @@ pub(super) const DISK_ACCESS: Rule = Rule {
     looks_at: "data files that are mapped into memory, where they do not fit",
     thresholds: &[],
     source: "cassandra.yaml (disk_access_mode; mmap_index_only in cassandra_latest.yaml)",
+    query: query::SETTINGS,
     check: Check::OfNode(disk_access),
 };
 

@@ -1,7 +1,8 @@
 //! What the rules look at: each node with its settings, figures and tables, as recorded.
 
 use crate::engine::Engine;
-use crate::{Error, GcFigures, NodeGc, TableHealth, query};
+use crate::statements::{Select, selects};
+use crate::{Error, GcFigures, NodeGc, TableHealth, TableIo, query};
 use std::collections::BTreeMap;
 
 /// A fact that a rule needs and that was not recorded.
@@ -55,6 +56,12 @@ pub(super) struct Table {
     pub definition: BTreeMap<String, String>,
     /// Copies that the keyspace keeps in all.
     pub replicas: Option<i64>,
+    /// Before compression; None where no SSTable of it is recorded.
+    pub mean_row_bytes: Option<i64>,
+    /// What was read of it, on all nodes; None where no system calls were recorded.
+    pub io: Option<TableIo>,
+    /// Statements that read it; None where no statement is recorded.
+    pub selects: Option<Vec<Select>>,
 }
 
 const NO_DEFINITION: &str = "the table's definition is not recorded";
@@ -87,11 +94,17 @@ impl Table {
         Ok(map.get(member).cloned())
     }
 
-    /// Name of the class without its package; what the node really does before what the schema says.
+    /// Options of its compaction: what the node really does before what the schema says.
+    pub fn compaction(&self) -> Result<&str, Missing> {
+        self.option("compaction_in_force").map_or_else(|| self.need_option("compaction"), Ok)
+    }
+
+    /// Name of the class without its package.
     pub fn strategy(&self) -> Result<String, Missing> {
-        let option = if self.option("compaction_in_force").is_some() { "compaction_in_force" } else { "compaction" };
-        let class = need(self.member(option, "class")?, "its compaction has no class")?;
-        Ok(simple_name(&class).to_string())
+        let options: BTreeMap<String, String> =
+            need(serde_json::from_str(self.compaction()?).ok(), "its compaction can't be read")?;
+        let class = need(options.get("class"), "its compaction has no class")?;
+        Ok(simple_name(class).to_string())
     }
 }
 
@@ -161,13 +174,20 @@ pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
         }
     }
     let mut definitions = definitions(engine, &mut nodes)?;
+    let (row_sizes, selects, io) = (row_sizes(engine)?, selects(engine)?, engine.io()?);
     for health in crate::tables(engine)?.into_iter().filter(|table| !table.is_of_system()) {
         let keyspace = health.table.split('.').next().unwrap_or_default().to_string();
         let replicas = definitions
             .get(&(health.node.clone(), format!("{keyspace}.")))
             .and_then(|facts| replicas(facts.get("replication")?));
-        let definition = definitions.remove(&(health.node.clone(), health.table.clone())).unwrap_or_default();
-        nodes.entry(health.node.clone()).or_default().tables.push(Table { health, definition, replicas });
+        let name = (health.node.clone(), health.table.clone());
+        let definition = definitions.remove(&name).unwrap_or_default();
+        let is_of_it = |select: &&Select| named(&select.table, &health.table);
+        let selects = selects.as_ref().map(|all| all.iter().filter(is_of_it).cloned().collect());
+        let io = io.tables.iter().find(|table| named(&table.table, &health.table)).cloned();
+        let mean_row_bytes = row_sizes.get(&name).copied();
+        let table = Table { health, definition, replicas, mean_row_bytes, io, selects };
+        nodes.entry(name.0).or_default().tables.push(table);
     }
     settings(engine, &mut nodes)?;
     metrics(engine, &mut nodes)?;
@@ -198,6 +218,20 @@ fn definitions(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<De
         definitions.entry(name).or_default().insert(fact[row].clone(), value[row].clone());
     }
     Ok(definitions)
+}
+
+/// Mean bytes of a row, by node and `keyspace.table`.
+fn row_sizes(engine: &Engine) -> Result<BTreeMap<(String, String), i64>, Error> {
+    let rows = engine.sql(&query::ROW_SIZES.fill(&[]))?;
+    let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);
+    let size = rows.integers_or_null("mean_row_bytes")?;
+    let named = |row: usize| (node[row].clone(), format!("{}.{}", keyspace[row], table[row]));
+    Ok((0..rows.rows()).filter_map(|row| Some((named(row), size[row]?))).collect())
+}
+
+/// Whether a statement that names a table, perhaps without its keyspace, is about this one.
+fn named(name: &str, table: &str) -> bool {
+    table == name || (!name.contains('.') && table.rsplit_once('.').is_some_and(|(_, last)| last == name))
 }
 
 fn settings(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Error> {

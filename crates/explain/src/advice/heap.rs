@@ -3,7 +3,7 @@
 use super::facts::Node;
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
-use crate::text;
+use crate::{query, text};
 use serde_json::json;
 
 pub(super) const HEAP_SIZE: Rule = Rule {
@@ -11,6 +11,7 @@ pub(super) const HEAP_SIZE: Rule = Rule {
     looks_at: "the heap against the machine's memory, and against the size from which on pointers take twice the room",
     thresholds: &[&thresholds::HEAP_SHARE, &thresholds::COMPRESSED_POINTERS, &thresholds::HEAP_WITHOUT_GAIN],
     source: "cassandra-env.sh; HotSpot's documentation of compressed ordinary object pointers",
+    query: query::SETTINGS,
     check: Check::OfNode(heap_size),
 };
 
@@ -49,6 +50,7 @@ pub(super) const HEAP_FULL: Rule = Rule {
     looks_at: "how full the heap is after a collection",
     thresholds: &[&thresholds::HEAP_AFTER],
     source: "HotSpot's documentation of G1",
+    query: query::COLLECTIONS,
     check: Check::OfNode(heap_full),
 };
 

@@ -3,6 +3,7 @@
 use super::facts::{Missing, Node, Table};
 use super::{Check, Checked, Found, Rule};
 use crate::Severity;
+use crate::query;
 use serde_json::json;
 
 pub(super) const SECONDARY_INDEXES: Rule = Rule {
@@ -10,6 +11,7 @@ pub(super) const SECONDARY_INDEXES: Rule = Rule {
     looks_at: "secondary indexes that are kept as hidden tables, and SASI",
     thresholds: &[],
     source: "Cassandra's documentation of secondary, SASI and storage-attached indexes",
+    query: query::DEFINITIONS,
     check: Check::OfTable(secondary_indexes),
 };
 

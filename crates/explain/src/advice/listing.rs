@@ -21,7 +21,8 @@ pub fn rules_as_markdown() -> String {
 fn figure(value: f64, unit: &str) -> String {
     match unit {
         "bytes" if value >= 1_073_741_824.0 => format!("{:.0} GiB", value / 1_073_741_824.0),
-        "bytes" => format!("{:.0} MiB", value / 1_048_576.0),
+        "bytes" if value >= 1_048_576.0 => format!("{:.0} MiB", value / 1_048_576.0),
+        "bytes" => format!("{:.0} KiB", value / 1024.0),
         unit => format!("{value} {unit}"),
     }
 }

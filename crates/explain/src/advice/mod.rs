@@ -8,6 +8,7 @@ mod bygone;
 mod caches;
 mod clients;
 mod collector;
+mod columns;
 mod compaction;
 mod compression;
 mod deletes;
@@ -19,11 +20,13 @@ mod listing;
 mod partitions;
 mod pressure;
 mod reads;
+mod rows;
 mod strategy;
 mod thresholds;
 mod tombstones;
 
 use crate::engine::Engine;
+use crate::query::{self, Query};
 use crate::{Error, Severity};
 use facts::{Missing, Node, Table};
 use serde::Serialize;
@@ -32,6 +35,7 @@ use std::collections::BTreeMap;
 
 use bygone::BYGONE;
 pub use listing::rules_as_markdown;
+pub(crate) use strategy::window_seconds;
 use thresholds::Threshold;
 
 /// What a rule is, for who reads of it.
@@ -42,6 +46,8 @@ struct Rule {
     thresholds: &'static [&'static Threshold],
     /// Where it comes from.
     source: &'static str,
+    /// By which what it looks at can be seen.
+    query: Query,
     check: Check,
 }
 
@@ -75,6 +81,8 @@ pub struct Advice {
     pub advice: String,
     pub verify: String,
     pub source: &'static str,
+    /// Shows what the rule looked at; can be given to `helenus sql`.
+    pub query: String,
 }
 
 /// What was seen at a node.
@@ -115,6 +123,7 @@ const RULES: &[Rule] = &[
     tombstones::STUCK_SSTABLE,
     deletes::GC_GRACE,
     partitions::WIDE_PARTITIONS,
+    rows::WIDE_ROWS,
     strategy::EXPIRING_DATA,
     strategy::TIME_WINDOWS,
     strategy::LEVELED_WRITES,
@@ -207,6 +216,7 @@ impl Rule {
                 advice: found.advice,
                 verify: found.verify,
                 source: self.source,
+                query: self.query.fill(&[("filter", query::Value::Condition("true"))]),
             }),
         }
     }

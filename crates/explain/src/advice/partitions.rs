@@ -3,7 +3,7 @@
 use super::facts::{Node, Table, need};
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
-use crate::text;
+use crate::{query, text};
 use serde_json::json;
 
 pub(super) const WIDE_PARTITIONS: Rule = Rule {
@@ -11,6 +11,7 @@ pub(super) const WIDE_PARTITIONS: Rule = Rule {
     looks_at: "the largest partition",
     thresholds: &[&thresholds::WIDE_PARTITION, &thresholds::VERY_WIDE_PARTITION],
     source: "cassandra.yaml (the size that it warns of); field report on a wide row, 2016",
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(wide_partitions),
 };
 

@@ -3,6 +3,7 @@
 use super::facts::{Node, need};
 use super::{Check, Checked, Found, Rule};
 use crate::Severity;
+use crate::query;
 use serde_json::json;
 
 pub(super) const BLOCKED_POOLS: Rule = Rule {
@@ -10,6 +11,7 @@ pub(super) const BLOCKED_POOLS: Rule = Rule {
     looks_at: "thread pools whose queue was full, so that tasks were blocked",
     thresholds: &[],
     source: "Cassandra's documentation of thread pool metrics; any blocked task counts",
+    query: query::FULL_POOLS,
     check: Check::OfNode(blocked_pools),
 };
 
@@ -47,6 +49,7 @@ pub(super) const DROPPED_MESSAGES: Rule = Rule {
     looks_at: "messages that were dropped because they had waited longer than their timeout",
     thresholds: &[],
     source: "Cassandra's documentation of dropped messages; any of them counts",
+    query: query::NODE_METRICS,
     check: Check::OfNode(dropped_messages),
 };
 

@@ -3,6 +3,7 @@
 use super::facts::{Node, Table, need};
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
+use crate::query;
 use serde_json::json;
 
 pub(super) const SSTABLES_PER_READ: Rule = Rule {
@@ -10,6 +11,7 @@ pub(super) const SSTABLES_PER_READ: Rule = Rule {
     looks_at: "how many SSTables a read touches",
     thresholds: &[&thresholds::SSTABLES_PER_READ, &thresholds::MANY_SSTABLES_PER_READ],
     source: "field report on tombstones and compaction, 2014; Cassandra's documentation of compaction strategies",
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(sstables_per_read),
 };
 
@@ -72,6 +74,7 @@ pub(super) const BLOOM_FILTERS: Rule = Rule {
     looks_at: "how often bloom filters send a read to an SSTable in vain, against what the table was defined to accept",
     thresholds: &[&thresholds::BLOOM_TIMES, &thresholds::BLOOM_FALSE],
     source: "Cassandra's documentation of bloom filters",
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(bloom_filters),
 };
 

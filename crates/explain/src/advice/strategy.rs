@@ -3,6 +3,7 @@
 use super::facts::{Node, Table, need, simple_name};
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
+use crate::query;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ pub(super) const EXPIRING_DATA: Rule = Rule {
     looks_at: "tables whose rows all expire, against a strategy that drops whole SSTables",
     thresholds: &[],
     source: DOCUMENTED,
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(expiring_data),
 };
 
@@ -43,6 +45,7 @@ pub(super) const TIME_WINDOWS: Rule = Rule {
     looks_at: "how many windows TimeWindowCompactionStrategy keeps",
     thresholds: &[&thresholds::WINDOWS],
     source: DOCUMENTED,
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(time_windows),
 };
 
@@ -50,22 +53,17 @@ fn time_windows(_: &Node, table: &Table) -> Checked {
     if table.strategy()? != TWCS {
         return Ok(None);
     }
-    let size: f64 =
-        table.member("compaction", "compaction_window_size")?.and_then(|size| size.parse().ok()).unwrap_or(1.0);
-    let unit = table.member("compaction", "compaction_window_unit")?.unwrap_or_else(|| "DAYS".into());
-    let unit_s = match unit.as_str() {
-        "MINUTES" => 60.0,
-        "HOURS" => 3600.0,
-        _ => 86_400.0,
-    };
+    let options: BTreeMap<String, String> =
+        need(serde_json::from_str(table.compaction()?).ok(), "its compaction can't be read")?;
+    let window_s = need(window_seconds(&options), "the size of its windows can't be read")?;
     let ttl = table.seconds("default_time_to_live")?;
-    let windows = ttl as f64 / (size * unit_s);
+    let windows = ttl as f64 / window_s as f64;
     if !thresholds::WINDOWS.is_met(windows) {
         return Ok(None);
     }
     Ok(Some(Found {
         severity: Severity::Information,
-        evidence: format!("a TTL of {ttl} s spans {windows:.0} windows of {size} {unit}"),
+        evidence: format!("a TTL of {ttl} s spans {windows:.0} windows of {window_s} s"),
         figures: json!({ "windows": windows, "default_time_to_live": ttl, "sstables_by_window": table.health.sstables_by_window }),
         advice:
             "Each window that has passed is an SSTable or more for good: take windows of a 20th to a 30th of the time \
@@ -75,11 +73,24 @@ fn time_windows(_: &Node, table: &Table) -> Checked {
     }))
 }
 
+/// Length of a window in s; None for another strategy. A day is what Cassandra takes where nothing is said.
+pub(crate) fn window_seconds(compaction: &BTreeMap<String, String>) -> Option<i64> {
+    let class = compaction.get("class")?;
+    let size: i64 = compaction.get("compaction_window_size").map_or(Some(1), |size| size.parse().ok())?;
+    let unit_s = match compaction.get("compaction_window_unit").map(String::as_str) {
+        Some("MINUTES") => 60,
+        Some("HOURS") => 3600,
+        _ => 86_400,
+    };
+    (simple_name(class) == TWCS && size > 0).then(|| size.saturating_mul(unit_s))
+}
+
 pub(super) const LEVELED_WRITES: Rule = Rule {
     name: "leveled-writes",
     looks_at: "what LeveledCompactionStrategy costs a table that is mostly written",
     thresholds: &[&thresholds::WRITE_SHARE, &thresholds::WRITE_AMPLIFICATION],
     source: DOCUMENTED,
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(leveled_writes),
 };
 
@@ -120,6 +131,7 @@ pub(super) const RETIRED_STRATEGY: Rule = Rule {
     looks_at: "DateTieredCompactionStrategy, which TimeWindowCompactionStrategy replaced",
     thresholds: &[],
     source: "Cassandra's NEWS.txt: deprecated in 3.8, gone in 5.0",
+    query: query::DEFINITIONS,
     check: Check::OfTable(retired_strategy),
 };
 
@@ -142,6 +154,7 @@ pub(super) const LOCAL_OVERRIDE: Rule = Rule {
     looks_at: "whether a node compacts a table in another way than the schema says",
     thresholds: &[],
     source: "ColumnFamilyStoreMBean.CompactionParametersJson, which changes one node until the next ALTER TABLE or restart",
+    query: query::DEFINITIONS,
     check: Check::OfTable(local_override),
 };
 

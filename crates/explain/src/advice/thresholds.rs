@@ -68,6 +68,16 @@ pub(super) const WIDE_PARTITION: Threshold = Threshold::new(
 );
 pub(super) const VERY_WIDE_PARTITION: Threshold =
     Threshold::new("very wide partition", 1_073_741_824.0, "bytes", "judgement: ten times what Cassandra warns of");
+pub(super) const WIDE_ROW: Threshold =
+    Threshold::new("wide row", 65_536.0, "bytes", "judgement: four chunks of 16 KiB, Cassandra's default");
+pub(super) const VERY_WIDE_ROW: Threshold = Threshold::new(
+    "very wide row",
+    524_288.0,
+    "bytes",
+    "judgement: the field report on a wide row, 2016, had 1 MB in 100 columns",
+);
+pub(super) const COLUMNS_FOR_ONE: Threshold =
+    Threshold::new("columns of a wide row", 4.0, "columns for each that is asked for", "judgement");
 pub(super) const LARGE_CHUNK: Threshold = Threshold::new(
     "large chunk",
     32.0,

@@ -3,7 +3,7 @@
 use super::facts::{Node, Table, need};
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
-use crate::text;
+use crate::{query, text};
 use serde_json::json;
 
 pub(super) const TOMBSTONES_PER_READ: Rule = Rule {
@@ -15,6 +15,7 @@ pub(super) const TOMBSTONES_PER_READ: Rule = Rule {
         &thresholds::TOMBSTONES_WARNED_OF,
     ],
     source: "field report on tombstones and compaction, 2014; cassandra.yaml (tombstone_warn_threshold)",
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(tombstones_per_read),
 };
 
@@ -50,6 +51,7 @@ pub(super) const DROPPABLE_TOMBSTONES: Rule = Rule {
     looks_at: "the share of tombstones past gc_grace that SSTables still hold",
     thresholds: &[&thresholds::DROPPABLE, &thresholds::MUCH_DROPPABLE],
     source: "field report on tombstones and compaction, 2014; Cassandra's documentation of tombstones",
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(droppable_tombstones),
 };
 
@@ -86,6 +88,7 @@ pub(super) const STUCK_SSTABLE: Rule = Rule {
     looks_at: "one SSTable that is so large that SizeTieredCompactionStrategy finds no others to compact it with",
     thresholds: &[&thresholds::LARGEST_SHARE, &thresholds::LARGE_SSTABLE],
     source: "field report on tombstones and compaction, 2014",
+    query: query::TABLE_HEALTH,
     check: Check::OfTable(stuck_sstable),
 };
 

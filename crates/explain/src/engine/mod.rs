@@ -6,7 +6,7 @@ mod message;
 pub use batches::Batches;
 pub(crate) use batches::{integers, texts};
 
-use crate::{Error, requests::Requests};
+use crate::{Error, Io, requests::Requests};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use datafusion::catalog::TableProvider;
@@ -40,6 +40,7 @@ pub struct Engine {
     runtime: Runtime,
     manifests: Vec<Manifest>,
     requests: OnceCell<Rc<Requests>>,
+    io: OnceCell<Rc<Io>>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -77,7 +78,7 @@ impl Engine {
             context.register_table(table.name, provider).map_err(message::of)?;
         }
         let manifests = recordings.iter().map(|recording| recording.manifest().clone()).collect();
-        Ok(Engine { context, runtime, manifests, requests: OnceCell::new() })
+        Ok(Engine { context, runtime, manifests, requests: OnceCell::new(), io: OnceCell::new() })
     }
 
     /// Manifests of the recordings, in the order in which they were opened.
@@ -150,6 +151,15 @@ impl Engine {
         }
         let requests = Rc::new(Requests::load(self)?);
         Ok(Rc::clone(self.requests.get_or_init(|| requests)))
+    }
+
+    /// What was read and written of files, and what clients got of it, added up once.
+    pub(crate) fn io(&self) -> Result<Rc<Io>, Error> {
+        if let Some(io) = self.io.get() {
+            return Ok(Rc::clone(io));
+        }
+        let io = Rc::new(Io::load(self)?);
+        Ok(Rc::clone(self.io.get_or_init(|| io)))
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) use pools::Pools;
 pub(crate) use stops::{Stop, Stops, times};
 
 use crate::Error;
+use crate::advice::{Advice, advise};
 use crate::anatomy::{Knee, Limit, Phase};
 use crate::association::Judged;
 use crate::engine::Engine;
@@ -32,6 +33,7 @@ use crate::options::{Options, SlowThreshold};
 use crate::percentiles::quantile_of_sorted;
 use crate::query::{self, Query, Value};
 use crate::requests::{Request, Requests};
+use crate::statements;
 use crate::timeline::{Interval, covered_ns, merge};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -54,7 +56,7 @@ pub(crate) struct Evidence {
     pub(crate) pools: Pools,
     pub(crate) coverage: Coverage,
     /// Empty where no system calls were recorded.
-    pub(crate) io: Io,
+    pub(crate) io: Rc<Io>,
     /// None where no request was seen on the wire.
     pub(crate) origin: Option<Origin>,
     /// None where nobody counted.
@@ -64,6 +66,8 @@ pub(crate) struct Evidence {
     pub(crate) governed: Vec<Governed>,
     /// Those with the most own time first.
     pub(crate) metered: Vec<Metered>,
+    /// What the rules for tables and nodes say; empty where no table was recorded.
+    pub(crate) advised: Vec<Advice>,
     /// What an operation sends, as the workload has it.
     statements: BTreeMap<String, String>,
     /// In the order of precedence.
@@ -77,6 +81,8 @@ pub(crate) struct Evidence {
     pub(crate) slow_share_on_busy_cpus: f64,
     /// Everything that was recorded of the load.
     pub(crate) span: Interval,
+    /// Everything that was recorded.
+    pub(crate) recorded: Interval,
 }
 
 impl Evidence {
@@ -94,7 +100,7 @@ impl Evidence {
         let coverage = Coverage::load(engine, machine.gaps())?;
         let (windows, judges_overload) = judged_windows(&phases);
         let judged = judge(&requests, &windows, &options.threshold);
-        let io = if coverage.has("system calls") { Io::load(engine)? } else { Io::default() };
+        let io = if coverage.has("system calls") { engine.io()? } else { Rc::default() };
         let origin = match (coverage.has("wire"), judged.hull()) {
             (true, Some(hull)) => Origin::load(engine, hull, judged.threshold_ns)?,
             _ => None,
@@ -116,19 +122,21 @@ impl Evidence {
             machine,
             stops,
             pools,
-            coverage,
             io,
             origin,
             counted,
             crowding,
             governed: Governed::load(engine)?,
             metered: Metered::load(engine)?,
-            statements: statements(engine),
+            advised: if coverage.has("table_stats") { advise(engine, None)?.advice } else { Vec::new() },
+            statements: statements::of_workloads(engine),
             causes,
             unexplained_share: rest.share,
             unexplained_median_ns: rest.median_ns,
             slow_share_on_busy_cpus,
+            recorded: crate::report::span(engine)?,
             span,
+            coverage,
         })
     }
 
@@ -214,27 +222,6 @@ fn baseline_runs(engine: &Engine) -> Result<Option<Vec<Interval>>, Error> {
     let Some(baseline) = (0..rows.rows()).find(|row| kinds[*row] == "baseline") else { return Ok(None) };
     let is_of_it = |row: &usize| kinds[*row] == "variant" && names[*row] == names[baseline];
     Ok(Some((0..rows.rows()).filter(is_of_it).map(|row| Interval { start: starts[row], end: ends[row] }).collect()))
-}
-
-/// The statements of the recorded loads by operation. A workload that is not understood has none.
-fn statements(engine: &Engine) -> BTreeMap<String, String> {
-    let workloads = engine.manifests().iter().filter_map(|manifest| manifest.load.as_ref());
-    let parsed = workloads.filter_map(|load| load.text.parse::<toml::Table>().ok());
-    parsed
-        .filter_map(|mut workload| match workload.remove("operations") {
-            Some(toml::Value::Table(operations)) => Some(operations),
-            _ => None,
-        })
-        .flatten()
-        .filter_map(|(name, operation)| {
-            let cql = operation.get("cql")?.as_str()?;
-            let statement = match operation.get("batch") {
-                Some(_) => format!("BEGIN BATCH {cql}"),
-                None => cql.to_string(),
-            };
-            Some((name, statement))
-        })
-        .collect()
 }
 
 fn of_manifests(engine: &Engine) -> Interval {

@@ -8,8 +8,11 @@
 //!   any run, since a slowest percent there always is.
 //! - **critical**: also 100 ms or more, and at least a quarter of the slow requests.
 //!
+//! Advice about tables and nodes (`advised.rs`) has the severity that its rule gives it: it is no account of the slow requests.
+//!
 //! The rank goes by severity, then by share of the slow requests × how much longer than the median they took.
 
+mod advised;
 mod background;
 mod client_stall;
 mod cpu_cost;
@@ -60,7 +63,7 @@ impl Severity {
 pub struct Finding {
     /// 1 is the most important.
     pub rank: usize,
-    /// The kind, such as `gc-pause`.
+    /// The kind, such as `gc-pause`, or the rule of an advice.
     pub finding: &'static str,
     pub severity: Severity,
     /// One sentence.
@@ -118,6 +121,7 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
         debug_assert!(found.iter().all(|finding| finding.finding == check.name()));
         findings.extend(found);
     }
+    advised::add(evidence, &mut findings);
     if findings.iter().all(|finding| finding.severity == Severity::Information) {
         findings.extend(healthy::Healthy.check(evidence));
     }

@@ -1,7 +1,7 @@
 //! The tables and the advice of a recording that has the figures of the field report on tombstones and compaction.
 
 use crate::world::{NODE, S, T0};
-use helenus_explain::{Counsel, Engine, TableHealth, advise, tables};
+use helenus_explain::{Counsel, Engine, Options, Severity, TableHealth, advise, explain, tables};
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
 use tempfile::TempDir;
 
@@ -127,4 +127,21 @@ fn the_report_s_findings_come_out() {
 fn only_the_tables_asked_for_are_advised_on() {
     let other = with_engine(|engine| advise(engine, Some("other."))).unwrap();
     assert_eq!((other.tables, rules(&other)), (0, vec!["gc-time"]));
+}
+
+#[test]
+fn advice_is_among_the_findings() {
+    let explanation = with_engine(|engine| explain(engine, &Options::default())).unwrap();
+    let of = |kind| explanation.findings.iter().find(|finding| finding.finding == kind).unwrap();
+    let first = &explanation.findings[0];
+    assert_eq!((first.rank, explanation.severity()), (1, first.severity));
+    assert!(!explanation.findings.iter().any(|finding| finding.finding == "healthy"), "{explanation}");
+    let tombstones = of("tombstones-per-read");
+    assert_eq!((tombstones.severity, tombstones.node.as_str()), (Severity::Warning, NODE));
+    assert!(tombstones.title.starts_with("shop.orders: "), "{}", tombstones.title);
+    assert!(tombstones.detail.contains(" To verify: "), "{}", tombstones.detail);
+    assert!(tombstones.query.contains("FROM table_stats"), "{}", tombstones.query);
+    assert_eq!(tombstones.evidence["nodes"][0]["figures"]["live_cells_per_slice"], 10.0, "{:#}", tombstones.evidence);
+    assert_eq!((tombstones.window_start_ns, tombstones.window_end_ns), (T0, T0 + 10 * S));
+    assert_eq!(tombstones.share, None, "it is counted for no slow request");
 }

@@ -69,6 +69,27 @@ fn recorded(folder: &TempDir) -> Engine {
         response_bytes: 13,
         ..rows::WireRequest::default()
     });
+    // What the agent knows of the table.
+    recorder.append(rows::TableSample {
+        time_ns: 1,
+        node: "n",
+        keyspace: "ks",
+        table_name: "wide",
+        mean_partition_bytes: Some(1_000_000),
+        ..rows::TableSample::default()
+    });
+    let columns = (0..100).map(|number| format!("c{number} blob")).collect::<Vec<_>>().join(", ");
+    for (fact, value) in [("partition_key", "key int"), ("clustering", ""), ("columns", columns.as_str())] {
+        recorder.append(rows::TableFact {
+            time_ns: 1,
+            node: "n",
+            keyspace: "ks",
+            table_name: "wide",
+            fact,
+            value,
+            source: "system_schema.columns",
+        });
+    }
     recorder.close().unwrap();
     Engine::open(&[Recording::open(&path).unwrap()]).unwrap()
 }
@@ -102,6 +123,16 @@ fn reading_far_more_than_is_returned_is_found() {
         "Requests read 100 MB of the files of ks.wide to return 1.0 MB: 100 times as much, 1.0 MB for each"
     );
     assert!(finding.detail.contains("clustering column"), "{}", finding.detail);
+    assert!(
+        finding.detail.contains("A row has 1.0 MB in 100 columns, and statements ask for 1.0 of them"),
+        "{}",
+        finding.detail
+    );
+    let proposed =
+        "CREATE TABLE ks.wide_by_column (key int, column_name text, value blob, PRIMARY KEY ((key), column_name));";
+    assert!(finding.detail.contains(proposed), "{}", finding.detail);
+    assert_eq!(finding.evidence["advice"][0]["nodes"][0]["figures"]["proposed_cql"], proposed);
+    assert!(!explanation.findings.iter().any(|finding| finding.finding == "wide-rows"), "it is said once");
 }
 
 #[test]

@@ -11,5 +11,6 @@ mod figures;
 mod flame;
 mod io;
 mod spectrogram;
+mod sstables;
 mod truths;
 mod world;

@@ -140,6 +140,7 @@ mod tests {
                         .into(),
                 verify: "Tombstones of a slice in helenus tables.".into(),
                 source: "field report on tombstones and compaction, 2014",
+                query: String::new(),
             }],
             well: vec!["gc-grace", "wide-partitions"],
             not_checked: vec![missed("gc-time", &["127.0.0.1", "127.0.0.2"]), missed("heap-full", &["127.0.0.2"])],

@@ -15,6 +15,7 @@ use std::time::Duration;
   helenus gc --node 127.0.0.1
   helenus gc --node 127.0.0.1 --for 5s --watch
   helenus record --node 127.0.0.1 --for 60s -o node.helenus && helenus gc node.helenus
+  helenus gc --node 10.0.0.7 --jmx 10.0.0.7:7199
   helenus gc node.helenus --interval 1s
   helenus gc node.helenus --json | jq '.[].whole.paused_share'")]
 pub struct Arguments {

@@ -1,21 +1,18 @@
 //! Recordings of the moment: the commands that show recordings also show nodes that run, by recording them for a while.
 
-use super::nodes;
+mod watching;
+
+use super::access::TlsArguments;
 use super::opened::opened;
-use crate::assets::AGENT_JAR;
-use crate::{interrupt, terminal};
+use crate::interrupt;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use helenus_cassandra::Cancel;
-use helenus_cassandra::cql::Credentials;
-use helenus_cassandra::target::{self, Target, Which};
 use helenus_explain::Engine;
-use helenus_observe::{Event, Observation, Options, ProcessKind, Views, Watched};
-use helenus_recording::{Manifest, NodeFacts, Recorder, Recording};
+use helenus_observe::JmxEndpoint;
 use std::io::{IsTerminal, Write};
-use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use watching::Watching;
 
 /// How often the virtual tables are asked.
 const ASK_EVERY: Duration = Duration::from_secs(1);
@@ -26,7 +23,7 @@ const SHORTEST: Duration = Duration::from_secs(2);
 #[derive(Debug, Args)]
 pub struct Sources {
     /// One recording or more
-    #[arg(value_name = "RECORDING", required_unless_present = "nodes", conflicts_with = "nodes")]
+    #[arg(value_name = "RECORDING", conflicts_with = "nodes")]
     recordings: Vec<PathBuf>,
     #[command(flatten)]
     live: LiveArguments,
@@ -47,18 +44,34 @@ struct LiveArguments {
     /// Leave the JVMs alone: ask CQL's virtual tables, and look at the files of SSTables. Nodes may be on other machines
     #[arg(long, requires = "nodes")]
     no_agent: bool,
-    /// With --no-agent: user, where the node asks for one
+    /// Leave the JVM alone, and read its MBeans over JMX, as nodetool does; the schema comes over CQL. Nodes may be on other
+    /// machines (one for each --node, in their order)
+    #[arg(long, value_name = "HOST:PORT", requires = "nodes", conflicts_with = "no_agent")]
+    jmx: Vec<String>,
+    /// User for JMX, where the nodes ask for one
+    #[arg(long, value_name = "NAME", requires_all = ["jmx", "jmx_password_file"])]
+    jmx_user: Option<String>,
+    /// A file with that user's password
+    #[arg(long, value_name = "FILE", requires = "jmx_user")]
+    jmx_password_file: Option<PathBuf>,
+    /// For CQL, which is asked with --no-agent and --jmx: user, where the node asks for one
     #[arg(long, value_name = "NAME", requires = "password_file")]
     user: Option<String>,
-    /// With --no-agent: a file with the user's password, so that it is not seen among the processes
+    /// A file with that user's password, so that it is not seen among the processes
     #[arg(long, value_name = "FILE", requires = "user")]
     password_file: Option<PathBuf>,
+    #[command(flatten)]
+    tls: TlsArguments,
 }
+
+/// How long a node may take to answer over CQL.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How the figures were had, for each way that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
     Agent,
+    Jmx,
     VirtualTables,
 }
 
@@ -66,6 +79,9 @@ impl Sources {
     /// Opens the recordings, or makes one of the nodes, and hands it over: once, or with --watch until it is cancelled.
     pub fn each(&self, json: bool, mut show: impl FnMut(&Engine) -> Result<()>) -> Result<()> {
         if self.live.nodes.is_empty() {
+            if self.recordings.is_empty() {
+                bail!("nothing to look at: give a recording, or --node ADDRESS of a node that runs");
+            }
             return show(&opened(&self.recordings)?);
         }
         if self.live.lasts < SHORTEST {
@@ -73,10 +89,14 @@ impl Sources {
         }
         let cancel = interrupt::cancel_on_signals()?;
         let clear = self.live.watch && !json && std::io::stdout().is_terminal();
+        let mut watching = Watching::begin(&self.live)?;
         loop {
-            let look = self.live.look(&cancel)?;
+            let waited = watching.wait(&cancel);
+            let goes_on = waited.is_ok() && self.live.watch && !cancel.is_cancelled();
+            let (look, next) = if goes_on { watching.turn()? } else { (watching.end()?, None) };
+            waited?;
             // Whoever watches has seen the looks before this one.
-            if cancel.is_cancelled() && self.live.watch {
+            if self.live.watch && !goes_on {
                 return Ok(());
             }
             let engine = Engine::open(&[look.recording])?;
@@ -85,8 +105,9 @@ impl Sources {
             }
             show(&engine)?;
             std::io::stdout().flush()?;
-            if !self.live.watch {
-                return Ok(());
+            match next {
+                Some(next) => watching = next,
+                None => return Ok(()),
             }
         }
     }
@@ -96,118 +117,20 @@ impl Sources {
     }
 }
 
-/// A recording that goes with its folder.
-struct Look {
-    recording: Recording,
-    _folder: tempfile::TempDir,
-}
-
 impl LiveArguments {
-    fn look(&self, cancel: &Cancel) -> Result<Look> {
-        let addresses = self.nodes.iter().map(|node| nodes::address(node)).collect::<Result<Vec<_>>>()?;
-        let folder =
-            tempfile::Builder::new().prefix("helenus-look-").tempdir().context("cannot make a temporary folder")?;
-        let path = folder.path().join("look.helenus");
-        let recorder = Recorder::create(&path, Manifest::new("live", &super::command_line()))?;
-        let mut steps = terminal::Steps::new();
-        let looked = match self.no_agent {
-            true => self.ask(&recorder, &addresses, &mut steps, cancel),
-            false => self.observe(&recorder, &addresses, &mut steps, cancel),
-        };
-        let closed = recorder.close();
-        looked?;
-        closed?;
-        Ok(Look { recording: Recording::open(&path)?, _folder: folder })
+    fn endpoints(&self, nodes: usize) -> Result<Vec<JmxEndpoint>> {
+        if !self.jmx.is_empty() && self.jmx.len() != nodes {
+            bail!("there are {} of --jmx for {nodes} of --node; give one for each, in the same order", self.jmx.len());
+        }
+        let login = self.login(self.jmx_user.as_ref(), self.jmx_password_file.as_ref())?;
+        Ok(self.jmx.iter().map(|address| JmxEndpoint { address: address.clone(), login: login.clone() }).collect())
     }
 
-    fn observe(
-        &self,
-        recorder: &Recorder,
-        addresses: &[SocketAddr],
-        steps: &mut terminal::Steps,
-        cancel: &Cancel,
-    ) -> Result<()> {
-        let targets = addresses
-            .iter()
-            .map(|address| Ok((address.ip().to_string(), target::find(Which::Address(*address))?)))
-            .collect::<Result<Vec<(String, Target)>, target::Error>>()
-            .context("give --no-agent for a node on another machine")?;
-        if let Some((name, target)) = targets.iter().find(|(_, target)| !target.is_cassandra) {
-            bail!("{name} (pid {}, {}) is no Cassandra; give the CQL address of a node", target.pid, target.command);
-        }
-        let watched: Vec<Watched> = targets
-            .into_iter()
-            .map(|(node, target)| Watched { process: ProcessKind::Server, node, pid: target.pid.unsigned_abs() })
-            .collect();
-        let (events, heard) = std::sync::mpsc::channel();
-        // Threads and CPUs are not what is asked about.
-        let options = Options { agent: Some(AGENT_JAR), interval: Duration::from_secs(1), ..Options::default() };
-        steps.step(format_args!("attaching to {} node(s)", watched.len()));
-        let observation = Observation::start(recorder, &watched, &options, &events)?;
-        self.wait(steps, cancel, || {});
-        steps.step("detaching");
-        let left = observation.stop();
-        for event in heard.try_iter() {
-            if let Event::Degraded { .. } | Event::TargetEnded { .. } = event {
-                steps.keep(|| super::say_event(&event));
-            }
-        }
-        for undone in left {
-            steps.keep(|| terminal::warn(undone));
-        }
-        Ok(())
-    }
-
-    fn ask(
-        &self,
-        recorder: &Recorder,
-        addresses: &[SocketAddr],
-        steps: &mut terminal::Steps,
-        cancel: &Cancel,
-    ) -> Result<()> {
-        let credentials = self.credentials()?;
-        recorder.update_manifest(|manifest| {
-            manifest.nodes.extend(
-                addresses.iter().map(|address| NodeFacts { address: address.ip().to_string(), ..NodeFacts::default() }),
-            );
-        })?;
-        steps.step(format_args!("connecting to {} node(s)", addresses.len()));
-        let mut views = Vec::new();
-        for address in addresses {
-            let root = target::find(Which::Address(*address)).ok().map(|target| target.root());
-            let node = address.ip().to_string();
-            views.push(Views::open(recorder, &node, *address, root, credentials.as_ref())?);
-        }
-        let mut failed = None;
-        let mut due = Instant::now();
-        self.wait(steps, cancel, || {
-            if failed.is_none() && Instant::now() >= due {
-                due = Instant::now() + ASK_EVERY;
-                failed = views.iter_mut().find_map(|view| view.read().err());
-            }
-        });
-        failed.map_or(Ok(()), |error| Err(error.into()))
-    }
-
-    fn wait(&self, steps: &mut terminal::Steps, cancel: &Cancel, mut meanwhile: impl FnMut()) {
-        let started = Instant::now();
-        steps.step(format_args!("looking for {:?}", self.lasts));
-        while started.elapsed() < self.lasts && !cancel.is_cancelled() {
-            meanwhile();
-            steps.live(format_args!(
-                "looking: {:.0} of {:.0} s",
-                started.elapsed().as_secs_f64(),
-                self.lasts.as_secs_f64()
-            ));
-            std::thread::sleep(super::LOOK_EVERY);
-        }
-    }
-
-    fn credentials(&self) -> Result<Option<Credentials>> {
-        let Some((user, file)) = self.user.clone().zip(self.password_file.as_ref()) else { return Ok(None) };
+    fn login(&self, user: Option<&String>, file: Option<&PathBuf>) -> Result<Option<(String, String)>> {
+        let Some((user, file)) = user.cloned().zip(file) else { return Ok(None) };
         let password = std::fs::read_to_string(file)
             .with_context(|| format!("cannot read the password file {}", file.display()))?;
-        Ok(Some(Credentials { user, password: password.trim_end_matches(['\r', '\n']).to_string() }))
+        Ok(Some((user, password.trim_end_matches(['\r', '\n']).to_string())))
     }
 }
 
@@ -215,7 +138,11 @@ impl LiveArguments {
 pub fn provider(engine: &Engine, source: &str) -> Vec<Provider> {
     let mut providers: Vec<Provider> = Vec::new();
     for facts in engine.manifests().iter().flat_map(|manifest| &manifest.sources) {
-        let provider = if facts.provider.starts_with("cql") { Provider::VirtualTables } else { Provider::Agent };
+        let provider = match facts.provider.as_str() {
+            "jmx" => Provider::Jmx,
+            other if other.starts_with("cql") => Provider::VirtualTables,
+            _ => Provider::Agent,
+        };
         if facts.name == source && !providers.contains(&provider) {
             providers.push(provider);
         }

@@ -1,9 +1,13 @@
+mod files;
+mod sstables;
+
 use super::live::{self, Provider, Sources};
 use crate::terminal;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use helenus_explain::{Engine, TableHealth, bytes_text, tables};
+use helenus_explain::{Engine, Sstable, SstableGroup, TableHealth, bytes_text, sstable_groups, tables};
 use serde::Serialize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Show how the tables of nodes are, recorded or running: SSTables, tombstones, disk space, and what reads and writes took
@@ -15,13 +19,20 @@ use std::process::ExitCode;
   helenus tables --node 127.0.0.1
   helenus tables --node 127.0.0.1 --node 127.0.0.2 --node 127.0.0.3 --table shop.orders
   helenus tables --node 127.0.0.1 --watch --sort tombstones
-  helenus tables --node 10.0.0.7 --no-agent --user monitor --password-file secret
+  helenus tables --node 10.0.0.7 --no-agent --user monitor --password-file secret --tls-ca ca.pem
+  helenus tables --node 10.0.0.7 --jmx 10.0.0.7:7199 --jmx-user monitor --jmx-password-file secret
   helenus record --node 127.0.0.1 --for 60s -o node.helenus && helenus tables node.helenus
   helenus tables node.helenus --show disk
+  helenus tables node.helenus --table shop.orders --show sstables
+  helenus tables --files /var/lib/cassandra/data --table shop.orders   # of a node that does not run
   helenus tables node.helenus --json | jq '.tables[] | select(.droppable_ratio > 0.2)'")]
 pub struct Arguments {
     #[command(flatten)]
     sources: Sources,
+    /// In place of recordings and nodes: the SSTables in a folder with data, or in a part of it, read by Cassandra's own
+    /// sstablemetadata. Nothing in it is changed
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["recordings", "nodes", "sort"])]
+    files: Option<PathBuf>,
     /// Only tables whose keyspace.table has this in it
     #[arg(long, value_name = "TEXT")]
     table: Option<String>,
@@ -57,6 +68,8 @@ enum Show {
     Disk,
     /// Partitions, filters and caches
     Partitions,
+    /// Each SSTable, and how large those of a level, a window or a size are together
+    Sstables,
 }
 
 impl Sort {
@@ -79,9 +92,19 @@ struct Shown<'a> {
     /// Where the figures come from.
     source: Vec<&'static str>,
     tables: &'a [TableHealth],
+    /// With --show sstables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sstables: Option<&'a [Sstable]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sstable_groups: Option<&'a [SstableGroup]>,
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    if let Some(folder) = &arguments.files {
+        let recorded = files::recorded(folder, arguments.table.as_deref())?;
+        arguments.show_sstables(recorded.engine(), &[], vec![files::SOURCE])?;
+        return Ok(ExitCode::SUCCESS);
+    }
     arguments.sources.each(arguments.json, |engine| arguments.show(engine))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -90,22 +113,14 @@ impl Arguments {
     fn show(&self, engine: &Engine) -> Result<()> {
         let mut tables = tables(engine)?;
         let none_recorded = tables.is_empty();
-        tables.retain(|table| {
-            (self.system || !table.is_of_system()) && self.table.as_ref().is_none_or(|text| table.table.contains(text))
-        });
+        tables.retain(|table| self.is_asked_for(&table.table, table.is_of_system()));
         tables.sort_by(|a, b| self.sort.of(b).total_cmp(&self.sort.of(a)));
         let source: Vec<&str> = live::provider(engine, "tables").into_iter().map(said_of).collect();
+        if self.show == Show::Sstables {
+            return self.show_sstables(engine, &tables, source);
+        }
         if self.json {
-            let shown = Shown { source, tables: &tables };
-            println!(
-                "{}",
-                if self.sources.is_watching() {
-                    serde_json::to_string(&shown)?
-                } else {
-                    serde_json::to_string_pretty(&shown)?
-                }
-            );
-            return Ok(());
+            return self.print_json(&Shown { source, tables: &tables, sstables: None, sstable_groups: None });
         }
         if tables.is_empty() {
             terminal::warn(match none_recorded {
@@ -124,12 +139,52 @@ impl Arguments {
         let (head, line): (&[&str], Line) = match self.show {
             Show::Work => (&WORK, work),
             Show::Disk => (&DISK, disk),
-            Show::Partitions => (&PARTITIONS, partitions),
+            Show::Partitions | Show::Sstables => (&PARTITIONS, partitions),
         };
         let named = |table: &TableHealth| [vec![table.node.clone(), table.table.clone()], line(table)].concat();
         anstream::println!("{}", terminal::table(&[&["node", "table"], head].concat(), tables.iter().map(named), 2));
         for line in source {
             anstream::println!("{}", terminal::dim(line));
+        }
+        Ok(())
+    }
+}
+
+impl Arguments {
+    fn is_asked_for(&self, table: &str, is_of_system: bool) -> bool {
+        (self.system || !is_of_system) && self.table.as_ref().is_none_or(|text| table.contains(text))
+    }
+
+    fn show_sstables(&self, engine: &Engine, tables: &[TableHealth], source: Vec<&'static str>) -> Result<()> {
+        let mut all = helenus_explain::sstables(engine)?;
+        all.retain(|sstable| self.is_asked_for(&sstable.table, sstable.is_of_system()));
+        let groups = sstable_groups(engine, &all)?;
+        if self.json {
+            let (sstables, sstable_groups) = (Some(all.as_slice()), Some(groups.as_slice()));
+            return self.print_json(&Shown { source, tables, sstables, sstable_groups });
+        }
+        if all.is_empty() {
+            terminal::warn(
+                "no SSTable is recorded: the tables are not on disk yet, or the recording was made without the agent, or \
+                 --table leaves none; --files reads a folder with data",
+            );
+            return Ok(());
+        }
+        sstables::print(&all, &groups);
+        let mut sources: Vec<&str> = all.iter().map(|sstable| sstable.source.as_str()).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        anstream::println!(
+            "{}",
+            terminal::dim(format_args!("source: the statistics within the SSTables, by {}", sources.join(", ")))
+        );
+        Ok(())
+    }
+
+    fn print_json(&self, shown: &Shown) -> Result<()> {
+        match self.sources.is_watching() {
+            true => println!("{}", serde_json::to_string(shown)?),
+            false => println!("{}", serde_json::to_string_pretty(shown)?),
         }
         Ok(())
     }
@@ -142,6 +197,10 @@ fn said_of(provider: Provider) -> &'static str {
     match provider {
         Provider::Agent => {
             "source: the node's own metrics, read in its JVM by the agent; times are means of local requests, per read, \
+             tombstones and live cells 95th percentiles of the last minutes"
+        }
+        Provider::Jmx => {
+            "source: the node's own metrics, read over JMX from outside its JVM; times are means of local requests, per read, \
              tombstones and live cells 95th percentiles of the last minutes"
         }
         Provider::VirtualTables => {

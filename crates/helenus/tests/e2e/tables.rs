@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 const CHURN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/churn.toml");
+const WIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/wide.toml");
 
 fn of_table<'a>(shown: &'a Value, table: &str) -> &'a Value {
     let tables = shown["tables"].as_array().unwrap();
@@ -19,7 +20,8 @@ fn number(table: &Value, figure: &str) -> f64 {
 #[test]
 fn a_running_node_shows_its_tables_and_is_given_advice() {
     let place = Place::new();
-    place.well("up --name churn --heap 512m");
+    // JMX listens on loopback, without a password.
+    place.well("up --name churn --heap 512m --data data --jvm-opt=-Dcassandra.jmx.local.port=7299");
     let node = place.json("ps --json")[0]["nodes"][0]["address"].as_str().unwrap().to_string();
     let on = format!("--node {node}");
     let load = place.start(&format!("load {CHURN} {on} --in-flight 4 --for 90s -o load.helenus"));
@@ -42,6 +44,18 @@ fn a_running_node_shows_its_tables_and_is_given_advice() {
     assert!(cart["sstables"].is_i64() && cart["local_read_us"].is_null(), "{cart:#}");
     assert!(cart["tombstones_per_slice_p95"].is_null() && cart["droppable_ratio"].is_null(), "{cart:#}");
     assert!(by_cql["source"][0].as_str().unwrap().contains("virtual tables"), "{by_cql:#}");
+
+    let by_jmx = place.json(&format!("tables {on} --jmx 127.0.0.1:7299 --for 6s --table churn. --json"));
+    let cart = of_table(&by_jmx, "churn.cart");
+    assert!(number(cart, "reads_per_s") > 0.0 && number(cart, "local_read_us") > 0.0, "{cart:#}");
+    assert!(number(cart, "tombstones_per_slice_p95") > 10.0 && cart["droppable_ratio"].is_f64(), "{cart:#}");
+    assert!(by_jmx["source"][0].as_str().unwrap().contains("JMX"), "{by_jmx:#}");
+    let gc = place.json(&format!("gc {on} --jmx 127.0.0.1:7299 --for 6s --json"));
+    assert!(gc.as_array().unwrap().iter().all(|node| node["providers"][0] == "jmx"), "{gc:#}");
+    let closed = place.run(&format!("tables {on} --jmx 127.0.0.1:7298 --for 2s"));
+    assert!(closed.status.code() == Some(2) && closed.err.contains("JMX at 127.0.0.1:7298"), "{}", closed.err);
+
+    who_watches_stays_attached(&place, &on);
 
     let gc = place.json(&format!("gc {on} --for 3s --json"));
     assert!(gc.as_array().unwrap().iter().all(|node| node["providers"][0] == "jfr"), "{gc:#}");
@@ -66,7 +80,10 @@ fn a_running_node_shows_its_tables_and_is_given_advice() {
     load.signal(libc::SIGINT);
     let load = load.end();
     assert!(load.status.success(), "{}", load.err);
+
+    a_wide_row_is_found_and_the_proposed_table_can_be_used(&place, &node);
     a_table_made_anew_is_another(&place, &node);
+    files_say_what_the_node_said(&place, &on);
 }
 
 /// Metrics of Cassandra's that have the names of those before.
@@ -85,6 +102,117 @@ fn a_table_made_anew_is_another(place: &Place, node: &str) {
         |order| place.ask("anew.helenus", &format!("select writes {of_cart} order by time_ns {order} limit 1"));
     let (first, last) = (writes("asc"), writes("desc"));
     assert!((1..=40).contains(&last) && last < first, "{first} writes, then {last}");
+}
+
+fn who_watches_stays_attached(place: &Place, on: &str) {
+    let pid = place.json("ps --json")[0]["nodes"][0]["pid"].as_i64().unwrap();
+    let agent = || -> Option<String> {
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten().map(|task| task.path());
+        let is_agent = |task: &std::path::PathBuf| {
+            std::fs::read_to_string(task.join("comm")).is_ok_and(|name| name == "helenus-agent\n")
+        };
+        tasks.into_iter().find(is_agent).map(|task| task.display().to_string())
+    };
+    assert_eq!(agent(), None, "nothing is left of the looks before");
+    let watching = place.start(&format!("tables {on} --for 2s --watch --table churn. --json"));
+    wait_for("the agent", || agent().is_some());
+    let first = agent();
+    std::thread::sleep(Duration::from_secs(9));
+    assert_eq!(agent(), first, "it is the same one, look after look");
+    watching.signal(libc::SIGINT);
+    let watching = watching.end();
+    assert!(watching.status.success(), "{}", watching.err);
+    let looks: Vec<Value> = watching.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(looks.len() >= 3, "{}", watching.out);
+    for look in &looks {
+        let cart = of_table(look, "churn.cart");
+        assert!(number(cart, "reads_per_s") > 0.0 && cart["droppable_ratio"].is_f64(), "{cart:#}");
+    }
+    assert_eq!(agent(), None, "nothing is left");
+}
+
+/// One column of 20 is asked for, of rows that are on the disk.
+fn a_wide_row_is_found_and_the_proposed_table_can_be_used(place: &Place, node: &str) {
+    let load = place.start(&format!("load {WIDE} --node {node} --in-flight 2 --for 60s -o wide-load.helenus"));
+    wait_for("requests", || size_of(&place.path("wide-load.helenus/requests")) > 0);
+    // An SSTable of the table is there when its statistics are.
+    std::thread::sleep(Duration::from_secs(5));
+    place.well(&format!("record --node {node} --for 5s --stacks off --wire on -o wide.helenus"));
+    load.signal(libc::SIGINT);
+    let load = load.end();
+    assert!(load.status.success(), "{}", load.err);
+
+    let explained = place.json("explain wide.helenus --json");
+    let findings = explained["findings"].as_array().unwrap();
+    let is_ours = |one: &&Value| one["finding"] == "wide-rows" && one["evidence"]["table"] == "wide.documents";
+    let finding = findings.iter().find(is_ours).unwrap_or_else(|| panic!("no wide-rows in {explained:#}"));
+    let figures = &finding["evidence"]["nodes"][0]["figures"];
+    assert_eq!((figures["columns"].as_i64(), figures["columns_asked"].as_f64()), (Some(21), Some(1.0)), "{finding:#}");
+    let row_bytes = figures["mean_row_bytes"].as_i64().unwrap();
+    assert!((150_000..250_000).contains(&row_bytes), "20 columns of 8 kB: {finding:#}");
+    assert!(finding["window_end_ns"].as_i64() > finding["window_start_ns"].as_i64(), "{finding:#}");
+    // The query behind it can be asked.
+    assert!(place.ask("wide.helenus", &format!("select count(*) from ({})", finding["query"].as_str().unwrap())) > 0);
+
+    let proposed = figures["proposed_cql"].as_str().unwrap();
+    let mut connection = Connection::open(node.parse().unwrap(), Duration::from_secs(30), None).unwrap();
+    connection.query(proposed).unwrap_or_else(|error| panic!("{proposed}: {error}"));
+    let row = "INSERT INTO wide.documents_by_column (\"Tenant\", value, at, column_name, value_) VALUES";
+    for (at, column) in [(1, "c0"), (1, "c1"), (2, "c0")] {
+        connection.query(&format!("{row} (1, 2, {at}, '{column}', 0xcafe)")).unwrap();
+    }
+    let read = "SELECT at, value_ FROM wide.documents_by_column WHERE \"Tenant\" = 1 AND value = 2";
+    let all = connection.query(read).unwrap();
+    assert_eq!((all.rows.len(), all.get(0, "at").to_string().as_str()), (3, "2"), "the order of rows is kept");
+    let one = connection.query(&format!("{read} AND at = 1 AND column_name = 'c1'")).unwrap();
+    assert_eq!(one.rows.len(), 1);
+}
+
+/// Statistics of the SSTables of the running node, and of the same files when it has ended.
+fn files_say_what_the_node_said(place: &Place, on: &str) {
+    let of_node = place.json(&format!("tables {on} --for 2s --table churn.cart --show sstables --json"));
+    let groups = of_node["sstable_groups"].as_array().unwrap();
+    assert!(!groups.is_empty() && groups.iter().all(|group| group["disk_bytes"].as_i64() > Some(0)), "{of_node:#}");
+    place.well("down churn");
+    let of_files = place.json("tables --files data --table churn.cart --show sstables --json");
+    let files = of_files["sstables"].as_array().unwrap();
+    assert!(of_files["source"][0].as_str().unwrap().contains("sstablemetadata"), "{of_files:#}");
+    let mut compared = 0;
+    for live in of_node["sstables"].as_array().unwrap() {
+        // A compaction may have taken it away since.
+        let Some(file) = files.iter().find(|file| file["file"] == live["file"]) else { continue };
+        compared += 1;
+        for figure in [
+            "level",
+            "partitions",
+            "rows",
+            "cells",
+            "min_timestamp_us",
+            "max_timestamp_us",
+            "min_ttl_s",
+            "max_ttl_s",
+            "repaired_at_ms",
+            "first_token",
+            "last_token",
+            "mean_partition_bytes",
+            "max_partition_bytes",
+        ] {
+            assert_eq!(live[figure], file[figure], "{figure} of\n{live:#}\n{file:#}");
+        }
+        for size in ["data_bytes", "disk_bytes"] {
+            assert!((number(live, size) / number(file, size) - 1.0).abs() < 0.02, "{size} of\n{live:#}\n{file:#}");
+        }
+    }
+    assert!(compared > 0, "{of_node:#}\n{of_files:#}");
+
+    let damaged = files[0]["file"].as_str().unwrap().replace("-Data.db", "-Statistics.db");
+    std::fs::write(&damaged, [7; 300]).unwrap();
+    let said = place.run("tables --files data --table churn.cart --json");
+    assert!(said.status.success() && said.err.contains("cannot read it"), "{}", said.err);
+    let left: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(left["sstables"].as_array().unwrap().len(), files.len() - 1, "the others are read");
+    let nothing = place.run("tables --files state --json");
+    assert!(nothing.status.code() == Some(2) && nothing.err.contains("KEYSPACE/TABLE-ID"), "{}", nothing.err);
 }
 
 #[test]

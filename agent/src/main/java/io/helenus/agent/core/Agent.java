@@ -51,6 +51,20 @@ public final class Agent {
     thread.start();
   }
 
+  /**
+   * Observes for a recorder until it is told to stop or the recorder is gone, in a JVM of its own.
+   *
+   * @throws IOException when no recorder can be reached
+   */
+  public static void observe(String options) throws IOException {
+    Agent agent = new Agent(new Options(options), null);
+    try {
+      agent.findAndObserve();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   private void run() {
     try {
       if (options.valves() != null) {
@@ -66,7 +80,7 @@ public final class Agent {
     }
   }
 
-  private void findAndObserve() throws Exception {
+  private void findAndObserve() throws IOException, InterruptedException {
     long backOffMs = FIRST_BACK_OFF_MS;
     while (true) {
       String why;
@@ -173,15 +187,30 @@ public final class Agent {
     return frame;
   }
 
-  /** Observes until the end; returns what to say at parting. */
-  private String observe(Connection connection, Outbox outbox, Start start) throws IOException {
+  /**
+   * Observes until the end, anew with each START: what was told once is told again then. Returns
+   * what to say at parting.
+   */
+  private String observe(Connection connection, Outbox outbox, Start first) throws IOException {
+    Connection.Frame frame = observeOnce(connection, outbox, first);
+    while (frame.kind == Connection.START) {
+      Start next = Start.parse(frame.text);
+      outbox.add(Connection.frame(Connection.BEGUN, ""));
+      frame = observeOnce(connection, outbox, next);
+    }
+    return "detached";
+  }
+
+  /** Observes until a START or DETACH, which it returns. */
+  private Connection.Frame observeOnce(Connection connection, Outbox outbox, Start start)
+      throws IOException {
     Session session = new Session(start, outbox, log, options.withoutJfr(), relay);
     boolean recorderListens = false;
     try {
       session.start();
       Connection.Frame frame = afterCommands(connection, outbox, connection.read());
       recorderListens = true;
-      return frame.kind == Connection.DETACH ? "detached" : "protocol error: a second START";
+      return frame;
     } catch (ProtocolException e) {
       recorderListens = true;
       throw e;

@@ -17,6 +17,7 @@ final class Connection implements Closeable {
   static final int LOG = 2;
   static final int BYE = 4;
   static final int REPLY = 5;
+  static final int BEGUN = 6;
   static final int START = 1;
   static final int DETACH = 2;
   static final int COMMAND = 3;

@@ -4,6 +4,7 @@ import io.helenus.agent.control.Relay;
 import io.helenus.agent.sources.ClientRequests;
 import io.helenus.agent.sources.Definitions;
 import io.helenus.agent.sources.Feed;
+import io.helenus.agent.sources.Mbeans;
 import io.helenus.agent.sources.NodeMetrics;
 import io.helenus.agent.sources.PauseProvider;
 import io.helenus.agent.sources.Pools;
@@ -100,7 +101,8 @@ final class Session {
   }
 
   private Feed feed(String source, String provider) {
-    Feed feed = new Feed(source, provider, start.node, start.epochOffsetNs, outbox::offer);
+    String how = Mbeans.areRemote() ? "jmx" : provider;
+    Feed feed = new Feed(source, how, start.node, start.epochOffsetNs, outbox::offer);
     feeds.add(feed);
     return feed;
   }

@@ -1,14 +1,13 @@
 package io.helenus.agent.sources;
 
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import javax.management.JMException;
-import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
-/** What a Cassandra in this JVM says of itself. */
+/** What a Cassandra says of itself, in this JVM or over JMX. */
 public final class Cassandra {
   static final String STORAGE_SERVICE = "org.apache.cassandra.db:type=StorageService";
-  private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
 
   private Cassandra() {}
 
@@ -26,16 +25,19 @@ public final class Cassandra {
   /** An attribute of an MBean, whatever its type; null when there is none. */
   static Object attribute(String bean, String attribute) {
     try {
-      return SERVER.getAttribute(new ObjectName(bean), attribute);
-    } catch (JMException | RuntimeException e) {
+      return Mbeans.connection().getAttribute(new ObjectName(bean), attribute);
+    } catch (JMException | IOException | RuntimeException e) {
       return null;
     }
   }
 
-  /** The class loader of the server's classes; null where there is no Cassandra. */
+  /** The class loader of the server's classes; null where there is no Cassandra in this JVM. */
   static ClassLoader loader() {
+    if (Mbeans.areRemote()) {
+      return null;
+    }
     try {
-      return SERVER.getClassLoaderFor(new ObjectName(STORAGE_SERVICE));
+      return ManagementFactory.getPlatformMBeanServer().getClassLoaderFor(new ObjectName(STORAGE_SERVICE));
     } catch (JMException e) {
       return null;
     }

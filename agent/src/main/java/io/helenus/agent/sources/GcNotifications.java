@@ -3,8 +3,9 @@ package io.helenus.agent.sources;
 import com.sun.management.GarbageCollectionNotificationInfo;
 import com.sun.management.GcInfo;
 import io.helenus.agent.recording.Tables;
+import java.io.IOException;
 import java.lang.management.GarbageCollectorMXBean;
-import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 import java.lang.management.MemoryUsage;
 import java.lang.management.RuntimeMXBean;
@@ -34,6 +35,8 @@ import javax.management.openmbean.CompositeData;
 final class GcNotifications implements Source, NotificationListener {
   private final Feed feed;
   private final List<GarbageCollectorMXBean> beans = new ArrayList<>();
+  private final Set<String> heapPools = new HashSet<>();
+  private RuntimeMXBean runtime;
 
   private long latestVmStart = Long.MAX_VALUE;
 
@@ -41,7 +44,7 @@ final class GcNotifications implements Source, NotificationListener {
     this.feed = feed;
   }
 
-  static Source started(Function<String, Feed> feed) {
+  static Source started(Function<String, Feed> feed) throws IOException {
     GcNotifications source = new GcNotifications(feed.apply("agent-mxbean"));
     source.start();
     return source;
@@ -53,8 +56,14 @@ final class GcNotifications implements Source, NotificationListener {
   }
 
   @Override
-  public synchronized void start() {
-    for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+  public synchronized void start() throws IOException {
+    runtime = Mbeans.ofJvm(RuntimeMXBean.class).get(0);
+    for (MemoryPoolMXBean pool : Mbeans.ofJvm(MemoryPoolMXBean.class)) {
+      if (pool.getType() == MemoryType.HEAP) {
+        heapPools.add(pool.getName());
+      }
+    }
+    for (GarbageCollectorMXBean bean : Mbeans.ofJvm(GarbageCollectorMXBean.class)) {
       if (bean instanceof NotificationEmitter) {
         ((NotificationEmitter) bean).addNotificationListener(this, null, null);
         beans.add(bean);
@@ -93,7 +102,6 @@ final class GcNotifications implements Source, NotificationListener {
       return;
     }
     GcInfo times = collection.getGcInfo();
-    Set<String> heap = heapPools();
     Tables.pause(
         feed.rows(),
         feed.at(vmStart(times.getEndTime()) + TimeUnit.MILLISECONDS.toNanos(times.getStartTime())),
@@ -105,8 +113,8 @@ final class GcNotifications implements Source, NotificationListener {
         collection.getGcName(),
         collection.getGcCause(),
         null,
-        used(times.getMemoryUsageBeforeGc(), heap),
-        used(times.getMemoryUsageAfterGc(), heap),
+        used(times.getMemoryUsageBeforeGc(), heapPools),
+        used(times.getMemoryUsageAfterGc(), heapPools),
         null,
         "mxbean");
   }
@@ -130,21 +138,12 @@ final class GcNotifications implements Source, NotificationListener {
    * @param endMs the end of a collection that was told of just now
    */
   private long vmStart(long endMs) {
-    RuntimeMXBean runtime = ManagementFactory.getRuntimeMXBean();
     Duration sinceStart =
         Duration.between(Instant.ofEpochMilli(runtime.getStartTime()), Instant.now());
     long now = System.nanoTime();
     latestVmStart = Math.min(latestVmStart, now - TimeUnit.MILLISECONDS.toNanos(endMs));
     long earliest = now - TimeUnit.MILLISECONDS.toNanos(runtime.getUptime() + 1);
     return Math.min(Math.max(now - sinceStart.toNanos(), earliest), latestVmStart);
-  }
-
-  private static Set<String> heapPools() {
-    Set<String> names = new HashSet<>();
-    ManagementFactory.getMemoryPoolMXBeans().stream()
-        .filter(pool -> pool.getType() == MemoryType.HEAP)
-        .forEach(pool -> names.add(pool.getName()));
-    return names;
   }
 
   private static long used(Map<String, MemoryUsage> usage, Set<String> pools) {

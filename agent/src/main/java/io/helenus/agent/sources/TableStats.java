@@ -1,7 +1,9 @@
 package io.helenus.agent.sources;
 
 import io.helenus.agent.recording.Tables;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -15,11 +17,22 @@ import javax.management.ObjectName;
  *
  * <p>What costs is read with care: the figures of a table only when something was done to it since,
  * its percentiles only when it was read, and what goes through all SSTables, and the rest of a
- * table at rest, seldom ({@link TableStore}). A table of a system keyspace gets a row only when it
- * was read, written, flushed or compacted since its last one.
+ * table at rest, seldom ({@link TableStore}). A table gets a row only when it was read, written,
+ * flushed or compacted since its last one; at rest, one every {@value #AT_REST_S} s, and none where
+ * it is Cassandra's own. Work after a rest gets two rows, of which the first ends the rest: so that
+ * differences of neighbouring rows belong to the time between them.
+ *
+ * <p>With the slow figures of a table go its {@link Sstables}.
+ *
+ * <p>Where so many tables are in work that this takes more than {@value #BUDGET_MS} ms of CPU, the
+ * rest of them get their counters alone, and their figures at the next look, in turn.
  */
 public final class TableStats extends Sample {
   private static final String P95 = "95thPercentile";
+  private static final long AT_REST_S = 60;
+  private static final long AT_REST_NS = TimeUnit.SECONDS.toNanos(AT_REST_S);
+  private static final long BUDGET_MS = 3;
+  private static final long BUDGET_NS = TimeUnit.MILLISECONDS.toNanos(BUDGET_MS);
 
   private final Metrics metrics =
       new Metrics(
@@ -56,11 +69,63 @@ public final class TableStats extends Sample {
           bean -> bean.getKeyProperty("keyspace") + "." + bean.getKeyProperty("scope"));
 
   private Map<String, Kept> kept = new HashMap<>();
+  private boolean hasSstables = true;
+
+  /** The CPU time of this thread, ns, from which on there are no more figures in this look. */
+  private long budgetEnds;
+
+  private boolean isFirst = true;
+
+  /** Where the next look begins: the first table that got no figures in this one. */
+  private int from;
+
+  /** What is read of each table each time. */
+  private static final class Counters {
+    static final Counters NONE = new Counters();
+
+    final Long reads;
+    final Long writes;
+    final Long flushed;
+    final Long compacted;
+
+    /** Of flushes and compactions, bytes. */
+    final long written;
+
+    /** Grows with all that is done to the table; -1 before it was read. */
+    final long activity;
+
+    private Counters() {
+      reads = null;
+      writes = null;
+      flushed = null;
+      compacted = null;
+      written = 0;
+      activity = -1;
+    }
+
+    Counters(Metrics metrics, Map<String, ObjectName> beans) {
+      reads = metrics.readLong(beans.get("ReadLatency"), "Count");
+      writes = metrics.readLong(beans.get("WriteLatency"), "Count");
+      flushed = metrics.readLong(beans.get("BytesFlushed"), "Count");
+      compacted = metrics.readLong(beans.get("CompactionBytesWritten"), "Count");
+      written = sum(flushed, compacted);
+      activity = sum(reads, writes) + written;
+    }
+  }
 
   /** What is known of a table since an earlier reading. */
   private static final class Kept {
-    long activity = -1;
-    Long reads;
+    Counters counters = Counters.NONE;
+    long rowAt;
+
+    /** Whether its figures are not as new as its counters. */
+    boolean owesFigures = true;
+
+    /** When it was last found at rest without a row; 0 where the last look wrote one. */
+    long restedUntil;
+
+    Compactions compactions = Compactions.NONE;
+    Long readsWithHistograms;
     Double sstablesPerRead;
     Double tombstonesPerSlice;
     Double liveCellsPerSlice;
@@ -70,7 +135,7 @@ public final class TableStats extends Sample {
     Double coordinatorWriteMeanNs;
     Long readTotalNs;
     Long writeTotalNs;
-    Long sstables;
+    Long sstableCount;
     Long liveDiskBytes;
     Long totalDiskBytes;
     Long memtableBytes;
@@ -80,6 +145,11 @@ public final class TableStats extends Sample {
     Long rowCacheHits;
     Long rowCacheMisses;
     final TableStore store = new TableStore();
+    final Sstables sstables;
+
+    Kept(Sstables sstables) {
+      this.sstables = sstables;
+    }
   }
 
   public TableStats(Feed feed) {
@@ -88,72 +158,125 @@ public final class TableStats extends Sample {
 
   @Override
   void read() {
-    Map<String, Map<String, ObjectName>> tables = metrics.groups();
+    List<Map.Entry<String, Map<String, ObjectName>>> tables =
+        new ArrayList<>(metrics.groups().entrySet());
     Map<String, Kept> keptNow = new HashMap<>();
     Map<String, Compactions> compactions = Compactions.now();
-    tables.forEach(
-        (table, beans) -> {
-          Kept before = kept.getOrDefault(table, new Kept());
-          keptNow.put(
-              table, read(beans, before, compactions.getOrDefault(table, Compactions.NONE)));
-        });
+    // What was never seen is wanted as a whole.
+    budgetEnds = isFirst ? Long.MAX_VALUE : Feed.ownCpuNs() + BUDGET_NS;
+    isFirst = tables.isEmpty();
+    int begin = from < tables.size() ? from : 0;
+    from = begin;
+    boolean denied = false;
+    for (int step = 0; step < tables.size(); step++) {
+      int at = (begin + step) % tables.size();
+      String table = tables.get(at).getKey();
+      Map<String, ObjectName> beans = tables.get(at).getValue();
+      Counters counters = new Counters(metrics, beans);
+      Kept ofTable = kept.containsKey(table) ? kept.remove(table) : new Kept(new Sstables());
+      if (counters.activity < ofTable.counters.activity) {
+        // Dropped and made anew; its SSTables are others.
+        ofTable = new Kept(ofTable.sstables);
+      }
+      keptNow.put(table, ofTable);
+      Compactions running = compactions.getOrDefault(table, Compactions.NONE);
+      boolean served = read(beans, ofTable, counters, running);
+      if (!served && !denied) {
+        denied = true;
+        from = at;
+      }
+    }
+    kept.forEach(this::drop);
     kept = keptNow;
   }
 
-  /** What is known of the table now. */
-  private Kept read(Map<String, ObjectName> beans, Kept before, Compactions compactions) {
+  /** Says that the SSTables of a table that is gone are gone too. */
+  private void drop(String table, Kept kept) {
+    int dot = table.indexOf('.');
+    kept.sstables.read(feed, table.substring(0, dot), table.substring(dot + 1));
+  }
+
+  /** Whether it got all that it was due. */
+  private boolean read(
+      Map<String, ObjectName> beans, Kept kept, Counters counters, Compactions compactions) {
     ObjectName any = beans.values().iterator().next();
     String keyspace = any.getKeyProperty("keyspace");
     String table = any.getKeyProperty("scope");
+    boolean isOwn = TableFacts.isOwn(keyspace);
     long now = System.nanoTime();
-    Long reads = metrics.readLong(beans.get("ReadLatency"), "Count");
-    Long writes = metrics.readLong(beans.get("WriteLatency"), "Count");
-    Long flushed = metrics.readLong(beans.get("BytesFlushed"), "Count");
-    Long compacted = metrics.readLong(beans.get("CompactionBytesWritten"), "Count");
-    long activity = sum(reads, writes, flushed, compacted);
-    if (activity < before.activity) {
-      // Dropped and made anew.
-      before = new Kept();
+    boolean isAtRest =
+        counters.activity == kept.counters.activity
+            && compactions.running == kept.compactions.running;
+    if (isAtRest && isOwn) {
+      return true;
     }
-    if (activity == before.activity && TableFacts.isOwn(keyspace)) {
-      return before;
+    boolean isDue = kept.store.isDue(counters.activity, counters.written, now);
+    kept.owesFigures |= isDue || !isAtRest || compactions.running > 0;
+    boolean served = !kept.owesFigures || Feed.ownCpuNs() < budgetEnds;
+    boolean hasNews = !isAtRest || (served && kept.owesFigures);
+    if (!hasNews && now - kept.rowAt < AT_REST_NS) {
+      kept.restedUntil = now;
+      return served;
     }
-    TableStore store = before.store;
-    boolean due = store.read(metrics, beans, keyspace, table, sum(flushed, compacted), now);
-    if (due || activity != before.activity || compactions.running > 0) {
-      readFigures(beans, before);
-      readHistograms(beans, before, reads);
-      readCoordinator(beans, before);
+    if (kept.restedUntil != 0 && !isAtRest) {
+      write(keyspace, table, kept.restedUntil, kept);
     }
-    before.activity = activity;
+    kept.restedUntil = 0;
+    kept.rowAt = now;
+    kept.counters = counters;
+    kept.compactions = compactions;
+    if (!isAtRest) {
+      // With their counters, so that the one over the other is a mean.
+      kept.readTotalNs = microsToNanos(metrics.readLong(beans.get("ReadTotalLatency"), "Count"));
+      kept.writeTotalNs = microsToNanos(metrics.readLong(beans.get("WriteTotalLatency"), "Count"));
+    }
+    boolean readsStore = served && isDue;
+    if (readsStore) {
+      kept.store.read(metrics, beans, keyspace, table);
+    }
+    if (served && kept.owesFigures) {
+      kept.owesFigures = false;
+      readFigures(beans, kept);
+      readHistograms(beans, kept);
+      readCoordinator(beans, kept);
+    }
+    write(keyspace, table, now, kept);
+    if (readsStore && !isOwn && hasSstables) {
+      hasSstables = kept.sstables.read(feed, keyspace, table);
+    }
+    return served;
+  }
+
+  private void write(String keyspace, String table, long at, Kept kept) {
+    TableStore store = kept.store;
     Tables.tableSample(
         feed.rows(),
-        feed.at(now),
+        feed.at(at),
         feed.node(),
         keyspace,
         table,
-        reads,
-        writes,
-        before.readTotalNs,
-        before.writeTotalNs,
-        before.sstables,
-        before.liveDiskBytes,
-        before.totalDiskBytes,
-        before.memtableBytes,
-        before.memtableSwitches,
-        before.pendingFlushes,
-        before.pendingCompactions,
-        flushed,
-        compacted,
-        before.sstablesPerRead,
-        before.tombstonesPerSlice,
-        before.liveCellsPerSlice,
+        kept.counters.reads,
+        kept.counters.writes,
+        kept.readTotalNs,
+        kept.writeTotalNs,
+        kept.sstableCount,
+        kept.liveDiskBytes,
+        kept.totalDiskBytes,
+        kept.memtableBytes,
+        kept.memtableSwitches,
+        kept.pendingFlushes,
+        kept.pendingCompactions,
+        kept.counters.flushed,
+        kept.counters.compacted,
+        kept.sstablesPerRead,
+        kept.tombstonesPerSlice,
+        kept.liveCellsPerSlice,
         store.droppableRatio,
         store.percentRepaired,
-        before.coordinatorReads,
-        before.coordinatorReadMeanNs,
-        before.coordinatorWrites,
-        before.coordinatorWriteMeanNs,
+        kept.coordinatorReads,
+        kept.coordinatorReadMeanNs,
+        kept.coordinatorWrites,
+        kept.coordinatorWriteMeanNs,
         store.meanPartitionBytes,
         store.maxPartitionBytes,
         store.largestSstableBytes,
@@ -163,21 +286,18 @@ public final class TableStats extends Sample {
         store.bloomFalsePositives,
         store.bloomFalseRatio,
         store.keyCacheHitRate,
-        before.rowCacheHits,
-        before.rowCacheMisses,
-        compactions.running,
-        compactions.bytes,
-        compactions.bytesDone,
+        kept.rowCacheHits,
+        kept.rowCacheMisses,
+        kept.compactions.running,
+        kept.compactions.bytes,
+        kept.compactions.bytesDone,
         null,
         null,
         null);
-    return before;
   }
 
   private void readFigures(Map<String, ObjectName> beans, Kept kept) {
-    kept.readTotalNs = microsToNanos(metrics.readLong(beans.get("ReadTotalLatency"), "Count"));
-    kept.writeTotalNs = microsToNanos(metrics.readLong(beans.get("WriteTotalLatency"), "Count"));
-    kept.sstables = metrics.readLong(beans.get("LiveSSTableCount"), "Value");
+    kept.sstableCount = metrics.readLong(beans.get("LiveSSTableCount"), "Value");
     kept.liveDiskBytes = metrics.readLong(beans.get("LiveDiskSpaceUsed"), "Count");
     kept.totalDiskBytes = metrics.readLong(beans.get("TotalDiskSpaceUsed"), "Count");
     kept.memtableBytes = metrics.readLong(beans.get("MemtableLiveDataSize"), "Value");
@@ -188,12 +308,13 @@ public final class TableStats extends Sample {
     kept.rowCacheMisses = metrics.readLong(beans.get("RowCacheMiss"), "Count");
   }
 
-  private void readHistograms(Map<String, ObjectName> beans, Kept before, Long reads) {
-    if (reads == null || !Objects.equals(reads, before.reads)) {
-      before.reads = reads;
-      before.sstablesPerRead = metrics.readDouble(beans.get("SSTablesPerReadHistogram"), P95);
-      before.tombstonesPerSlice = metrics.readDouble(beans.get("TombstoneScannedHistogram"), P95);
-      before.liveCellsPerSlice = metrics.readDouble(beans.get("LiveScannedHistogram"), P95);
+  private void readHistograms(Map<String, ObjectName> beans, Kept kept) {
+    Long reads = kept.counters.reads;
+    if (reads == null || !Objects.equals(reads, kept.readsWithHistograms)) {
+      kept.readsWithHistograms = reads;
+      kept.sstablesPerRead = metrics.readDouble(beans.get("SSTablesPerReadHistogram"), P95);
+      kept.tombstonesPerSlice = metrics.readDouble(beans.get("TombstoneScannedHistogram"), P95);
+      kept.liveCellsPerSlice = metrics.readDouble(beans.get("LiveScannedHistogram"), P95);
     }
   }
 

@@ -11,12 +11,14 @@ import javax.management.ObjectName;
 /**
  * The figures of one table that go through all its SSTables, and those that only its store's MBean
  * {@code org.apache.cassandra.db:type=Tables,keyspace=KEYSPACE,table=TABLE} has: they move slowly
- * and are read every {@value #EVERY_S} s, or every {@value #CHANGED_S} s while the table is flushed
- * or compacted.
+ * and are read every {@value #EVERY_S} s, every {@value #CHANGED_S} s while the table is flushed or
+ * compacted, and every {@value #AT_REST_S} s where nothing was done to it.
  */
 final class TableStore {
   private static final long EVERY_S = 30;
   private static final long EVERY_NS = TimeUnit.SECONDS.toNanos(EVERY_S);
+  private static final long AT_REST_S = 300;
+  private static final long AT_REST_NS = TimeUnit.SECONDS.toNanos(AT_REST_S);
   private static final long CHANGED_S = 5;
   private static final long CHANGED_NS = TimeUnit.SECONDS.toNanos(CHANGED_S);
 
@@ -33,28 +35,39 @@ final class TableStore {
   Double keyCacheHitRate;
   private boolean known;
   private long readAt;
+  private long doneThen;
   private long writtenThen;
+  private long readNow;
+  private long doneNow;
+  private long writtenNow;
 
   /**
-   * Reads them when it is time.
+   * Whether it is time to read them. Reading them then counts from this moment.
    *
-   * @param beans the metrics of the table
-   * @param written by flushes and compactions, as the table counts it
-   * @return whether it was time
+   * @param done reads and all else that was done to the table, as it counts it
+   * @param written of that what flushes and compactions wrote
    */
-  boolean read(
-      Metrics metrics,
-      Map<String, ObjectName> beans,
-      String keyspace,
-      String table,
-      long written,
-      long now) {
-    if (known && now - readAt < (written == writtenThen ? EVERY_NS : CHANGED_NS)) {
+  boolean isDue(long done, long written, long now) {
+    long every = done == doneThen ? AT_REST_NS : written == writtenThen ? EVERY_NS : CHANGED_NS;
+    if (known && now - readAt < every) {
       return false;
     }
+    doneNow = done;
+    writtenNow = written;
+    readNow = now;
+    return true;
+  }
+
+  /**
+   * Reads them.
+   *
+   * @param beans the metrics of the table
+   */
+  void read(Metrics metrics, Map<String, ObjectName> beans, String keyspace, String table) {
     known = true;
-    writtenThen = written;
-    readAt = now;
+    doneThen = doneNow;
+    writtenThen = writtenNow;
+    readAt = readNow;
     percentRepaired = metrics.readDouble(beans.get("PercentRepaired"), "Value");
     meanPartitionBytes = metrics.readLong(beans.get("MeanPartitionSize"), "Value");
     maxPartitionBytes = metrics.readLong(beans.get("MaxPartitionSize"), "Value");
@@ -71,7 +84,6 @@ final class TableStore {
     } catch (MalformedObjectNameException e) {
       droppableRatio = null;
     }
-    return true;
   }
 
   /** As JSON, without the empty levels at the end. */

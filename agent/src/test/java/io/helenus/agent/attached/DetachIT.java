@@ -3,6 +3,7 @@ package io.helenus.agent.attached;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.helenus.agent.recording.Schema;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -154,13 +155,33 @@ class DetachIT {
       unknownKind.send(77, "x");
       assertEquals("protocol error: a frame of the unknown kind 77", unknownKind.awaitBye());
       target.attach(recorder.options());
-      FakeRecorder.Session twice = recorder.accept().start("stalls").start("stalls");
-      assertEquals("protocol error: a second START", twice.awaitBye());
-      target.attach(recorder.options());
       FakeRecorder.Session noStart = recorder.accept();
       noStart.send(1, "{\"sources\":3}");
       String bye = noStart.awaitBye();
       assertTrue(bye.startsWith("protocol error: START needs"), bye);
+      leavesNothing(target);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void aSecondStartObservesAnewWithoutAnotherAttach(Jdk jdk) throws Exception {
+    try (Target target = new Target(jdk);
+        FakeRecorder recorder = new FakeRecorder()) {
+      target.attach(recorder.options());
+      FakeRecorder.Session session = recorder.accept().start("pauses", "stalls");
+      session.await("sources", row -> row.get("source").equals("stalls"));
+      session.start("pauses");
+      List<Schema.Row> since =
+          Awaiting.until(
+              session::rowsSinceStart,
+              rows -> rows.stream().anyMatch(row -> row.get("source").equals("pauses")));
+      assertTrue(
+          since.stream().noneMatch(row -> row.get("source").equals("stalls")),
+          "nothing of the first is left: " + since);
+      target.ask("gc");
+      session.await("pauses", row -> row.get("kind").equals("gc"));
+      assertEquals("detached", session.detach());
       leavesNothing(target);
     }
   }

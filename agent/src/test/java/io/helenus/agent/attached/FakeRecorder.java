@@ -62,6 +62,9 @@ final class FakeRecorder implements Closeable {
     private String bye;
     private String end;
 
+    /** How many rows there were when each further START began to be served. */
+    private final List<Integer> begun = new ArrayList<>();
+
     private Session(Socket socket) throws IOException {
       this.socket = socket;
       in = new DataInputStream(socket.getInputStream());
@@ -134,6 +137,13 @@ final class FakeRecorder implements Closeable {
       return look(() -> bye);
     }
 
+    /** Rows since the last START began to be served; none before it was. */
+    synchronized List<Schema.Row> rowsSinceStart() {
+      return begun.isEmpty()
+          ? List.of()
+          : List.copyOf(rows.subList(begun.get(begun.size() - 1), rows.size()));
+    }
+
     /** Waits until a row of the table is as asked. */
     Schema.Row await(String table, Predicate<Schema.Row> as) throws Exception {
       Predicate<List<Schema.Row>> some = rows -> rows.stream().anyMatch(as);
@@ -197,6 +207,9 @@ final class FakeRecorder implements Closeable {
             names.get(name);
             threadNames.put(tid, new String(name, StandardCharsets.UTF_8));
           }
+          break;
+        case 6:
+          begun.add(rows.size());
           break;
         case 5:
           replies.add(new String(payload, StandardCharsets.UTF_8));

@@ -123,9 +123,11 @@ class CassandraSourcesTest {
   void tablesComeAndGo() throws Exception {
     reads("ks", "one", 1);
     assertEquals(1, read(tables).size());
+    reads("ks", "one", 2);
     reads("ks", "two", 1);
     assertEquals(2, read(tables).size());
     cassandra.drop("org.apache.cassandra.metrics:type=Table,keyspace=ks,scope=one");
+    reads("ks", "two", 2);
     List<Schema.Row> left = read(tables);
     assertEquals(1, left.size());
     assertEquals("two", left.get(0).get("table_name"));
@@ -137,12 +139,27 @@ class CassandraSourcesTest {
     reads("system_schema", "tables", 1);
     reads("ks", "t", 1);
     assertEquals(3, read(tables).size());
-    List<Schema.Row> second = read(tables);
-    assertEquals(1, second.size());
-    assertEquals("ks", second.get(0).get("keyspace"));
+    assertTrue(read(tables).isEmpty());
     writes("system", "local", 2);
-    assertEquals(2, read(tables).size());
     assertEquals(1, read(tables).size());
+    assertTrue(read(tables).isEmpty());
+  }
+
+  @Test
+  void workAfterARestHasARowThatEndsTheRest() throws Exception {
+    reads("ks", "t", 10);
+    Schema.Row first = read(tables).get(0);
+    assertTrue(read(tables).isEmpty(), "nothing was done to it");
+    assertTrue(read(tables).isEmpty());
+    reads("ks", "t", 17);
+    List<Schema.Row> rows = read(tables);
+    assertEquals(2, rows.size());
+    assertEquals(10, rows.get(0).number("reads"));
+    assertEquals(17, rows.get(1).number("reads"));
+    assertTrue(first.number("time_ns") < rows.get(0).number("time_ns"));
+    assertTrue(rows.get(0).number("time_ns") < rows.get(1).number("time_ns"));
+    reads("ks", "t", 18);
+    assertEquals(1, read(tables).size(), "there was no rest");
   }
 
   @Test
@@ -153,6 +170,7 @@ class CassandraSourcesTest {
     read(tables);
     assertEquals(1, histogram.reads.get());
     histogram.values.put("95thPercentile", 3.0);
+    writes("ks", "t", 1);
     assertEquals(2.0, read(tables).get(0).get("sstables_per_read_p95"));
     assertEquals(1, histogram.reads.get());
     reads("ks", "t", 2);
@@ -228,9 +246,9 @@ class CassandraSourcesTest {
     FakeCassandra.Bean sstables = cassandra.table("ks", "t", "LiveSSTableCount", "Value", 4);
     assertEquals(4, read(tables).get(0).number("sstables"));
     sstables.values.put("Value", 5);
-    assertEquals(4, read(tables).get(0).number("sstables"));
+    assertTrue(read(tables).isEmpty());
     assertEquals(1, sstables.reads.get());
     writes("ks", "t", 2);
-    assertEquals(5, read(tables).get(0).number("sstables"));
+    assertEquals(5, read(tables).get(1).number("sstables"));
   }
 }

@@ -1,0 +1,52 @@
+package io.helenus.agent.remote;
+
+import io.helenus.agent.core.Agent;
+import io.helenus.agent.sources.Mbeans;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
+
+/**
+ * The agent beside a node instead of in it: a JVM of its own, which reads the same MBeans over JMX
+ * and tells the recorder as an agent does. It ends with its connection to the recorder.
+ *
+ * <p>It is told on its standard input, so that nothing is seen among the processes, line by line:
+ * {@code HOST:PORT} of JMX, the agent's options, and where the node asks for them a user and a
+ * password.
+ */
+public final class RemoteNode {
+  private RemoteNode() {}
+
+  public static void main(String[] none) throws IOException {
+    BufferedReader told =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    String endpoint = told.readLine();
+    String options = told.readLine();
+    String user = told.readLine();
+    Map<String, Object> environment = new HashMap<>();
+    if (user != null && !user.isEmpty()) {
+      environment.put(JMXConnector.CREDENTIALS, new String[] {user, told.readLine()});
+    }
+    JMXServiceURL url =
+        new JMXServiceURL("service:jmx:rmi:///jndi/rmi://" + endpoint + "/jmxrmi");
+    try (JMXConnector connector = JMXConnectorFactory.connect(url, environment)) {
+      Mbeans.readFrom(connector.getMBeanServerConnection());
+      Agent.observe(options + ",pauses=mxbean");
+    } catch (IOException | SecurityException e) {
+      Throwable cause = e;
+      while (cause.getCause() != null) {
+        cause = cause.getCause();
+      }
+      System.err.println(cause.getMessage() == null ? cause.toString() : cause.getMessage());
+      System.exit(2);
+    }
+    // RMI keeps threads.
+    System.exit(0);
+  }
+}

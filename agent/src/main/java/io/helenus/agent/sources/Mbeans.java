@@ -1,0 +1,38 @@
+package io.helenus.agent.sources;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.PlatformManagedObject;
+import java.util.List;
+import javax.management.MBeanServerConnection;
+
+/** The MBeans that are read: those of this JVM, or of one that is reached over JMX. */
+public final class Mbeans {
+  private static volatile MBeanServerConnection connection =
+      ManagementFactory.getPlatformMBeanServer();
+
+  private static volatile boolean remote;
+
+  private Mbeans() {}
+
+  /** From now on those behind a connection are read; before any source is made. */
+  public static void readFrom(MBeanServerConnection other) {
+    connection = other;
+    remote = true;
+  }
+
+  public static boolean areRemote() {
+    return remote;
+  }
+
+  static MBeanServerConnection connection() {
+    return connection;
+  }
+
+  /** The JVM's own beans of a kind. */
+  static <T extends PlatformManagedObject> List<T> ofJvm(Class<T> kind) throws IOException {
+    return remote
+        ? ManagementFactory.getPlatformMXBeans(connection, kind)
+        : ManagementFactory.getPlatformMXBeans(kind);
+  }
+}

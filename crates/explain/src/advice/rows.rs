@@ -1,0 +1,131 @@
+//! Rows that hold far more than is asked of them.
+
+use super::columns::{Column, Columns, Proposed};
+use super::facts::{Missing, Node, Table, need};
+use super::{Check, Checked, Found, Rule, thresholds};
+use crate::Severity;
+use crate::statements::columns_asked;
+use crate::{query, text};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+pub(super) const WIDE_ROWS: Rule = Rule {
+    name: "wide-rows",
+    looks_at: "how many of a large row's columns statements ask for",
+    thresholds: &[&thresholds::WIDE_ROW, &thresholds::VERY_WIDE_ROW, &thresholds::COLUMNS_FOR_ONE],
+    source: "field report on a wide row, 2016",
+    query: query::ROW_SIZES,
+    check: Check::OfTable(wide_rows),
+};
+
+/// From so many columns of one type on they are rows under the names of columns.
+const MANY_ALIKE: usize = 4;
+
+fn wide_rows(_: &Node, table: &Table) -> Checked {
+    let columns = Columns::of(table)?;
+    let row_bytes = row_bytes(table, &columns)?;
+    if !thresholds::WIDE_ROW.is_met(row_bytes as f64) || columns.regular.len() < 2 {
+        return Ok(None);
+    }
+    let selects =
+        need(table.selects.as_ref(), "no statement is recorded (helenus record --wire, or a load of helenus)")?;
+    let names: Vec<&str> = columns.regular.iter().map(|column| column.name.as_str()).collect();
+    let requests: i64 = selects.iter().map(|select| select.requests).sum();
+    if requests == 0 {
+        return Ok(None);
+    }
+    let of_all: i64 = selects
+        .iter()
+        .map(|select| select.requests * i64::try_from(columns_asked(&select.statement, &names)).unwrap_or(0))
+        .sum();
+    let asked = of_all as f64 / requests as f64;
+    if !thresholds::COLUMNS_FOR_ONE.is_met(names.len() as f64 / asked.max(1.0)) {
+        return Ok(None);
+    }
+    let Some(split) = Split::of(table, &columns) else { return Ok(None) };
+    let read = table.io.as_ref().filter(|io| io.requests > 0 && io.read_bytes() > 0);
+    let read_text = read.map_or(String::new(), |io| {
+        format!(
+            "; its requests read {} each to return {}",
+            text::bytes(io.read_bytes() / io.requests),
+            text::bytes(io.returned_bytes / io.requests)
+        )
+    });
+    Ok(Some(Found {
+        severity: match thresholds::VERY_WIDE_ROW.is_met(row_bytes as f64) {
+            true => Severity::Warning,
+            false => Severity::Information,
+        },
+        evidence: format!(
+            "a row has {} in {} columns, and statements ask for {asked:.1} of them{read_text}",
+            text::bytes(row_bytes),
+            names.len()
+        ),
+        figures: json!({
+            "mean_row_bytes": row_bytes,
+            "mean_partition_bytes": table.health.mean_partition_bytes,
+            "columns": names.len(),
+            "columns_asked": asked,
+            "requests": requests,
+            "read_bytes": read.map(|io| io.read_bytes()),
+            "returned_bytes": read.map(|io| io.returned_bytes),
+            "proposed_cql": split.proposed.cql,
+        }),
+        advice: split.advice,
+        verify: "Bytes read against bytes returned (helenus io, on a recording with --syscalls and --wire), and the local \
+                 read latency in helenus tables, of the new table against the old one: experiments/wide-row.toml does it \
+                 for rows of 1 to 100 columns."
+            .into(),
+    }))
+}
+
+/// Before compression, in the mean.
+fn row_bytes(table: &Table, columns: &Columns) -> Result<i64, Missing> {
+    let of_partition = table.health.mean_partition_bytes.filter(|bytes| *bytes > 0 && columns.clustering.is_empty());
+    need(table.mean_row_bytes.or(of_partition), "the sizes of rows are not recorded (the agent reads them of SSTables)")
+}
+
+/// How a row can be taken apart.
+struct Split {
+    proposed: Proposed,
+    advice: String,
+}
+
+impl Split {
+    /// None where nothing in the row can be large.
+    fn of(table: &Table, columns: &Columns) -> Option<Split> {
+        let (keyspace, name) = table.name().split_once('.')?;
+        let large: Vec<Column> = columns.regular.iter().filter(|column| column.is_unbounded()).cloned().collect();
+        let mut by_type: BTreeMap<&str, Vec<&Column>> = BTreeMap::new();
+        for column in &large {
+            by_type.entry(&column.cql_type).or_default().push(column);
+        }
+        let (cql_type, alike) = by_type.into_iter().max_by_key(|(_, alike)| alike.len())?;
+        let together = "The columns of one row lie together, and who asks for one of them reads over the others.";
+        if alike.len() < MANY_ALIKE {
+            let proposed = columns.table_of(keyspace, name, &large);
+            let advice = format!(
+                "{together} Move the large ones to a table of their own: {} Write both in one logged batch, read the large \
+                 ones by the same key where they are wanted, and drop them here once they are copied.",
+                proposed.cql
+            );
+            return Some(Split { proposed, advice });
+        }
+        let proposed = columns.table_by_column(keyspace, name, cql_type);
+        let rest = match columns.regular.len() - alike.len() {
+            0 => String::new(),
+            1 => format!(" The other column stays in {name}."),
+            several => format!(" The other {several} columns stay in {name}."),
+        };
+        let advice = format!(
+            "{together} Make of the {} {cql_type} columns rows of the partition: {} A column is then written and read as \
+             … AND {} = '{}', and several by IN; all of a row by its key alone.{rest} Copy what is there, and carry over \
+             the table's options (compaction, compression, gc_grace_seconds).",
+            alike.len(),
+            proposed.cql,
+            proposed.column_name,
+            alike[0].name.replace('\'', "''"),
+        );
+        Some(Split { proposed, advice })
+    }
+}

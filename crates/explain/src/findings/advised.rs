@@ -1,0 +1,96 @@
+//! What the rules for tables and nodes advise (`advice/`), as findings.
+//!
+//! An advice has the severity that its rule gave it, and no share of the slow requests: among findings of one severity it
+//! comes after what was counted for some. Where a finding speaks of the same already, and is as severe, the advice is added
+//! to that one, which then says what to do here.
+
+use super::Finding;
+use crate::advice::Advice;
+use crate::evidence::Evidence;
+use crate::text;
+use serde_json::{Value, json};
+
+/// Rules, and the findings that speak of the same.
+const THE_SAME: &[(&str, &str)] = &[
+    ("wide-rows", "read-amplification"),
+    ("chunk-size", "read-amplification"),
+    ("read-ahead", "read-amplification"),
+    ("gc-time", "gc-pause"),
+    ("compaction-behind", "compaction-or-flush"),
+    ("blocked-pools", "pool-queue"),
+];
+
+/// Adds all advice to the findings.
+pub(super) fn add(evidence: &Evidence, findings: &mut Vec<Finding>) {
+    for advice in &evidence.advised {
+        match findings.iter_mut().find(|finding| is_the_same(advice, finding)) {
+            Some(finding) => add_to(finding, advice),
+            None => findings.push(finding(advice, evidence)),
+        }
+    }
+}
+
+fn is_the_same(advice: &Advice, finding: &Finding) -> bool {
+    let speaks_of_it = THE_SAME.contains(&(advice.rule, finding.finding));
+    let is_of_its_table = || match (&advice.table, finding.evidence["table"]["table"].as_str()) {
+        (Some(own), Some(other)) => own == other,
+        _ => true,
+    };
+    speaks_of_it && finding.severity >= advice.severity && is_of_its_table()
+}
+
+fn add_to(finding: &mut Finding, advice: &Advice) {
+    let seen = seen(advice);
+    let mut letters = seen.chars();
+    let seen = letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect());
+    finding.detail = format!("{} {seen}. {}", finding.detail, advice.advice);
+    if let Value::Object(figures) = &mut finding.evidence {
+        let all = figures.entry("advice").or_insert_with(|| json!([]));
+        if let Value::Array(all) = all {
+            all.push(figures_of(advice));
+        }
+    }
+}
+
+fn finding(advice: &Advice, evidence: &Evidence) -> Finding {
+    let about = advice.table.clone().unwrap_or_else(|| match advice.evidence.as_slice() {
+        [only] => only.node.clone(),
+        several => text::counted(several.len(), "node", "nodes"),
+    });
+    let title = format!("{about}: {}", seen(advice));
+    let detail = format!("{} To verify: {}", advice.advice, advice.verify);
+    let mut finding = Finding::new(advice.rule, advice.severity, title, detail, evidence.recorded);
+    if let [only] = advice.evidence.as_slice() {
+        finding.node.clone_from(&only.node);
+    }
+    finding.query.clone_from(&advice.query);
+    finding.evidence = figures_of(advice);
+    finding
+}
+
+/// What was seen at the first node, and at how many more.
+fn seen(advice: &Advice) -> String {
+    match advice.evidence.as_slice() {
+        [] => String::new(),
+        [only] => only.text.clone(),
+        [first, others @ ..] => {
+            let more = text::counted(others.len(), "node", "nodes");
+            format!("{} ({}; the like at {more} more)", first.text, first.node)
+        }
+    }
+}
+
+fn figures_of(advice: &Advice) -> Value {
+    let nodes: Vec<Value> = advice
+        .evidence
+        .iter()
+        .map(|evidence| json!({ "node": evidence.node, "seen": evidence.text, "figures": evidence.figures }))
+        .collect();
+    json!({
+        "rule": advice.rule,
+        "table": advice.table,
+        "nodes": nodes,
+        "verify": advice.verify,
+        "source": advice.source,
+    })
+}

@@ -1,0 +1,151 @@
+//! What statements ask for, by their text: the wire has it, and the workload of a load that was recorded.
+
+use crate::engine::Engine;
+use crate::{Error, query};
+use std::collections::BTreeMap;
+
+/// A statement that reads, and how often it was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Select {
+    pub(crate) statement: String,
+    /// As the statement names it, with a keyspace where it names one.
+    pub(crate) table: String,
+    pub(crate) requests: i64,
+}
+
+/// All statements that read: of the wire or, where that was not recorded, of the load. None where neither was.
+pub(crate) fn selects(engine: &Engine) -> Result<Option<Vec<Select>>, Error> {
+    let mut sent: Vec<(String, i64)> =
+        engine.io()?.statements.iter().map(|one| (one.statement.clone(), one.requests)).collect();
+    if sent.is_empty() {
+        let rows = engine.sql(&query::OPERATIONS.fill(&[]))?;
+        let (operation, requests) = (rows.texts("operation")?, rows.integers("requests")?);
+        let workloads = of_workloads(engine);
+        let known =
+            operation.iter().zip(requests).filter_map(|(name, count)| Some((workloads.get(name)?.clone(), count)));
+        sent.extend(known);
+    }
+    let selects = sent.iter().filter(|(statement, _)| is_select(statement)).filter_map(|(statement, requests)| {
+        let table = table_of_statement(statement)?;
+        Some(Select { statement: statement.clone(), table, requests: *requests })
+    });
+    Ok((!sent.is_empty()).then(|| selects.collect()))
+}
+
+/// The statements of the recorded loads by operation. A workload that is not understood has none.
+pub(crate) fn of_workloads(engine: &Engine) -> BTreeMap<String, String> {
+    let workloads = engine.manifests().iter().filter_map(|manifest| manifest.load.as_ref());
+    let parsed = workloads.filter_map(|load| load.text.parse::<toml::Table>().ok());
+    parsed
+        .filter_map(|mut workload| match workload.remove("operations") {
+            Some(toml::Value::Table(operations)) => Some(operations),
+            _ => None,
+        })
+        .flatten()
+        .filter_map(|(name, operation)| {
+            let cql = operation.get("cql")?.as_str()?;
+            let statement = match operation.get("batch") {
+                Some(_) => format!("BEGIN BATCH {cql}"),
+                None => cql.to_string(),
+            };
+            Some((name, statement))
+        })
+        .collect()
+}
+
+fn is_select(statement: &str) -> bool {
+    statement.split_ascii_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("SELECT"))
+}
+
+/// How many of the columns a SELECT asks for.
+pub(crate) fn columns_asked(statement: &str, columns: &[&str]) -> usize {
+    let asked = names(statement).take_while(|name| !name.eq_ignore_ascii_case("FROM")).collect::<Vec<_>>();
+    if asked.iter().any(|name| name == "*") {
+        return columns.len();
+    }
+    let is = |name: &str, column: &str| match name.strip_prefix('"') {
+        Some(quoted) => quoted.trim_end_matches('"') == column,
+        None => name.to_lowercase() == column,
+    };
+    columns.iter().filter(|column| asked.iter().any(|name| is(name, column))).count()
+}
+
+/// Names and stars, one by one.
+fn names(statement: &str) -> impl Iterator<Item = String> + '_ {
+    let mut rest = statement;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|letter: char| !letter.is_alphanumeric() && !['_', '"', '*'].contains(&letter));
+        let end = match rest.chars().next()? {
+            '*' => 1,
+            '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+            _ => rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len()),
+        };
+        let (name, after) = rest.split_at(end);
+        rest = after;
+        // Of count(*) nothing is asked for.
+        (name != "*" || !after.starts_with(')')).then(|| name.to_string()).or_else(|| Some(String::new()))
+    })
+}
+
+/// The table that a statement is about, as it names it.
+pub(crate) fn table_of_statement(statement: &str) -> Option<String> {
+    // A batch begins with their number.
+    let statement = match statement.strip_prefix("batch of ") {
+        Some(batch) => batch.split_once(": ")?.1,
+        None => statement,
+    };
+    let mut words = statement.split_ascii_whitespace();
+    let first = words.next()?.to_ascii_uppercase();
+    let before = match first.as_str() {
+        "SELECT" | "DELETE" => "FROM",
+        "INSERT" => "INTO",
+        "UPDATE" => return words.next().map(plain_name),
+        _ => return None,
+    };
+    words.find(|word| word.eq_ignore_ascii_case(before))?;
+    words.next().map(plain_name)
+}
+
+/// Without quotes, and without what follows at once.
+fn plain_name(word: &str) -> String {
+    let name: String =
+        word.chars().take_while(|letter| letter.is_alphanumeric() || ['_', '.', '"'].contains(letter)).collect();
+    if name.contains('"') { name.replace('"', "") } else { name.to_lowercase() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_those_between_select_and_from() {
+        let columns = ["a", "b", "Big"];
+        for (statement, asked) in [
+            ("SELECT a FROM ks.t WHERE b = ?", 1),
+            ("select A, \"Big\", k from t", 2),
+            ("SELECT * FROM t", 3),
+            ("SELECT count(*) FROM t", 0),
+            ("SELECT writetime(a), big FROM t", 1),
+            ("SELECT DISTINCT k FROM t", 0),
+            ("SELECT JSON b AS \"a b\" FROM t", 1),
+        ] {
+            assert_eq!(columns_asked(statement, &columns), asked, "{statement}");
+        }
+    }
+
+    #[test]
+    fn statements_say_their_table() {
+        for (statement, table) in [
+            ("SELECT a, b FROM ks.t WHERE k = ?", Some("ks.t")),
+            ("select * from T;", Some("t")),
+            ("INSERT INTO ks.t(k) VALUES (?)", Some("ks.t")),
+            ("UPDATE \"Ks\".\"T\" SET a = ?", Some("Ks.T")),
+            ("DELETE a FROM ks.t WHERE k = ?", Some("ks.t")),
+            ("batch of 3: INSERT INTO ks.t (k) VALUES (?)", Some("ks.t")),
+            ("prepared 00ff", None),
+            ("", None),
+        ] {
+            assert_eq!(table_of_statement(statement).as_deref(), table, "{statement}");
+        }
+    }
+}

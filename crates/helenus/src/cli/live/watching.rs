@@ -1,0 +1,229 @@
+//! Nodes that are looked at, by agents in them or from outside, one look after the other.
+
+use super::{ASK_EVERY, LiveArguments, TIMEOUT};
+use crate::assets::AGENT_JAR;
+use crate::cli::{self, nodes};
+use crate::terminal::{self, Steps};
+use anyhow::{Context, Result, bail};
+use helenus_cassandra::cql::{Channel, Connection, Credentials};
+use helenus_cassandra::target::{self, Target, Which};
+use helenus_cassandra::{Cancel, Version, java};
+use helenus_observe::{Event, Jmx, Observation, Options, ProcessKind, Views, Watched};
+use helenus_recording::{Manifest, NodeFacts, Recorder, Recording};
+use std::net::SocketAddr;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
+
+/// A recording that goes with its folder.
+pub struct Look {
+    pub recording: Recording,
+    _folder: tempfile::TempDir,
+}
+
+/// A recording that is being made for a look.
+struct Taking {
+    recorder: Recorder,
+    folder: tempfile::TempDir,
+}
+
+impl Taking {
+    fn begin() -> Result<Taking> {
+        let folder =
+            tempfile::Builder::new().prefix("helenus-look-").tempdir().context("cannot make a temporary folder")?;
+        let recorder =
+            Recorder::create(&folder.path().join("look.helenus"), Manifest::new("live", &cli::command_line()))?;
+        Ok(Taking { recorder, folder })
+    }
+
+    fn close(self) -> Result<Look> {
+        self.recorder.close()?;
+        Ok(Look { recording: Recording::open(self.recorder.folder())?, _folder: self.folder })
+    }
+}
+
+/// Nodes that are looked at. They stay so from one look to the next.
+pub struct Watching<'a> {
+    live: &'a LiveArguments,
+    taking: Taking,
+    by: By,
+}
+
+/// How nodes are looked at.
+enum By {
+    Agents(Agents),
+    /// From outside: over CQL and, where it is wanted, over JMX.
+    Outside { views: Vec<Views>, jmx: Vec<Jmx> },
+}
+
+struct Agents {
+    observation: Observation,
+    watched: Vec<Watched>,
+    options: Options,
+    events: Sender<Event>,
+    heard: Receiver<Event>,
+}
+
+impl<'a> Watching<'a> {
+    pub fn begin(live: &'a LiveArguments) -> Result<Watching<'a>> {
+        let addresses = live.nodes.iter().map(|node| nodes::address(node)).collect::<Result<Vec<_>>>()?;
+        let taking = Taking::begin()?;
+        let mut steps = Steps::new();
+        let by = match live.no_agent || !live.jmx.is_empty() {
+            true => outside(live, &taking.recorder, &addresses, &mut steps)?,
+            false => By::Agents(Agents::attach(&taking.recorder, &addresses, &mut steps)?),
+        };
+        Ok(Watching { live, taking, by })
+    }
+
+    /// Until the look is over.
+    pub fn wait(&mut self, cancel: &Cancel) -> Result<()> {
+        let (started, lasts) = (Instant::now(), self.live.lasts);
+        let mut steps = Steps::new();
+        steps.step(format_args!("looking for {lasts:?}"));
+        let mut due = started;
+        while started.elapsed() < lasts && !cancel.is_cancelled() {
+            if let By::Outside { views, .. } = &mut self.by
+                && Instant::now() >= due
+            {
+                due = Instant::now() + ASK_EVERY;
+                views.iter_mut().try_for_each(Views::read)?;
+            }
+            steps.live(format_args!(
+                "looking: {:.0} of {:.0} s",
+                started.elapsed().as_secs_f64(),
+                lasts.as_secs_f64()
+            ));
+            std::thread::sleep(cli::LOOK_EVERY);
+        }
+        Ok(())
+    }
+
+    /// The look that was taken, while the next one has begun already. Where nodes have gone meanwhile, they are found anew.
+    pub fn turn(self) -> Result<(Look, Option<Watching<'a>>)> {
+        let Watching { live, taking, mut by } = self;
+        let next = Taking::begin()?;
+        let turned = match &mut by {
+            By::Agents(agents) => agents.turn_to(&next.recorder).map_err(anyhow::Error::from),
+            By::Outside { views, jmx } => turn_outside(&next.recorder, live, views, jmx),
+        };
+        match turned {
+            Ok(()) => Ok((taking.close()?, Some(Watching { live, taking: next, by }))),
+            Err(_) => {
+                let look = Watching { live, taking, by }.end()?;
+                Ok((look, Some(Watching::begin(live)?)))
+            }
+        }
+    }
+
+    /// The last look, with nothing left behind.
+    pub fn end(self) -> Result<Look> {
+        let Watching { taking, by, .. } = self;
+        let mut steps = Steps::new();
+        steps.step("detaching");
+        match by {
+            By::Agents(agents) => agents.detach(&steps),
+            By::Outside { jmx, .. } => jmx.into_iter().for_each(Jmx::stop),
+        }
+        taking.close()
+    }
+}
+
+impl Agents {
+    fn attach(recorder: &Recorder, addresses: &[SocketAddr], steps: &mut Steps) -> Result<Agents> {
+        let targets = addresses
+            .iter()
+            .map(|address| Ok((address.ip().to_string(), target::find(Which::Address(*address))?)))
+            .collect::<Result<Vec<(String, Target)>, target::Error>>()
+            .context("give --no-agent for a node on another machine")?;
+        if let Some((name, target)) = targets.iter().find(|(_, target)| !target.is_cassandra) {
+            bail!("{name} (pid {}, {}) is no Cassandra; give the CQL address of a node", target.pid, target.command);
+        }
+        let watched: Vec<Watched> = targets
+            .into_iter()
+            .map(|(node, target)| Watched { process: ProcessKind::Server, node, pid: target.pid.unsigned_abs() })
+            .collect();
+        let (events, heard) = std::sync::mpsc::channel();
+        // Threads and CPUs are not what is asked about.
+        let options = Options { agent: Some(AGENT_JAR), interval: Duration::from_secs(1), ..Options::default() };
+        steps.step(format_args!("attaching to {} node(s)", watched.len()));
+        let observation = Observation::start(recorder, &watched, &options, &events)?;
+        Ok(Agents { observation, watched, options, events, heard })
+    }
+
+    fn turn_to(&mut self, recorder: &Recorder) -> Result<(), helenus_observe::Error> {
+        self.observation.turn_to(recorder, &self.watched, &self.options, &self.events)
+    }
+
+    fn detach(self, steps: &Steps) {
+        let left = self.observation.stop();
+        for event in self.heard.try_iter() {
+            if let Event::Degraded { .. } | Event::TargetEnded { .. } = event {
+                steps.keep(|| cli::say_event(&event));
+            }
+        }
+        for undone in left {
+            steps.keep(|| terminal::warn(undone));
+        }
+    }
+}
+
+fn turn_outside(recorder: &Recorder, live: &LiveArguments, views: &mut [Views], jmx: &[Jmx]) -> Result<()> {
+    name_nodes(recorder, live)?;
+    views.iter_mut().try_for_each(|view| view.turn_to(recorder))?;
+    Ok(jmx.iter().try_for_each(|jmx| jmx.turn_to(recorder))?)
+}
+
+/// Puts the nodes into the manifest.
+fn name_nodes(recorder: &Recorder, live: &LiveArguments) -> Result<()> {
+    let addresses = live.nodes.iter().map(|node| nodes::address(node)).collect::<Result<Vec<_>>>()?;
+    recorder.update_manifest(|manifest| {
+        manifest.nodes = addresses
+            .iter()
+            .map(|address| NodeFacts { address: address.ip().to_string(), ..NodeFacts::default() })
+            .collect();
+    })?;
+    Ok(())
+}
+
+/// Connects from outside.
+fn outside(live: &LiveArguments, recorder: &Recorder, addresses: &[SocketAddr], steps: &mut Steps) -> Result<By> {
+    let endpoints = live.endpoints(addresses.len())?;
+    let credentials = live.login(live.user.as_ref(), live.password_file.as_ref())?;
+    let credentials = credentials.map(|(user, password)| Credentials { user, password });
+    let tls = live.tls.read()?;
+    name_nodes(recorder, live)?;
+    steps.step(format_args!("connecting to {} node(s)", addresses.len()));
+    let mut views = Vec::new();
+    for address in addresses {
+        let wrap = |socket| -> std::io::Result<Box<dyn Channel>> {
+            match &tls {
+                None => Ok(Box::new(socket)),
+                Some(tls) => Ok(Box::new(tls.over(socket, address.ip())?)),
+            }
+        };
+        let connection = Connection::open_over(*address, TIMEOUT, credentials.as_ref(), &wrap)?;
+        let node = address.ip().to_string();
+        views.push(match live.no_agent {
+            true => {
+                let root = target::find(Which::Address(*address)).ok().map(|target| target.root());
+                Views::open(recorder, &node, connection, root)?
+            }
+            false => Views::of_definitions(recorder, &node, connection)?,
+        });
+    }
+    let mut jmx: Vec<Jmx> = Vec::new();
+    for (address, endpoint) in addresses.iter().zip(endpoints) {
+        let java = java::for_version(Version::default(), None)?;
+        // What it logs is about itself.
+        let (events, _) = std::sync::mpsc::channel();
+        let node = address.ip().to_string();
+        match Jmx::open(recorder, &node, endpoint, &java.program(), AGENT_JAR, &events) {
+            Ok(one) => jmx.push(one),
+            Err(error) => {
+                jmx.into_iter().for_each(Jmx::stop);
+                return Err(error.into());
+            }
+        }
+    }
+    Ok(By::Outside { views, jmx })
+}

@@ -1,0 +1,167 @@
+//! The agent beside a node instead of in it: a JVM on this machine reads the node's MBeans over JMX, and tells what it reads as
+//! an agent does. For nodes on other machines, and for those whose JVM is to be left alone.
+//!
+//! Each figure is a call over the network, so that a node with many tables is not read each second. What only the JVM's inside
+//! tells is missing: safepoints, SSTables one by one, what tables are defined to be.
+
+use crate::jvm::{AgentLink, Wanted};
+use crate::{Events, ThreadNames};
+use helenus_recording::{NodeFacts, Recorder};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What MBeans have.
+const SOURCES: &[&str] = &["pauses", "pools", "tables", "client_requests", "node_metrics"];
+/// How long it may take from its start to its hello, and from being asked to go to having gone.
+const WITHIN: Duration = Duration::from_secs(20);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Where a node's JMX is, and as whom to come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JmxEndpoint {
+    /// `HOST:PORT`, as nodetool takes them apart.
+    pub address: String,
+    /// User and password, where it asks for them.
+    pub login: Option<(String, String)>,
+}
+
+/// Why a node is not read over JMX.
+#[derive(Debug, thiserror::Error)]
+pub enum JmxError {
+    #[error("cannot start {program}: {source}; JMX is read by a JVM: install Java 11 or later")]
+    Spawn { program: String, source: std::io::Error },
+    #[error("cannot prepare the JVM that reads JMX: {0}")]
+    Prepare(std::io::Error),
+    #[error(
+        "JMX at {address} cannot be read: {reason}. Its port is JMX_PORT in cassandra-env.sh (7199), where LOCAL_JMX=no opens \
+         it to other machines"
+    )]
+    Refused { address: String, reason: String },
+    #[error(transparent)]
+    Recording(#[from] helenus_recording::Error),
+}
+
+/// A JVM that reads a node over JMX.
+#[derive(Debug)]
+pub struct Jmx {
+    link: AgentLink,
+    child: Child,
+    endpoint: JmxEndpoint,
+    node: String,
+    _jar: tempfile::NamedTempFile,
+}
+
+impl Jmx {
+    /// Starts it, and waits until it reads.
+    ///
+    /// # Errors
+    /// Without a Java, and when the node can't be reached or refuses.
+    pub fn open(
+        recorder: &Recorder,
+        node: &str,
+        endpoint: JmxEndpoint,
+        java: &Path,
+        agent: &[u8],
+        events: &Events,
+    ) -> Result<Jmx, JmxError> {
+        let mut jar = tempfile::Builder::new()
+            .prefix("helenus-agent-")
+            .suffix(".jar")
+            .tempfile()
+            .map_err(JmxError::Prepare)?;
+        jar.write_all(agent).map_err(JmxError::Prepare)?;
+        let wanted = Wanted {
+            node: node.to_string(),
+            interval: Duration::from_secs(1),
+            stall_bound: Duration::from_millis(10),
+            sources: SOURCES,
+        };
+        let link = AgentLink::listen(recorder.clone(), wanted, ThreadNames::default(), events.clone())
+            .map_err(JmxError::Prepare)?;
+        let mut command = Command::new(java);
+        command
+            .args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"])
+            .arg(jar.path())
+            .arg("io.helenus.agent.remote.RemoteNode")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let program = java.display().to_string();
+        let mut child = command.spawn().map_err(|source| JmxError::Spawn { program, source })?;
+        let (user, password) = endpoint.login.clone().unwrap_or_default();
+        let told = format!("{}\n{}\n{user}\n{password}\n", endpoint.address, link.agent_options());
+        if let Some(mut stdin) = child.stdin.take() {
+            // A JVM that has ended at once says why on its standard error.
+            let _ = stdin.write_all(told.as_bytes());
+        }
+        let mut jmx = Jmx { link, child, endpoint, node: node.to_string(), _jar: jar };
+        match jmx.wait() {
+            Ok(()) => {
+                jmx.name_node(recorder)?;
+                Ok(jmx)
+            }
+            Err(reason) => {
+                let address = jmx.endpoint.address.clone();
+                jmx.stop();
+                Err(JmxError::Refused { address, reason })
+            }
+        }
+    }
+
+    /// Until it has connected, or has ended.
+    fn wait(&mut self) -> Result<(), String> {
+        let until = Instant::now() + WITHIN;
+        loop {
+            match self.link.wait(LOOK_EVERY) {
+                Ok(_) => return Ok(()),
+                Err(why) if Instant::now() >= until => return Err(why),
+                Err(_) => {}
+            }
+            if let Ok(Some(_)) = self.child.try_wait() {
+                let mut said = String::new();
+                if let Some(stderr) = &mut self.child.stderr {
+                    // What can't be read is not said.
+                    let _ = stderr.read_to_string(&mut said);
+                }
+                let last = said.lines().rfind(|line| !line.trim().is_empty());
+                return Err(last.unwrap_or("its JVM ended without a word").to_string());
+            }
+        }
+    }
+
+    fn name_node(&self, recorder: &Recorder) -> Result<(), helenus_recording::Error> {
+        recorder.update_manifest(|manifest| {
+            if !manifest.nodes.iter().any(|known| known.address == self.node) {
+                manifest.nodes.push(NodeFacts { address: self.node.clone(), ..NodeFacts::default() });
+            }
+        })
+    }
+
+    /// Goes on in another recording; nothing goes into the one before from then on.
+    ///
+    /// # Errors
+    /// When it has ended, as when the node has.
+    pub fn turn_to(&self, recorder: &Recorder) -> Result<(), JmxError> {
+        self.name_node(recorder)?;
+        let refused = |reason| JmxError::Refused { address: self.endpoint.address.clone(), reason };
+        self.link.turn_to(recorder, WITHIN).map_err(refused)
+    }
+
+    /// Ends it.
+    pub fn stop(mut self) {
+        // It ends by itself when it is told, or when the connection is gone.
+        let _ = self.link.detach(WITHIN);
+        let until = Instant::now() + Duration::from_secs(5);
+        while Instant::now() < until {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        // Our own child, which has not been waited for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
