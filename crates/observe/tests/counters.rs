@@ -159,5 +159,5 @@ fn who_may_count_nothing_is_told_and_the_rest_goes_on() {
     // The program has rights that the recorder gave up.
     let said = said.unwrap_or_default();
     assert!(said.starts_with("nothing is counted of threads: ") && said.contains("run it as root"), "{said}");
-    assert!(tables.contains(&"threads".to_string()) && !tables.contains(&"counters".to_string()), "{tables:?}");
+    assert!(tables.contains(&"cpus".to_string()) && !tables.contains(&"counters".to_string()), "{tables:?}");
 }

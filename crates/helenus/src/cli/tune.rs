@@ -207,7 +207,9 @@ fn say_made(entry: &Entry, arguments: &Apply) {
         settings::text(now)
     ));
     let until = match arguments.lease {
-        Some(lease) => format!("it is put back in {}", settings::length(lease)),
+        Some(lease) => {
+            format!("it is put back in {}, or later by `helenus tune renew`", settings::length(lease))
+        }
         None => "it stays until `helenus tune undo`, or until the node restarts".to_string(),
     };
     terminal::talk(terminal::dim(until));

@@ -30,6 +30,7 @@ pub(crate) struct Counters {
     threads: HashMap<i64, Counted>,
     /// What was counted since the last rows, by thread group.
     groups: BTreeMap<String, Counts>,
+    /// None where it can't be read.
     process: Option<ProcessClock>,
     last_ns: i64,
     cpu_ns: i64,
@@ -81,13 +82,15 @@ impl Counters {
             countable: countable()?,
             threads: HashMap::new(),
             groups: BTreeMap::new(),
-            process: ProcessClock::of(watched.pid),
+            process: None,
             last_ns: recorder.clock().now_ns(),
             cpu_ns: 0,
             captured: 0,
             refused: HashMap::new(),
         };
         counters.follow(threads);
+        // After that, which takes a while where threads are many: what ran meanwhile is none that nobody saw.
+        counters.process = ProcessClock::of(watched.pid);
         match counters.refused.values().next() {
             Some(error) if counters.threads.is_empty() => Err(Missing::new(
                 format!("the kernel does not let those of pid {} be counted: {error}", watched.pid),

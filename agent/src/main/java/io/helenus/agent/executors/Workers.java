@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Workers {
   /** How long a worker that has run out of tasks looks on: about what it takes to wake a thread. */
-  private static final long WATCH_NS = 50_000;
+  private static final long WATCH_NS = 20_000;
 
   private final Queueing queueing;
   private final Worker[] workers;

@@ -19,7 +19,9 @@ import java.util.stream.Collectors;
 
 /** How the node, its JVM and its disks are set up. */
 final class NodeSettings {
-  /** How the settings of Cassandra begin that are recorded, from the agent's file {@code settings}. */
+  /**
+   * How the settings of Cassandra begin that are recorded, from the agent's file {@code settings}.
+   */
   private static final List<String> BEGINNINGS = beginnings();
 
   /** Takes a setting. */

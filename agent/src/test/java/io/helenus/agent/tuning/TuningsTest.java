@@ -178,7 +178,8 @@ class TuningsTest {
   @Test
   void aRenewedLeaseMayBeAnotherOne() throws Exception {
     ask("tune.apply", APPLY + "}");
-    assertEquals(3_600_000L, ask("tune.renew", "{\"id\":\"a\",\"lease_ms\":3600000}").get("lease_ms"));
+    assertEquals(
+        3_600_000L, ask("tune.renew", "{\"id\":\"a\",\"lease_ms\":3600000}").get("lease_ms"));
     Map<?, ?> shorter = ask("tune.renew", "{\"id\":\"a\",\"lease_ms\":200}");
     assertTrue((Long) shorter.get("left_ms") <= 200);
     assertTrue(leaseEnded.await(10, TimeUnit.SECONDS));
