@@ -70,7 +70,7 @@ impl Link {
                 Frame::Reply(reply) => break reply,
                 Frame::Log(line) => self.log.push(line),
                 Frame::Bye(reason) => return Err(broken(io::Error::other(reason))),
-                Frame::Rows { .. } | Frame::ThreadNames(_) => {}
+                Frame::Rows { .. } | Frame::ThreadNames(_) | Frame::Begun => {}
             }
         };
         match serde_json::from_slice(&reply) {

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release --workspace --example source_cost -- [ROUNDS] [SECONDS] [NAME…]`, as root; with names, of
 //! the things to attach those alone. In each block what is attached settles under load first, since an agent's code is
-//! compiled anew each time; then a closed loop finds the peak, and an open loop at 70 % of the peak of a warm node gives
+//! compiled anew each time; then a closed loop finds the peak, and an open loop at 70 % of what the CPUs can serve so gives
 //! p99. Of both, how long CPUs of the machine were busy for a request, whoever used them. The order of blocks is drawn anew
 //! for each round, with a block of nothing between each two: a machine that others share drifts by more from minute to minute
 //! than watching costs. Intervals hold 95 % of the means of rounds drawn with replacement.
@@ -26,6 +26,7 @@ type Failure = Box<dyn std::error::Error>;
 type Figure = fn(&Measured) -> f64;
 
 const IN_FLIGHT: u32 = 128;
+/// Of what the CPUs can serve in an open loop, where a request costs them more than in a closed one, which has many at a time.
 const SHARE_OF_PEAK: f64 = 0.7;
 const SETTLES: Duration = Duration::from_secs(6);
 const REDRAWN: usize = 10_000;
@@ -81,15 +82,17 @@ fn main() -> Result<(), Failure> {
         1000.0,
     )?
     .peak_per_s
-        * SHARE_OF_PEAK;
+        * SHARE_OF_PEAK
+        / 2.0;
     let mut random = StdRng::seed_from_u64(1);
+    let cpus = std::thread::available_parallelism()?.get() as f64;
     let nothing = |rate_per_s: f64| block(&node, folder.path(), &Watch::Nothing, lasts, rate_per_s);
     let mut before = nothing(rate_per_s)?;
     // The first round warms up further, and is not counted.
     for round in 0..=rounds {
         if round < 2 {
             before = nothing(rate_per_s)?;
-            rate_per_s = before.peak_per_s * SHARE_OF_PEAK;
+            rate_per_s = SHARE_OF_PEAK * cpus * 1e9 / before.busy_ns;
             eprintln!("peak {:.0}/s, open loop at {rate_per_s:.0}/s", before.peak_per_s);
             before = nothing(rate_per_s)?;
         }

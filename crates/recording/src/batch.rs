@@ -2,7 +2,9 @@
 
 use crate::generated::TABLES;
 use crate::schema::{Table, Type};
-use arrow::array::{ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, RecordBatch, StringDictionaryBuilder};
+use arrow::array::{
+    ArrayRef, BooleanBuilder, DictionaryArray, Float64Builder, Int64Builder, RecordBatch, StringDictionaryBuilder,
+};
 use arrow::datatypes::Int32Type;
 use arrow::error::ArrowError;
 use std::sync::Arc;
@@ -20,8 +22,46 @@ pub struct BatchBuilder {
 enum ColumnBuilder {
     Int64(Int64Builder),
     Double(Float64Builder),
-    String(StringDictionaryBuilder<Int32Type>),
+    String(Strings),
     Bool(BooleanBuilder),
+}
+
+/// Most columns of text say the same row after row, such as the node: that is compared, and looked up once.
+#[derive(Default)]
+struct Strings {
+    builder: StringDictionaryBuilder<Int32Type>,
+    last: String,
+    /// Rows of `last` that are not in the builder yet.
+    repeated: usize,
+}
+
+impl Strings {
+    fn append(&mut self, value: Option<&str>) {
+        match value {
+            Some(value) if self.repeated > 0 && value == self.last => self.repeated += 1,
+            Some(value) => {
+                self.hand_on();
+                self.last.clear();
+                self.last.push_str(value);
+                self.repeated = 1;
+            }
+            None => {
+                self.hand_on();
+                self.builder.append_null();
+            }
+        }
+    }
+
+    fn hand_on(&mut self) {
+        if self.repeated > 0 {
+            self.builder.append_values(&self.last, std::mem::take(&mut self.repeated));
+        }
+    }
+
+    fn finish(&mut self) -> DictionaryArray<Int32Type> {
+        self.hand_on();
+        self.builder.finish()
+    }
 }
 
 impl BatchBuilder {
@@ -33,7 +73,7 @@ impl BatchBuilder {
             .map(|column| match column.ty {
                 Type::Int64 => ColumnBuilder::Int64(Int64Builder::new()),
                 Type::Double => ColumnBuilder::Double(Float64Builder::new()),
-                Type::String => ColumnBuilder::String(StringDictionaryBuilder::new()),
+                Type::String => ColumnBuilder::String(Strings::default()),
                 Type::Bool => ColumnBuilder::Bool(BooleanBuilder::new()),
             })
             .collect();
@@ -65,7 +105,7 @@ impl BatchBuilder {
 
     pub fn string(&mut self, column: usize, value: Option<&str>) {
         match &mut self.columns[column] {
-            ColumnBuilder::String(builder) => builder.append_option(value),
+            ColumnBuilder::String(strings) => strings.append(value),
             _ => self.wrong_type(column),
         }
     }
@@ -91,7 +131,7 @@ impl BatchBuilder {
                 match column {
                     ColumnBuilder::Int64(builder) => Arc::new(builder.finish()),
                     ColumnBuilder::Double(builder) => Arc::new(builder.finish()),
-                    ColumnBuilder::String(builder) => Arc::new(builder.finish()),
+                    ColumnBuilder::String(strings) => Arc::new(strings.finish()),
                     ColumnBuilder::Bool(builder) => Arc::new(builder.finish()),
                 }
             })
@@ -111,5 +151,27 @@ impl std::fmt::Debug for BatchBuilder {
             .field("table", &self.table.name)
             .field("rows", &self.rows)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Array, StringArray};
+
+    #[test]
+    fn text_that_repeats_is_what_it_was() {
+        let rows = [Some("a"), Some("a"), None, Some("a"), Some(""), Some(""), None, None, Some("b"), Some("a")];
+        let mut strings = Strings::default();
+        // The second time after it was emptied.
+        for _ in 0..2 {
+            rows.iter().for_each(|row| strings.append(*row));
+            let array = strings.finish();
+            let values = array.downcast_dict::<StringArray>().unwrap();
+            let got: Vec<Option<&str>> = values.into_iter().collect();
+            assert_eq!(got, rows);
+            assert_eq!(array.values().len(), 3);
+        }
+        assert!(strings.finish().is_empty());
     }
 }

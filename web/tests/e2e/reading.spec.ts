@@ -37,7 +37,9 @@ test("an advice says what to run and how to verify it, with its figures", async 
   await expect(card.locator(".share")).toHaveCount(0);
   await card.getByText("Evidence").click();
   await expect(card.locator("dt", { hasText: "mean row" })).toBeVisible();
-  await expect(card.locator("dt", { hasText: "mean row" }).locator("+ dd")).toHaveText(/^977\s?KiB$|^1\.0\s?MB$/);
+  await expect(card.locator("dt", { hasText: "mean row" }).locator("+ dd")).toHaveText(
+    /^977\s?KiB$|^1\.0\s?MB$/,
+  );
   const widths = await card.evaluate((root) => [root.scrollWidth, root.clientWidth]);
   expect(widths[0], "a long statement breaks").toBeLessThanOrEqual(widths[1]);
 });

@@ -4,9 +4,11 @@ use super::messages::{Message, Messages};
 use super::ordered::{Ordered, Part};
 use super::packet::{Packet, Side};
 use super::statements::{self, Statements};
+use foldhash::fast::RandomState;
 use helenus_cassandra::cql::frame::{Reader, opcode};
 use helenus_cassandra::cql::{Compression, Packing};
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -54,7 +56,7 @@ pub(super) struct Request {
 #[derive(Debug)]
 pub(super) struct Conversations {
     port: u16,
-    all: HashMap<SocketAddr, Conversation>,
+    all: HashMap<SocketAddr, Conversation, RandomState>,
     pub(super) statements: Statements,
     lost: [u64; LOST_REASONS.len()],
     /// Of connections whose bytes can't be read, in bytes.
@@ -65,7 +67,7 @@ impl Conversations {
     pub(super) fn new(node: SocketAddr) -> Conversations {
         Conversations {
             port: node.port(),
-            all: HashMap::new(),
+            all: HashMap::default(),
             statements: Statements::default(),
             lost: [0; LOST_REASONS.len()],
             tls_bytes: 0,
@@ -86,17 +88,16 @@ impl Conversations {
                 self.end(before, each);
             }
         }
-        if !self.all.contains_key(&packet.client) {
-            if packet.payload.is_empty() && !packet.begins() {
-                return;
-            }
-            if self.all.len() >= CONNECTIONS {
+        let is_full = self.all.len() >= CONNECTIONS;
+        let conversation = match self.all.entry(packet.client) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(_) if packet.payload.is_empty() && !packet.begins() => return,
+            Entry::Vacant(_) if is_full => {
                 self.lost[TOO_MANY] += 1;
                 return;
             }
-            self.all.insert(packet.client, Conversation::new(packet.client));
-        }
-        let Some(conversation) = self.all.get_mut(&packet.client) else { return };
+            Entry::Vacant(new) => new.insert(Conversation::new(packet.client)),
+        };
         conversation.take(packet, time_ns, &mut self.statements, each);
         let has_ended = packet.breaks_off() || (packet.ends() && conversation.has_ended(packet.from));
         if has_ended && let Some(ended) = self.all.remove(&packet.client) {
@@ -145,9 +146,9 @@ struct Conversation {
 #[derive(Debug, Default)]
 struct Speech {
     compression: Option<Compression>,
-    pending: HashMap<i16, Pending>,
+    pending: HashMap<i16, Pending, RandomState>,
     /// Streams on which a request was seen: an answer on another one belongs to a request from before.
-    known: HashSet<i16>,
+    known: HashSet<i16, RandomState>,
     /// Requests have been missed since those streams were known.
     has_missed: bool,
     lost: [u64; LOST_REASONS.len()],

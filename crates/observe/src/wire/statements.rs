@@ -1,6 +1,7 @@
 //! What requests ask, in words: statements without the values in them.
 
 use super::packet::Side;
+use foldhash::fast::RandomState;
 use helenus_cassandra::cql::Compression;
 use helenus_cassandra::cql::frame::{self, Malformed, Reader, opcode};
 use std::borrow::Cow;
@@ -15,7 +16,7 @@ const MOST: usize = 100_000;
 /// The texts of prepared statements by their ids, which are the same on every connection.
 #[derive(Debug, Default)]
 pub(super) struct Statements {
-    prepared: HashMap<Box<[u8]>, Rc<str>>,
+    prepared: HashMap<Box<[u8]>, Rc<str>, RandomState>,
 }
 
 impl Statements {
