@@ -369,7 +369,7 @@ export interface Table {
 export interface Source {
   source: string;
   node: string;
-  /** How it was captured, such as "proc" or "agent-jfr". */
+  /** How it was captured, such as "proc" or "agent-log". */
   provider: string;
   /** Rows. */
   captured: number;

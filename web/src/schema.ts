@@ -203,7 +203,7 @@ export const tables: readonly Table[] = [
       { name: "heap_before_bytes", type: "INT64", unit: "bytes", nullable: true, meaning: "Heap used before." },
       { name: "heap_after_bytes", type: "INT64", unit: "bytes", nullable: true, meaning: "Heap used after." },
       { name: "time_to_safepoint_ns", type: "INT64", unit: "ns", nullable: true, meaning: "From asking the threads to stop until the last one stood." },
-      { name: "provider", type: "STRING", unit: "name", nullable: false, meaning: "jfr: JDK Flight Recorder events, exact times. mxbean: GC notifications, times to 1 ms." },
+      { name: "provider", type: "STRING", unit: "name", nullable: false, meaning: "log: the JVM's own log of safepoints and collections, exact times. mxbean: GC notifications, times to 1 ms. jfr: JDK Flight Recorder events, exact times, in older recordings." },
     ],
   },
   {
@@ -358,7 +358,7 @@ export const tables: readonly Table[] = [
       { name: "interval_ns", type: "INT64", unit: "ns", nullable: false, meaning: "Length of the interval." },
       { name: "source", type: "STRING", unit: "name", nullable: false, meaning: "Name of the source, such as threads or requests." },
       { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
-      { name: "provider", type: "STRING", unit: "name", nullable: false, meaning: "How it was captured, such as proc, agent-jfr or driver." },
+      { name: "provider", type: "STRING", unit: "name", nullable: false, meaning: "How it was captured, such as proc, agent-log or driver." },
       { name: "captured", type: "INT64", unit: "count", nullable: false, meaning: "Rows captured in the interval." },
       { name: "lost", type: "INT64", unit: "count", nullable: false, meaning: "Rows or samples known to be lost in the interval." },
       { name: "lost_reason", type: "STRING", unit: "text", nullable: false, meaning: "Why, and what else went less than well, such as requests that started late; empty when all was well." },

@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "433fd3b69a54ed47";
+pub const FINGERPRINT: &str = "017d6fd5991d3d2b";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -186,7 +186,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "heap_before_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Heap used before." },
             Column { name: "heap_after_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Heap used after." },
             Column { name: "time_to_safepoint_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "From asking the threads to stop until the last one stood." },
-            Column { name: "provider", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "jfr: JDK Flight Recorder events, exact times. mxbean: GC notifications, times to 1 ms." },
+            Column { name: "provider", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "log: the JVM's own log of safepoints and collections, exact times. mxbean: GC notifications, times to 1 ms. jfr: JDK Flight Recorder events, exact times, in older recordings." },
         ],
     },
     Table {
@@ -331,11 +331,42 @@ pub static TABLES: &[Table] = &[
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
             Column { name: "source", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the source, such as threads or requests." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
-            Column { name: "provider", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "How it was captured, such as proc, agent-jfr or driver." },
+            Column { name: "provider", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "How it was captured, such as proc, agent-log or driver." },
             Column { name: "captured", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Rows captured in the interval." },
             Column { name: "lost", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Rows or samples known to be lost in the interval." },
             Column { name: "lost_reason", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "Why, and what else went less than well, such as requests that started late; empty when all was well." },
             Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "CPU time that the source itself used in the interval, where it can be told apart." },
+        ],
+    },
+    Table {
+        name: "sstables", since: 1, time: "time_ns",
+        meaning: "Each SSTable of a node, as its own statistics have it (what sstablemetadata prints): one row when it is first seen, another when something of it has changed, and one when it is gone. Cassandra's own tables are left out.",
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "keyspace", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Keyspace." },
+            Column { name: "table_name", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Table." },
+            Column { name: "file", ty: Type::String, unit: "path", is_time: false, nullable: false, meaning: "Its file with the data, such as …/nb-7-big-Data.db." },
+            Column { name: "live", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "Whether it is one of the table's; false in its last row, when a compaction or a drop has taken it away." },
+            Column { name: "written_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: true, meaning: "When the file with the data was written." },
+            Column { name: "level", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Its level; 0 under strategies that have none." },
+            Column { name: "disk_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of all its files." },
+            Column { name: "data_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of its data before compression." },
+            Column { name: "compression_ratio", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Size of its data on disk over the size before compression; null without compression." },
+            Column { name: "partitions", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Its partitions." },
+            Column { name: "row_count", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Its rows, deleted ones included." },
+            Column { name: "cells", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Columns of its rows that are set or deleted." },
+            Column { name: "mean_partition_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Mean size of its partitions before compression, by Cassandra's histogram." },
+            Column { name: "max_partition_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Size of its largest partition, to the next bucket of that histogram." },
+            Column { name: "droppable_ratio", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Estimated share of its cells that are tombstones past gc_grace, at the time of the row." },
+            Column { name: "min_timestamp_us", ty: Type::Int64, unit: "µs since the Unix epoch", is_time: false, nullable: true, meaning: "The oldest write in it, by the timestamp that the writer gave." },
+            Column { name: "max_timestamp_us", ty: Type::Int64, unit: "µs since the Unix epoch", is_time: false, nullable: true, meaning: "The newest write in it." },
+            Column { name: "min_ttl_s", ty: Type::Int64, unit: "s", is_time: false, nullable: true, meaning: "The shortest time to live of its cells, 0 where some have none." },
+            Column { name: "max_ttl_s", ty: Type::Int64, unit: "s", is_time: false, nullable: true, meaning: "The longest time to live of its cells, 0 where none has one." },
+            Column { name: "repaired_at_ms", ty: Type::Int64, unit: "ms since the Unix epoch", is_time: false, nullable: true, meaning: "When incremental repair marked it as repaired; 0 where it is not." },
+            Column { name: "first_token", ty: Type::String, unit: "token", is_time: false, nullable: true, meaning: "Token of its first partition." },
+            Column { name: "last_token", ty: Type::String, unit: "token", is_time: false, nullable: true, meaning: "Token of its last partition." },
+            Column { name: "source", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Where it was read: SSTableReader of the running node, or sstablemetadata of the files." },
         ],
     },
     Table {
@@ -993,7 +1024,7 @@ pub mod rows {
         pub heap_after_bytes: Option<i64>,
         /// From asking the threads to stop until the last one stood. (ns)
         pub time_to_safepoint_ns: Option<i64>,
-        /// jfr: JDK Flight Recorder events, exact times. mxbean: GC notifications, times to 1 ms. (name)
+        /// log: the JVM's own log of safepoints and collections, exact times. mxbean: GC notifications, times to 1 ms. jfr: JDK Flight Recorder events, exact times, in older recordings. (name)
         pub provider: &'a str,
     }
 
@@ -1385,7 +1416,7 @@ pub mod rows {
         pub source: &'a str,
         /// The node that the row is about, as the recording names it in its manifest. (address)
         pub node: &'a str,
-        /// How it was captured, such as proc, agent-jfr or driver. (name)
+        /// How it was captured, such as proc, agent-log or driver. (name)
         pub provider: &'a str,
         /// Rows captured in the interval. (count)
         pub captured: i64,
@@ -1414,6 +1445,94 @@ pub mod rows {
         }
     }
 
+    /// Each SSTable of a node, as its own statistics have it (what sstablemetadata prints): one row when it is first seen, another when something of it has changed, and one when it is gone. Cassandra's own tables are left out.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct Sstable<'a> {
+        /// When it was read. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Keyspace. (name)
+        pub keyspace: &'a str,
+        /// Table. (name)
+        pub table_name: &'a str,
+        /// Its file with the data, such as …/nb-7-big-Data.db. (path)
+        pub file: &'a str,
+        /// Whether it is one of the table's; false in its last row, when a compaction or a drop has taken it away.
+        pub live: bool,
+        /// When the file with the data was written. (ns since the Unix epoch)
+        pub written_ns: Option<i64>,
+        /// Its level; 0 under strategies that have none. (number)
+        pub level: Option<i64>,
+        /// Size of all its files. (bytes)
+        pub disk_bytes: Option<i64>,
+        /// Size of its data before compression. (bytes)
+        pub data_bytes: Option<i64>,
+        /// Size of its data on disk over the size before compression; null without compression. (ratio)
+        pub compression_ratio: Option<f64>,
+        /// Its partitions. (count)
+        pub partitions: Option<i64>,
+        /// Its rows, deleted ones included. (count)
+        pub row_count: Option<i64>,
+        /// Columns of its rows that are set or deleted. (count)
+        pub cells: Option<i64>,
+        /// Mean size of its partitions before compression, by Cassandra's histogram. (bytes)
+        pub mean_partition_bytes: Option<i64>,
+        /// Size of its largest partition, to the next bucket of that histogram. (bytes)
+        pub max_partition_bytes: Option<i64>,
+        /// Estimated share of its cells that are tombstones past gc_grace, at the time of the row. (ratio)
+        pub droppable_ratio: Option<f64>,
+        /// The oldest write in it, by the timestamp that the writer gave. (µs since the Unix epoch)
+        pub min_timestamp_us: Option<i64>,
+        /// The newest write in it. (µs since the Unix epoch)
+        pub max_timestamp_us: Option<i64>,
+        /// The shortest time to live of its cells, 0 where some have none. (s)
+        pub min_ttl_s: Option<i64>,
+        /// The longest time to live of its cells, 0 where none has one. (s)
+        pub max_ttl_s: Option<i64>,
+        /// When incremental repair marked it as repaired; 0 where it is not. (ms since the Unix epoch)
+        pub repaired_at_ms: Option<i64>,
+        /// Token of its first partition. (token)
+        pub first_token: Option<&'a str>,
+        /// Token of its last partition. (token)
+        pub last_token: Option<&'a str>,
+        /// Where it was read: SSTableReader of the running node, or sstablemetadata of the files. (name)
+        pub source: &'a str,
+    }
+
+    impl Row for Sstable<'_> {
+        const TABLE: usize = 21;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.string(1, Some(self.node));
+            batch.string(2, Some(self.keyspace));
+            batch.string(3, Some(self.table_name));
+            batch.string(4, Some(self.file));
+            batch.bool(5, Some(self.live));
+            batch.int64(6, self.written_ns);
+            batch.int64(7, self.level);
+            batch.int64(8, self.disk_bytes);
+            batch.int64(9, self.data_bytes);
+            batch.double(10, self.compression_ratio);
+            batch.int64(11, self.partitions);
+            batch.int64(12, self.row_count);
+            batch.int64(13, self.cells);
+            batch.int64(14, self.mean_partition_bytes);
+            batch.int64(15, self.max_partition_bytes);
+            batch.double(16, self.droppable_ratio);
+            batch.int64(17, self.min_timestamp_us);
+            batch.int64(18, self.max_timestamp_us);
+            batch.int64(19, self.min_ttl_s);
+            batch.int64(20, self.max_ttl_s);
+            batch.int64(21, self.repaired_at_ms);
+            batch.string(22, self.first_token);
+            batch.string(23, self.last_token);
+            batch.string(24, Some(self.source));
+            batch.end_row();
+        }
+    }
+
     /// The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Stack<'a> {
@@ -1428,7 +1547,7 @@ pub mod rows {
     }
 
     impl Row for Stack<'_> {
-        const TABLE: usize = 21;
+        const TABLE: usize = 22;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1461,7 +1580,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 22;
+        const TABLE: usize = 23;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1508,7 +1627,7 @@ pub mod rows {
     }
 
     impl Row for SyscallSummary<'_> {
-        const TABLE: usize = 23;
+        const TABLE: usize = 24;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1554,7 +1673,7 @@ pub mod rows {
     }
 
     impl Row for Syscall<'_> {
-        const TABLE: usize = 24;
+        const TABLE: usize = 25;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1591,7 +1710,7 @@ pub mod rows {
     }
 
     impl Row for TableFact<'_> {
-        const TABLE: usize = 25;
+        const TABLE: usize = 26;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1697,7 +1816,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 26;
+        const TABLE: usize = 27;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1777,7 +1896,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 27;
+        const TABLE: usize = 28;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1850,7 +1969,7 @@ pub mod rows {
     }
 
     impl Row for ValveWindow<'_> {
-        const TABLE: usize = 28;
+        const TABLE: usize = 29;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1915,7 +2034,7 @@ pub mod rows {
     }
 
     impl Row for WireRequest<'_> {
-        const TABLE: usize = 29;
+        const TABLE: usize = 30;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));

@@ -58,7 +58,7 @@ fn a_running_node_shows_its_tables_and_is_given_advice() {
     who_watches_stays_attached(&place, &on);
 
     let gc = place.json(&format!("gc {on} --for 3s --json"));
-    assert!(gc.as_array().unwrap().iter().all(|node| node["providers"][0] == "jfr"), "{gc:#}");
+    assert!(gc.as_array().unwrap().iter().all(|node| node["providers"][0] == "log"), "{gc:#}");
 
     let counsel = place.json(&format!("advise {on} --for 6s --json"));
     let names = |list: &str, key: &str| -> Vec<String> {

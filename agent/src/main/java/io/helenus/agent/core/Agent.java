@@ -119,7 +119,7 @@ public final class Agent {
         + ",\"monotonic_ns\":"
         + System.nanoTime()
         + ",\"providers\":{\"pauses\":"
-        + Json.quote(PauseProvider.best(options.withoutJfr()))
+        + Json.quote(PauseProvider.best(options.withoutLog()))
         + "}"
         + ",\"cassandra\":"
         + Json.quote(Cassandra.version())
@@ -204,7 +204,7 @@ public final class Agent {
   /** Observes until a START or DETACH, which it returns. */
   private Connection.Frame observeOnce(Connection connection, Outbox outbox, Start start)
       throws IOException {
-    Session session = new Session(start, outbox, log, options.withoutJfr(), relay);
+    Session session = new Session(start, outbox, log, options.withoutLog(), relay);
     boolean recorderListens = false;
     try {
       session.start();

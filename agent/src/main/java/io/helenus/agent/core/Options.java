@@ -16,7 +16,7 @@ import java.util.Set;
  *   <li>{@code token=HEX} what the recorder knows its agents by: the agent tries once.
  *   <li>{@code token-file=PATH} a file that holds the token: the agent tries again and again, with
  *       back-off, and reads the file anew each time, so the server may start before the recorder.
- *   <li>{@code pauses=mxbean} takes GC notifications even where JFR streaming is to be had.
+ *   <li>{@code pauses=mxbean} takes GC notifications even where the JVM's log is to be had.
  *   <li>{@code valves=PATH} a file of valves to add at the start; with it alone no recorder is
  *       looked for. A path that ends in {@code .toml} may stand without {@code valves=}.
  *   <li>{@code jar=PATH} the jar to take the agent from; read by {@link io.helenus.agent.Entry}.
@@ -93,7 +93,7 @@ final class Options {
     return values.containsKey("token-file");
   }
 
-  boolean withoutJfr() {
+  boolean withoutLog() {
     return values.containsKey("pauses");
   }
 }

@@ -13,6 +13,7 @@ import io.helenus.agent.sources.Sample;
 import io.helenus.agent.sources.Sampler;
 import io.helenus.agent.sources.Source;
 import io.helenus.agent.sources.TableStats;
+import io.helenus.agent.sources.ThreadNames;
 import io.helenus.agent.sources.ValveWindows;
 import io.helenus.agent.sources.Watcher;
 import java.util.ArrayList;
@@ -25,17 +26,17 @@ final class Session {
   private final Start start;
   private final Outbox outbox;
   private final Log log;
-  private final boolean withoutJfr;
+  private final boolean withoutLog;
   private final Relay relay;
   private final List<Feed> feeds = new ArrayList<>();
   private final List<Source> sources = new ArrayList<>();
   private Sampler sampler;
 
-  Session(Start start, Outbox outbox, Log log, boolean withoutJfr, Relay relay) {
+  Session(Start start, Outbox outbox, Log log, boolean withoutLog, Relay relay) {
     this.start = start;
     this.outbox = outbox;
     this.log = log;
-    this.withoutJfr = withoutJfr;
+    this.withoutLog = withoutLog;
     this.relay = relay;
   }
 
@@ -59,7 +60,14 @@ final class Session {
   private void start(String name, List<Sample> samples) throws Exception {
     switch (name) {
       case "pauses":
-        sources.add(PauseProvider.start(withoutJfr, this::pauses, log::line));
+        Source pauses = PauseProvider.start(withoutLog, this::pauses, log::line);
+        sources.add(pauses);
+        if (pauses instanceof Sample) {
+          samples.add((Sample) pauses);
+        }
+        if (!Mbeans.areRemote()) {
+          samples.add(new ThreadNames(pauses.feed()));
+        }
         break;
       case "stalls":
         Watcher watcher = new Watcher(feed("stalls", "agent-watcher"), start.stallBoundMs);
@@ -113,6 +121,11 @@ final class Session {
    * @param drain whether the recorder still listens
    */
   void stop(boolean drain) {
+    try {
+      sampler.stop(SAMPLER_STOP_MS);
+    } catch (Throwable e) {
+      log.line("the sampler did not stop well: " + e);
+    }
     for (Source source : sources) {
       try {
         source.stop(drain);
@@ -120,11 +133,6 @@ final class Session {
         log.line(source.feed().source() + " did not stop well: " + e);
       }
     }
-    try {
-      sampler.stop(SAMPLER_STOP_MS);
-      sampler.report();
-    } catch (Throwable e) {
-      log.line("the sampler did not stop well: " + e);
-    }
+    sampler.report();
   }
 }

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "433fd3b69a54ed47";
+  public static final String FINGERPRINT = "017d6fd5991d3d2b";
 
   /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
   public static final int CLIENT_REQUESTS = 0;
@@ -68,32 +68,35 @@ public final class Tables {
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
   public static final int SOURCES = 20;
 
+  /** Each SSTable of a node, as its own statistics have it (what sstablemetadata prints): one row when it is first seen, another when something of it has changed, and one when it is gone. Cassandra's own tables are left out. */
+  public static final int SSTABLES = 21;
+
   /** The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
-  public static final int STACKS = 21;
+  public static final int STACKS = 22;
 
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
-  public static final int STALLS = 22;
+  public static final int STALLS = 23;
 
   /** System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these. */
-  public static final int SYSCALL_SUMMARY = 23;
+  public static final int SYSCALL_SUMMARY = 24;
 
   /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
-  public static final int SYSCALLS = 24;
+  public static final int SYSCALLS = 25;
 
   /** What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out. */
-  public static final int TABLE_FACTS = 25;
+  public static final int TABLE_FACTS = 26;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 26;
+  public static final int TABLE_STATS = 27;
 
   /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 27;
+  public static final int THREADS = 28;
 
   /** What the valves of a node measured and decided: one row per window. */
-  public static final int VALVES = 28;
+  public static final int VALVES = 29;
 
   /** One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second. */
-  public static final int WIRE = 29;
+  public static final int WIRE = 30;
 
   private Tables() {}
 
@@ -600,6 +603,61 @@ public final class Tables {
     rows.int64(lost);
     rows.string(lostReason);
     rows.nullableInt64(cpuNs);
+  }
+
+  public static void sstable(
+      RowBuffer rows,
+      long timeNs,
+      String node,
+      String keyspace,
+      String tableName,
+      String file,
+      boolean live,
+      Long writtenNs,
+      Long level,
+      Long diskBytes,
+      Long dataBytes,
+      Double compressionRatio,
+      Long partitions,
+      Long rowCount,
+      Long cells,
+      Long meanPartitionBytes,
+      Long maxPartitionBytes,
+      Double droppableRatio,
+      Long minTimestampUs,
+      Long maxTimestampUs,
+      Long minTtlS,
+      Long maxTtlS,
+      Long repairedAtMs,
+      String firstToken,
+      String lastToken,
+      String source) {
+    rows.row(SSTABLES);
+    rows.int64(timeNs);
+    rows.string(node);
+    rows.string(keyspace);
+    rows.string(tableName);
+    rows.string(file);
+    rows.bool(live);
+    rows.nullableInt64(writtenNs);
+    rows.nullableInt64(level);
+    rows.nullableInt64(diskBytes);
+    rows.nullableInt64(dataBytes);
+    rows.nullableFloat64(compressionRatio);
+    rows.nullableInt64(partitions);
+    rows.nullableInt64(rowCount);
+    rows.nullableInt64(cells);
+    rows.nullableInt64(meanPartitionBytes);
+    rows.nullableInt64(maxPartitionBytes);
+    rows.nullableFloat64(droppableRatio);
+    rows.nullableInt64(minTimestampUs);
+    rows.nullableInt64(maxTimestampUs);
+    rows.nullableInt64(minTtlS);
+    rows.nullableInt64(maxTtlS);
+    rows.nullableInt64(repairedAtMs);
+    rows.nullableString(firstToken);
+    rows.nullableString(lastToken);
+    rows.string(source);
   }
 
   public static void stack(

@@ -33,8 +33,7 @@ public final class RemoteNode {
     if (user != null && !user.isEmpty()) {
       environment.put(JMXConnector.CREDENTIALS, new String[] {user, told.readLine()});
     }
-    JMXServiceURL url =
-        new JMXServiceURL("service:jmx:rmi:///jndi/rmi://" + endpoint + "/jmxrmi");
+    JMXServiceURL url = new JMXServiceURL("service:jmx:rmi:///jndi/rmi://" + endpoint + "/jmxrmi");
     try (JMXConnector connector = JMXConnectorFactory.connect(url, environment)) {
       Mbeans.readFrom(connector.getMBeanServerConnection());
       Agent.observe(options + ",pauses=mxbean");

@@ -37,7 +37,8 @@ public final class Cassandra {
       return null;
     }
     try {
-      return ManagementFactory.getPlatformMBeanServer().getClassLoaderFor(new ObjectName(STORAGE_SERVICE));
+      return ManagementFactory.getPlatformMBeanServer()
+          .getClassLoaderFor(new ObjectName(STORAGE_SERVICE));
     } catch (JMException e) {
       return null;
     }

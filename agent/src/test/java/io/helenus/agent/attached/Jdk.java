@@ -54,11 +54,6 @@ final class Jdk {
     return home.resolve("bin").resolve(name);
   }
 
-  /** What the agent's best source of pauses is. */
-  String provider() {
-    return version >= 17 ? "jfr" : "mxbean";
-  }
-
   @Override
   public String toString() {
     return "JDK " + version;

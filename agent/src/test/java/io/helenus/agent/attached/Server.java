@@ -51,6 +51,12 @@ final class Server {
               .filter(name -> name.startsWith("helenus"))
               .forEach(System.out::println);
           break;
+        case "logs":
+          command("vmLog", "list")
+              .lines()
+              .filter(log -> log.contains("helenus"))
+              .forEach(System.out::println);
+          break;
         case "listeners":
           System.out.println(listeners());
           break;
@@ -88,11 +94,15 @@ final class Server {
 
   /** All classes that are loaded, as a tree. */
   private static String classes() throws Exception {
+    return command("vmClassHierarchy");
+  }
+
+  private static String command(String name, String... arguments) throws Exception {
     ObjectName commands = new ObjectName("com.sun.management:type=DiagnosticCommand");
     String[] signature = {String[].class.getName()};
     return (String)
         ManagementFactory.getPlatformMBeanServer()
-            .invoke(commands, "vmClassHierarchy", new Object[] {new String[0]}, signature);
+            .invoke(commands, name, new Object[] {arguments}, signature);
   }
 
   /** How many notification listeners the collectors have; needs --add-opens java.management. */

@@ -131,6 +131,7 @@ final class Target implements AutoCloseable {
         .filter(name -> !name.startsWith(ClassBytes.class.getName()))
         .forEach(name -> traces.add("class " + name));
     ask("recordings").forEach(name -> traces.add("recording " + name));
+    ask("logs").forEach(name -> traces.add("log " + name));
     ask("event types").forEach(name -> traces.add("event type " + name));
     ask("listeners").stream()
         .filter(count -> !count.equals("0"))

@@ -21,7 +21,7 @@ class OptionsTest {
     assertEquals("127.0.0.1", options.recorder().getHostString());
     assertEquals("ab12", options.token());
     assertFalse(options.patient());
-    assertFalse(options.withoutJfr());
+    assertFalse(options.withoutLog());
   }
 
   @Test
@@ -32,7 +32,7 @@ class OptionsTest {
     Files.writeString(file, "ab12\n");
     assertEquals("ab12", options.token());
     assertTrue(options.patient());
-    assertTrue(options.withoutJfr());
+    assertTrue(options.withoutLog());
     assertEquals("0:0:0:0:0:0:0:1", options.recorder().getAddress().getHostAddress());
   }
 

@@ -1,6 +1,7 @@
 package io.helenus.agent.sources;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.ByteBuffer;
@@ -35,20 +36,11 @@ class ThreadNamesTest {
   void namesAreThoseOfNowAndSentWhenTheyChange() throws Exception {
     CountDownLatch end = new CountDownLatch(1);
     String name = "Native-Transport-Requests-100";
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                end.await();
-              } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-              }
-            },
-            name);
+    Thread thread = new Thread(() -> await(end), name);
     thread.start();
     assertTrue(sent().isEmpty(), "nothing is known of the kernel's ids");
-    names.seen(thread.getId(), 4711);
-    names.seen(0, 4712);
+    Map<Long, String> inKernel = Map.of(4711L, "Native-Transpor", 4710L, "GC Thread#0");
+    assertTrue(names.match(inKernel, new Thread[] {thread, null}));
     assertEquals(Map.of(4711L, name), sent());
     assertTrue(sent().isEmpty());
     thread.setName("MutationStage-2");
@@ -62,23 +54,54 @@ class ThreadNamesTest {
   void manyLongNamesTakeSeveralFrames() throws Exception {
     CountDownLatch end = new CountDownLatch(1);
     Map<Long, String> expected = new HashMap<>();
+    Map<Long, String> inKernel = new HashMap<>();
+    Thread[] threads = new Thread[200];
     for (int i = 0; i < 200; i++) {
-      Thread thread =
-          new Thread(
-              () -> {
-                try {
-                  end.await();
-                } catch (InterruptedException e) {
-                  Thread.currentThread().interrupt();
-                }
-              },
-              "é".repeat(1_000) + i);
+      Thread thread = new Thread(() -> await(end), "é".repeat(1_000) + i);
       thread.setDaemon(true);
       thread.start();
-      names.seen(thread.getId(), 10_000 + i);
+      threads[i] = thread;
+      inKernel.put(10_000L + i, "\u00c3\u00a9".repeat(7) + "\u00c3");
       expected.put(10_000L + i, "é".repeat(256));
     }
+    assertTrue(names.match(inKernel, threads));
     assertEquals(expected, sent());
     end.countDown();
+  }
+
+  @Test
+  void threadsThatBeginAlikeAreInTheOrderInWhichTheyCame() throws Exception {
+    CountDownLatch end = new CountDownLatch(1);
+    Thread[] threads = new Thread[3];
+    for (int i = 0; i < threads.length; i++) {
+      threads[i] = new Thread(() -> await(end), "PerDiskMemtableFlushWriter_0:" + (i + 1));
+      threads[i].start();
+    }
+    String name = "PerDiskMemtable";
+    assertFalse(names.match(Map.of(90L, name, 20L, name), threads), "one has just begun");
+    assertEquals(Map.of(), sent());
+    assertTrue(names.match(Map.of(90L, name, 20L, name, 91L, name), threads));
+    Map<Long, String> expected =
+        Map.of(20L, threads[0].getName(), 90L, threads[1].getName(), 91L, threads[2].getName());
+    assertEquals(expected, sent());
+    end.countDown();
+  }
+
+  @Test
+  void theNamesOfThisJvmAreRead() throws Exception {
+    CountDownLatch end = new CountDownLatch(1);
+    Thread thread = new Thread(() -> await(end), "a-name-that-is-longer-than-the-kernel-keeps");
+    thread.start();
+    names.read();
+    assertTrue(sent().containsValue(thread.getName()));
+    end.countDown();
+  }
+
+  private static void await(CountDownLatch end) {
+    try {
+      end.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

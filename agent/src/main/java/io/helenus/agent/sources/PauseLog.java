@@ -1,0 +1,146 @@
+package io.helenus.agent.sources;
+
+import java.io.IOException;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.stream.Collectors;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+/**
+ * Source {@code pauses} from the JVM's unified log (JEP 158): all safepoints, and the pauses of the
+ * collectors, exact to what passes between the end of one and its line, some microseconds.
+ *
+ * <p>The JVM writes the lines, some hundred bytes for each stop, into a file of memory where there
+ * is one, since a disk that is slow to take them would lengthen the stop. The file is without a
+ * name once it is open, so that nothing is left of it however the JVM ends. The server's own logs
+ * stay as they are.
+ */
+final class PauseLog extends Sample implements Source {
+  private static final Path MEMORY = Path.of("/dev/shm");
+
+  /** The file is emptied when it has grown to this. */
+  private static final long MOST_BYTES = 4 << 20;
+
+  private static final int READ_BYTES = 64 * 1024;
+  private static final String[] SIGNATURE = {String[].class.getName()};
+
+  private final PauseLines lines;
+  private final ByteBuffer buffer = ByteBuffer.allocate(READ_BYTES);
+  private final StringBuilder unended = new StringBuilder();
+  private String output;
+  private FileChannel file;
+  private long position;
+
+  PauseLog(Feed feed) {
+    super(feed);
+    lines = new PauseLines(feed, collectors());
+  }
+
+  private static String collectors() {
+    return ManagementFactory.getGarbageCollectorMXBeans().stream()
+        .map(GarbageCollectorMXBean::getName)
+        .collect(Collectors.joining(", "));
+  }
+
+  static boolean isAvailable() {
+    try {
+      return ManagementFactory.getPlatformMBeanServer().isRegistered(commands());
+    } catch (JMException | RuntimeException e) {
+      return false;
+    }
+  }
+
+  private static ObjectName commands() throws JMException {
+    return new ObjectName("com.sun.management:type=DiagnosticCommand");
+  }
+
+  @Override
+  public Feed feed() {
+    return feed;
+  }
+
+  @Override
+  public void start() throws IOException, JMException {
+    Path folder = folder();
+    try {
+      Path path = folder.resolve("pauses");
+      output = "file=" + path;
+      // Z tells of its pauses as phases of a collection.
+      String what =
+          "safepoint=info,gc=info" + (collectors().contains("ZGC") ? ",gc+phases=info" : "");
+      configure("what=" + what, "decorators=timenanos", "output_options=filecount=0");
+      try {
+        file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        Files.delete(path);
+      } catch (IOException e) {
+        configure("what=all=off");
+        throw e;
+      }
+    } finally {
+      Files.deleteIfExists(folder.resolve("pauses"));
+      Files.delete(folder);
+    }
+  }
+
+  private static Path folder() throws IOException {
+    var ours = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+    return Files.isWritable(MEMORY)
+        ? Files.createTempDirectory(MEMORY, "helenus", ours)
+        : Files.createTempDirectory("helenus", ours);
+  }
+
+  /** Says what the JVM logs to the file. */
+  private void configure(String... how) throws IOException, JMException {
+    String[] arguments = new String[how.length + 1];
+    arguments[0] = "output=\"" + output + '"';
+    System.arraycopy(how, 0, arguments, 1, how.length);
+    MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+    Object said = server.invoke(commands(), "vmLog", new Object[] {arguments}, SIGNATURE);
+    if (said != null && !said.toString().isBlank()) {
+      throw new IOException("the JVM says: " + said.toString().strip());
+    }
+  }
+
+  @Override
+  void read() throws IOException {
+    for (int bytes = file.read(buffer, position); bytes > 0; bytes = file.read(buffer, position)) {
+      position += bytes;
+      take(StandardCharsets.ISO_8859_1.decode(buffer.flip()));
+      buffer.clear();
+    }
+    lines.look();
+    if (position > MOST_BYTES && file.size() == position) {
+      file.truncate(0);
+      position = 0;
+    }
+  }
+
+  private void take(CharSequence text) {
+    unended.append(text);
+    int begin = 0;
+    for (int end = unended.indexOf("\n"); end >= 0; end = unended.indexOf("\n", begin)) {
+      lines.take(unended.substring(begin, end));
+      begin = end + 1;
+    }
+    unended.delete(0, begin);
+  }
+
+  /** The sampler reads no more by then. */
+  @Override
+  public void stop(boolean drain) throws IOException, JMException {
+    configure("what=all=off");
+    read();
+    lines.end();
+    feed.flush();
+    file.close();
+  }
+}
