@@ -13,7 +13,7 @@ class ProbesTest {
   private final Crossings crossings = new Crossings();
 
   private Probe probe(String name) {
-    int number = crossings.number();
+    int number = crossings.timedNumber();
     Probe probe = new Probe(name, number, crossings.groups(), true, true);
     crossings.site(number, probe, null);
     return probe;
@@ -102,7 +102,7 @@ class ProbesTest {
 
   @Test
   void whatIsNotWantedIsNotCounted() {
-    int number = crossings.number();
+    int number = crossings.timedNumber();
     Probe probe = new Probe("guarded", number, crossings.groups(), false, false);
     crossings.site(number, probe, "yes"::equals);
     assertTrue(crossings.wanted("yes", number));

@@ -37,6 +37,9 @@ final class Route {
   /** So many standard errors are beyond doubt, where several limits were looked at. */
   private static final double SURE = 3;
 
+  /** Limits are next to each other below that ratio. */
+  private static final double NEXT = 2.1;
+
   /** How a limit did against the one that holds, as a logarithm. */
   private static final class Known {
     double mean;
@@ -237,7 +240,7 @@ final class Route {
     for (Map.Entry<Integer, Known> entry : known.entrySet()) {
       Known as = entry.getValue();
       boolean hopes = as.mean > worth && as.promises == 0;
-      if (hopes && (best < 0 || as.mean > known.get(best).mean)) {
+      if (hopes && (best < 0 || amongNeighbours(entry.getKey()) > amongNeighbours(best))) {
         best = entry.getKey();
       }
     }
@@ -246,6 +249,25 @@ final class Route {
     }
     known.get(best).promises++;
     return new Trial(best, 4, worth, "it looked better");
+  }
+
+  /**
+   * How a limit did, in the mean with half as much of what those next to it did: the best of several
+   * uncertain figures is mostly chance, and what a server does changes little from one to the next.
+   */
+  private double amongNeighbours(int limit) {
+    double sum = 0;
+    double weights = 0;
+    for (Map.Entry<Integer, Known> entry : known.entrySet()) {
+      double apart = Math.max(limit, entry.getKey()) / (double) Math.min(limit, entry.getKey());
+      if (apart < NEXT) {
+        Known as = entry.getValue();
+        double weight = (apart == 1 ? 1 : 0.5) / (as.error * as.error);
+        sum += weight * as.mean;
+        weights += weight;
+      }
+    }
+    return sum / weights;
   }
 
   /** The limit with the highest upper bound, if it is worth it (UCB: Auer and others, 2002). */

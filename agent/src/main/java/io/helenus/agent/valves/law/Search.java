@@ -140,7 +140,7 @@ final class Search implements Law {
 
   /** What a window away from the limit that holds has cost. */
   private void pay(Window window) {
-    double loss = 1 - window.completedPerS() / Math.max(1e-9, rate(history));
+    double loss = 1 - window.completedPerS() / Math.max(1e-9, sureRate());
     budget.spend(Math.max(-1, Math.min(1, loss)), window.lengthNs() / 1e9);
   }
 
