@@ -2,10 +2,11 @@
 //! Cassandra, in closed loop with as many in flight as the study's surge has at its peak.
 //!
 //! `cargo run --release --workspace --example valve_gain -- [ROUNDS] [SECONDS] [WORKLOAD…]`, of lwt, scans, inserts and reads;
-//! node, workload and valves are those of experiments/adaptive-valves*.toml. One workload takes about three minutes and two
-//! and a half more a round.
+//! node, workload and valves are those of experiments/adaptive-valves*.toml. One workload takes about three and a half minutes
+//! and two more a round.
 //!
-//! 1. The node is warmed up. A valve is added and removed before, as the first weaving makes a JVM throw away its compiled code.
+//! 1. The node is warmed up until it does not get faster any more, for two minutes at most: with a few in flight, and with all.
+//!    A valve is added and removed before, as the first weaving makes a JVM throw away its compiled code.
 //! 2. The sweep: no valve and fixed limits from 2 to 128, SECONDS (5) each, twice in an order that is drawn.
 //! 3. ROUNDS (3): no valve, the limit that did best in the sweep, and each law from its beginning; for 20 s, in which a law may
 //!    learn, and 6 s that are judged. What the sweep measured is judged by none of it: the best of eight noisy figures is
@@ -41,7 +42,12 @@ const LIMITS: [u32; 7] = [2, 4, 8, 16, 32, 64, 128];
 const LAWS: [&str; 3] = ["throughput", "response-time", "gradient2"];
 /// Those that stay for the steps.
 const SEARCHING: [&str; 2] = ["throughput", "response-time"];
-const WARM_UP: Duration = Duration::from_secs(30);
+/// Warm is who does no more in a stretch than in the one before, by this share, or has had so many.
+const WARM_UP: Duration = Duration::from_secs(10);
+const WARM: f64 = 0.03;
+const WARM_UPS: usize = 12;
+/// With these the CPUs have time to compile.
+const FEW: u32 = 4;
 const LEARNS: Duration = Duration::from_secs(20);
 const JUDGED: Duration = Duration::from_secs(6);
 const STEP: Duration = Duration::from_secs(15);
@@ -115,8 +121,7 @@ fn study(
         folder: folder.path(),
     };
     study.fill()?;
-    study.block(&study.fixed(LIMITS[0])?, &[(8, Duration::from_secs(1))])?;
-    study.block(&None, &[(study.in_flight, WARM_UP)])?;
+    study.warm_up()?;
 
     let mut random = StdRng::seed_from_u64(1);
     let found = study.sweep(sweeps_for, &mut random)?;
@@ -211,6 +216,23 @@ impl Study<'_> {
     fn restore(&self) -> Result<(), Failure> {
         if self.restores() == Restore::Truncate {
             helenus_lab::truncate(self.node, &self.workload.schema)?;
+        }
+        Ok(())
+    }
+
+    fn warm_up(&mut self) -> Result<(), Failure> {
+        self.block(&self.fixed(LIMITS[0])?, &[(FEW, Duration::from_secs(1))])?;
+        for in_flight in [FEW, self.in_flight] {
+            let mut before = 0.0;
+            for _ in 0..WARM_UPS / 2 {
+                let block = self.block(&None, &[(in_flight, WARM_UP)])?;
+                eprintln!("warm-up, {in_flight} in flight: {}", said(&block));
+                let rate = block.rate(0..1);
+                if rate < before * (1.0 + WARM) {
+                    break;
+                }
+                before = rate;
+            }
         }
         Ok(())
     }
@@ -333,7 +355,7 @@ impl Block {
             let there = rest.iter().filter(|(limit, _)| (limit / home - 1.0).abs() <= MOVES);
             there.map(|(_, seconds)| seconds).sum::<f64>() >= 0.8 * (all - from)
         };
-        let halves = (0..(all * 2.0) as usize - 1).map(|half| half as f64 / 2.0);
+        let halves = (0..((all * 2.0) as usize).saturating_sub(1)).map(|half| half as f64 / 2.0);
         halves.into_iter().find(|from| is_home(*from))
     }
 }
@@ -461,9 +483,9 @@ fn ratio(of: &[Block], to: &[Block], figure: &dyn Fn(&Block) -> f64) -> Ratio {
     let logs: Vec<f64> = of.iter().zip(to).map(|(of, to)| (figure(of) / figure(to)).ln()).collect();
     let count = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / count;
-    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let quantile =
-        logs.len().checked_sub(2).map_or(f64::INFINITY, |position| STUDENT.get(position).copied().unwrap_or(2.0));
-    let margin = if variance == 0.0 { 0.0 } else { quantile * (variance / count).sqrt() };
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    // One round tells nothing of how two would differ.
+    let quantile = logs.len().checked_sub(2).map(|position| STUDENT.get(position).copied().unwrap_or(2.0));
+    let margin = quantile.map_or(f64::INFINITY, |quantile| quantile * (variance / count).sqrt());
     Ratio { mean: mean.exp(), low: (mean - margin).exp(), high: (mean + margin).exp() }
 }

@@ -157,9 +157,7 @@ public final class Probe implements Site {
     for (Iterator<Cell> i = cells.iterator(); i.hasNext(); ) {
       Cell cell = i.next();
       if (!cell.thread.isAlive()) {
-        ended
-            .computeIfAbsent(new Edge(cell.caller, cell.group), edge -> new Tally())
-            .add(cell);
+        ended.computeIfAbsent(new Edge(cell.caller, cell.group), edge -> new Tally()).add(cell);
         i.remove();
       }
     }

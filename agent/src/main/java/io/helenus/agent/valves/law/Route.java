@@ -43,9 +43,23 @@ final class Route {
   /** How a limit did against the one that holds, as a logarithm. */
   private static final class Known {
     double mean;
-    double error;
+
+    /** Infinite as long as nothing is known. */
+    double error = Double.POSITIVE_INFINITY;
+
     int promises;
+
+    /** Weighs both by their errors. */
+    void add(Difference other) {
+      double before = 1 / (error * error);
+      double now = 1 / (other.error * other.error);
+      mean = (mean * before + other.mean * now) / (before + now);
+      error = 1 / Math.sqrt(before + now);
+    }
   }
+
+  /** More than a step to the side gains hardly ever, as a logarithm. */
+  private static final double SIDE = 0.2;
 
   private static final double[] STEPS = {Math.sqrt(2), Math.pow(2, 0.25)};
 
@@ -64,6 +78,7 @@ final class Route {
   private boolean upwards;
   private int explored;
   private double inside;
+  private double resolution;
 
   Route(int min, int max, double worth) {
     this.min = min;
@@ -96,9 +111,11 @@ final class Route {
    *
    * @param home the limit that holds
    * @param inside the mean number inside
+   * @param resolution the least difference that a stretch of windows can show, as a logarithm
    */
-  Trial next(int home, double inside) {
+  Trial next(int home, double inside, double resolution) {
     look(inside);
+    this.resolution = resolution;
     Trial trial = null;
     while (trial == null && leg != Leg.DONE) {
       Leg gone = leg;
@@ -252,8 +269,9 @@ final class Route {
   }
 
   /**
-   * How a limit did, in the mean with half as much of what those next to it did: the best of several
-   * uncertain figures is mostly chance, and what a server does changes little from one to the next.
+   * How a limit did, in the mean with half as much of what those next to it did: the best of
+   * several uncertain figures is mostly chance, and what a server does changes little from one to
+   * the next.
    */
   private double amongNeighbours(int limit) {
     double sum = 0;
@@ -304,6 +322,9 @@ final class Route {
   }
 
   private Trial refine(int home) {
+    if (resolution > SIDE) {
+      return null;
+    }
     while (step < STEPS.length) {
       while (sides < 2) {
         int limit = scaled(home, upwards ? STEPS[step] : 1 / STEPS[step]);
@@ -347,11 +368,7 @@ final class Route {
       return;
     }
     Difference difference = trial.difference();
-    Known as = known.computeIfAbsent(trial.challenger, limit -> new Known());
-    double before = as.error == 0 ? 0 : 1 / (as.error * as.error);
-    double now = 1 / (difference.error * difference.error);
-    as.mean = (as.mean * before + difference.mean * now) / (before + now);
-    as.error = 1 / Math.sqrt(before + now);
+    known.computeIfAbsent(trial.challenger, limit -> new Known()).add(difference);
     if (difference.mean < HOPELESS && trial.challenger < home) {
       lowest = Math.max(lowest, trial.challenger + 1);
     }

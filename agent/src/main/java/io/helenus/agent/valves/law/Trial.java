@@ -87,8 +87,15 @@ final class Trial {
   /** Whether the stretch at the limit tried is over. */
   boolean stretchDone() {
     int windows = scores.count() - begun;
-    boolean longer = mostStretches > 1 && scores.count() > 0 && difference().mean > worth;
-    return windows >= (longer ? LONGER : 1) * STRETCH;
+    return windows >= (mostStretches > 1 && looksBetter() ? LONGER : 1) * STRETCH;
+  }
+
+  private boolean looksBetter() {
+    if (scores.count() == 0) {
+      return false;
+    }
+    Difference difference = difference();
+    return difference.mean > worth && difference.mean > difference.error;
   }
 
   /** Whether the stretch at the limit that holds is over, too. */
