@@ -71,6 +71,7 @@ bench: build
 	$(CARGO_TARGET_DIR)/release/examples/source_cost 5
 	$(CARGO_TARGET_DIR)/release/examples/placement_cost
 	$(CARGO_TARGET_DIR)/release/examples/tables_cost
+	$(CARGO_TARGET_DIR)/release/examples/valve_gain
 	cargo bench --locked --workspace --bench million --bench day_of_tables
 	$(MVN) -P bench test-compile exec:exec
 	cd web && npm run --silent measure

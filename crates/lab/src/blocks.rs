@@ -38,7 +38,8 @@ pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workloa
     if experiment.calibrate.is_some() || !fresh {
         // Rates in percent are shares of what the baseline can do.
         let site = Site::open(stage, fresh.then(|| variants.baseline()))?;
-        let found = stage.calibrate(&site.nodes, workload);
+        let filled = fill_once(stage, &site, variants, workload);
+        let found = filled.and_then(|()| stage.calibrate(&site.nodes, workload));
         if fresh || found.is_err() {
             site.close(stage);
         } else {
@@ -105,7 +106,8 @@ impl Blocks<'_> {
     fn one(&self, stage: &mut Stage<'_>, block: usize, variant: &Variant) -> Result<bool, Error> {
         let Some(site) = &self.shared else {
             let site = Site::open(stage, Some(variant))?;
-            let ran = self.on(stage, &site, block, variant);
+            let filled = fill_once(stage, &site, self.variants, self.workload);
+            let ran = filled.and_then(|()| self.on(stage, &site, block, variant));
             site.close(stage);
             return ran;
         };
@@ -150,7 +152,7 @@ impl Blocks<'_> {
 
     /// Makes the data what it was before the run before. That of other people's nodes stays.
     fn restore(&self, stage: &mut Stage<'_>, site: &Site) -> Result<(), Error> {
-        if self.variants.restore == Restore::Nothing {
+        if matches!(self.variants.restore, Restore::Nothing | Restore::Once) {
             return Ok(());
         }
         if site.is_own() && self.variants.restore == Restore::Drop {
@@ -163,10 +165,23 @@ impl Blocks<'_> {
             stage.say("the tables are not emptied: the nodes are not the experiment's own");
         }
         if self.variants.restore == Restore::Populate {
-            let mut populate = plan(self.workload, Vec::new(), &site.nodes);
-            populate.populate = true;
-            stage.load(populate)?;
+            fill(stage, site, self.workload)?;
         }
         Ok(())
     }
+}
+
+/// What is done on nodes that no run was on yet.
+fn fill_once(stage: &mut Stage<'_>, site: &Site, variants: &Variants, workload: &Workload) -> Result<(), Error> {
+    match variants.restore {
+        Restore::Once => fill(stage, site, workload),
+        _ => Ok(()),
+    }
+}
+
+fn fill(stage: &mut Stage<'_>, site: &Site, workload: &Workload) -> Result<(), Error> {
+    stage.say("filling the tables");
+    let mut populate = plan(workload, Vec::new(), &site.nodes);
+    populate.populate = true;
+    stage.load(populate).map(drop)
 }

@@ -6,7 +6,7 @@ use crate::placement::Placement;
 use crate::site::Site;
 use crate::tables::{Grace, Tunings};
 use helenus_control::Setting;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::net::SocketAddr;
 
 /// One change of running nodes.
@@ -34,8 +34,7 @@ pub(crate) fn changes(
     }
     let of_tables = variant.tables.iter();
     let of_tables = of_tables.filter_map(|table| Some((Setting::compaction(&table.name), table.compaction.clone()?)));
-    let of_node = variant.numbers.iter().map(|(name, number)| (Setting::of_node(name), json!(number)));
-    let settings: Vec<(Setting, Value)> = of_tables.chain(of_node).collect();
+    let settings: Vec<(Setting, Value)> = of_tables.chain(variant.tunings.iter().cloned()).collect();
     for node in nodes {
         if !settings.is_empty() {
             changes.push(Box::new(Tunings::new(*node, agent, settings.clone())));

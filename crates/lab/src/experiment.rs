@@ -156,7 +156,7 @@ impl Experiment {
     }
 
     /// The workload with as many keys as the scale says, and one of its mixes.
-    pub(crate) fn open_workload(&self, mix: Option<&str>) -> Result<Workload, helenus_load::Error> {
+    pub fn open_workload(&self, mix: Option<&str>) -> Result<Workload, helenus_load::Error> {
         let mut workload = match mix {
             Some(mix) => Workload::open(&format!("{}/{mix}", self.workload))?,
             None => Workload::open(&self.workload)?,

@@ -19,6 +19,7 @@ mod variants;
 
 pub use change::Change;
 pub use experiment::{Before, Calibrate, Error as ExperimentError, Experiment, Node, Observe, Part};
+pub use restore::truncate;
 pub use run::{Error, Outcome, Progress, Run};
 pub use tables::TableSettings;
 pub use variants::{Restore, Variant, Variants};

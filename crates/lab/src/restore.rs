@@ -9,7 +9,7 @@ use std::time::Duration;
 const WITHIN: Duration = Duration::from_secs(60);
 
 /// Empties the tables that the statements of a workload's schema create, where they are there already.
-pub(crate) fn truncate(node: SocketAddr, schema: &[String]) -> Result<(), Error> {
+pub fn truncate(node: SocketAddr, schema: &[String]) -> Result<(), Error> {
     for_each_table(node, schema, "TRUNCATE TABLE")
 }
 

@@ -92,7 +92,8 @@ fn start_cluster(stage: &mut Stage<'_>, variant: Option<&Variant>) -> Result<Clu
     let (settings, jvm_options) =
         variant.map_or((&[][..], &[][..]), |variant| (&variant.settings, &variant.jvm_options));
     let mut settings = [&node.settings, settings].concat();
-    let truncates = experiment.variants.as_ref().is_some_and(|variants| variants.restore != Restore::Nothing);
+    let leaves = |restore| matches!(restore, Restore::Nothing | Restore::Once);
+    let truncates = experiment.variants.as_ref().is_some_and(|variants| !leaves(variants.restore));
     // Emptying a table would keep what was in it, run after run, until the disk is full.
     if truncates && !settings.iter().any(|setting| setting.starts_with("auto_snapshot=")) {
         settings.push("auto_snapshot=false".to_string());

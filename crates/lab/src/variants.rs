@@ -2,9 +2,10 @@
 
 use crate::tables::TableSettings;
 use crate::{ExperimentError as Error, placement};
+use helenus_control::Setting;
 use helenus_control::placement::Settings;
-use helenus_load::strict::{Count, FromValue, Section};
-use serde_json::{Map, Value};
+use helenus_load::strict::{Bytes, Count, FromValue, Section};
+use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
 use toml::de::DeValue;
@@ -43,6 +44,8 @@ pub enum Restore {
     Truncate,
     /// They are emptied, and filled as the workload's `[populate]` says.
     Populate,
+    /// They are filled as the workload's `[populate]` says before the first run on the nodes, and then left as they are.
+    Once,
     /// They are dropped and made anew, so that the nodes' metrics of them begin anew too.
     Drop,
 }
@@ -61,8 +64,8 @@ pub struct Variant {
     pub jvm_options: Vec<String>,
     /// What it sets of tables.
     pub tables: Vec<TableSettings>,
-    /// What it sets of each node, by the agent's names, such as `compaction-throughput`.
-    pub numbers: Vec<(&'static str, u64)>,
+    /// What it sets of each node, and to what.
+    pub tunings: Vec<(Setting, Value)>,
     /// Where the threads of the nodes go.
     pub placement: Option<Settings>,
 }
@@ -104,7 +107,8 @@ impl Variants {
     }
 
     fn in_lab(mut self, mut lab: Section<'_>) -> Result<Variants, Error> {
-        const RESTORES: [Restore; 4] = [Restore::Nothing, Restore::Truncate, Restore::Populate, Restore::Drop];
+        const RESTORES: [Restore; 5] =
+            [Restore::Nothing, Restore::Truncate, Restore::Populate, Restore::Once, Restore::Drop];
         if let Some(Count(blocks)) = lab.optional("blocks")? {
             self.blocks = usize::try_from(blocks).unwrap_or(usize::MAX);
         }
@@ -120,7 +124,7 @@ impl Variants {
             self.seed = seed.cast_unsigned();
         }
         self.rest = lab.optional("rest")?.unwrap_or(self.rest);
-        if let Some(position) = lab.choice("restore", &["none", "truncate", "populate", "drop"])? {
+        if let Some(position) = lab.choice("restore", &["none", "truncate", "populate", "once", "drop"])? {
             self.restore = RESTORES[position];
         }
         if let Some(Count(nodes)) = lab.optional("changed_nodes")? {
@@ -187,18 +191,28 @@ impl Variant {
             tables.push(TableSettings::read(&mut table, compaction)?);
             table.finish()?;
         }
-        let mut numbers = Vec::new();
+        let mut tunings = Vec::new();
         for (key, name) in
             [("compaction_throughput", "compaction-throughput"), ("concurrent_compactors", "concurrent-compactors")]
         {
-            numbers.extend(section.optional::<Count>(key)?.map(|Count(number)| (name, number)));
+            let number = section.optional::<Count>(key)?;
+            tunings.extend(number.map(|Count(number)| (Setting::of_node(name), json!(number))));
         }
+        for (key, name) in [
+            ("concurrent_request_bytes", "concurrent-request-bytes"),
+            ("concurrent_request_bytes_per_ip", "concurrent-request-bytes-per-ip"),
+        ] {
+            let bytes = section.optional::<Bytes>(key)?;
+            tunings.extend(bytes.map(|Bytes(bytes)| (Setting::of_node(name), json!(bytes))));
+        }
+        let rate = section.optional::<Count>("requests_per_second")?;
+        tunings.extend(rate.map(|Count(limit)| Setting::requests_per_second(limit)));
         let variant = Variant {
             name,
             valves,
             executors: section.list("executor")?.iter().map(executor_of).collect::<Result<_, _>>()?,
             tables,
-            numbers,
+            tunings,
             settings: section.optional("settings")?.unwrap_or_default(),
             jvm_options: section.optional("jvm_options")?.unwrap_or_default(),
             placement: section.section("placement")?.map(placement::read).transpose()?,
@@ -289,7 +303,6 @@ impl FromValue for Json {
 mod tests {
     use super::*;
     use crate::Experiment;
-    use serde_json::json;
 
     const HEAD: &str = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n[[phase]]\nrate = 5\nfor = \"5s\"\n";
 
@@ -344,7 +357,7 @@ mod tests {
         let table =
             "[[variant.table]]\nname = \"a.b\"\ngc_grace_seconds = 1\ncompaction = { class = \"L\", size = 4 }\n";
         let two = read(&format!(
-            "[lab]\nrestore = \"drop\"\n[[variant]]\nname = \"none\"\n[[variant]]\nname = \"v\"\ncompaction_throughput = 8\n{table}"
+            "[lab]\nrestore = \"drop\"\n[[variant]]\nname = \"none\"\n[[variant]]\nname = \"v\"\ncompaction_throughput = 8\nrequests_per_second = 9\n{table}"
         ));
         let expected = TableSettings {
             name: "a.b".into(),
@@ -352,7 +365,8 @@ mod tests {
             gc_grace_seconds: Some(1),
         };
         assert_eq!((two.list[1].tables.as_slice(), two.restore), (&[expected][..], Restore::Drop));
-        assert_eq!(two.list[1].numbers, [("compaction-throughput", 8)]);
+        let throughput = (Setting::of_node("compaction-throughput"), json!(8));
+        assert_eq!(two.list[1].tunings, [throughput, Setting::requests_per_second(9)]);
         assert!(two.list[1].alters_schema() && !two.list[0].alters_schema());
         let of = |table: &str| error(&format!("[[variant]]\nname = \"none\"\n[[variant]]\nname = \"v\"\n{table}"));
         assert!(of("[[variant.table]]\nname = \"a.b\"\n").contains("has a `compaction`"));

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Something of a node that can be set while it runs, and that a restart sets back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
-    /// `compaction`, or a number of the node: `compaction-throughput`, `concurrent-compactors`, `read-threads`, …
+    /// `compaction`, `requests-per-second`, or a number of the node: `compaction-throughput`, `read-threads`, …
     #[serde(rename = "setting")]
     pub name: String,
     /// `keyspace.table`, for the compaction of one.
@@ -24,6 +24,15 @@ impl Setting {
 
     pub fn of_node(name: &str) -> Setting {
         Setting { name: name.to_string(), table: None }
+    }
+
+    /// How many requests a second the node takes, with what it is to be: no limit where that is 0.
+    pub fn requests_per_second(limit: u64) -> (Setting, Value) {
+        let value = match limit {
+            0 => json!({"enabled": "false"}),
+            limit => json!({"enabled": "true", "per_second": limit.to_string()}),
+        };
+        (Setting::of_node("requests-per-second"), value)
     }
 
     fn members(&self) -> Value {

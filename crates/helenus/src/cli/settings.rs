@@ -26,6 +26,15 @@ pub struct OfNode {
     /// Compactions that may run at once
     #[arg(long, value_name = "N")]
     pub concurrent_compactors: Option<u32>,
+    /// Requests a second that the node takes from its clients, others wait; 0 for no limit. From Cassandra 4.1 on
+    #[arg(long, value_name = "N")]
+    pub requests_per_second: Option<u32>,
+    /// Bytes of requests that were read and not answered yet
+    #[arg(long, value_name = "N")]
+    pub concurrent_request_bytes: Option<u64>,
+    /// The same of one client's address
+    #[arg(long, value_name = "N")]
+    pub concurrent_request_bytes_per_ip: Option<u64>,
     /// Largest number of threads of a stage: native-transport, read, mutation, counter-mutation, view-mutation (may be given
     /// again)
     #[arg(long, value_name = "STAGE=N", value_parser = stage)]
@@ -126,6 +135,9 @@ pub fn text(value: &Value) -> String {
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     let class = class.strip_prefix(PACKAGE).unwrap_or(&class);
+    if class.is_empty() {
+        return others.join(", ");
+    }
     if others.is_empty() { class.to_string() } else { format!("{class} ({})", others.join(", ")) }
 }
 

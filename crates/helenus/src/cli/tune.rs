@@ -21,6 +21,7 @@ use std::time::Duration;
 #[command(after_help = "Examples:
   helenus tune apply --node 10.0.0.7 --table shop.orders --compaction '{\"class\":\"LeveledCompactionStrategy\"}' --compare
   helenus tune apply --node 10.0.0.7 --compaction-throughput 128 --concurrent-compactors 4 --lease 2h
+  helenus tune apply --node 10.0.0.7 --requests-per-second 2000 --lease 1h
   helenus tune status
   helenus tune renew --node 10.0.0.7 --lease 24h
   helenus tune compare --node 10.0.0.7 --table shop.orders --for 1m
@@ -414,10 +415,13 @@ impl settings::OfNode {
             (Some(_), None) | (None, None) => {}
         }
         let numbers = [
-            ("compaction-throughput", self.compaction_throughput),
-            ("concurrent-compactors", self.concurrent_compactors),
+            ("compaction-throughput", self.compaction_throughput.map(u64::from)),
+            ("concurrent-compactors", self.concurrent_compactors.map(u64::from)),
+            ("concurrent-request-bytes", self.concurrent_request_bytes),
+            ("concurrent-request-bytes-per-ip", self.concurrent_request_bytes_per_ip),
         ];
         wanted.extend(numbers.iter().filter_map(|(name, number)| Some((Setting::of_node(name), json!((*number)?)))));
+        wanted.extend(self.requests_per_second.map(|limit| Setting::requests_per_second(limit.into())));
         let threads = |(stage, number): &(String, u32)| (Setting::of_node(&format!("{stage}-threads")), json!(number));
         wanted.extend(self.threads.iter().map(threads));
         Ok(wanted)

@@ -91,12 +91,33 @@ fn changed_and_put_back(tuned: &Tuned) -> Value {
     assert_eq!((&undone[0]["outcome"], &undone[0]["now"]), (&json!("undone"), &before));
     assert_eq!(tuned.undo(), json!([]));
 
+    limits_of_requests(tuned);
+
     let both = format!("tune apply --node {} --compaction-throughput 8 --concurrent-compactors 1 --json", tuned.node);
     let made = tuned.place.json(&both);
     assert_eq!((&made[0]["set"], &made[1]["set"]), (&json!(8), &json!(1)), "{made}");
     let undone = tuned.undo();
     assert_eq!((&undone[0]["now"], &undone[1]["now"]), (&made[1]["before"], &made[0]["before"]));
     before
+}
+
+/// Cassandra's own: that of requests a second does hold requests back, and what was not in force is put back, too.
+fn limits_of_requests(tuned: &Tuned) {
+    let apply =
+        format!("tune apply --node {} --requests-per-second 50 --concurrent-request-bytes 5000000000", tuned.node);
+    let made = tuned.place.json(&format!("{apply} --json"));
+    let (bytes, rate) = (&made[0], &made[1]);
+    assert_eq!(bytes["set"], 5_000_000_000_u64, "{made}");
+    assert_eq!(rate["set"], json!({"enabled": "true", "per_second": "50"}));
+    assert_eq!(rate["before"]["enabled"], "false");
+    let load = format!("load keyvalue/read --node {} --in-flight 8 --for 4s -o limited.helenus --json", tuned.node);
+    let limited = tuned.place.json(&load);
+    let phase = &limited["phases"][0];
+    assert_eq!(phase["failed"], 0, "they wait, and are not refused: {phase}");
+    // The first second's worth may go in at once.
+    assert!(phase["throughput_per_s"].as_f64().unwrap() < 100.0, "{phase}");
+    let undone = tuned.undo();
+    assert_eq!((&undone[0]["now"], &undone[1]["now"]), (&rate["before"], &bytes["before"]));
 }
 
 fn what_is_wrong_is_refused(tuned: &Tuned) {

@@ -8,7 +8,6 @@ import io.github.resilience4j.bulkhead.Bulkhead;
 import io.github.resilience4j.bulkhead.BulkheadConfig;
 import io.helenus.agent.Hook;
 import io.helenus.agent.crossing.Crossings;
-import io.helenus.agent.probes.Probe;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -22,26 +21,23 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
-import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * What a gate and a probe cost a call, by way of the hook as woven code has it, and what the peers
- * do in the same run.
+ * What a gate costs a call on one thread where there is room, by way of the hook as woven code has
+ * it, and what the peers do in the same run.
  */
 @State(Scope.Benchmark)
-@Fork(1)
-@Warmup(iterations = 3, time = 1)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(3)
+@Warmup(iterations = 4, time = 1)
 @Measurement(iterations = 5, time = 1)
 public class GateBench {
   private static final int LIMIT = 8;
 
-  /** About 2 µs of work inside the region. */
-  private static final int WORK = 1_000;
-
   private static final int GATE = 0;
-  private static final int PROBE = 1;
 
   private Limiter<Void> limiter;
   private Bulkhead bulkhead;
@@ -55,8 +51,6 @@ public class GateBench {
     gate.limit(LIMIT);
     int site = crossings.number();
     crossings.site(site, gate.site(site, 0), null);
-    int probed = crossings.number();
-    crossings.site(probed, new Probe("p", probed, crossings.groups(), false, false), null);
     Hook.hold(crossings::enter, crossings::exit, crossings::wanted, (executor, task) -> false);
     limiter = BlockingLimiter.wrap(SimpleLimiter.newBuilder().limit(FixedLimit.of(LIMIT)).build());
     bulkhead =
@@ -74,92 +68,29 @@ public class GateBench {
     Hook.release();
   }
 
-  private static void gated(Blackhole hole, int work) {
+  @Benchmark
+  public void none(Blackhole hole) {
+    hole.consume(0);
+  }
+
+  @Benchmark
+  public void gate(Blackhole hole) {
     Hook.enter(GATE);
-    hole.consume(work);
-    Blackhole.consumeCPU(work);
+    hole.consume(0);
     Hook.exit(GATE);
   }
 
-  private void limited(Blackhole hole, int work) {
+  @Benchmark
+  public void simpleLimiter(Blackhole hole) {
     Limiter.Listener listener = limiter.acquire(null).orElseThrow();
-    hole.consume(work);
-    Blackhole.consumeCPU(work);
+    hole.consume(0);
     listener.onSuccess();
   }
 
-  private void bulkheaded(Blackhole hole, int work) {
+  @Benchmark
+  public void semaphoreBulkhead(Blackhole hole) {
     bulkhead.acquirePermission();
-    hole.consume(work);
-    Blackhole.consumeCPU(work);
+    hole.consume(0);
     bulkhead.onComplete();
-  }
-
-  @Benchmark
-  @BenchmarkMode(Mode.AverageTime)
-  @OutputTimeUnit(TimeUnit.NANOSECONDS)
-  public void uncontendedNone(Blackhole hole) {
-    hole.consume(0);
-  }
-
-  @Benchmark
-  @BenchmarkMode(Mode.AverageTime)
-  @OutputTimeUnit(TimeUnit.NANOSECONDS)
-  public void uncontendedGate(Blackhole hole) {
-    gated(hole, 0);
-  }
-
-  @Benchmark
-  @BenchmarkMode(Mode.AverageTime)
-  @OutputTimeUnit(TimeUnit.NANOSECONDS)
-  public void uncontendedSimpleLimiter(Blackhole hole) {
-    limited(hole, 0);
-  }
-
-  @Benchmark
-  @BenchmarkMode(Mode.AverageTime)
-  @OutputTimeUnit(TimeUnit.NANOSECONDS)
-  public void uncontendedSemaphoreBulkhead(Blackhole hole) {
-    bulkheaded(hole, 0);
-  }
-
-  @Benchmark
-  @BenchmarkMode(Mode.AverageTime)
-  @OutputTimeUnit(TimeUnit.NANOSECONDS)
-  public void uncontendedProbe(Blackhole hole) {
-    Hook.enter(PROBE);
-    hole.consume(0);
-    Hook.exit(PROBE);
-  }
-
-  @Benchmark
-  @BenchmarkMode(Mode.AverageTime)
-  @OutputTimeUnit(TimeUnit.NANOSECONDS)
-  public long uncontendedTwoLooksAtTheClock() {
-    return System.nanoTime() - System.nanoTime();
-  }
-
-  @Benchmark
-  @Threads(128)
-  @BenchmarkMode(Mode.Throughput)
-  @OutputTimeUnit(TimeUnit.MILLISECONDS)
-  public void contendedGate(Blackhole hole) {
-    gated(hole, WORK);
-  }
-
-  @Benchmark
-  @Threads(128)
-  @BenchmarkMode(Mode.Throughput)
-  @OutputTimeUnit(TimeUnit.MILLISECONDS)
-  public void contendedSimpleLimiter(Blackhole hole) {
-    limited(hole, WORK);
-  }
-
-  @Benchmark
-  @Threads(128)
-  @BenchmarkMode(Mode.Throughput)
-  @OutputTimeUnit(TimeUnit.MILLISECONDS)
-  public void contendedSemaphoreBulkhead(Blackhole hole) {
-    bulkheaded(hole, WORK);
   }
 }

@@ -7,7 +7,7 @@ import java.lang.invoke.VarHandle;
  * Numbers that one thread counts and others read: written whole and in the end, but without
  * ordering, which costs what a plain store costs.
  */
-public final class Counts {
+public class Counts {
   private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
 
   private final long[] counts;
@@ -17,27 +17,27 @@ public final class Counts {
   }
 
   /** By the thread that counts alone. */
-  public void add(int index, long amount) {
+  public final void add(int index, long amount) {
     ELEMENT.setOpaque(counts, index, counts[index] + amount);
   }
 
   /** By the thread that counts alone. */
-  public void set(int index, long value) {
+  public final void set(int index, long value) {
     ELEMENT.setOpaque(counts, index, value);
   }
 
   /** Keeps the larger; by the thread that counts alone. */
-  public void max(int index, long value) {
+  public final void max(int index, long value) {
     if (value > counts[index]) {
       ELEMENT.setOpaque(counts, index, value);
     }
   }
 
-  public long get(int index) {
+  public final long get(int index) {
     return (long) ELEMENT.getOpaque(counts, index);
   }
 
-  public int length() {
+  public final int length() {
     return counts.length;
   }
 }

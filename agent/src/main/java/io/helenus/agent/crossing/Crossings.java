@@ -14,11 +14,27 @@ public final class Crossings {
   private final ThreadGroups groups = new ThreadGroups();
   private final Map<Integer, Predicate<Object>> guards = new ConcurrentHashMap<>();
   private volatile Site[] sites = new Site[0];
-  private int taken;
+  private int next;
 
   /** A number for a site to come: each is given once, so that a late exit meets nobody else. */
   public synchronized int number() {
-    return taken++;
+    int number = next;
+    next += 2;
+    return number;
+  }
+
+  /** The same for a site that needs to know when a thread leaves. */
+  public int timedNumber() {
+    return number() + 1;
+  }
+
+  /**
+   * Whether the clock is to be read when a thread leaves. The number tells, since it is a constant
+   * of the woven code: with nothing to be looked up the clock can be read at once, and all that is
+   * done after it is in nobody's time.
+   */
+  static boolean isTimed(int number) {
+    return (number & 1) != 0;
   }
 
   /**
@@ -71,21 +87,19 @@ public final class Crossings {
     RuntimeException refusal = site.enter(traveller, frame);
     if (refusal != null) {
       // A method that refuses the call is never left.
-      frame.site = null;
-      traveller.pop(code);
+      traveller.refused();
     }
     return refusal;
   }
 
   /** A thread leaves; see {@link io.helenus.agent.Hook#hold}. */
   public void exit(int code) {
+    boolean failed = code < 0;
+    int number = failed ? ~code : code;
+    long nowNs = isTimed(number) ? System.nanoTime() : 0;
     Traveller traveller = travellers.known();
     if (traveller != null) {
-      boolean failed = code < 0;
-      Frame frame = traveller.pop(failed ? ~code : code);
-      if (frame != null) {
-        traveller.leave(frame, failed);
-      }
+      traveller.leave(number, failed, nowNs);
     }
   }
 }

@@ -6,13 +6,13 @@ package io.helenus.agent.crossing;
  * <p>What the fields below mean is the matter of the site that fills them.
  */
 public final class Frame {
-  final Frame outer;
-  Frame inner;
-  final int depth;
+  /** How many woven methods the thread was in when it entered this one. */
+  public final int depth;
 
-  /** Number of the site that was entered; -1 when none was. */
-  int number = -1;
+  /** Number of the site that was entered. */
+  int number;
 
+  /** What was entered; null where nothing stands. */
   Site site;
 
   /** When the region was entered, System.nanoTime(); 0 when its time isn't taken. */
@@ -24,11 +24,10 @@ public final class Frame {
   /** The time that callees with probes of their own took, ns. */
   public long calleesNs;
 
-  /** The next frame outward whose site is a probe; null for the outermost. */
-  public Frame caller;
+  /** The depth of the next frame outward whose site is a probe; -1 for none. */
+  public int caller;
 
-  /** What the site counts into. */
-  public Object account;
+  private Object account;
 
   /** CPU time of the thread when the region was entered, ns. */
   public long startCpuNs;
@@ -39,8 +38,26 @@ public final class Frame {
   /** Whether this frame holds a permit of a gate. */
   public boolean permit;
 
-  Frame(Frame outer) {
-    this.outer = outer;
-    this.depth = outer == null ? 0 : outer.depth + 1;
+  Frame(int depth) {
+    this.depth = depth;
+  }
+
+  /** What the site counts into. */
+  public Object account() {
+    return account;
+  }
+
+  /** Mostly it is what it was, and a look costs less than the collector's barrier at a write. */
+  public void account(Object account) {
+    if (this.account != account) {
+      this.account = account;
+    }
+  }
+
+  void enter(int number, Site site) {
+    this.number = number;
+    if (this.site != site) {
+      this.site = site;
+    }
   }
 }

@@ -14,6 +14,7 @@ public interface Site {
    * The thread leaves, once for each time it was let in.
    *
    * @param failed whether an exception leaves the method
+   * @param nowNs when, System.nanoTime(); 0 at a site without a {@link Crossings#timedNumber}
    */
-  void exit(Traveller traveller, Frame frame, boolean failed);
+  void exit(Traveller traveller, Frame frame, boolean failed, long nowNs);
 }

@@ -16,14 +16,14 @@ public final class Traveller {
   /** The next of those whose threads' ids end alike. */
   volatile Traveller next;
 
-  /** Where the woven methods begin: belongs to no site. */
-  private final Frame bottom = new Frame(null);
+  /** The woven methods that it is in, by their depth, and frames to be used again. */
+  private Frame[] frames = new Frame[4];
 
-  private Frame top = bottom;
+  private int depth;
   private int tooDeep;
 
-  /** The innermost frame whose site is a probe. */
-  public Frame metered;
+  /** The depth of the innermost frame whose site is a probe; -1 for none. */
+  public int metered = -1;
 
   /** Which valves this thread holds permits of, a bit for each by their order. */
   public long held;
@@ -60,59 +60,71 @@ public final class Traveller {
     accounts[number] = account;
   }
 
+  /** One of the woven methods that the thread is in. */
+  public Frame frame(int depth) {
+    return frames[depth];
+  }
+
   Frame push(int number, Site site) {
-    Frame frame = top.inner;
-    if (frame == null) {
-      if (top.depth >= DEEPEST) {
-        tooDeep++;
-        return null;
-      }
-      frame = new Frame(top);
-      top.inner = frame;
+    if (depth >= DEEPEST) {
+      tooDeep++;
+      return null;
     }
-    frame.number = number;
-    frame.site = site;
-    frame.permit = false;
-    top = frame;
+    if (depth == frames.length) {
+      frames = Arrays.copyOf(frames, 2 * depth);
+    }
+    Frame frame = frames[depth];
+    if (frame == null) {
+      frame = new Frame(depth);
+      frames[depth] = frame;
+    }
+    depth++;
+    frame.enter(number, site);
     return frame;
   }
 
   /**
-   * The frame that is left; null when the thread was inside before the method was woven. Frames
-   * above it were never left: their thread had no stack left to say so.
+   * Leaves the innermost method of that number; none when the thread was inside before the method
+   * was woven. Frames above it were never left: their thread had no stack left to say so.
    */
-  Frame pop(int number) {
+  void leave(int number, boolean failed, long nowNs) {
     if (tooDeep > 0) {
       tooDeep--;
-      return null;
+      return;
     }
-    Frame frame = top;
-    while (frame.number != number && frame != bottom) {
-      frame = frame.outer;
+    int left = depth - 1;
+    while (left >= 0 && frames[left].number != number) {
+      left--;
     }
-    if (frame == bottom) {
-      return null;
+    if (left >= 0) {
+      leaveAbove(left + 1);
+      depth = left;
+      exit(frames[left], failed, nowNs);
     }
-    for (Frame lost = top; lost != frame; lost = lost.outer) {
-      leave(lost, true);
-    }
-    top = frame.outer;
-    return frame;
   }
 
-  void leave(Frame frame, boolean failed) {
-    Site site = frame.site;
-    frame.site = null;
-    if (site != null) {
-      site.exit(this, frame, failed);
-    }
+  /** What was entered last is not inside after all. */
+  void refused() {
+    depth--;
   }
 
   /** Leaves every method that the thread can't be in any more, for a thread that has ended. */
   void abandon() {
-    for (Frame frame = top; frame != bottom; frame = frame.outer) {
-      leave(frame, true);
+    leaveAbove(0);
+  }
+
+  private void leaveAbove(int outer) {
+    while (depth > outer) {
+      depth--;
+      Frame frame = frames[depth];
+      exit(frame, true, Crossings.isTimed(frame.number) ? System.nanoTime() : 0);
     }
-    top = bottom;
+  }
+
+  private void exit(Frame frame, boolean failed, long nowNs) {
+    Site site = frame.site;
+    if (site != null) {
+      site.exit(this, frame, failed, nowNs);
+    }
   }
 }

@@ -1,6 +1,7 @@
 package io.helenus.agent.crossing;
 
-import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 
 /**
  * All threads that cross sites, found by the thread's id.
@@ -9,19 +10,20 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * would keep the agent's classes.
  */
 final class Travellers {
+  private static final VarHandle BUCKET = MethodHandles.arrayElementVarHandle(Traveller[].class);
   private static final int BUCKETS = 1 << 12;
 
   /** Beyond this many threads at once, which only virtual ones reach, threads pass uncounted. */
   private static final int MOST = 1 << 14;
 
-  private final AtomicReferenceArray<Traveller> buckets = new AtomicReferenceArray<>(BUCKETS);
+  private final Traveller[] buckets = new Traveller[BUCKETS];
   private int count;
 
   /** That of the current thread; null when there are too many threads. */
   Traveller current() {
     Thread thread = Thread.currentThread();
     int bucket = (int) thread.getId() & (BUCKETS - 1);
-    for (Traveller t = buckets.get(bucket); t != null; t = t.next) {
+    for (Traveller t = first(bucket); t != null; t = t.next) {
       if (t.thread == thread) {
         return t;
       }
@@ -32,19 +34,27 @@ final class Travellers {
   /** That of the current thread if it has ever entered a site. */
   Traveller known() {
     Thread thread = Thread.currentThread();
-    Traveller t = buckets.get((int) thread.getId() & (BUCKETS - 1));
+    Traveller t = first((int) thread.getId() & (BUCKETS - 1));
     while (t != null && t.thread != thread) {
       t = t.next;
     }
     return t;
   }
 
+  private Traveller first(int bucket) {
+    return (Traveller) BUCKET.getAcquire(buckets, bucket);
+  }
+
+  private void first(int bucket, Traveller traveller) {
+    BUCKET.setRelease(buckets, bucket, traveller);
+  }
+
   private synchronized Traveller add(Thread thread, int bucket) {
     if (count >= MOST) {
       return null;
     }
-    Traveller traveller = new Traveller(thread, buckets.get(bucket));
-    buckets.set(bucket, traveller);
+    Traveller traveller = new Traveller(thread, first(bucket));
+    first(bucket, traveller);
     count++;
     return traveller;
   }
@@ -53,14 +63,14 @@ final class Travellers {
   synchronized void forgetEnded() {
     for (int bucket = 0; bucket < BUCKETS; bucket++) {
       Traveller kept = null;
-      for (Traveller t = buckets.get(bucket); t != null; t = t.next) {
+      for (Traveller t = first(bucket); t != null; t = t.next) {
         if (t.thread.isAlive()) {
           kept = t;
           continue;
         }
         // Who is at t now still finds the rest behind it.
         if (kept == null) {
-          buckets.set(bucket, t.next);
+          first(bucket, t.next);
         } else {
           kept.next = t.next;
         }

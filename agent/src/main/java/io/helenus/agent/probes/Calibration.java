@@ -17,7 +17,7 @@ final class Calibration {
    * compiled and nothing came between. Takes about 10 ms of this thread.
    */
   static double costNs(Crossings crossings) {
-    int number = crossings.number();
+    int number = crossings.timedNumber();
     crossings.site(
         number, new Probe("calibration", number, crossings.groups(), false, false), null);
     double bestNs = Double.MAX_VALUE;

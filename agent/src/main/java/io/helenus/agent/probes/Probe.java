@@ -2,6 +2,7 @@ package io.helenus.agent.probes;
 
 import com.sun.management.ThreadMXBean;
 import io.helenus.agent.crossing.Counts;
+import io.helenus.agent.crossing.Crossings;
 import io.helenus.agent.crossing.Frame;
 import io.helenus.agent.crossing.Site;
 import io.helenus.agent.crossing.ThreadGroups;
@@ -49,15 +50,15 @@ public final class Probe implements Site {
   }
 
   /** What one thread counted on one edge. */
-  private static final class Cell {
+  private static final class Cell extends Counts {
     final Probe probe;
     final Probe caller;
     final ThreadGroups.Group group;
     final Thread thread;
     final Cell next;
-    final Counts counts = new Counts(Tally.LENGTH);
 
     Cell(Probe probe, Probe caller, ThreadGroups.Group group, Thread thread, Cell next) {
+      super(Tally.LENGTH);
       this.probe = probe;
       this.caller = caller;
       this.group = group;
@@ -78,7 +79,7 @@ public final class Probe implements Site {
   private final Map<Edge, Tally> ended = new HashMap<>();
 
   /**
-   * @param number of its site
+   * @param number of its site, a {@link Crossings#timedNumber}
    * @param cpu whether to take the thread's CPU time too, which costs some µs a call
    * @param allocation whether to take what the thread allocates too
    */
@@ -92,8 +93,8 @@ public final class Probe implements Site {
 
   @Override
   public RuntimeException enter(Traveller traveller, Frame frame) {
-    Frame outer = traveller.metered;
-    Probe caller = outer == null ? null : ((Cell) outer.account).probe;
+    int outer = traveller.metered;
+    Probe caller = outer < 0 ? null : ((Cell) traveller.frame(outer).account()).probe;
     ThreadGroups.Group group = traveller.group(groups);
     Cell cell = (Cell) traveller.account(number);
     while (cell != null && (cell.caller != caller || cell.group != group)) {
@@ -102,10 +103,10 @@ public final class Probe implements Site {
     if (cell == null) {
       cell = add(traveller, caller, group);
     }
-    frame.account = cell;
+    frame.account(cell);
     frame.caller = outer;
     frame.calleesNs = 0;
-    traveller.metered = frame;
+    traveller.metered = frame.depth;
     if (cpu) {
       frame.startCpuNs = THREADS.getCurrentThreadCpuTime();
     }
@@ -117,19 +118,20 @@ public final class Probe implements Site {
   }
 
   @Override
-  public void exit(Traveller traveller, Frame frame, boolean failed) {
-    long tookNs = System.nanoTime() - frame.startNs;
-    Frame outer = frame.caller;
+  public void exit(Traveller traveller, Frame frame, boolean failed, long nowNs) {
+    long tookNs = nowNs - frame.startNs;
+    int outer = frame.caller;
     traveller.metered = outer;
-    if (outer != null) {
-      outer.calleesNs += tookNs;
+    if (outer >= 0) {
+      traveller.frame(outer).calleesNs += tookNs;
     }
-    Counts counts = ((Cell) frame.account).counts;
-    counts.add(Tally.CALLS, 1);
+    Cell counts = (Cell) frame.account();
     counts.add(Tally.TOTAL_NS, tookNs);
-    counts.add(Tally.INHERENT_NS, tookNs - frame.calleesNs);
-    counts.max(Tally.MAX_NS, tookNs);
     counts.add(Tally.BINS + Bins.of(tookNs), 1);
+    counts.max(Tally.MAX_NS, tookNs);
+    if (frame.calleesNs != 0) {
+      counts.add(Tally.CALLEES_NS, frame.calleesNs);
+    }
     if (failed) {
       counts.add(Tally.FAILED, 1);
     }
@@ -155,16 +157,14 @@ public final class Probe implements Site {
     for (Iterator<Cell> i = cells.iterator(); i.hasNext(); ) {
       Cell cell = i.next();
       if (!cell.thread.isAlive()) {
-        ended
-            .computeIfAbsent(new Edge(cell.caller, cell.group), edge -> new Tally())
-            .add(cell.counts);
+        ended.computeIfAbsent(new Edge(cell.caller, cell.group), edge -> new Tally()).add(cell);
         i.remove();
       }
     }
     Map<Edge, Tally> sums = new HashMap<>();
     ended.forEach((edge, tally) -> sums.computeIfAbsent(edge, e -> new Tally()).add(tally));
     for (Cell cell : cells) {
-      sums.computeIfAbsent(new Edge(cell.caller, cell.group), edge -> new Tally()).add(cell.counts);
+      sums.computeIfAbsent(new Edge(cell.caller, cell.group), edge -> new Tally()).add(cell);
     }
     return sums;
   }

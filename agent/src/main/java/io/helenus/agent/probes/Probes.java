@@ -83,7 +83,7 @@ public final class Probes {
     costNs = Calibration.costNs(crossings) + measures.costNs();
     Map<Integer, Point> in = new LinkedHashMap<>();
     for (Point point : points) {
-      int number = crossings.number();
+      int number = crossings.timedNumber();
       Probe probe =
           new Probe(point.name, number, crossings.groups(), measures.cpu, measures.allocation);
       crossings.site(number, probe, point.guard);

@@ -1,23 +1,26 @@
 package io.helenus.agent.probes;
 
 import io.helenus.agent.crossing.Counts;
+import java.util.Arrays;
 
 /** What a probe counted: of one thread, or added up. All but the largest add up. */
 public final class Tally {
-  static final int CALLS = 0;
-  static final int FAILED = 1;
-  static final int TOTAL_NS = 2;
-  static final int INHERENT_NS = 3;
-  static final int MAX_NS = 4;
-  static final int CPU_NS = 5;
-  static final int ALLOCATED_BYTES = 6;
-  static final int BINS = 7;
+  static final int FAILED = 0;
+  static final int TOTAL_NS = 1;
+  static final int CALLEES_NS = 2;
+  static final int MAX_NS = 3;
+  static final int CPU_NS = 4;
+  static final int ALLOCATED_BYTES = 5;
+
+  /** Each call counts in one of them. */
+  static final int BINS = 6;
+
   static final int LENGTH = BINS + Bins.COUNT;
 
   private final long[] sums = new long[LENGTH];
 
   public long calls() {
-    return sums[CALLS];
+    return Arrays.stream(sums, BINS, LENGTH).sum();
   }
 
   /** Calls that an exception ended; they count among the calls. */
@@ -31,7 +34,7 @@ public final class Tally {
 
   /** Without the time of callees that have probes of their own. */
   public long inherentNs() {
-    return sums[INHERENT_NS];
+    return sums[TOTAL_NS] - sums[CALLEES_NS];
   }
 
   public long maxNs() {

@@ -27,6 +27,11 @@ enum NodeNumber implements Setting {
     }
   },
   CONCURRENT_COMPACTORS(Beans.STORAGE, "ConcurrentCompactors", 1),
+  /** Of all requests that were read and not answered yet, bytes. */
+  CONCURRENT_REQUEST_BYTES(Beans.STORAGE, "NativeTransportMaxConcurrentRequestsInBytes", 1),
+  /** The same of one client's address. */
+  CONCURRENT_REQUEST_BYTES_PER_IP(
+      Beans.STORAGE, "NativeTransportMaxConcurrentRequestsInBytesPerIp", 1),
   NATIVE_TRANSPORT_THREADS("org.apache.cassandra.transport:type=Native-Transport-Requests"),
   READ_THREADS("org.apache.cassandra.request:type=ReadStage"),
   MUTATION_THREADS("org.apache.cassandra.request:type=MutationStage"),
@@ -76,10 +81,12 @@ enum NodeNumber implements Setting {
 
   @Override
   public void write(Object value) {
-    if (!(value instanceof Long) || (Long) value < least || (Long) value > Integer.MAX_VALUE) {
+    boolean isLong = Beans.get(bean, attribute) instanceof Long;
+    long most = isLong ? Long.MAX_VALUE : Integer.MAX_VALUE;
+    if (!(value instanceof Long) || (Long) value < least || (Long) value > most) {
       throw new Refusal(
           setting() + " is " + Json.write(value), "give a whole number from " + least + " on");
     }
-    Beans.set(bean, attribute, ((Long) value).intValue());
+    Beans.set(bean, attribute, isLong ? value : (Object) ((Long) value).intValue());
   }
 }

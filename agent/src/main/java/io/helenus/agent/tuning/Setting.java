@@ -5,6 +5,7 @@ import io.helenus.agent.points.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** Something of this node that can be set while it runs, and that a restart sets back. */
 interface Setting {
@@ -43,14 +44,25 @@ interface Setting {
       }
       return new TableCompaction(TableBean.of(String.valueOf(table)));
     }
+    if (name.equals(RequestRate.NAME)) {
+      return new RequestRate();
+    }
     NodeNumber number = NodeNumber.of(name);
     if (number == null) {
       List<String> names = new ArrayList<>(NodeNumber.names());
+      names.add(RequestRate.NAME);
       names.add(TableCompaction.NAME);
       throw new Refusal(
           "there is no setting " + name,
           Nearest.hint(name, names, "there are " + String.join(", ", names)));
     }
     return number;
+  }
+
+  /** Parameters by name, all values as text, in the order of the names. */
+  static Map<String, String> named(Map<?, ?> given) {
+    Map<String, String> named = new TreeMap<>();
+    given.forEach((name, value) -> named.put(String.valueOf(name), String.valueOf(value)));
+    return named;
   }
 }

@@ -3,7 +3,6 @@ package io.helenus.agent.tuning;
 import io.helenus.agent.core.Json;
 import io.helenus.agent.points.Refusal;
 import java.util.Map;
-import java.util.TreeMap;
 import javax.management.JMException;
 
 /**
@@ -79,9 +78,6 @@ final class TableCompaction implements Setting {
       throw new Refusal(
           "compaction is " + Json.write(value), "give parameters by name, with a class");
     }
-    Map<String, String> parameters = new TreeMap<>();
-    ((Map<?, ?>) value)
-        .forEach((name, text) -> parameters.put(String.valueOf(name), String.valueOf(text)));
-    return parameters;
+    return Setting.named((Map<?, ?>) value);
   }
 }

@@ -6,7 +6,6 @@ import java.lang.management.ManagementFactory;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -223,6 +222,6 @@ public final class Tunings {
 
   /** As {@link Setting#read} gives it. */
   private static Object canonical(Object value) {
-    return value instanceof Map ? new TreeMap<>(TableCompaction.parameters(value)) : value;
+    return value instanceof Map ? Setting.named((Map<?, ?>) value) : value;
   }
 }

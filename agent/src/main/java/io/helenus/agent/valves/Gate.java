@@ -14,6 +14,11 @@ import java.util.function.Supplier;
  * Lets no more threads into a region at once than its limit; others wait before it, up to a longest
  * time.
  *
+ * <p>Who comes while there is room goes in before those that are still being woken, since otherwise
+ * the room would stand empty meanwhile, for longer than a short stay takes. Where stays are long,
+ * that would be nothing won, and those who wait would do so for ever behind threads that come back
+ * at once: there all go in in turn.
+ *
  * <p>One word holds who is inside and who waits, so that going in and coming out write one cache
  * line once each. Whoever is inside goes in again freely. Who holds a permit that those inside may
  * wait for ({@link Precedence}) never waits here: it goes in and is counted. A thread that is
@@ -24,6 +29,9 @@ final class Gate {
   static final int OPEN = Integer.MAX_VALUE;
 
   private static final long ONE_WAITING = 1L << 32;
+
+  /** Waking a thread of a busy machine takes some hundredths of this, ns. */
+  private static final long LONG_STAY_NS = 1_000_000;
 
   /** In the middle of an array of its own, so that no neighbour's writes slow it. */
   private static final int OCCUPANCY = 16;
@@ -48,7 +56,12 @@ final class Gate {
   private final int place;
   private final long bit;
   private final WaitingLine line;
-  private final boolean strict;
+
+  /** Whether room is kept for those who wait, until they are awake. */
+  private volatile boolean inTurn;
+
+  private long totalBeforeNs;
+  private long leftBefore;
   private volatile int limit = OPEN;
   private volatile Terms terms;
 
@@ -61,7 +74,7 @@ final class Gate {
     this.bit = 1L << place;
     this.terms = terms;
     this.line = line;
-    this.strict = line.order() == Order.CLASS;
+    this.inTurn = line.order() == Order.CLASS;
   }
 
   int limit() {
@@ -100,7 +113,7 @@ final class Gate {
       }
 
       @Override
-      public void exit(Traveller traveller, Frame frame, boolean failed) {
+      public void exit(Traveller traveller, Frame frame, boolean failed, long nowNs) {
         Gate.this.exit(traveller, frame, failed);
       }
     };
@@ -116,9 +129,9 @@ final class Gate {
       traveller.account(number, account);
       accounts.add(account);
     }
-    frame.account = account;
+    frame.account(account);
     frame.waitedNs = 0;
-    if (!takePlace(strict)) {
+    if (!takePlace(inTurn)) {
       if (traveller.held != 0 && !precedence.mayWait(traveller.held, place)) {
         occupancy.getAndAdd(OCCUPANCY, 1);
         account.counts.add(GateAccount.OUT_OF_ORDER, 1);
@@ -142,7 +155,7 @@ final class Gate {
     frame.permit = false;
     traveller.held &= ~bit;
     leave();
-    GateAccount account = (GateAccount) frame.account;
+    GateAccount account = (GateAccount) frame.account();
     if (frame.startNs == 0) {
       account.leftUntimed();
     } else {
@@ -179,7 +192,7 @@ final class Gate {
     line.add(waiter);
     // Who leaves from now on sees that somebody waits; who left before has left room.
     boolean mayTry = occupancy.addAndGet(OCCUPANCY, ONE_WAITING) >>> 32 == 1;
-    mayTry |= !strict;
+    mayTry |= !inTurn;
     boolean in = false;
     try {
       while (true) {
@@ -227,7 +240,18 @@ final class Gate {
     }
     long[] sums = ended.clone();
     accounts.forEach(account -> add(account, sums));
+    look(sums);
     return sums;
+  }
+
+  /** Whether stays are long, by those that have ended since the last look. */
+  private void look(long[] sums) {
+    long left = sums[GateAccount.COMPLETED] + sums[GateAccount.FAILED];
+    if (left > leftBefore && line.order() != Order.CLASS) {
+      inTurn = (sums[GateAccount.TOTAL_NS] - totalBeforeNs) / (left - leftBefore) >= LONG_STAY_NS;
+    }
+    leftBefore = left;
+    totalBeforeNs = sums[GateAccount.TOTAL_NS];
   }
 
   /** How many came out, or were sent away, since the gate began. */

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** Which of those who wait at a gate goes in next. */
 enum Order {
-  /** Who came first. Whoever comes while there is room goes in before those still being woken. */
+  /** Who came first; where stays are short, after whoever comes while there is room. */
   FIFO,
 
   /** Who came last: under overload some are served well instead of all badly. */

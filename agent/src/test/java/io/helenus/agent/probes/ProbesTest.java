@@ -10,10 +10,15 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ProbesTest {
+  /** The numbers of the first two probes. */
+  private static final int ONE = 1;
+
+  private static final int TWO = 3;
+
   private final Crossings crossings = new Crossings();
 
   private Probe probe(String name) {
-    int number = crossings.number();
+    int number = crossings.timedNumber();
     Probe probe = new Probe(name, number, crossings.groups(), true, true);
     crossings.site(number, probe, null);
     return probe;
@@ -29,12 +34,12 @@ class ProbesTest {
   void inherentTimeIsThatWithoutMeteredCallees() {
     Probe outer = probe("outer");
     Probe inner = probe("inner");
-    crossings.enter(0);
+    crossings.enter(ONE);
     for (int i = 0; i < 3; i++) {
-      crossings.enter(1);
-      crossings.exit(i == 2 ? ~1 : 1);
+      crossings.enter(TWO);
+      crossings.exit(i == 2 ? ~TWO : TWO);
     }
-    crossings.exit(0);
+    crossings.exit(ONE);
     Tally out = sum(outer);
     Tally in = sum(inner);
     assertEquals(1, out.calls());
@@ -55,11 +60,11 @@ class ProbesTest {
       Thread thread =
           new Thread(
               () -> {
-                crossings.enter(0);
+                crossings.enter(ONE);
                 Thread.currentThread().setName("Renamed-1");
-                crossings.enter(0);
-                crossings.exit(0);
-                crossings.exit(0);
+                crossings.enter(ONE);
+                crossings.exit(ONE);
+                crossings.exit(ONE);
               },
               name);
       thread.start();
@@ -81,28 +86,28 @@ class ProbesTest {
   void aThreadThatNeverEnteredMayLeaveAndALostExitIsMadeUpFor() {
     Probe outer = probe("outer");
     Probe inner = probe("inner");
-    crossings.exit(1);
-    crossings.enter(0);
-    crossings.exit(1);
-    crossings.enter(1);
-    // The stack overflowed: nobody said that 1 was left.
-    crossings.exit(~0);
+    crossings.exit(TWO);
+    crossings.enter(ONE);
+    crossings.exit(TWO);
+    crossings.enter(TWO);
+    // The stack overflowed: nobody said that it was left.
+    crossings.exit(~ONE);
     assertEquals(1, sum(outer).failed());
     assertEquals(1, sum(inner).failed());
     for (int depth = 0; depth < 1000; depth++) {
-      crossings.enter(0);
+      crossings.enter(ONE);
     }
     for (int depth = 0; depth < 1000; depth++) {
-      crossings.exit(0);
+      crossings.exit(ONE);
     }
-    crossings.enter(1);
-    crossings.exit(1);
+    crossings.enter(TWO);
+    crossings.exit(TWO);
     assertEquals(2, sum(inner).calls());
   }
 
   @Test
   void whatIsNotWantedIsNotCounted() {
-    int number = crossings.number();
+    int number = crossings.timedNumber();
     Probe probe = new Probe("guarded", number, crossings.groups(), false, false);
     crossings.site(number, probe, "yes"::equals);
     assertTrue(crossings.wanted("yes", number));

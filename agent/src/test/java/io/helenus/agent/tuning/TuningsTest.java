@@ -49,12 +49,30 @@ class TuningsTest {
     void enableAutoCompaction(String keyspace, String... tables);
 
     void disableAutoCompaction(String keyspace, String... tables);
+
+    long getNativeTransportMaxConcurrentRequestsInBytes();
+
+    void setNativeTransportMaxConcurrentRequestsInBytes(long bytes);
   }
 
-  private static final class Node implements TableMBean, StorageMBean {
+  /** Since 4.1. */
+  public interface LimitedStorageMBean extends StorageMBean {
+    boolean getNativeTransportRateLimitingEnabled();
+
+    void setNativeTransportRateLimitingEnabled(boolean enabled);
+
+    int getNativeTransportMaxRequestsPerSecond();
+
+    void setNativeTransportMaxRequestsPerSecond(int perSecond);
+  }
+
+  private static final class Node implements TableMBean, LimitedStorageMBean {
     volatile String parameters = TIERED;
     volatile boolean disabled;
     long bytesPerS = 64L << 20;
+    long requestBytes = 100L << 20;
+    boolean limited;
+    int perSecond = 1_000_000;
 
     @Override
     public String getCompactionParametersJson() {
@@ -99,6 +117,36 @@ class TuningsTest {
     public void disableAutoCompaction(String keyspace, String... tables) {
       disabled = true;
     }
+
+    @Override
+    public long getNativeTransportMaxConcurrentRequestsInBytes() {
+      return requestBytes;
+    }
+
+    @Override
+    public void setNativeTransportMaxConcurrentRequestsInBytes(long bytes) {
+      requestBytes = bytes;
+    }
+
+    @Override
+    public boolean getNativeTransportRateLimitingEnabled() {
+      return limited;
+    }
+
+    @Override
+    public void setNativeTransportRateLimitingEnabled(boolean enabled) {
+      limited = enabled;
+    }
+
+    @Override
+    public int getNativeTransportMaxRequestsPerSecond() {
+      return perSecond;
+    }
+
+    @Override
+    public void setNativeTransportMaxRequestsPerSecond(int perSecond) {
+      this.perSecond = perSecond;
+    }
   }
 
   private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
@@ -110,7 +158,11 @@ class TuningsTest {
   @BeforeEach
   void register() throws Exception {
     server.registerMBean(new StandardMBean(node, TableMBean.class), TABLE);
-    server.registerMBean(new StandardMBean(node, StorageMBean.class), Beans.name(Beans.STORAGE));
+    registerStorage(StorageMBean.class);
+  }
+
+  private <T> void registerStorage(Class<T> as) throws Exception {
+    server.registerMBean(new StandardMBean(as.cast(node), as), Beans.name(Beans.STORAGE));
   }
 
   @AfterEach
@@ -223,5 +275,34 @@ class TuningsTest {
     assertEquals(1_500_000, node.bytesPerS);
     node.bytesPerS = 64L << 20;
     assertTrue(refused("tune.apply", apply.replace("8}", "-1}")).hint.contains("from 0 on"));
+  }
+
+  @Test
+  void aRateThatIsNotInForceIsPutBackToo() throws Exception {
+    String apply =
+        "{\"id\":\"r\",\"setting\":\"requests-per-second\","
+            + "\"value\":{\"enabled\":\"true\",\"per_second\":\"500\"}}";
+    Refusal old = refused("tune.apply", apply);
+    assertTrue(old.hint.contains("4.1 and later"), old.hint);
+    server.unregisterMBean(Beans.name(Beans.STORAGE));
+    registerStorage(LimitedStorageMBean.class);
+    ask("tune.apply", apply);
+    assertTrue(node.limited);
+    assertEquals(500, node.perSecond);
+    assertEquals("undone", ask("tune.undo", "{\"id\":\"r\"}").get("outcome"));
+    assertFalse(node.limited);
+    assertEquals(1_000_000, node.perSecond);
+    assertTrue(refused("tune.apply", apply.replace("500", "0")).hint.contains("from 1 on"));
+    assertFalse(node.limited);
+  }
+
+  @Test
+  void bytesMayBeMoreThanAnIntegerHolds() {
+    ask(
+        "tune.apply",
+        "{\"id\":\"b\",\"setting\":\"concurrent-request-bytes\",\"value\":5000000000}");
+    assertEquals(5_000_000_000L, node.requestBytes);
+    ask("tune.undo", "{\"id\":\"b\"}");
+    assertEquals(100L << 20, node.requestBytes);
   }
 }

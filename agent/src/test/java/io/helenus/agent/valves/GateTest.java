@@ -138,6 +138,30 @@ class GateTest {
   }
 
   @Test
+  void whereStaysAreLongWhoComesBackAtOnceDoesNotOvertake() throws Exception {
+    Stand stand = stand(1);
+    crossings.enter(stand.sites[0]);
+    TimeUnit.MILLISECONDS.sleep(2);
+    crossings.exit(stand.sites[0]);
+    stand.gate.read();
+    List<String> served = Collections.synchronizedList(new ArrayList<>());
+    crossings.enter(stand.sites[0]);
+    start(
+        () -> {
+          crossings.enter(stand.sites[0]);
+          served.add("waited");
+          crossings.exit(stand.sites[0]);
+        });
+    until(() -> stand.gate.waiting() == 1);
+    crossings.exit(stand.sites[0]);
+    crossings.enter(stand.sites[0]);
+    served.add("came back");
+    crossings.exit(stand.sites[0]);
+    join();
+    assertEquals(List.of("waited", "came back"), served);
+  }
+
+  @Test
   void pointsAreServedByTheirWeights() throws Exception {
     Stand stand = new Stand(1, Order.CLASS, LONG_NS, null, 3, 1);
     List<Integer> served = served(stand, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1);

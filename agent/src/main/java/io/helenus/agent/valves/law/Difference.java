@@ -16,7 +16,7 @@ final class Difference {
    * A difference to one side that chance alone makes once in 400 times; a trial looks again at each
    * window, which makes it more.
    */
-  private static final double SURE = 2.807;
+  static final double SURE = 2.807;
 
   /** No server is as even as a handful of windows may look. */
   private static final double LEAST_DEVIATION = 0.004;

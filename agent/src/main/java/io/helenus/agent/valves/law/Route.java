@@ -37,12 +37,29 @@ final class Route {
   /** So many standard errors are beyond doubt, where several limits were looked at. */
   private static final double SURE = 3;
 
+  /** Limits are next to each other below that ratio. */
+  private static final double NEXT = 2.1;
+
   /** How a limit did against the one that holds, as a logarithm. */
   private static final class Known {
     double mean;
-    double error;
+
+    /** Infinite as long as nothing is known. */
+    double error = Double.POSITIVE_INFINITY;
+
     int promises;
+
+    /** Weighs both by their errors. */
+    void add(Difference other) {
+      double before = 1 / (error * error);
+      double now = 1 / (other.error * other.error);
+      mean = (mean * before + other.mean * now) / (before + now);
+      error = 1 / Math.sqrt(before + now);
+    }
   }
+
+  /** More than a step to the side gains hardly ever, as a logarithm. */
+  private static final double SIDE = 0.2;
 
   private static final double[] STEPS = {Math.sqrt(2), Math.pow(2, 0.25)};
 
@@ -61,6 +78,7 @@ final class Route {
   private boolean upwards;
   private int explored;
   private double inside;
+  private double resolution;
 
   Route(int min, int max, double worth) {
     this.min = min;
@@ -93,9 +111,11 @@ final class Route {
    *
    * @param home the limit that holds
    * @param inside the mean number inside
+   * @param resolution the least difference that a stretch of windows can show, as a logarithm
    */
-  Trial next(int home, double inside) {
+  Trial next(int home, double inside, double resolution) {
     look(inside);
+    this.resolution = resolution;
     Trial trial = null;
     while (trial == null && leg != Leg.DONE) {
       Leg gone = leg;
@@ -237,7 +257,7 @@ final class Route {
     for (Map.Entry<Integer, Known> entry : known.entrySet()) {
       Known as = entry.getValue();
       boolean hopes = as.mean > worth && as.promises == 0;
-      if (hopes && (best < 0 || as.mean > known.get(best).mean)) {
+      if (hopes && (best < 0 || amongNeighbours(entry.getKey()) > amongNeighbours(best))) {
         best = entry.getKey();
       }
     }
@@ -246,6 +266,26 @@ final class Route {
     }
     known.get(best).promises++;
     return new Trial(best, 4, worth, "it looked better");
+  }
+
+  /**
+   * How a limit did, in the mean with half as much of what those next to it did: the best of
+   * several uncertain figures is mostly chance, and what a server does changes little from one to
+   * the next.
+   */
+  private double amongNeighbours(int limit) {
+    double sum = 0;
+    double weights = 0;
+    for (Map.Entry<Integer, Known> entry : known.entrySet()) {
+      double apart = Math.max(limit, entry.getKey()) / (double) Math.min(limit, entry.getKey());
+      if (apart < NEXT) {
+        Known as = entry.getValue();
+        double weight = (apart == 1 ? 1 : 0.5) / (as.error * as.error);
+        sum += weight * as.mean;
+        weights += weight;
+      }
+    }
+    return sum / weights;
   }
 
   /** The limit with the highest upper bound, if it is worth it (UCB: Auer and others, 2002). */
@@ -282,6 +322,9 @@ final class Route {
   }
 
   private Trial refine(int home) {
+    if (resolution > SIDE) {
+      return null;
+    }
     while (step < STEPS.length) {
       while (sides < 2) {
         int limit = scaled(home, upwards ? STEPS[step] : 1 / STEPS[step]);
@@ -325,11 +368,7 @@ final class Route {
       return;
     }
     Difference difference = trial.difference();
-    Known as = known.computeIfAbsent(trial.challenger, limit -> new Known());
-    double before = as.error == 0 ? 0 : 1 / (as.error * as.error);
-    double now = 1 / (difference.error * difference.error);
-    as.mean = (as.mean * before + difference.mean * now) / (before + now);
-    as.error = 1 / Math.sqrt(before + now);
+    known.computeIfAbsent(trial.challenger, limit -> new Known()).add(difference);
     if (difference.mean < HOPELESS && trial.challenger < home) {
       lowest = Math.max(lowest, trial.challenger + 1);
     }

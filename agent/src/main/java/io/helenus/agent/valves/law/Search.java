@@ -213,7 +213,7 @@ final class Search implements Law {
   private void proceed() {
     boolean rested = step == Step.REST;
     if (pending == null) {
-      pending = route.next(home, inside());
+      pending = route.next(home, inside(), resolution());
     }
     if (pending == null && climbing) {
       climbing = false;
@@ -245,6 +245,16 @@ final class Search implements Law {
 
   private double inside() {
     return history.figures(COMPARED, window -> window.inFlight).mean();
+  }
+
+  /**
+   * The least difference that one stretch can show beside what is known of the limit that holds.
+   */
+  private double resolution() {
+    Sample recent = history.figures(COMPARED, this::score);
+    double share = 1.0 / Trial.STRETCH + 1.0 / Math.max(1, recent.count());
+    double variance = recent.relativeVariance() * history.inflation(this::score);
+    return Difference.SURE * Math.sqrt(variance * share);
   }
 
   /** Whether what the pending trial is likely to lose until it is broken off may be lost. */
@@ -369,7 +379,7 @@ final class Search implements Law {
     trial = null;
     learned = 0;
     if (!worse && route.goesOn() && nowNs - history.endNs() < FRESH_NS) {
-      pending = route.next(home, inside());
+      pending = route.next(home, inside(), resolution());
       if (pending != null && affordable()) {
         leave();
         return;

@@ -16,6 +16,9 @@ final class Trial {
   /** Windows in a stretch. */
   static final int STRETCH = 8;
 
+  /** A stretch at what looks better is that many times as long: it costs nothing. */
+  private static final int LONGER = 3;
+
   /** With fewer windows than these nothing is called better. */
   private static final int FEWEST = 4;
 
@@ -39,6 +42,7 @@ final class Trial {
   private Sample home = new Sample();
   private int homeWindows;
   private int stretches;
+  private int begun;
   private double inflation = 1;
   private boolean hurt;
 
@@ -82,7 +86,16 @@ final class Trial {
 
   /** Whether the stretch at the limit tried is over. */
   boolean stretchDone() {
-    return scores.count() >= STRETCH * (stretches + 1);
+    int windows = scores.count() - begun;
+    return windows >= (mostStretches > 1 && looksBetter() ? LONGER : 1) * STRETCH;
+  }
+
+  private boolean looksBetter() {
+    if (scores.count() == 0) {
+      return false;
+    }
+    Difference difference = difference();
+    return difference.mean > worth && difference.mean > difference.error;
   }
 
   /** Whether the stretch at the limit that holds is over, too. */
@@ -92,6 +105,7 @@ final class Trial {
 
   void nextStretch() {
     stretches++;
+    begun = scores.count();
   }
 
   Difference difference() {

@@ -123,6 +123,7 @@ final class Cases {
               CLIENTS,
               1,
               0.05),
+          new Case("scans", Servers.scanning(750), CLIENTS, 0.3, 0.08),
           new Case("two peaks", Servers.twoPeaks(3000, 6, 110, 0.6), CLIENTS, 1, 0.05),
           new Case(
               "surge",

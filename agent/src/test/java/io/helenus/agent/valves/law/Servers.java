@@ -40,6 +40,15 @@ final class Servers {
     return Math.max(0.02, 1 / (1 + off * off));
   }
 
+  /**
+   * As Cassandra did whole wide partitions out of a small heap (docs/valves.md): a collection every
+   * quarter of a second, which takes the longer the more of the heap is held by those inside.
+   */
+  static Server scanning(double mostPerS) {
+    Server server = (inside, atS) -> mostPerS * Math.min(1, inside / 4.0) * (1 - 0.0008 * inside);
+    return withPauses(server, 0.05, 0.05, 0.0013);
+  }
+
   /** A server that stands for a fixed share of the time. */
   static Server pausing(Server server, double share, double lengthS) {
     return withPauses(server, lengthS, share, 0);

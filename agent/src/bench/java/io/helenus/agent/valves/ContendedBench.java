@@ -1,0 +1,250 @@
+package io.helenus.agent.valves;
+
+import com.netflix.concurrency.limits.Limiter;
+import com.netflix.concurrency.limits.limit.FixedLimit;
+import com.netflix.concurrency.limits.limiter.BlockingLimiter;
+import com.netflix.concurrency.limits.limiter.SimpleLimiter;
+import io.github.resilience4j.bulkhead.Bulkhead;
+import io.github.resilience4j.bulkhead.BulkheadConfig;
+import io.helenus.agent.Hook;
+import io.helenus.agent.crossing.Crossings;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAccumulator;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+import org.openjdk.jmh.infra.Blackhole;
+
+/**
+ * Many threads before a region that few may be in: the time until all calls are done, by the number
+ * of calls.
+ *
+ * <p>The threads are this class's own and share a fixed number of calls. With those of the harness
+ * each thread's calls would be divided by the time for which that thread ran, and the sum over them
+ * is more than all CPUs can do wherever threads take turns for long.
+ *
+ * <p>After each trial some more calls are made to see that no more than the limit were inside.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SingleShotTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(5)
+@Warmup(iterations = 4)
+@Measurement(iterations = 8)
+public class ContendedBench {
+  private static final int THREADS = 128;
+  private static final int LIMIT = 8;
+  private static final int CALLS = 256_000;
+
+  /** That many at a time are taken of the calls that are left. */
+  private static final int BATCH = 20;
+
+  /** About 2 µs inside; what it is on this machine says {@link #workAlone}. */
+  private static final int WORK = 1_000;
+
+  private static final Duration LONG = Duration.ofMinutes(10);
+
+  /** What is done in the region, and what keeps others out of it. */
+  private interface Region {
+    void call(Runnable work);
+  }
+
+  private final CyclicBarrier begun = new CyclicBarrier(THREADS + 1);
+  private final CyclicBarrier ended = new CyclicBarrier(THREADS + 1);
+  private final AtomicLong left = new AtomicLong();
+  private final AtomicInteger inside = new AtomicInteger();
+  private final LongAccumulator mostInside = new LongAccumulator(Math::max, 0);
+  private final LongAccumulator slowestNs = new LongAccumulator(Math::max, 0);
+  private volatile Region region;
+  private volatile Runnable work;
+
+  @Setup(Level.Trial)
+  public void startThreads() {
+    for (int i = 0; i < THREADS; i++) {
+      Thread thread = new Thread(this::takePart, "contender-" + i);
+      thread.setDaemon(true);
+      thread.start();
+    }
+  }
+
+  private void takePart() {
+    try {
+      while (true) {
+        begun.await();
+        Region region = this.region;
+        Runnable work = this.work;
+        while (left.getAndAdd(-BATCH) > 0) {
+          for (int i = 0; i < BATCH; i++) {
+            region.call(work);
+          }
+        }
+        ended.await();
+      }
+    } catch (InterruptedException | BrokenBarrierException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void all(Region region, Runnable work, int calls) {
+    this.region = region;
+    this.work = work;
+    left.set(calls);
+    try {
+      begun.await();
+      ended.await();
+    } catch (InterruptedException | BrokenBarrierException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private static void work() {
+    Blackhole.consumeCPU(WORK);
+  }
+
+  @TearDown(Level.Trial)
+  public void seeThatTheLimitHolds() {
+    Region region = this.region;
+    if (region == null || region == NONE) {
+      return;
+    }
+    Region timed =
+        work -> {
+          long start = System.nanoTime();
+          region.call(work);
+          slowestNs.accumulate(System.nanoTime() - start);
+        };
+    Runnable counted =
+        () -> {
+          mostInside.accumulate(inside.incrementAndGet());
+          work();
+          inside.decrementAndGet();
+        };
+    all(timed, counted, CALLS);
+    System.out.printf(
+        "at most %d inside, the slowest call took %.1f ms%n",
+        mostInside.get(), slowestNs.get() / 1e6);
+    if (mostInside.get() > LIMIT) {
+      throw new IllegalStateException(mostInside.get() + " were inside, and " + LIMIT + " may be");
+    }
+  }
+
+  private static final Region NONE = Runnable::run;
+
+  @Benchmark
+  @OperationsPerInvocation(CALLS)
+  public void none() {
+    all(NONE, ContendedBench::work, CALLS);
+  }
+
+  /** On one thread, with nothing around it. */
+  @Benchmark
+  @OperationsPerInvocation(CALLS)
+  public void workAlone() {
+    for (int i = 0; i < CALLS; i++) {
+      work();
+    }
+  }
+
+  /** A gate as woven code comes to it. */
+  @State(Scope.Benchmark)
+  public static class Gated {
+    private static final int SITE = 0;
+
+    @Setup
+    public void hold() {
+      Crossings crossings = new Crossings();
+      WaitingLine line = new WaitingLine(Order.FIFO, new double[] {1});
+      Gate gate = new Gate(new Precedence(), 0, new Gate.Terms(LONG.toNanos(), null), line);
+      gate.limit(LIMIT);
+      crossings.site(crossings.number(), gate.site(SITE, 0), null);
+      Hook.hold(crossings::enter, crossings::exit, crossings::wanted, (executor, task) -> false);
+    }
+
+    private final Region region =
+        work -> {
+          Hook.enter(SITE);
+          work.run();
+          Hook.exit(SITE);
+        };
+  }
+
+  @Benchmark
+  @OperationsPerInvocation(CALLS)
+  public void gate(Gated gated) {
+    all(gated.region, ContendedBench::work, CALLS);
+  }
+
+  /** Netflix's, which refuses by itself, in its own wrapper that waits. */
+  @State(Scope.Benchmark)
+  public static class Limited {
+    private final Limiter<Void> limiter =
+        BlockingLimiter.wrap(SimpleLimiter.newBuilder().limit(FixedLimit.of(LIMIT)).build());
+    private final Region region =
+        work -> {
+          Limiter.Listener listener = limiter.acquire(null).orElseThrow();
+          work.run();
+          listener.onSuccess();
+        };
+  }
+
+  @Benchmark
+  @OperationsPerInvocation(CALLS)
+  public void simpleLimiter(Limited limited) {
+    all(limited.region, ContendedBench::work, CALLS);
+  }
+
+  private static Region bulkhead(boolean fair) {
+    BulkheadConfig config =
+        BulkheadConfig.custom()
+            .maxConcurrentCalls(LIMIT)
+            .maxWaitDuration(LONG)
+            .fairCallHandlingStrategyEnabled(fair)
+            .build();
+    Bulkhead bulkhead = Bulkhead.of("b", config, Map.of());
+    return work -> {
+      bulkhead.acquirePermission();
+      work.run();
+      bulkhead.onComplete();
+    };
+  }
+
+  /** As it comes: who came first goes first. */
+  @State(Scope.Benchmark)
+  public static class Fair {
+    private final Region region = bulkhead(true);
+  }
+
+  @Benchmark
+  @OperationsPerInvocation(CALLS)
+  public void semaphoreBulkhead(Fair fair) {
+    all(fair.region, ContendedBench::work, CALLS);
+  }
+
+  /** Whoever comes while there is room goes in. */
+  @State(Scope.Benchmark)
+  public static class Unfair {
+    private final Region region = bulkhead(false);
+  }
+
+  @Benchmark
+  @OperationsPerInvocation(CALLS)
+  public void semaphoreBulkheadUnfair(Unfair unfair) {
+    all(unfair.region, ContendedBench::work, CALLS);
+  }
+}
