@@ -22,9 +22,7 @@ export function variants({ comparison }: Report): HTMLElement[] {
     h("p", { class: "note" }, how(comparison)),
   );
   if (comparison.remarks.length > 0)
-    section.append(
-      h("ul", { class: "remarks" }, ...comparison.remarks.map((remark) => h("li", {}, remark))),
-    );
+    section.append(h("ul", { class: "remarks" }, ...comparison.remarks.map((remark) => h("li", {}, remark))));
   if (comparison.variants.length === 0)
     section.append(
       h(
