@@ -50,8 +50,8 @@ export default function writePages(): void {
   write("template", template);
   write("overload", fill(template, overload));
   write("without-agent", fill(template, withoutAgent(overload)));
-  const runs = ["none, block 1", "valve, block 1"];
-  const phases = runs.map((run, at) => ({ ...overload.phases[at]!, name: "surge", run }));
+  const run = (at: number) => (at === 0 ? "none, block 1" : "valve, block 1");
+  const phases = overload.phases.slice(0, 2).map((phase, at) => ({ ...phase, name: "surge", run: run(at) }));
   const compared = { comparison: comparisonOf(), probes: probesByVariant(), phases };
   write("variants", fill(template, { ...emptyReport(), title: "Two valves", ...compared }));
   write("million", fill(template, millionReport()));

@@ -63,6 +63,10 @@ impl Peers {
         Ok(found)
     }
 
+    pub fn table(&self) -> &str {
+        &self.table
+    }
+
     /// The table on each node over the window. A peer that can't be asked any more is in it no longer.
     pub fn measure(&mut self, watch: &Watch, when: &str, cancel: &Cancel) -> Result<BTreeMap<String, Measured>> {
         let mut steps = Steps::new();

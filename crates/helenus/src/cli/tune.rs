@@ -1,4 +1,4 @@
-use super::peers::{self, Watch};
+use super::peers::{self, Peers, Watch};
 use super::target::say_log;
 use super::{nodes, settings};
 use crate::assets::AGENT_JAR;
@@ -156,14 +156,16 @@ fn apply(arguments: &Apply) -> Result<()> {
         link.read_setting(setting)?;
     }
     let mut figures = BTreeMap::new();
+    let mut beside = None;
     let table = arguments.wanted.table.as_deref().filter(|_| arguments.compare);
     if let Some(table) = table {
-        let measured = peers::Peers::find(&arguments.node, table, &arguments.watch)
-            .and_then(|mut beside| beside.measure(&arguments.watch, "before the change", &cancel));
+        let mut found = Peers::find(&arguments.node, table, &arguments.watch).context("nothing was changed")?;
+        let measured = found.measure(&arguments.watch, "before the change", &cancel);
         figures = measured.context("nothing was changed")?;
         if cancel.is_cancelled() {
             bail!("cut short before anything was changed");
         }
+        beside = Some(found);
     }
     let mut made: Vec<Entry> = Vec::new();
     for (setting, value) in wanted {
@@ -186,12 +188,12 @@ fn apply(arguments: &Apply) -> Result<()> {
     }
     say_log(&mut link);
     drop(link);
-    if arguments.json && table.is_none() {
+    if arguments.json && beside.is_none() {
         println!("{}", serde_json::to_string_pretty(&made)?);
     }
     made.iter().for_each(|entry| say_made(entry, arguments));
-    if let Some(table) = table {
-        let watched = watch(&arguments.node, table, &arguments.watch, (&figures, arguments.json), &cancel);
+    if let Some(beside) = beside {
+        let watched = watch(beside, &arguments.node, &arguments.watch, (&figures, arguments.json), &cancel);
         watched
             .context("changed, and not compared to the end; `helenus tune status` says what is left of the change")?;
     }
@@ -228,7 +230,8 @@ fn compare(arguments: &Compare) -> Result<()> {
     let tuned = tuner()?.journal.entries()?.into_iter().rfind(of);
     // Figures are kept by the name that the node had then.
     let (node, before) = tuned.map_or((arguments.node.clone(), BTreeMap::new()), |entry| (entry.node, entry.figures));
-    watch(&node, &arguments.table, &arguments.watch, (&before, arguments.json), &cancel)
+    let found = Peers::find(&node, &arguments.table, &arguments.watch)?;
+    watch(found, &node, &arguments.watch, (&before, arguments.json), &cancel)
 }
 
 /// Whether it is of the node that somebody calls so.
@@ -238,26 +241,25 @@ fn is_of(entry: &Entry, node: &str) -> bool {
 }
 
 fn watch(
+    mut found: Peers,
     node: &str,
-    table: &str,
     watch: &Watch,
     (before, as_json): (&BTreeMap<String, helenus_control::Measured>, bool),
     cancel: &Cancel,
 ) -> Result<()> {
-    let mut found = peers::Peers::find(node, table, watch)?;
     let settled = found.settle(watch, cancel)?;
     let now = found.measure(watch, "now", cancel)?;
     let (besides, peers) = peers::beside(node, before, &now);
     if as_json {
-        let nodes =
-            json!({"node": node, "table": table, "settled": settled, "figures": besides, "before": before, "now": now});
+        let nodes = json!({"node": node, "table": found.table(), "settled": settled, "figures": besides, "before": before, "now": now});
         println!("{}", serde_json::to_string_pretty(&nodes)?);
     } else {
         anstream::println!("{}", peers::table(&besides, peers));
     }
     if !settled {
         terminal::warn(format_args!(
-            "compactions are not done: the figures are of halfway; look again with `helenus tune compare --node {node} --table {table}`"
+            "compactions are not done: the figures are of halfway; look again with `helenus tune compare --node {node} --table {}`",
+            found.table()
         ));
     }
     Ok(())
