@@ -169,7 +169,9 @@ fn questions_go_over_tls_too(node: SocketAddr, tls: &Tls) {
     let mut connection =
         Connection::open_over(node, Duration::from_secs(10), Some(&credentials), &|socket| -> std::io::Result<
             Box<dyn Channel>,
-        > { Ok(Box::new(tls.over(socket, node.ip())?)) })
+        > {
+            Ok(Box::new(tls.over(socket, node.ip())?))
+        })
         .unwrap();
     assert!(connection.identify().unwrap().version.starts_with("5."));
     // More than a record of TLS has.

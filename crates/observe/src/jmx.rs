@@ -66,11 +66,8 @@ impl Jmx {
         agent: &[u8],
         events: &Events,
     ) -> Result<Jmx, JmxError> {
-        let mut jar = tempfile::Builder::new()
-            .prefix("helenus-agent-")
-            .suffix(".jar")
-            .tempfile()
-            .map_err(JmxError::Prepare)?;
+        let mut jar =
+            tempfile::Builder::new().prefix("helenus-agent-").suffix(".jar").tempfile().map_err(JmxError::Prepare)?;
         jar.write_all(agent).map_err(JmxError::Prepare)?;
         let wanted = Wanted {
             node: node.to_string(),

@@ -18,7 +18,13 @@ fn recorded(record: impl FnOnce(&Recorder)) -> (TempDir, Engine) {
     (folder, engine)
 }
 
-fn sstable(second: i64, table_name: &'static str, file: &'static str, level: i64, disk_bytes: i64) -> rows::Sstable<'static> {
+fn sstable(
+    second: i64,
+    table_name: &'static str,
+    file: &'static str,
+    level: i64,
+    disk_bytes: i64,
+) -> rows::Sstable<'static> {
     rows::Sstable {
         time_ns: T0 + second * S,
         node: NODE,
@@ -41,7 +47,12 @@ fn those_that_are_left_are_shown_as_they_are_at_the_end() {
     let (_folder, engine) = recorded(|recorder| {
         recorder.append(sstable(0, "orders", "/d/nb-1-big-Data.db", 0, 10 * MB));
         recorder.append(sstable(0, "orders", "/d/nb-2-big-Data.db", 0, 20 * MB));
-        recorder.append(rows::Sstable { live: false, level: None, disk_bytes: None, ..sstable(5, "orders", "/d/nb-1-big-Data.db", 0, 0) });
+        recorder.append(rows::Sstable {
+            live: false,
+            level: None,
+            disk_bytes: None,
+            ..sstable(5, "orders", "/d/nb-1-big-Data.db", 0, 0)
+        });
         // One that was moved to another level.
         recorder.append(sstable(6, "orders", "/d/nb-2-big-Data.db", 1, 20 * MB));
         recorder.append(sstable(6, "orders", "/d/nb-3-big-Data.db", 1, 30 * MB));

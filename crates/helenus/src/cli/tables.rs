@@ -181,7 +181,7 @@ impl Arguments {
         Ok(())
     }
 
-    fn print_json(&self, shown: &Shown) -> Result<()> {
+    fn print_json(&self, shown: &Shown<'_>) -> Result<()> {
         match self.sources.is_watching() {
             true => println!("{}", serde_json::to_string(shown)?),
             false => println!("{}", serde_json::to_string_pretty(shown)?),

@@ -15,8 +15,8 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 /// A recording that goes with its folder.
-pub struct Look {
-    pub recording: Recording,
+pub(super) struct Look {
+    pub(super) recording: Recording,
     _folder: tempfile::TempDir,
 }
 
@@ -42,7 +42,7 @@ impl Taking {
 }
 
 /// Nodes that are looked at. They stay so from one look to the next.
-pub struct Watching<'a> {
+pub(super) struct Watching<'a> {
     live: &'a LiveArguments,
     taking: Taking,
     by: By,
@@ -50,9 +50,12 @@ pub struct Watching<'a> {
 
 /// How nodes are looked at.
 enum By {
-    Agents(Agents),
+    Agents(Box<Agents>),
     /// From outside: over CQL and, where it is wanted, over JMX.
-    Outside { views: Vec<Views>, jmx: Vec<Jmx> },
+    Outside {
+        views: Vec<Views>,
+        jmx: Vec<Jmx>,
+    },
 }
 
 struct Agents {
@@ -64,19 +67,19 @@ struct Agents {
 }
 
 impl<'a> Watching<'a> {
-    pub fn begin(live: &'a LiveArguments) -> Result<Watching<'a>> {
+    pub(super) fn begin(live: &'a LiveArguments) -> Result<Watching<'a>> {
         let addresses = live.nodes.iter().map(|node| nodes::address(node)).collect::<Result<Vec<_>>>()?;
         let taking = Taking::begin()?;
         let mut steps = Steps::new();
         let by = match live.no_agent || !live.jmx.is_empty() {
             true => outside(live, &taking.recorder, &addresses, &mut steps)?,
-            false => By::Agents(Agents::attach(&taking.recorder, &addresses, &mut steps)?),
+            false => By::Agents(Box::new(Agents::attach(&taking.recorder, &addresses, &mut steps)?)),
         };
         Ok(Watching { live, taking, by })
     }
 
     /// Until the look is over.
-    pub fn wait(&mut self, cancel: &Cancel) -> Result<()> {
+    pub(super) fn wait(&mut self, cancel: &Cancel) -> Result<()> {
         let (started, lasts) = (Instant::now(), self.live.lasts);
         let mut steps = Steps::new();
         steps.step(format_args!("looking for {lasts:?}"));
@@ -88,18 +91,14 @@ impl<'a> Watching<'a> {
                 due = Instant::now() + ASK_EVERY;
                 views.iter_mut().try_for_each(Views::read)?;
             }
-            steps.live(format_args!(
-                "looking: {:.0} of {:.0} s",
-                started.elapsed().as_secs_f64(),
-                lasts.as_secs_f64()
-            ));
+            steps.live(format_args!("looking: {:.0} of {:.0} s", started.elapsed().as_secs_f64(), lasts.as_secs_f64()));
             std::thread::sleep(cli::LOOK_EVERY);
         }
         Ok(())
     }
 
     /// The look that was taken, while the next one has begun already. Where nodes have gone meanwhile, they are found anew.
-    pub fn turn(self) -> Result<(Look, Option<Watching<'a>>)> {
+    pub(super) fn turn(self) -> Result<(Look, Option<Watching<'a>>)> {
         let Watching { live, taking, mut by } = self;
         let next = Taking::begin()?;
         let turned = match &mut by {
@@ -116,7 +115,7 @@ impl<'a> Watching<'a> {
     }
 
     /// The last look, with nothing left behind.
-    pub fn end(self) -> Result<Look> {
+    pub(super) fn end(self) -> Result<Look> {
         let Watching { taking, by, .. } = self;
         let mut steps = Steps::new();
         steps.step("detaching");
