@@ -38,7 +38,8 @@ pub use advice::{Advice, Counsel, Evidence as AdviceEvidence, NotChecked, advise
 pub use anatomy::{Knee, Limit, Phase, Resource, Step};
 pub use association::Association;
 pub use compare::{
-    Better, CompareOptions, Comparison, METRICS, MeasuredRun, Metric, Ratio, Side, Verdict, compare, judge,
+    Better, CompareOptions, Comparison, METRICS, MeasuredRun, Metric, READ_METRICS, Ratio, Side, Verdict, compare,
+    judge, judge_reads,
 };
 pub use engine::{Batches, Engine, RECORDING_COLUMN};
 pub use error::Error;
