@@ -27,6 +27,7 @@ mod query;
 mod random;
 mod report;
 mod requests;
+mod selects;
 mod spectrogram;
 mod sstables;
 mod statements;
@@ -53,6 +54,7 @@ pub use io::{FileIo, Io, MappedReads, StatementIo, TableIo, Traffic};
 pub use options::{Options, SlowThreshold};
 pub use percentiles::Percentiles;
 pub use report::Report;
+pub use selects::{Select, selects};
 pub use spectrogram::{
     Area, Event, Of, Selection, SourceLoss, Spectrogram, SpectrogramFilter, Total, TotalsBy, Traces, highest_ns,
 };

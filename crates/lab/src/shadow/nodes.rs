@@ -121,7 +121,7 @@ impl Plan<'_> {
             .original
             .settings
             .iter()
-            .filter(|(name, _)| *name != "partitioner")
+            .filter(|(name, _)| *name != "partitioner" && is_of(name, self.version.line()))
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         // What the node itself would refuse to read is read here: it is what is asked about.
@@ -143,6 +143,11 @@ impl Plan<'_> {
         settings.extend(self.options.settings.iter().cloned());
         settings
     }
+}
+
+/// Whether a setting of a node is one to give to another: from 4.1 on nodes tell it by its name of 4.0, too.
+fn is_of(name: &str, line: Line) -> bool {
+    line == Line::V4_0 || !["_in_mb", "_mb_per_sec"].iter().any(|unit| name.ends_with(unit))
 }
 
 impl Candidate {

@@ -88,6 +88,7 @@ final class Cut {
   private static final class Ring {
     private final Object nobody;
     private final Object tokens;
+    private final Class<?> factory;
     private final Object metadata;
     private final Class<?> address;
 
@@ -95,14 +96,15 @@ final class Cut {
       Class<?> type = Class.forName("org.apache.cassandra.service.StorageService", true, loader);
       Object service = type.getField("instance").get(null);
       metadata = type.getMethod("getTokenMetadata").invoke(service);
-      tokens = type.getMethod("getTokenFactory").invoke(service);
+      Method maker = type.getMethod("getTokenFactory");
+      tokens = maker.invoke(service);
+      factory = maker.getReturnType();
       address = Class.forName("org.apache.cassandra.locator.InetAddressAndPort", true, loader);
       nobody = address.getMethod("getByName", String.class).invoke(null, NOBODY);
     }
 
     void give(List<?> others) throws ReflectiveOperationException {
       // Of the declared class: that of the object is not public.
-      Class<?> factory = tokens.getClass().getSuperclass();
       Method read = factory.getMethod("fromString", String.class);
       List<Object> given = new ArrayList<>();
       for (Object token : others) {

@@ -17,17 +17,20 @@ final class Snapshots {
 
   /**
    * What a node with a copy of a table has to have as well: which formats it reads and writes, how
-   * it compacts and how it reads files. None of these holds a secret.
+   * it compacts and how it reads files. 4.0 has the unit in the name. None of these holds a secret.
    */
   private static final List<String> SETTINGS =
       List.of(
           "compaction_throughput",
+          "compaction_throughput_mb_per_sec",
           "concurrent_compactors",
           "disk_access_mode",
           "key_cache_size",
+          "key_cache_size_in_mb",
           "partitioner",
           "sstable.selected_format",
           "sstable_preemptive_open_interval",
+          "sstable_preemptive_open_interval_in_mb",
           "storage_compatibility_mode");
 
   /**
