@@ -82,11 +82,12 @@ impl Cleaner {
             None => Ok(()),
         };
         // A node that is down, or won't, has it as folders with links; the tag is nobody else's.
-        for folder in there() {
-            std::fs::remove_dir_all(&folder).map_err(file("remove", &folder))?;
+        let left = there();
+        for folder in &left {
+            std::fs::remove_dir_all(folder).map_err(file("remove", folder))?;
             remove_if_empty(folder.parent());
         }
-        asked.or_else(|error| if node(entry).is_some() { Err(error) } else { Ok(()) })
+        if left.is_empty() { asked } else { Ok(()) }
     }
 }
 
