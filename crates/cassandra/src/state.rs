@@ -138,6 +138,18 @@ impl Registry {
         self.places.state.join("logs").join(name)
     }
 
+    /// Removes the logs of a cluster that is stopped.
+    ///
+    /// # Errors
+    /// [`Error::File`]; that there are none is no error.
+    pub fn remove_logs(&self, name: &str) -> Result<(), Error> {
+        let logs = self.logs(name);
+        match std::fs::remove_dir_all(&logs) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file("remove", &logs)(error)),
+            _ => Ok(()),
+        }
+    }
+
     /// All clusters with the state of their nodes, by name.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ mod link;
 pub mod placement;
 mod points;
 mod probes;
+mod shadows;
 mod tuning;
 mod valves;
 
@@ -25,6 +26,7 @@ pub use executors::{Executor, Running};
 pub use link::Link;
 pub use points::{Found, Point};
 pub use probes::{Calls, Model, Probe, ProbeOptions};
+pub use shadows::{Cutting, Original, ReadCounts};
 pub use tuning::{
     Beside, Compacting, Entry, Figures, Journal, Level, Measured, Outcome, Reading, Setting, State, Tuner, Tuning,
     Undone,

@@ -86,6 +86,19 @@ impl Link {
         serde_json::from_value(answer).map_err(|error| self.not_understood(name, &error))
     }
 
+    /// Waits longer than usual for what is asked within.
+    pub(crate) fn patiently<T>(
+        &mut self,
+        within: Duration,
+        ask: impl FnOnce(&mut Link) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let broken = |source| Error::Broken { pid: self.pid, source };
+        self.to.set_read_timeout(Some(within)).map_err(broken)?;
+        let asked = ask(self);
+        self.to.set_read_timeout(Some(REPLY_WITHIN)).map_err(|source| Error::Broken { pid: self.pid, source })?;
+        asked
+    }
+
     /// Takes what the agent has said beside its replies.
     pub fn take_log(&mut self) -> Vec<String> {
         std::mem::take(&mut self.log)

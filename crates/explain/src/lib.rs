@@ -27,6 +27,7 @@ mod query;
 mod random;
 mod report;
 mod requests;
+mod selects;
 mod spectrogram;
 mod sstables;
 mod statements;
@@ -38,7 +39,8 @@ pub use advice::{Advice, Counsel, Evidence as AdviceEvidence, NotChecked, advise
 pub use anatomy::{Knee, Limit, Phase, Resource, Step};
 pub use association::Association;
 pub use compare::{
-    Better, CompareOptions, Comparison, METRICS, MeasuredRun, Metric, Ratio, Side, Verdict, compare, judge,
+    Better, CompareOptions, Comparison, METRICS, MeasuredRun, Metric, READ_METRICS, Ratio, Side, Verdict, compare,
+    judge, judge_reads,
 };
 pub use engine::{Batches, Engine, RECORDING_COLUMN};
 pub use error::Error;
@@ -52,6 +54,7 @@ pub use io::{FileIo, Io, MappedReads, StatementIo, TableIo, Traffic};
 pub use options::{Options, SlowThreshold};
 pub use percentiles::Percentiles;
 pub use report::Report;
+pub use selects::{Select, selects};
 pub use spectrogram::{
     Area, Event, Of, Selection, SourceLoss, Spectrogram, SpectrogramFilter, Total, TotalsBy, Traces, highest_ns,
 };

@@ -12,6 +12,7 @@ mod placement;
 mod probes;
 mod restore;
 mod run;
+pub mod shadow;
 mod site;
 mod stage;
 mod tables;

@@ -3,6 +3,7 @@
 
 mod compression;
 pub mod frame;
+mod prepared;
 mod segment;
 mod value;
 
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 pub use compression::Compression;
 use frame::{Frame, FrameError, Malformed, Reader, opcode};
+pub use prepared::{Prepared, RawRows};
 pub use segment::{Packing, Segment};
 pub use value::{Type, Value, read_type};
 
@@ -191,14 +193,7 @@ impl Connection {
     /// # Errors
     /// [`Error::Refused`] with the server's words, or the connection's failure.
     pub fn query(&mut self, statement: &str) -> Result<Rows, Error> {
-        let mut body = Vec::new();
-        frame::put_long_string(&mut body, statement);
-        body.extend([0x00, 0x01, 0x00]); // consistency ONE, no flags
-        let answer = self.ask(opcode::QUERY, &body)?;
-        if answer.opcode != opcode::RESULT {
-            return Err(self.not_cql("no RESULT in answer to QUERY"));
-        }
-        read_result(&mut answer.reader()).map_err(|Malformed(why)| self.not_cql(why))
+        self.query_raw(statement)?.decode().map_err(|Malformed(why)| self.not_cql(why))
     }
 
     /// What the node says of itself and its peers.
@@ -272,42 +267,6 @@ impl Connection {
             _ => Error::Broken { address, source },
         }
     }
-}
-
-/// The body of a RESULT; only its kind "rows" has any.
-fn read_result(reader: &mut Reader<'_>) -> Result<Rows, Malformed> {
-    const ROWS: i32 = 2;
-    const GLOBAL_TABLE: i32 = 1;
-    const MORE_PAGES: i32 = 2;
-    const NO_METADATA: i32 = 4;
-    if reader.int()? != ROWS {
-        return Ok(Rows::default());
-    }
-    let (flags, count) = (reader.int()?, reader.int()?);
-    if flags & MORE_PAGES != 0 {
-        reader.bytes()?;
-    }
-    if flags & NO_METADATA != 0 {
-        return Err(Malformed("rows without a description of their columns"));
-    }
-    if flags & GLOBAL_TABLE != 0 {
-        skip_table_name(reader)?;
-    }
-    let mut columns = Vec::new();
-    for _ in 0..count {
-        if flags & GLOBAL_TABLE == 0 {
-            skip_table_name(reader)?;
-        }
-        columns.push((reader.string()?, value::read_type(reader)?));
-    }
-    let mut rows = Vec::new();
-    // Rows of no columns would take no bytes, and any count of them would be believed.
-    let count = if columns.is_empty() { 0 } else { reader.int()? };
-    for _ in 0..count {
-        let row = columns.iter().map(|(_, of)| value::read_value(reader.bytes()?, of));
-        rows.push(row.collect::<Result<Vec<_>, _>>()?);
-    }
-    Ok(Rows { columns, rows })
 }
 
 /// Keyspace and table.

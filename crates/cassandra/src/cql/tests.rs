@@ -5,6 +5,10 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn read_result(reader: &mut Reader<'_>) -> Result<Rows, Malformed> {
+    prepared::read_rows(reader)?.decode()
+}
+
 /// A server that answers the first request with `answer` and closes.
 fn server(answer: &'static [u8]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.10.220:0").unwrap();

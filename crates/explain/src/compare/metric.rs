@@ -78,6 +78,17 @@ pub const METRICS: [Metric; 29] = [
     lower("error_share", "share", "share of the requests that failed"),
 ];
 
+/// The figures of reads of one table, one at a time, in shadows that nothing else is asked of.
+pub const READ_METRICS: [Metric; 7] = [
+    lower("read_mean", "ms", "mean time of a read, as its client sees it"),
+    lower("read_p50", "ms", "median of it"),
+    lower("read_p99", "ms", "99th percentile of it"),
+    lower("local_read", "ms", "mean time of a local read, by the node's own metrics"),
+    lower("sstables_per_read", "count", "mean number of SSTables that a read meets"),
+    lower("tombstones_per_slice", "count", "mean number of tombstones that a read meets; none and one count as one"),
+    lower("live_per_slice", "count", "mean number of live cells or rows that a read meets; none and one count as one"),
+];
+
 impl Metric {
     pub fn named(name: &str) -> Option<&'static Metric> {
         METRICS.iter().find(|metric| metric.name == name)

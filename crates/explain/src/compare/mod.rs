@@ -13,7 +13,7 @@ mod verdict;
 
 pub(crate) use remarks::not_counted;
 
-pub use metric::{Better, METRICS, Metric};
+pub use metric::{Better, METRICS, Metric, READ_METRICS};
 pub use run::MeasuredRun;
 pub use verdict::Verdict;
 
@@ -104,8 +104,25 @@ pub fn judge(engine: &Engine, options: &CompareOptions) -> Result<Option<Compari
         (None, Some(first)) => first.variant.clone(),
         (None, None) => return Ok(None),
     };
+    let mut comparison = of_blocks(baseline, &METRICS, found.runs, options);
+    comparison.cut_short = found.cut_short;
+    comparison.remarks = remarks::of([engine])?;
+    Ok(Some(comparison))
+}
+
+/// Judges reads of one table that were taken in blocks: see [`READ_METRICS`].
+pub fn judge_reads(baseline: &str, runs: Vec<MeasuredRun>, options: &CompareOptions) -> Comparison {
+    of_blocks(baseline.to_string(), &READ_METRICS, runs, options)
+}
+
+fn of_blocks(
+    baseline: String,
+    metrics: &'static [Metric],
+    all: Vec<MeasuredRun>,
+    options: &CompareOptions,
+) -> Comparison {
     let mut names: Vec<&str> = Vec::new();
-    for run in found.runs.iter().filter(|run| run.variant != baseline) {
+    for run in all.iter().filter(|run| run.variant != baseline) {
         if !names.contains(&run.variant.as_str()) {
             names.push(&run.variant);
         }
@@ -115,21 +132,19 @@ pub fn judge(engine: &Engine, options: &CompareOptions) -> Result<Option<Compari
         .iter()
         .map(|name| {
             let blocks = |variant: &str| -> BTreeSet<i64> {
-                found.runs.iter().filter(|run| run.variant == variant).map(|run| run.block).collect()
+                all.iter().filter(|run| run.variant == variant).map(|run| run.block).collect()
             };
             let both: Vec<i64> = blocks(name).intersection(&blocks(&baseline)).copied().collect();
             let runs = |variant: &str| -> Vec<&MeasuredRun> {
-                let of = |block: &i64| found.runs.iter().find(|run| run.variant == variant && run.block == *block);
+                let of = |block: &i64| all.iter().find(|run| run.variant == variant && run.block == *block);
                 both.iter().filter_map(of).collect()
             };
-            side(name, (&runs(name), &runs(&baseline)), Design::Paired, options)
+            side(name, metrics, (&runs(name), &runs(&baseline)), Design::Paired, options)
         })
         .collect();
     let mut comparison = Comparison::new(baseline, "block", Design::Paired, sides, options);
-    comparison.cut_short = found.cut_short;
-    comparison.remarks = remarks::of([engine])?;
-    comparison.runs = found.runs;
-    Ok(Some(comparison))
+    comparison.runs = all;
+    comparison
 }
 
 /// Compares a set of recordings, each opened by itself, with a baseline's. With as many of both they are paired in their
@@ -144,8 +159,13 @@ pub fn compare(
     };
     let (base, other) = (measure(baseline, baselines)?, measure(variant, variants)?);
     let design = if base.len() == other.len() && !options.unpaired { Design::Paired } else { Design::Unpaired };
-    let sides =
-        vec![side(variant, (&other.iter().collect::<Vec<_>>(), &base.iter().collect::<Vec<_>>()), design, options)];
+    let sides = vec![side(
+        variant,
+        &METRICS,
+        (&other.iter().collect::<Vec<_>>(), &base.iter().collect::<Vec<_>>()),
+        design,
+        options,
+    )];
     let mut comparison = Comparison::new(baseline.to_string(), "recording", design, sides, options);
     comparison.remarks = remarks::of(baselines.iter().chain(variants))?;
     comparison.runs = base.into_iter().chain(other).collect();
@@ -154,11 +174,12 @@ pub fn compare(
 
 fn side(
     name: &str,
+    metrics: &'static [Metric],
     (runs, base): (&[&MeasuredRun], &[&MeasuredRun]),
     design: Design,
     options: &CompareOptions,
 ) -> Side {
-    let metrics = METRICS.iter().filter_map(|metric| ratio(metric, (runs, base), design, options)).collect();
+    let metrics = metrics.iter().filter_map(|metric| ratio(metric, (runs, base), design, options)).collect();
     Side { name: name.to_string(), sentence: String::new(), runs: runs.len().min(base.len()), metrics }
 }
 

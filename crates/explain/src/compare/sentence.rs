@@ -8,8 +8,9 @@ use super::{Ratio, Side};
 pub(super) fn of(side: &Side, baseline: &str, unit: &str) -> String {
     let ratio = |name: &str| side.metrics.iter().find(|ratio| ratio.metric.name == name);
     let throughput = ratio("throughput").map(|ratio| throughput(ratio, baseline, unit));
-    let p99 = ratio("response_p99").map(|ratio| p99(ratio, baseline, unit));
-    let clauses: Vec<String> = [throughput, p99].into_iter().flatten().collect();
+    let p99 = ratio("response_p99").map(|ratio| time("p99", ratio, baseline, unit));
+    let reads = ratio("read_mean").map(|ratio| time("time of a read", ratio, baseline, unit));
+    let clauses: Vec<String> = [throughput, p99, reads].into_iter().flatten().collect();
     let runs = side.runs;
     let runs = format!("{runs} {unit}{}", if runs == 1 { "" } else { "s" });
     if clauses.is_empty() {
@@ -45,14 +46,14 @@ fn throughput(ratio: &Ratio, baseline: &str, unit: &str) -> String {
     }
 }
 
-fn p99(ratio: &Ratio, baseline: &str, unit: &str) -> String {
-    let Some(value) = ratio.ratio else { return format!("no p99 of {baseline}") };
-    let Some((low, high)) = ratio.low.zip(ratio.high) else { return format!("p99 {value:.2} of {baseline}'s") };
+fn time(what: &str, ratio: &Ratio, baseline: &str, unit: &str) -> String {
+    let Some(value) = ratio.ratio else { return format!("no {what} of {baseline}") };
+    let Some((low, high)) = ratio.low.zip(ratio.high) else { return format!("{what} {value:.2} of {baseline}'s") };
     match ratio.verdict {
-        Verdict::Better | Verdict::Worse => format!("p99 {value:.2} of {baseline}'s ({low:.2} to {high:.2})"),
-        Verdict::NoDifference => format!("the same p99 ({low:.2} to {high:.2} of {baseline}'s)"),
+        Verdict::Better | Verdict::Worse => format!("{what} {value:.2} of {baseline}'s ({low:.2} to {high:.2})"),
+        Verdict::NoDifference => format!("the same {what} ({low:.2} to {high:.2} of {baseline}'s)"),
         Verdict::NotEnough => {
-            format!("p99 {value:.2} of {baseline}'s ({low:.2} to {high:.2}: {})", undecided(ratio, unit))
+            format!("{what} {value:.2} of {baseline}'s ({low:.2} to {high:.2}: {})", undecided(ratio, unit))
         }
     }
 }

@@ -31,6 +31,7 @@ mod recording;
 mod report;
 mod responder;
 mod settings;
+mod shadow;
 mod spectrogram;
 mod sql;
 mod stress;
@@ -88,6 +89,7 @@ enum Command {
     Valve(valve::Arguments),
     Executor(executor::Arguments),
     Tune(tune::Arguments),
+    Try(shadow::Arguments),
     Pin(pin::Arguments),
     Unpin(unpin::Arguments),
     Lab(lab::Arguments),
@@ -123,6 +125,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Valve(arguments) => valve::run(arguments),
         Command::Executor(arguments) => executor::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
+        Command::Try(arguments) => shadow::run(&arguments),
         Command::Pin(arguments) => pin::run(&arguments),
         Command::Unpin(arguments) => unpin::run(&arguments),
         Command::Lab(arguments) => lab::run(arguments),

@@ -105,7 +105,8 @@ pub fn compaction(text: &str) -> Result<Value> {
     Ok(parameters)
 }
 
-fn parameters(option: &str, text: &str) -> Result<Value> {
+/// Parameters by name: JSON, all values as text.
+pub fn parameters(option: &str, text: &str) -> Result<Value> {
     let given: Map<String, Value> = match serde_json::from_str(text) {
         Ok(Value::Object(given)) => given,
         Ok(_) => bail!("{option} takes parameters by name: write {{\"class\":\"…\"}}"),

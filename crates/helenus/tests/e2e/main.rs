@@ -9,6 +9,7 @@ mod harness;
 mod honesty;
 mod lab;
 mod placement;
+mod shadow;
 mod tables;
 mod truths;
 mod tune;

@@ -12,6 +12,7 @@ import io.helenus.agent.points.Refusal;
 import io.helenus.agent.points.Weaving;
 import io.helenus.agent.probes.Measures;
 import io.helenus.agent.probes.Probes;
+import io.helenus.agent.shadow.Shadows;
 import io.helenus.agent.tuning.Tunings;
 import io.helenus.agent.valves.LawMaker;
 import io.helenus.agent.valves.Valves;
@@ -39,6 +40,7 @@ final class Control {
   private final Valves valves;
   private final Executors executors;
   private final Tunings tunings;
+  private final Shadows shadows = new Shadows();
   private final Consumer<String> log;
   private final String preset;
   private Probes probes;
@@ -135,11 +137,14 @@ final class Control {
         if (what.startsWith("tune.")) {
           return tunings.answer(what, given);
         }
+        if (Shadows.answers(what)) {
+          return shadows.answer(what, given);
+        }
         throw new Refusal(
             "there is no command " + what,
             "there are valve.add, valve.set, valve.list, valve.remove, valve.rows, lease.renew,"
                 + " executor.set, executor.list, executor.remove, probes.start, probes.read,"
-                + " probes.stop, points.find, and those for tune");
+                + " probes.stop, points.find, and those for tune and try");
     }
   }
 

@@ -11,7 +11,7 @@ import java.util.Map;
  * over the network: {@code QueryProcessor.executeOnceInternal}, which 4.0, 4.1 and 5.0 have, and
  * which keeps no statement prepared.
  */
-final class InternalQuery {
+public final class InternalQuery {
   private InternalQuery() {}
 
   /**
@@ -19,7 +19,7 @@ final class InternalQuery {
    *
    * @throws ReflectiveOperationException if this Cassandra has no such method, or the query fails
    */
-  static List<Map<?, ?>> rows(String query) throws ReflectiveOperationException {
+  public static List<Map<?, ?>> rows(String query) throws ReflectiveOperationException {
     Class<?> processor =
         Class.forName("org.apache.cassandra.cql3.QueryProcessor", false, Cassandra.loader());
     Method execute = processor.getMethod("executeOnceInternal", String.class, Object[].class);

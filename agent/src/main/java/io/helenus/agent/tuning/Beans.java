@@ -11,13 +11,13 @@ import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 
 /** Cassandra's MBeans; what goes wrong is said in the words of the node. */
-final class Beans {
-  static final String STORAGE = "org.apache.cassandra.db:type=StorageService";
-  static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
+public final class Beans {
+  public static final String STORAGE = "org.apache.cassandra.db:type=StorageService";
+  public static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
 
   private Beans() {}
 
-  static ObjectName name(String name) {
+  public static ObjectName name(String name) {
     try {
       return new ObjectName(name);
     } catch (MalformedObjectNameException e) {
@@ -28,7 +28,7 @@ final class Beans {
   /**
    * @throws Refusal when it isn't there, or can't be read
    */
-  static Object get(ObjectName bean, String attribute) {
+  public static Object get(ObjectName bean, String attribute) {
     try {
       return SERVER.getAttribute(bean, attribute);
     } catch (InstanceNotFoundException | AttributeNotFoundException e) {
@@ -41,7 +41,7 @@ final class Beans {
   }
 
   /** Null when it isn't there, or can't be read. */
-  static Object getOrNull(ObjectName bean, String attribute) {
+  public static Object getOrNull(ObjectName bean, String attribute) {
     try {
       return SERVER.getAttribute(bean, attribute);
     } catch (JMException | RuntimeException e) {
@@ -57,8 +57,21 @@ final class Beans {
     }
   }
 
+  /**
+   * @param types of the arguments, as the operation declares them
+   * @return what it gives
+   * @throws Refusal in the node's own words
+   */
+  public static Object invoke(ObjectName bean, String operation, Object[] with, String... types) {
+    try {
+      return SERVER.invoke(bean, operation, with, types);
+    } catch (JMException | RuntimeException e) {
+      throw new Refusal(operation + " failed: " + words(e), "see the log of the node");
+    }
+  }
+
   /** What the innermost cause says. */
-  private static String words(Throwable e) {
+  static String words(Throwable e) {
     Throwable cause = e;
     while (cause.getCause() != null) {
       cause = cause.getCause();

@@ -7,12 +7,12 @@ import java.util.List;
 import javax.management.ObjectName;
 
 /** A table of this node, by the MBean that Cassandra has for each. */
-final class TableBean {
+public final class TableBean {
   private static final String TYPE = "org.apache.cassandra.db:type=Tables,";
 
-  final String keyspace;
-  final String table;
-  final ObjectName bean;
+  public final String keyspace;
+  public final String table;
+  public final ObjectName bean;
 
   private TableBean(String keyspace, String table, ObjectName bean) {
     this.keyspace = keyspace;
@@ -35,7 +35,7 @@ final class TableBean {
    * @param name as {@code keyspace.table}
    * @throws Refusal naming the nearest that there are
    */
-  static TableBean of(String name) {
+  public static TableBean of(String name) {
     TableBean store = find(name);
     if (store != null) {
       return store;

@@ -1,0 +1,147 @@
+//! Statements with values in them, prepared once and run often, and rows as the bytes that they came as.
+
+use super::frame::{self, Malformed, Reader, opcode};
+use super::{Connection, Error, Rows, Type, skip_table_name, value};
+
+/// Rows of one page; the rest of an answer is left with the server, as drivers do unless they are asked for more.
+const PAGE_ROWS: i32 = 5000;
+
+/// A statement as one node has prepared it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    id: Vec<u8>,
+    /// Name and type of what each marker stands for, such as a column, or `[limit]`.
+    pub markers: Vec<(String, Type)>,
+}
+
+/// What a query gave back, its values not decoded: they can be handed on to another statement.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RawRows {
+    pub columns: Vec<(String, Type)>,
+    /// One value per column in each row; none for null.
+    pub rows: Vec<Vec<Option<Vec<u8>>>>,
+}
+
+impl RawRows {
+    /// Each value as what it is.
+    pub(super) fn decode(self) -> Result<Rows, Malformed> {
+        let row = |row: Vec<Option<Vec<u8>>>| {
+            let both = row.iter().zip(&self.columns);
+            both.map(|(bytes, (_, of))| value::read_value(bytes.as_deref(), of)).collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Rows { rows: self.rows.into_iter().map(row).collect::<Result<_, _>>()?, columns: self.columns })
+    }
+}
+
+impl Connection {
+    /// As [`Connection::query`], with the values as they came.
+    ///
+    /// # Errors
+    /// As [`Connection::query`].
+    pub fn query_raw(&mut self, statement: &str) -> Result<RawRows, Error> {
+        let mut body = Vec::new();
+        frame::put_long_string(&mut body, statement);
+        body.extend([0x00, 0x01, 0x00]); // consistency ONE, no flags
+        self.rows(opcode::QUERY, &body)
+    }
+
+    /// Prepares a statement on this node.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the server's words, or the connection's failure.
+    pub fn prepare(&mut self, statement: &str) -> Result<Prepared, Error> {
+        let mut body = Vec::new();
+        frame::put_long_string(&mut body, statement);
+        let answer = self.ask(opcode::PREPARE, &body)?;
+        if answer.opcode != opcode::RESULT {
+            return Err(self.not_cql("no RESULT in answer to PREPARE"));
+        }
+        read_prepared(&mut answer.reader()).map_err(|Malformed(why)| self.not_cql(why))
+    }
+
+    /// Runs a prepared statement at consistency ONE with a value for each marker, and gives the first page of its rows.
+    ///
+    /// # Errors
+    /// As [`Connection::query`].
+    pub fn execute(&mut self, prepared: &Prepared, values: &[Option<Vec<u8>>]) -> Result<RawRows, Error> {
+        const VALUES: u8 = 0x01;
+        const PAGE_SIZE: u8 = 0x04;
+        let mut body = (prepared.id.len() as u16).to_be_bytes().to_vec();
+        body.extend(&prepared.id);
+        body.extend([0x00, 0x01, VALUES | PAGE_SIZE]); // consistency ONE
+        body.extend((values.len() as u16).to_be_bytes());
+        for value in values {
+            match value {
+                None => body.extend((-1_i32).to_be_bytes()),
+                Some(bytes) => {
+                    body.extend((bytes.len() as u32).to_be_bytes());
+                    body.extend(bytes);
+                }
+            }
+        }
+        body.extend(PAGE_ROWS.to_be_bytes());
+        self.rows(opcode::EXECUTE, &body)
+    }
+
+    fn rows(&mut self, opcode: u8, body: &[u8]) -> Result<RawRows, Error> {
+        let answer = self.ask(opcode, body)?;
+        if answer.opcode != opcode::RESULT {
+            return Err(self.not_cql("no RESULT in answer to a statement"));
+        }
+        read_rows(&mut answer.reader()).map_err(|Malformed(why)| self.not_cql(why))
+    }
+}
+
+/// The body of a RESULT; only its kind "rows" has any.
+pub(super) fn read_rows(reader: &mut Reader<'_>) -> Result<RawRows, Malformed> {
+    const ROWS: i32 = 2;
+    const MORE_PAGES: i32 = 2;
+    const NO_METADATA: i32 = 4;
+    if reader.int()? != ROWS {
+        return Ok(RawRows::default());
+    }
+    let (flags, count) = (reader.int()?, reader.int()?);
+    if flags & MORE_PAGES != 0 {
+        reader.bytes()?;
+    }
+    if flags & NO_METADATA != 0 {
+        return Err(Malformed("rows without a description of their columns"));
+    }
+    let columns = read_columns(reader, flags, count)?;
+    let mut rows = Vec::new();
+    // Rows of no columns would take no bytes, and any count of them would be believed.
+    let count = if columns.is_empty() { 0 } else { reader.int()? };
+    for _ in 0..count {
+        let row = columns.iter().map(|_| Ok(reader.bytes()?.map(<[u8]>::to_vec)));
+        rows.push(row.collect::<Result<Vec<_>, Malformed>>()?);
+    }
+    Ok(RawRows { columns, rows })
+}
+
+fn read_prepared(reader: &mut Reader<'_>) -> Result<Prepared, Malformed> {
+    const PREPARED: i32 = 4;
+    if reader.int()? != PREPARED {
+        return Err(Malformed("no prepared statement in answer to PREPARE"));
+    }
+    let id = reader.short_bytes()?.to_vec();
+    let (flags, count, keys) = (reader.int()?, reader.int()?, reader.int()?);
+    for _ in 0..keys {
+        reader.short()?;
+    }
+    Ok(Prepared { id, markers: read_columns(reader, flags, count)? })
+}
+
+fn read_columns(reader: &mut Reader<'_>, flags: i32, count: i32) -> Result<Vec<(String, Type)>, Malformed> {
+    const GLOBAL_TABLE: i32 = 1;
+    if flags & GLOBAL_TABLE != 0 {
+        skip_table_name(reader)?;
+    }
+    let mut columns = Vec::new();
+    for _ in 0..count {
+        if flags & GLOBAL_TABLE == 0 {
+            skip_table_name(reader)?;
+        }
+        columns.push((reader.string()?, value::read_type(reader)?));
+    }
+    Ok(columns)
+}

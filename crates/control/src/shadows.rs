@@ -1,0 +1,89 @@
+//! What `helenus try` asks of nodes: a snapshot of the one that is asked about, and what is done in its shadows.
+
+use crate::{Error, Link};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A snapshot flushes the table first, and one of many SSTables makes many links; an import opens as many.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
+
+/// A node, as far as its shadow has to be like it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Original {
+    /// Such as 5.0.9.
+    pub release: String,
+    pub host_id: Option<String>,
+    /// Of the table.
+    pub live_disk_bytes: u64,
+    /// The folders with data, as the node sees them.
+    pub data: Vec<PathBuf>,
+    /// By the names of cassandra.yaml.
+    pub settings: BTreeMap<String, String>,
+    /// The rows of the schema that define the table; none where they can't be told.
+    pub schema: Option<String>,
+}
+
+/// What the reads of a table have met since the node started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct ReadCounts {
+    pub reads: i64,
+    pub read_total_us: i64,
+    /// Counts by bucket of Cassandra's EstimatedHistogram, one that has a bucket for 0.
+    pub sstables_per_read: Vec<i64>,
+    /// Here none and one share the first bucket.
+    pub tombstones_per_slice: Vec<i64>,
+    pub live_per_slice: Vec<i64>,
+}
+
+/// How far the cutting of a table is.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Cutting {
+    pub done: bool,
+    pub error: Option<String>,
+}
+
+impl Link {
+    pub fn original(&mut self, table: &str) -> Result<Original, Error> {
+        self.ask("snapshot.node", json!({"table": table}))
+    }
+
+    /// Has Cassandra make hard links of a table's SSTables. From 4.1 on it removes them by itself after `ttl`, be anybody
+    /// still there or not.
+    pub fn take_snapshot(&mut self, tag: &str, table: &str, ttl: Duration) -> Result<(), Error> {
+        let with = json!({"tag": tag, "table": table, "ttl": format!("{}s", ttl.as_secs())});
+        self.patiently(PATIENCE, |link| link.command("snapshot.take", with)).map(drop)
+    }
+
+    /// One that isn't there is no error.
+    pub fn clear_snapshot(&mut self, tag: &str, keyspace: &str) -> Result<(), Error> {
+        let with = json!({"tag": tag, "keyspace": keyspace});
+        self.patiently(PATIENCE, |link| link.command("snapshot.clear", with)).map(drop)
+    }
+
+    /// Moves the SSTables of a folder into a table, as they are.
+    pub fn import_sstables(&mut self, table: &str, folder: &Path) -> Result<i64, Error> {
+        let with = json!({"table": table, "folder": folder.to_string_lossy()});
+        self.patiently(PATIENCE, |link| link.ask("shadow.import", with))
+    }
+
+    /// Lets a table's compactions run by themselves, and begin at once, or not at all.
+    pub fn compact(&mut self, table: &str, on: bool) -> Result<(), Error> {
+        self.command("shadow.compact", json!({"table": table, "on": on})).map(drop)
+    }
+
+    /// Begins to leave only those ranges of a table that begin at one of these tokens, and end at the next of the node's own.
+    pub fn cut(&mut self, table: &str, others: &[String]) -> Result<Cutting, Error> {
+        self.ask("shadow.cut", json!({"table": table, "others": others}))
+    }
+
+    pub fn cutting(&mut self) -> Result<Cutting, Error> {
+        self.ask("shadow.cutting", json!({}))
+    }
+
+    pub fn read_counts(&mut self, table: &str) -> Result<ReadCounts, Error> {
+        self.ask("shadow.reads", json!({"table": table}))
+    }
+}

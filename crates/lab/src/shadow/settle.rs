@@ -1,0 +1,163 @@
+//! Waits until the shadows have nothing left to compact, and looks after the disk meanwhile.
+
+use super::error::bytes;
+use super::nodes::Shadow;
+use super::room::Room;
+use super::{Error, Progress, TableName};
+use helenus_cassandra::Cancel;
+use helenus_control::Figures;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const EVERY: Duration = Duration::from_secs(1);
+/// Nothing to compact at so many looks is the end of it: the node's estimate lags behind.
+const STEADY_LOOKS: u32 = 4;
+/// So many looks at which nothing was done are the end of it, too, whatever the node thinks is to come.
+const IDLE_LOOKS: u32 = 30;
+/// What Cassandra says in its log of a compaction that it can't do, and then leaves undone.
+const NO_ROOM: [&str; 3] = ["Not enough space for compaction", "No space left on device", "insufficient disk space"];
+
+/// A shadow whose compactions are waited for.
+struct Waited<'s> {
+    shadow: &'s mut Shadow,
+    before: Figures,
+    now: Figures,
+    steady: u32,
+    idle: u32,
+    /// When it had nothing left to compact first.
+    at_rest: Option<Duration>,
+    log_read: u64,
+}
+
+/// What compaction made of a shadow.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Settled {
+    /// Nothing was left to compact.
+    pub settled: bool,
+    pub sstables_before: i64,
+    pub sstables: i64,
+    pub live_disk_bytes: i64,
+    pub droppable_ratio: Option<f64>,
+    /// What its compactions have written.
+    pub compacted_bytes: i64,
+    /// Until nothing was left, beside the others' compactions; none when something was.
+    pub compacted_s: Option<f64>,
+}
+
+/// Lets all of them compact, side by side, until nothing is left, or for so long.
+///
+/// # Errors
+/// [`Error::DiskLow`], [`Error::CannotCompact`], [`Error::Ended`], [`Error::Cancelled`].
+pub(super) fn settle(
+    shadows: &mut [Shadow],
+    table: &TableName,
+    (within, folder): (Duration, &Path),
+    tell: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Vec<Settled>, Error> {
+    let name = table.to_string();
+    let mut all = Vec::new();
+    for shadow in shadows {
+        let before = shadow.link.table_figures(&name)?;
+        let log_read = std::fs::metadata(&shadow.node.log).map_or(0, |facts| facts.len());
+        all.push(Waited { shadow, now: before.clone(), before, steady: 0, idle: 0, at_rest: None, log_read });
+    }
+    for waited in &mut all {
+        waited.shadow.link.compact(&name, waited.shadow.compacts)?;
+    }
+    let begun = Instant::now();
+    let mut said = Duration::ZERO;
+    while all.iter().any(|waited| waited.steady < STEADY_LOOKS) && begun.elapsed() < within {
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        super::rest(EVERY, cancel);
+        Room::watch(folder)?;
+        for waited in &mut all {
+            waited.look(&name, begun.elapsed())?;
+        }
+        let text = all.iter().map(|waited| waited.text(begun.elapsed())).collect::<Vec<_>>().join("; ");
+        // Often enough for who watches it in place, and not a line each second for a log.
+        if begun.elapsed() >= said {
+            said = begun.elapsed() * 2;
+            tell(Progress::Step(text));
+        } else {
+            tell(Progress::Live(text));
+        }
+    }
+    Ok(all.iter().map(Waited::outcome).collect())
+}
+
+impl Waited<'_> {
+    fn look(&mut self, table: &str, after: Duration) -> Result<(), Error> {
+        self.shadow.is_alive()?;
+        let written = self.written();
+        self.now = self.shadow.link.table_figures(table).map_err(|error| match self.shadow.is_alive() {
+            Err(ended) => ended,
+            Ok(()) => error.into(),
+        })?;
+        if let Some(reason) = self.cannot() {
+            return Err(Error::CannotCompact { name: self.shadow.name.clone(), reason });
+        }
+        let idle = self.now.running.is_empty() && self.written() == written;
+        self.idle = if idle { self.idle + 1 } else { 0 };
+        if self.now.is_settled() || self.idle >= IDLE_LOOKS {
+            self.steady += 1;
+            self.at_rest.get_or_insert(after);
+        } else {
+            (self.steady, self.at_rest) = (0, None);
+        }
+        Ok(())
+    }
+
+    /// A line of its log since the last look that says so.
+    fn cannot(&mut self) -> Option<String> {
+        let mut log = std::fs::File::open(&self.shadow.node.log).ok()?;
+        log.seek(SeekFrom::Start(self.log_read)).ok()?;
+        let mut text = Vec::new();
+        self.log_read += log.read_to_end(&mut text).ok()? as u64;
+        let text = String::from_utf8_lossy(&text);
+        text.lines().find(|line| NO_ROOM.iter().any(|sign| line.contains(sign))).map(|line| line.trim().to_string())
+    }
+
+    fn written(&self) -> i64 {
+        let of = |figures: &Figures| figures.bytes_compacted.unwrap_or(0);
+        of(&self.now) - of(&self.before)
+    }
+
+    fn text(&self, after: Duration) -> String {
+        let now = &self.now;
+        let size = |number: i64| bytes(number.unsigned_abs());
+        let is = format!("{} SSTables, {}", now.sstables.unwrap_or(0), size(now.live_disk_bytes.unwrap_or(0)));
+        if let Some(at_rest) = self.at_rest {
+            return format!("{}: at rest after {:.0} s, {is}", self.shadow.name, at_rest.as_secs_f64());
+        }
+        let (done, total) = now.compacted_bytes();
+        let pending = now.pending_compactions.unwrap_or(0);
+        let rate = (self.written() + done) as f64 / after.as_secs_f64().max(1.0);
+        let left = match (total - done) as f64 / rate {
+            left if left.is_finite() && left > 0.0 => format!(", {left:.0} s or more to go"),
+            _ => String::new(),
+        };
+        format!(
+            "{}: {} compacting, {} of {}, {pending} to come, {is}{left}",
+            self.shadow.name,
+            now.running.len(),
+            size(done),
+            size(total)
+        )
+    }
+
+    fn outcome(&self) -> Settled {
+        Settled {
+            settled: self.steady >= STEADY_LOOKS,
+            sstables_before: self.before.sstables.unwrap_or(0),
+            sstables: self.now.sstables.unwrap_or(0),
+            live_disk_bytes: self.now.live_disk_bytes.unwrap_or(0),
+            droppable_ratio: self.now.droppable_ratio,
+            compacted_bytes: self.written(),
+            compacted_s: self.at_rest.map(|at_rest| at_rest.as_secs_f64()),
+        }
+    }
+}
