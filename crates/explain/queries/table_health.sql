@@ -5,6 +5,7 @@ SELECT
   table_name,
   min(time_ns) AS first_ns,
   max(time_ns) AS last_ns,
+  count(*) AS readings,
   max(reads) - min(reads) AS reads,
   max(writes) - min(writes) AS writes,
   max(read_total_ns) - min(read_total_ns) AS read_total_ns,

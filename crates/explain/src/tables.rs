@@ -94,7 +94,7 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     let spans = spans(engine)?;
     let ends: Vec<String> = spans
         .iter()
-        .map(|(node, span)| {
+        .map(|(node, Looked { span, .. })| {
             let (node, first, last) = (node.replace('\'', "''"), span.start + ENDS_NS, span.end - ENDS_NS);
             format!("(node = '{node}' AND (time_ns <= {first} OR time_ns >= {last}))")
         })
@@ -103,9 +103,15 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     let rows = engine.sql(&query::TABLE_HEALTH.fill(&[("filter", Value::Condition(&format!("({ends})")))]))?;
     let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);
     let (first, last) = (rows.integers("first_ns")?, rows.integers("last_ns")?);
+    let readings = rows.integers("readings")?;
     let lengths_ns = (0..rows.rows())
         .map(|row| {
-            let end = spans.get(&node[row]).map_or(last[row], |span| span.end);
+            let looked = spans.get(&node[row]);
+            // What was read once has no rate, also where nothing has changed since.
+            if readings[row] < 2 && looked.is_none_or(|looked| looked.times < 2) {
+                return 0;
+            }
+            let end = looked.map_or(last[row], |looked| looked.span.end);
             // A table that was dropped has rows until then.
             let is_there = last[row] >= end - ENDS_NS;
             if is_there { end - first[row] } else { last[row] - first[row] }
@@ -183,12 +189,21 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     Ok(health.collect())
 }
 
-/// From when to when each node's tables were looked at.
-fn spans(engine: &Engine) -> Result<BTreeMap<String, Interval>, Error> {
+/// From when to when a node's tables were looked at.
+struct Looked {
+    span: Interval,
+    /// How often, where the source says it; 0 elsewhere.
+    times: i64,
+}
+
+/// By node.
+fn spans(engine: &Engine) -> Result<BTreeMap<String, Looked>, Error> {
     let rows = engine.sql(&query::TABLE_SPANS.fill(&[]))?;
-    let (first, last) = (rows.integers("first_ns")?, rows.integers("last_ns")?);
-    let span = |(row, node)| (node, Interval { start: first[row], end: last[row] });
-    Ok(rows.texts("node")?.into_iter().enumerate().map(span).collect())
+    let (first, last, looks) = (rows.integers("first_ns")?, rows.integers("last_ns")?, rows.integers("looks")?);
+    let looked = |(row, node): (usize, String)| {
+        (node, Looked { span: Interval { start: first[row], end: last[row] }, times: looks[row] })
+    };
+    Ok(rows.texts("node")?.into_iter().enumerate().map(looked).collect())
 }
 
 struct Columns<'a> {

@@ -74,6 +74,7 @@ impl Jmx {
             interval: Duration::from_secs(1),
             stall_bound: Duration::from_millis(10),
             sources: SOURCES,
+            provider: Some("jmx"),
         };
         let link = AgentLink::listen(recorder.clone(), wanted, ThreadNames::default(), events.clone())
             .map_err(JmxError::Prepare)?;

@@ -27,6 +27,8 @@ pub struct Wanted {
     /// A thread that wakes later than this after its time is a stall.
     pub stall_bound: Duration,
     pub sources: &'static [&'static str],
+    /// How all of them are captured; None to ask the agent.
+    pub provider: Option<&'static str>,
 }
 
 /// Our end of the connection to the agent of one node.
@@ -208,7 +210,10 @@ impl Reader {
         let facts = self.wanted.sources.iter().map(|source| SourceFacts {
             name: (*source).to_string(),
             node: self.wanted.node.clone(),
-            provider: hello.providers.get(*source).cloned().unwrap_or_else(|| "agent".into()),
+            provider: match self.wanted.provider {
+                Some(provider) => provider.to_string(),
+                None => hello.providers.get(*source).cloned().unwrap_or_else(|| "agent".into()),
+            },
             note: String::new(),
         });
         self.recorder

@@ -140,6 +140,7 @@ impl Observation {
                 interval: options.jvm_interval,
                 stall_bound: options.stall_bound,
                 sources: jvm::SOURCES,
+                provider: None,
             };
             let link =
                 AgentLink::listen(recorder.clone(), wanted, names.clone(), events.clone()).map_err(Error::Listen)?;

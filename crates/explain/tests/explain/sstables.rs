@@ -108,11 +108,35 @@ fn what_is_counted_for_a_table_at_rest_is_spread_over_the_time_that_it_was_looke
                 source: "tables",
                 node: NODE,
                 provider: "agent-mbeans",
+                cpu_ns: Some(1000),
                 ..rows::SourceReport::default()
             });
         }
     });
     assert_eq!(tables(&engine).unwrap()[0].reads_per_s, Some(10.0));
+}
+
+#[test]
+fn what_was_read_once_has_no_rate() {
+    let (_folder, engine) = recorded(|recorder| {
+        let (time_ns, node, keyspace) = (T0, NODE, "shop");
+        let reads = Some(7);
+        recorder.append(rows::TableSample { time_ns, node, keyspace, table_name: "a", reads, ..Default::default() });
+        let later = time_ns + S / 20;
+        recorder.append(rows::TableSample { time_ns: later, node, keyspace, table_name: "b", reads, ..Default::default() });
+        // The look, and the report when all is over.
+        for (second, cpu_ns) in [(1, 1000), (4, 0)] {
+            recorder.append(rows::SourceReport {
+                time_ns: T0 + second * S,
+                interval_ns: S,
+                source: "tables",
+                node,
+                cpu_ns: Some(cpu_ns),
+                ..rows::SourceReport::default()
+            });
+        }
+    });
+    assert!(tables(&engine).unwrap().iter().all(|table| table.reads_per_s.is_none()));
 }
 
 #[test]
