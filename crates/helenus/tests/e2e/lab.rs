@@ -156,7 +156,7 @@ strategy = "equal-spread"
         table && executor && placement
     });
     let said = run.end();
-    assert!(said.status.success(), "{}", said.err);
+    assert!(said.status.success() && !said.err.contains("may be left"), "{}", said.err);
 
     // In the node all is as it was.
     let nothing = Value::Array(Vec::new());
