@@ -53,6 +53,10 @@ impl TableSettings {
     }
 }
 
+/// Somebody else may attach to the node at the same moment.
+const ATTEMPTS: usize = 4;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(500);
+
 /// Settings that a variant makes on one node.
 pub(crate) struct Tunings {
     node: SocketAddr,
@@ -66,6 +70,19 @@ pub(crate) struct Tunings {
 impl Tunings {
     pub fn new(node: SocketAddr, agent: &'static [u8], wanted: Vec<(Setting, Value)>) -> Tunings {
         Tunings { node, agent, wanted, set: Vec::new(), hold: None }
+    }
+
+    /// What could not be put back stays in `set`.
+    fn put_back(&mut self) -> Result<(), String> {
+        if self.set.is_empty() {
+            return Ok(());
+        }
+        let mut link = link(self.node, self.agent)?;
+        while let Some(tuning) = self.set.last() {
+            link.undo_tuning(tuning).map_err(|error| format!("{}: {error}", tuning.setting))?;
+            self.set.pop();
+        }
+        Ok(())
     }
 }
 
@@ -101,19 +118,16 @@ impl Change for Tunings {
     }
 
     fn undo(&mut self) -> Result<(), String> {
-        if self.set.is_empty() {
-            self.hold = None;
-            return Ok(());
-        }
         self.hold = None;
-        let left = |reason: String| format!("settings of {} may be left: {reason}", self.node);
-        let mut link = link(self.node, self.agent).map_err(left)?;
-        for tuning in std::mem::take(&mut self.set) {
-            let setting = &tuning.setting;
-            link.undo_tuning(&tuning)
-                .map_err(|error| format!("{setting} may be left changed in {}: {error}", self.node))?;
+        let mut last = self.put_back();
+        for _ in 1..ATTEMPTS {
+            if last.is_ok() {
+                break;
+            }
+            std::thread::sleep(BETWEEN_ATTEMPTS);
+            last = self.put_back();
         }
-        Ok(())
+        last.map_err(|reason| format!("settings of {} may be left until their lease ends: {reason}", self.node))
     }
 }
 

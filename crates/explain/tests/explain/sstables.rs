@@ -123,7 +123,14 @@ fn what_was_read_once_has_no_rate() {
         let reads = Some(7);
         recorder.append(rows::TableSample { time_ns, node, keyspace, table_name: "a", reads, ..Default::default() });
         let later = time_ns + S / 20;
-        recorder.append(rows::TableSample { time_ns: later, node, keyspace, table_name: "b", reads, ..Default::default() });
+        recorder.append(rows::TableSample {
+            time_ns: later,
+            node,
+            keyspace,
+            table_name: "b",
+            reads,
+            ..Default::default()
+        });
         // The look, and the report when all is over.
         for (second, cpu_ns) in [(1, 1000), (4, 0)] {
             recorder.append(rows::SourceReport {
