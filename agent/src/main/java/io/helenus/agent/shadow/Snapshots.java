@@ -107,8 +107,10 @@ final class Snapshots {
   }
 
   static Object clear(String tag, String keyspace) {
-    Beans.invoke(
-        STORAGE, "clearSnapshot", new Object[] {tag, new String[] {keyspace}}, TEXT, TEXTS);
+    Object[] with = {tag, new String[] {keyspace}};
+    synchronized (ONE_AT_A_TIME) {
+      Beans.invoke(STORAGE, "clearSnapshot", with, TEXT, TEXTS);
+    }
     return tag;
   }
 }
