@@ -9,7 +9,7 @@ pub(super) fn of(side: &Side, baseline: &str, unit: &str) -> String {
     let ratio = |name: &str| side.metrics.iter().find(|ratio| ratio.metric.name == name);
     let throughput = ratio("throughput").map(|ratio| throughput(ratio, baseline, unit));
     let p99 = ratio("response_p99").map(|ratio| time("p99", ratio, baseline, unit));
-    let reads = ratio("read_mean").map(|ratio| time("time of a read", ratio, baseline, unit));
+    let reads = ratio("read_p50").map(|ratio| time("median of a read", ratio, baseline, unit));
     let clauses: Vec<String> = [throughput, p99, reads].into_iter().flatten().collect();
     let runs = side.runs;
     let runs = format!("{runs} {unit}{}", if runs == 1 { "" } else { "s" });
