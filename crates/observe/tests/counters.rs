@@ -86,7 +86,7 @@ fn what_is_counted_is_what_proc_says() {
         let counted = sum(&rows, column);
         assert!(truth >= 30, "{column}: {truth} is too few to tell");
         // It may be counted a moment longer than it was looked at: it says that it is done, and waits.
-        assert!((truth..=truth + 4).contains(&counted), "{column}: {counted} and not {truth}");
+        assert!((truth..=truth + 4 + truth / 20).contains(&counted), "{column}: {counted} and not {truth}");
     }
     let (cpu_ns, truth_ns) = (sum(&rows, "cpu_ns"), after.cpu_ns - before.cpu_ns);
     assert!((cpu_ns - truth_ns).abs() <= truth_ns / 50 + 2_000_000, "{cpu_ns} and not {truth_ns}");
@@ -113,8 +113,8 @@ fn threads_that_come_and_go_are_counted_with_their_names() {
     let work = "
 def busy(name, seconds):
     open('/proc/thread-self/comm', 'w').write(name)
-    # Not seen at once, as one may come between two looks.
-    time.sleep(0.25)
+    # Names are looked at once a second.
+    time.sleep(1.5)
     until = time.thread_time() + seconds
     while time.thread_time() < until: pass
 for name in ('First-1', 'Second-1'):

@@ -24,11 +24,16 @@ export class ReportPage {
     return this.panel(id).locator(".surface").first();
   }
 
+  /** Scrolls until a chart is at the top, where it stays. */
+  async toTop(id: string): Promise<void> {
+    await this.area(id).scrollIntoViewIfNeeded();
+    await this.page.evaluate((panel) => document.getElementById(panel)?.scrollIntoView(), `chart-${id}`);
+  }
+
   /** Drags over a chart between two shares of its width. */
   async drag(id: string, from: number, to: number): Promise<void> {
     const area = this.area(id);
-    await area.scrollIntoViewIfNeeded();
-    await this.page.evaluate((panel) => document.getElementById(panel)?.scrollIntoView(), `chart-${id}`);
+    await this.toTop(id);
     const box = await area.boundingBox();
     if (!box) throw new Error(`${id} is not drawn`);
     const y = box.y + box.height / 2;

@@ -42,6 +42,7 @@ test("shift and drag moves the window", async ({ report, page }) => {
 
 test("Ctrl and wheel zooms at the pointer", async ({ report, page }) => {
   await report.open("overload");
+  await report.toTop("throughput");
   await report.area("throughput").hover();
   await page.keyboard.down("Control");
   await page.mouse.wheel(0, -500);

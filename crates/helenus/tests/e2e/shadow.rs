@@ -56,8 +56,19 @@ impl Churned {
                 let rows: Vec<String> = (0..ROWS).map(row).collect();
                 self.cql.query(&format!("BEGIN UNLOGGED BATCH {}; APPLY BATCH", rows.join("; "))).unwrap();
             }
-            wait_for("a flush", || self.sstables() > round);
+            self.wait_for_flushes(round);
         }
+    }
+
+    /// All that was written is in SSTables: none has come for three times the period of flushes.
+    fn wait_for_flushes(&self, more_than: usize) {
+        let mut before = 0;
+        wait_for("flushes", || {
+            let (last, now) = (before, self.sstables());
+            before = now;
+            std::thread::sleep(Duration::from_millis(1500));
+            now > more_than && now == last && now == self.sstables()
+        });
     }
 
     fn sstables(&self) -> usize {
@@ -126,16 +137,16 @@ impl Churned {
 #[test]
 fn a_try_shows_what_a_change_is_worth_and_leaves_the_node_alone() {
     let churned = Churned::new();
-    let files = churned.files();
+    let (files, sstables) = (churned.files(), churned.sstables());
 
     let shown = churned.place.json(&churned.try_it(&format!("--compaction {LEVELED} --gc-grace 1s --blocks 6")));
     churned.nothing_is_left();
-    assert_eq!(churned.files(), files, "not a file of the node's is another than before");
+    assert!(churned.files() == files, "not a file of the node's is another than before");
     let outcome = &shown["outcome"];
-    assert_eq!(outcome["sstables"], ROUNDS);
+    assert_eq!(outcome["sstables"], sstables);
     assert_eq!(outcome["copied_bytes"], 0, "the files were linked");
     let [now, leveled] = outcome["variants"].as_array().unwrap().as_slice() else { panic!("{shown}") };
-    assert_eq!((&now["sstables"], &now["compacted_bytes"]), (&json!(ROUNDS), &json!(0)), "{shown}");
+    assert_eq!((&now["sstables"], &now["compacted_bytes"]), (&json!(sstables), &json!(0)), "{shown}");
     assert_eq!((&now["settled"], &leveled["settled"]), (&json!(true), &json!(true)));
     let of =
         |variant: &Value, figure: &str| variant[figure].as_f64().unwrap_or_else(|| panic!("no {figure}: {variant}"));
@@ -146,23 +157,27 @@ fn a_try_shows_what_a_change_is_worth_and_leaves_the_node_alone() {
     assert!(leveled["cql"].as_str().unwrap().contains("gc_grace_seconds = 1"));
     let metrics = shown["reads"]["variants"][0]["metrics"].as_array().unwrap();
     let ratio = |name: &str| metrics.iter().find(|metric| metric["name"] == name).unwrap();
-    let (sstables, tombstones) = (ratio("sstables_per_read"), ratio("tombstones_per_slice"));
-    assert!(of(sstables, "baseline") > 4.0 && of(sstables, "variant") < 1.5, "{sstables}");
+    let (met, tombstones) = (ratio("sstables_per_read"), ratio("tombstones_per_slice"));
+    assert!(of(met, "baseline") > 4.0 && of(met, "variant") < 1.5, "{met}");
     assert!(of(tombstones, "baseline") > 4.0 && of(tombstones, "variant") < 1.5, "{tombstones}");
-    assert_eq!((&sstables["verdict"], &tombstones["verdict"]), (&json!("better"), &json!("better")));
-    assert!(of(sstables, "high") < 0.5, "{sstables}");
-    assert_eq!(outcome["reads"]["partitions"], PARTITIONS);
+    assert_eq!((&met["verdict"], &tombstones["verdict"]), (&json!("better"), &json!("better")));
+    assert!(of(met, "high") < 0.5, "{met}");
+    // One may have lost all its rows.
+    let partitions = usize::try_from(outcome["reads"]["partitions"].as_u64().unwrap()).unwrap();
+    assert!((PARTITIONS * 9 / 10..=PARTITIONS).contains(&partitions), "{partitions}");
     assert!(outcome["remarks"].to_string().contains("index"), "{outcome}");
 
     what_is_wrong_is_refused(&churned);
     // Nothing was cut short, and half of the tokens have about half of the table.
     let half = churned.place.json(&churned.try_it("--gc-grace 1s --sample 50% --blocks 1"));
     churned.nothing_is_left();
-    assert_eq!(churned.files(), files);
+    assert!(churned.files() == files);
     let sampled = half["outcome"]["sampled"].as_f64().unwrap();
     assert!((0.25..0.75).contains(&sampled), "{sampled}");
     let now = &half["outcome"]["variants"][0];
-    assert_eq!(now["sstables"], ROUNDS, "each SSTable has its part: {now}");
+    // Each SSTable of a round has its part; one that a flush cut off may have none.
+    let parts = now["sstables"].as_u64().unwrap();
+    assert!((ROUNDS as u64..=sstables as u64).contains(&parts), "{parts} of {sstables}");
     let partitions = half["outcome"]["reads"]["partitions"].as_u64().unwrap() as f64 / PARTITIONS as f64;
     assert!((0.25..0.75).contains(&partitions), "{partitions}");
 }
@@ -173,7 +188,7 @@ fn what_is_wrong_is_refused(churned: &Churned) {
     churned.refused(&leveled.replace("churn.events", "events"), &["KEYSPACE.TABLE"]);
     churned.refused(&churned.try_it(""), &["say what is to be tried"]);
     churned.refused(&leveled.replace(&churned.node, "127.0.31.9"), &["nobody listens"]);
-    churned.refused(&format!("{leveled} --heap 90000g"), &["of memory", "smaller --heap"]);
+    churned.refused(&leveled.replace("--heap 512m", "--heap 90000g"), &["of memory", "smaller --heap"]);
     churned.refused(&leveled.replace("LeveledCompaction", "LevelledCompaction"), &["LevelledCompactionStrategy"]);
 }
 
@@ -198,12 +213,13 @@ fn wherever_it_is_killed_the_rest_is_cleaned_up() {
         running.end();
         assert_eq!(churned.journal().len(), 1, "killed at {step}");
         if step == "link" {
-            let warned = churned.place.run(&churned.try_it("--heap 90000g --gc-grace 1s")).err;
+            let warned =
+                churned.place.run(&churned.try_it("--gc-grace 1s").replace("--heap 512m", "--heap 90000g")).err;
             assert!(warned.contains("was cut off") && warned.contains("try --clean"), "{warned}");
         }
         churned.place.well("try --clean");
         churned.nothing_is_left();
-        assert_eq!(churned.files(), files, "killed at {step}");
+        assert!(churned.files() == files, "killed at {step}");
     }
     // Of one that still runs nothing is cleaned up, and it says that the table has become another meanwhile.
     let running = churned.place.start(&churned.try_it("--gc-grace 1s --blocks 1"));
