@@ -255,7 +255,12 @@ final class Control {
 
   /** Ends it if nothing is left of it in the server; whether it has ended. */
   synchronized boolean endIfIdle() {
-    if (!ended && valves.isEmpty() && executors.isEmpty() && probes == null && tunings.isEmpty()) {
+    if (!ended
+        && valves.isEmpty()
+        && executors.isEmpty()
+        && probes == null
+        && tunings.isEmpty()
+        && shadows.isIdle()) {
       ended = true;
       Bridge.release(Reach.hook());
     }

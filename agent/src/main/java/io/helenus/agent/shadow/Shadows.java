@@ -16,6 +16,11 @@ public final class Shadows {
     return what.startsWith("snapshot.") || what.startsWith("shadow.");
   }
 
+  /** Whether nothing is under way that somebody will ask about. */
+  public boolean isIdle() {
+    return cut == null;
+  }
+
   public Object answer(String what, Map<?, ?> given) {
     switch (what) {
       case "snapshot.node":
@@ -40,7 +45,12 @@ public final class Shadows {
         if (cut == null) {
           throw new Refusal("nothing is being cut", "begin with shadow.cut");
         }
-        return cut.state();
+        boolean wasDone = cut.isDone();
+        Object state = cut.state();
+        if (wasDone) {
+          cut = null;
+        }
+        return state;
       case "shadow.reads":
         return ReadCounts.of(TableBean.of(text(given, "table")));
       default:
