@@ -30,6 +30,7 @@ final class Session {
   private final Relay relay;
   private final List<Feed> feeds = new ArrayList<>();
   private final List<Source> sources = new ArrayList<>();
+  private Feed own;
   private Sampler sampler;
 
   Session(Start start, Outbox outbox, Log log, boolean withoutLog, Relay relay) {
@@ -41,6 +42,9 @@ final class Session {
   }
 
   void start() {
+    // What the agent costs beside its sources.
+    own = feed("agent", "agent-sender");
+    own.worker(outbox.sender());
     List<Sample> samples = new ArrayList<>();
     for (String name : start.sources) {
       try {
@@ -49,8 +53,6 @@ final class Session {
         log.line(name + " cannot be observed: " + e);
       }
     }
-    // What the agent costs beside its sources.
-    feed("agent", "agent-sender").worker(outbox.sender());
     sampler =
         new Sampler(
             start.intervalMs, samples, feeds, (frame, rows) -> outbox.offer(frame), log::line);
@@ -66,7 +68,8 @@ final class Session {
           samples.add((Sample) pauses);
         }
         if (!Mbeans.areRemote()) {
-          samples.add(new ThreadNames(pauses.feed()));
+          // Not the pauses' own: their rows may belong to a thread of the JVM.
+          samples.add(new ThreadNames(own));
         }
         break;
       case "stalls":

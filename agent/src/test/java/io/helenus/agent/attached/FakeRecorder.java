@@ -91,13 +91,19 @@ final class FakeRecorder implements Closeable {
     }
 
     Session start(String... sources) throws IOException {
+      return startEvery(100, sources);
+    }
+
+    Session startEvery(int intervalMs, String... sources) throws IOException {
       String names =
           Arrays.stream(sources).map(name -> '"' + name + '"').collect(Collectors.joining(","));
       send(
           1,
           "{\"epoch_offset_ns\":"
               + EPOCH_OFFSET_NS
-              + ",\"node\":\"127.0.0.9\",\"interval_ms\":100,\"sources\":["
+              + ",\"node\":\"127.0.0.9\",\"interval_ms\":"
+              + intervalMs
+              + ",\"sources\":["
               + names
               + "]}");
       return this;

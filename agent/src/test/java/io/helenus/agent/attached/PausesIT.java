@@ -122,9 +122,10 @@ class PausesIT {
     try (Target target = new Target(jdk, "-XX:+UseG1GC");
         FakeRecorder recorder = new FakeRecorder()) {
       target.attach(recorder.options() + ",pauses=mxbean");
-      FakeRecorder.Session session = recorder.accept().start("pauses");
+      // So often that the sampler and the JVM's own thread would be in each other's way.
+      FakeRecorder.Session session = recorder.accept().startEvery(10, "pauses");
       session.await("sources", row -> row.get("provider").equals("agent-mxbean"));
-      for (int round = 0; round < 5; round++) {
+      for (int round = 0; round < 50; round++) {
         target.ask("allocate");
         long[] bracket = gc(target);
         Schema.Row pause =
