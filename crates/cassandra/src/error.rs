@@ -80,8 +80,8 @@ pub enum Error {
     NodeHangs { address: SocketAddr, waited: Duration, last: String, log: PathBuf },
     #[error("the nodes did not find each other within {} s: {address} knows {known} of {others} others; its log: {}", waited.as_secs(), log.display())]
     NotMet { address: SocketAddr, known: usize, others: usize, waited: Duration, log: PathBuf },
-    #[error("{} is damaged ({why}); if no node of it runs, delete that folder", path.display())]
-    BadRecord { path: PathBuf, why: String },
+    #[error(transparent)]
+    Journal(#[from] crate::journal::JournalError),
     #[error("cannot stop the node on {address} (PID {pid}): {source}; stop it as the user who started it")]
     CannotStop { address: SocketAddr, pid: i32, source: io::Error },
 }

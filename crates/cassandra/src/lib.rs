@@ -23,6 +23,7 @@ mod failure;
 pub mod interrupts;
 pub mod jars;
 pub mod java;
+pub mod journal;
 mod jvm_options;
 mod launch;
 mod places;

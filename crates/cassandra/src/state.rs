@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::journal::{Journal, Journaled};
 use crate::places::make_private;
 use crate::process::{self, Process};
 use crate::{Error, Places, Progress, Version, cql};
@@ -46,7 +47,6 @@ impl Node {
 /// What the registry knows of one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    format: u32,
     pub name: String,
     pub version: Version,
     /// Seconds since the Unix epoch.
@@ -64,8 +64,6 @@ pub struct Record {
     addresses: Vec<SocketAddr>,
     pub nodes: Vec<Node>,
 }
-
-const FORMAT: u32 = 1;
 
 /// How a node does just now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -113,24 +111,26 @@ pub struct Stopped {
     pub logs: PathBuf,
 }
 
-/// The folder of records.
+impl Journaled for Record {
+    const FOLDER: &'static str = "clusters";
+    const WAY_OUT: &'static str = "if no node of it runs, delete it";
+
+    fn id(&self) -> String {
+        self.name.clone()
+    }
+}
+
+/// All the clusters of a user.
 #[derive(Debug, Clone)]
 pub struct Registry {
     places: Places,
+    journal: Journal<Record>,
 }
 
 impl Registry {
     #[must_use]
     pub fn new(places: Places) -> Self {
-        Self { places }
-    }
-
-    fn folder(&self) -> PathBuf {
-        self.places.state.join("clusters")
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder().join(name).join("cluster.json")
+        Self { journal: Journal::within(&places.state), places }
     }
 
     /// The logs of a cluster's nodes; they stay after it is stopped, until the next of its name.
@@ -153,37 +153,19 @@ impl Registry {
     /// All clusters with the state of their nodes, by name.
     ///
     /// # Errors
-    /// [`Error::File`], [`Error::BadRecord`].
+    /// [`Error::Journal`].
     pub fn list(&self) -> Result<Vec<Status>, Error> {
         Ok(self.records()?.into_iter().map(look).collect())
     }
 
     pub(crate) fn records(&self) -> Result<Vec<Record>, Error> {
-        let folder = self.folder();
-        let entries = match std::fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(Error::file("read the folder", &folder)(error)),
-        };
-        let mut records = Vec::new();
-        for entry in entries.flatten() {
-            let path = entry.path().join("cluster.json");
-            match std::fs::read_to_string(&path) {
-                Ok(text) => records.push(parse(&path, &text)?),
-                // Not a cluster's folder (the lock), or removed meanwhile.
-                Err(error)
-                    if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {}
-                Err(error) => return Err(Error::file("read", &path)(error)),
-            }
-        }
-        records.sort_by(|a: &Record, b| a.name.cmp(&b.name));
-        Ok(records)
+        Ok(self.journal.entries()?)
     }
 
     /// One at a time may choose names and addresses; held until the file is dropped.
     pub(crate) fn lock(&self) -> Result<File, Error> {
-        make_private(&self.folder())?;
-        let path = self.folder().join(".lock");
+        make_private(&self.places.state)?;
+        let path = self.places.state.join(".lock");
         let file = File::create(&path).map_err(Error::file("make the lock", &path))?;
         // SAFETY: plain system call on a descriptor that outlives it. Held for milliseconds only.
         match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } {
@@ -192,23 +174,12 @@ impl Registry {
         }
     }
 
-    /// Writes a record whole or not at all.
     pub(crate) fn save(&self, record: &Record) -> Result<(), Error> {
-        let path = self.path(&record.name);
-        let folder = self.folder().join(&record.name);
-        make_private(&folder)?;
-        let text = serde_json::to_string_pretty(record).map_err(|error| Error::file("write", &path)(error.into()))?;
-        let new = path.with_extension("json.new");
-        std::fs::write(&new, text).map_err(Error::file("write", &new))?;
-        std::fs::rename(&new, &path).map_err(Error::file("write", &path))
+        Ok(self.journal.write(record)?)
     }
 
     pub(crate) fn remove(&self, record: &Record) -> Result<(), Error> {
-        let folder = self.folder().join(&record.name);
-        match std::fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::file("remove", &folder)(error)),
-            _ => Ok(()),
-        }
+        Ok(self.journal.remove(record)?)
     }
 
     /// Stops the cluster `name`: asks its nodes to end (SIGTERM), kills those that do not within
@@ -302,7 +273,6 @@ impl Record {
         let own = std::process::id() as i32;
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self {
-            format: FORMAT,
             name: name.to_owned(),
             version,
             created_s: since.map_or(0, |since| since.as_secs()),
@@ -326,15 +296,6 @@ impl Record {
     }
 }
 
-fn parse(path: &Path, text: &str) -> Result<Record, Error> {
-    let bad = |why: String| Error::BadRecord { path: path.to_owned(), why };
-    let record: Record = serde_json::from_str(text).map_err(|error| bad(error.to_string()))?;
-    match record.format {
-        FORMAT => Ok(record),
-        other => Err(bad(format!("its format is {other}, this program reads {FORMAT}"))),
-    }
-}
-
 fn look(record: Record) -> Status {
     let state = |node: &Node| match (node.process(), process::stat(node.pid)) {
         (None, _) | (_, None) => NodeState::Dead,
@@ -349,7 +310,6 @@ fn look(record: Record) -> Status {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     fn registry() -> (tempfile::TempDir, Registry) {
         let folder = tempfile::tempdir().unwrap();
@@ -388,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_comes_back_as_it_was_saved_and_is_private() {
+    fn a_record_comes_back_as_it_was_saved() {
         let (_folder, registry) = registry();
         assert!(registry.list().unwrap().is_empty());
         let (mut child, ticks) = sleeper();
@@ -399,8 +359,6 @@ mod tests {
             (&record, &[NodeState::Silent][..], "partly up")
         );
         assert!(registry.addresses_taken().unwrap().contains(&record.addresses[0]));
-        let mode = std::fs::metadata(registry.folder()).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o700);
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(registry.list().unwrap()[0].word(), "dead");
@@ -466,15 +424,5 @@ mod tests {
         assert!(error.contains("there is troy"), "{error}");
         registry.down_all(false, &mut |_| {}).unwrap();
         child.wait().unwrap();
-    }
-
-    #[test]
-    fn a_damaged_record_is_named() {
-        let (_folder, registry) = registry();
-        std::fs::create_dir_all(registry.folder().join("x")).unwrap();
-        for text in ["{", "{\"format\": 2}"] {
-            std::fs::write(registry.path("x"), text).unwrap();
-            assert!(registry.list().unwrap_err().to_string().contains("x/cluster.json is damaged"));
-        }
     }
 }

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use helenus_cassandra::journal::JournalError;
 
 /// Why a server was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -20,12 +20,8 @@ pub enum Error {
     Refused { error: String, hint: String },
     #[error("the agent in process {pid} answered {command} in a way that is not understood: {reason}")]
     Reply { pid: i32, command: String, reason: String },
-    #[error("cannot {action} the journal {}: {source}; nothing is changed without it", path.display())]
-    Journal { action: &'static str, path: PathBuf, source: std::io::Error },
-    #[error(
-        "{} is damaged ({why}); it says what was set on a node and what was before: put that back by hand, then remove it", path.display()
-    )]
-    Damaged { path: PathBuf, why: String },
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     #[error(
         "{what} is tuned already; undo that first with `helenus tune undo`, or look at it with `helenus tune status`"
     )]

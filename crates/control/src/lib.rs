@@ -28,7 +28,6 @@ pub use points::{Found, Point};
 pub use probes::{Calls, Model, Probe, ProbeOptions};
 pub use shadows::{Cutting, Original, ReadCounts};
 pub use tuning::{
-    Beside, Compacting, Entry, Figures, Journal, Level, Measured, Outcome, Reading, Setting, State, Tuner, Tuning,
-    Undone,
+    Beside, Compacting, Entry, Figures, Level, Measured, Outcome, Reading, Setting, State, Tuner, Tuning, Undone,
 };
 pub use valves::{Change, Place, Valve, Window};

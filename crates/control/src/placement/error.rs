@@ -1,6 +1,6 @@
 use super::CpuSet;
+use helenus_cassandra::journal::JournalError;
 use std::io;
-use std::path::PathBuf;
 
 /// Why threads were not placed, or not put back. Unless it says otherwise, all masks are as they were.
 #[derive(Debug, thiserror::Error)]
@@ -50,10 +50,8 @@ pub enum Error {
         "helenus (pid {follower}) follows process {pid} and did not put it back; end it with `kill {follower}`, and again"
     )]
     Follower { pid: i32, follower: i32 },
-    #[error("cannot {action} {}: {source}", path.display())]
-    Journal { action: &'static str, path: PathBuf, source: io::Error },
-    #[error("{} is damaged: {reason}; it says which masks were before, so look into it before you remove it", path.display())]
-    Damaged { path: PathBuf, reason: String },
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     #[error("cannot read {what}: {source}")]
     Read { what: String, source: io::Error },
     #[error("{0}; what was before is still written down: `helenus unpin` tries again")]

@@ -1,29 +1,25 @@
 //! What was before, written down before anything changes, so that it can be put back by whoever comes later.
 //!
-//! One file for each process, named by its number and its start. It is private, and on the disk before the first mask is
-//! changed; it goes when all is as it was.
+//! One entry for each process, named by its number and its start: on the disk before the first mask is changed, gone when all is
+//! as it was.
 
 use super::{CpuSet, Error, affinity};
+use helenus_cassandra::journal::{Journal, JournalError, Journaled};
 use helenus_cassandra::process::{self, Process};
 use serde::{Deserialize, Serialize};
-use std::fs::{DirBuilder, File};
-use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
-const FORMAT: u32 = 1;
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
-/// The folder of what is pinned.
+/// What is pinned.
 #[derive(Debug, Clone)]
-pub struct Journals {
-    folder: PathBuf,
-}
+pub struct Journals(Journal<Saved>);
 
 /// How a process was before it was pinned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Saved {
-    format: u32,
     /// Starts are counted from a boot: after another one, none of this is left.
     boot: String,
     pub pid: i32,
@@ -94,7 +90,6 @@ impl Saved {
         let own = std::process::id().cast_signed();
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Ok(Saved {
-            format: FORMAT,
             boot: boot()?,
             pid,
             start_ticks,
@@ -138,106 +133,66 @@ impl Saved {
     }
 }
 
+impl Journaled for Saved {
+    const FOLDER: &'static str = "pinned";
+    const WAY_OUT: &'static str = "it says which masks were before, so look into it before you remove it";
+
+    fn id(&self) -> String {
+        format!("{}-{}", self.pid, self.start_ticks)
+    }
+}
+
 impl Journals {
-    /// In the folder where this user's state is kept; made with the first journal.
+    /// In the folder where this user's state is kept.
     pub fn within(state: &Path) -> Journals {
-        Journals { folder: state.join("pinned") }
+        Journals(Journal::within(state))
     }
 
     /// Everything that is pinned, or was when its process ended.
     pub fn list(&self) -> Result<Vec<Saved>, Error> {
-        let entries = match std::fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(self.failed("read", &self.folder)(source)),
-        };
-        let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        let mut list = Vec::new();
-        for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")) {
-            match std::fs::read_to_string(&path) {
-                Ok(text) => list.push(parse(&path, &text)?),
-                // Put back meanwhile.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(self.failed("read", &path)(source)),
-            }
-        }
-        list.sort_by_key(|saved: &Saved| (saved.pid, saved.start_ticks));
+        let mut list = self.0.entries()?;
+        list.sort_by_key(|saved| (saved.pid, saved.start_ticks));
         Ok(list)
     }
 
     /// Writes down what was before. Fails where the process has a journal already: what is in it was before that.
     pub(super) fn create(&self, saved: &Saved) -> Result<(), Error> {
-        let path = self.path(saved);
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.folder)
-            .map_err(self.failed("make the folder", &self.folder))?;
-        let failed = || self.failed("write", &path);
-        let text = serde_json::to_vec(saved).map_err(|error| failed()(error.into()))?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.folder).map_err(failed())?;
-        file.write_all(&text).and_then(|()| file.as_file().sync_all()).map_err(failed())?;
-        match file.persist_noclobber(&path) {
-            Ok(_) => self.sync().map_err(failed()),
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(Error::Pinned { pid: saved.pid, strategy: saved.strategy.clone() })
-            }
-            Err(error) => Err(failed()(error.error)),
+        if self.0.create(saved)? {
+            Ok(())
+        } else {
+            Err(Error::Pinned { pid: saved.pid, strategy: saved.strategy.clone() })
         }
     }
 
     /// All is as it was.
     pub(super) fn remove(&self, saved: &Saved) -> Result<(), Error> {
-        for path in [self.path(saved), self.wish(saved)] {
-            match std::fs::remove_file(&path) {
-                Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                    return Err(self.failed("remove", &path)(source));
-                }
-                _ => {}
+        let wish = self.wish(saved);
+        match std::fs::remove_file(&wish) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(JournalError::File { action: "remove", path: wish, source }.into());
             }
+            _ => {}
         }
-        self.sync().map_err(self.failed("sync", &self.folder))
+        Ok(self.0.remove(saved)?)
     }
 
     pub(super) fn has(&self, saved: &Saved) -> bool {
-        self.path(saved).exists()
+        self.0.has(saved)
     }
 
     /// Asks whoever follows the process to put it back.
     pub(super) fn ask(&self, saved: &Saved) -> Result<(), Error> {
-        let wish = self.wish(saved);
-        File::create(&wish).map(drop).map_err(self.failed("write", &wish))
+        let path = self.wish(saved);
+        let written = File::create(&path).map(drop);
+        Ok(written.map_err(|source| JournalError::File { action: "write", path, source })?)
     }
 
     pub(super) fn is_asked(&self, saved: &Saved) -> bool {
         self.wish(saved).exists()
     }
 
-    fn path(&self, saved: &Saved) -> PathBuf {
-        self.folder.join(format!("{}-{}.json", saved.pid, saved.start_ticks))
-    }
-
     fn wish(&self, saved: &Saved) -> PathBuf {
-        self.path(saved).with_extension("unpin")
-    }
-
-    fn failed(&self, action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error + use<> {
-        let path = path.to_path_buf();
-        move |source| Error::Journal { action, path, source }
-    }
-
-    /// Makes what was created or removed survive a power cut.
-    fn sync(&self) -> io::Result<()> {
-        File::open(&self.folder)?.sync_all()
-    }
-}
-
-fn parse(path: &Path, text: &str) -> Result<Saved, Error> {
-    let damaged = |reason: String| Error::Damaged { path: path.to_path_buf(), reason };
-    let saved: Saved = serde_json::from_str(text).map_err(|error| damaged(error.to_string()))?;
-    match saved.format {
-        FORMAT => Ok(saved),
-        other => Err(damaged(format!("its format is {other}, and this program reads {FORMAT}"))),
+        self.0.path(saved).with_extension("unpin")
     }
 }
 
@@ -248,7 +203,6 @@ fn boot() -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     fn own() -> Saved {
         let pid = std::process::id().cast_signed();
@@ -259,23 +213,18 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_comes_back_as_it_was_and_is_private() {
+    fn what_was_before_stays_until_it_is_put_back() {
         let state = tempfile::tempdir().unwrap();
         let journals = Journals::within(state.path());
-        assert_eq!(journals.list().unwrap(), []);
         let saved = own();
         journals.create(&saved).unwrap();
-        assert_eq!(journals.list().unwrap(), std::slice::from_ref(&saved));
-        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(&journals.folder), mode(&journals.path(&saved))), (0o700, 0o600));
         let again = Saved { mask: Mask::These("1".parse().unwrap()), ..saved.clone() };
         assert!(matches!(journals.create(&again), Err(Error::Pinned { .. })));
-        assert_eq!(journals.list().unwrap(), std::slice::from_ref(&saved), "what was before stays");
+        assert_eq!(journals.list().unwrap(), std::slice::from_ref(&saved));
         journals.ask(&saved).unwrap();
         assert!(journals.is_asked(&saved) && saved.is_alive() && saved.follower() == Some(saved.pid));
         journals.remove(&saved).unwrap();
         assert!(!journals.has(&saved) && !journals.is_asked(&saved));
-        assert_eq!(std::fs::read_dir(&journals.folder).unwrap().count(), 0);
     }
 
     #[test]
@@ -283,14 +232,5 @@ mod tests {
         let saved = own();
         assert!(!Saved { start_ticks: saved.start_ticks + 1, ..saved.clone() }.is_alive());
         assert!(!Saved { boot: "another".into(), ..saved }.is_alive());
-    }
-
-    #[test]
-    fn a_damaged_journal_is_named() {
-        let state = tempfile::tempdir().unwrap();
-        let journals = Journals::within(state.path());
-        std::fs::create_dir_all(&journals.folder).unwrap();
-        std::fs::write(journals.folder.join("1-2.json"), "{").unwrap();
-        assert!(journals.list().unwrap_err().to_string().contains("1-2.json is damaged"));
     }
 }

@@ -4,12 +4,12 @@
 //! before ─▶ Entry in the Journal ─▶ the node ─▶ Entry with what the node made of it ─▶ undo, lease or restart
 //! ```
 
+mod entry;
 mod figures;
-mod journal;
 mod setting;
 mod tuner;
 
+pub use entry::Entry;
 pub use figures::{Beside, Compacting, Figures, Level, Measured};
-pub use journal::{Entry, Journal};
 pub use setting::{Outcome, Reading, Setting, Tuning, Undone};
 pub use tuner::{State, Tuner};

@@ -1,9 +1,10 @@
 //! Changes settings by the journal, says what became of them, and undoes them.
 
-use super::journal::now_ms;
+use super::entry::now_ms;
 use super::setting::millis;
-use super::{Entry, Journal, Outcome, Setting, Tuning, Undone};
+use super::{Entry, Outcome, Setting, Tuning, Undone};
 use crate::{Error, Link};
+use helenus_cassandra::journal::Journal;
 use helenus_cassandra::target::{self, Target, Which};
 use serde::Serialize;
 use serde_json::Value;
@@ -41,7 +42,7 @@ pub enum State {
 /// Changes settings of nodes, each by an entry of the journal.
 #[derive(Debug)]
 pub struct Tuner {
-    pub journal: Journal,
+    pub journal: Journal<Entry>,
     /// The jar.
     pub agent: &'static [u8],
 }
@@ -230,7 +231,7 @@ mod tests {
     #[test]
     fn a_process_that_has_ended_took_its_changes_along() {
         let folder = tempfile::tempdir().unwrap();
-        let tuner = Tuner { journal: Journal::new(folder.path()), agent: &[] };
+        let tuner = Tuner { journal: Journal::within(folder.path()), agent: &[] };
         // The ticks are of no process: this one began later.
         let entry = Entry::new("127.0.0.1", (std::process::id() as i32, 1), Setting::of_node("x"), json!(1));
         tuner.journal.write(&entry).unwrap();

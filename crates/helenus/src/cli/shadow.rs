@@ -5,10 +5,11 @@ use crate::{interrupt, terminal};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use helenus_cassandra::Places;
+use helenus_cassandra::journal::Journal;
 use helenus_cassandra::target::{self, Which};
 use helenus_explain::{CompareOptions, Comparison, MeasuredRun, Select, judge_reads, selects};
 use helenus_lab::shadow::{
-    AS_IT_IS, Candidate, Cleaner, Entry, Options, Outcome, Progress, ROWS, Replayed, TableName, Try, TryJournal,
+    AS_IT_IS, Candidate, Cleaner, Entry, Options, Outcome, Progress, ROWS, Replayed, TableName, Try,
     Variant,
 };
 use serde_json::json;
@@ -78,7 +79,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let places = Places::of_user()?;
-    let cleaner = Cleaner { journal: TryJournal::new(&places.state), places, agent: AGENT_JAR };
+    let cleaner = Cleaner { journal: Journal::within(&places.state), places, agent: AGENT_JAR };
     if arguments.clean {
         return clean(&cleaner, arguments.json);
     }

@@ -5,9 +5,10 @@ use crate::assets::AGENT_JAR;
 use crate::{interrupt, terminal};
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
+use helenus_cassandra::journal::Journal;
 use helenus_cassandra::target::{self, Which};
 use helenus_cassandra::{Cancel, Places};
-use helenus_control::{Entry, Journal, Link, Outcome, Setting, State, Tuner, Undone};
+use helenus_control::{Entry, Link, Outcome, Setting, State, Tuner, Undone};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -141,7 +142,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 }
 
 fn tuner() -> Result<Tuner> {
-    Ok(Tuner { journal: Journal::new(&Places::of_user()?.state), agent: AGENT_JAR })
+    Ok(Tuner { journal: Journal::within(&Places::of_user()?.state), agent: AGENT_JAR })
 }
 
 fn apply(arguments: &Apply) -> Result<()> {

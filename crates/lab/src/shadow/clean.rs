@@ -1,8 +1,8 @@
 //! Takes away what a try has made, whoever made it and however far it came.
 
 use super::error::file;
-use super::journal::{Entry, Step, TryJournal};
-use super::{Error, sstables};
+use super::{Entry, Error, Step, sstables};
+use helenus_cassandra::journal::Journal;
 use helenus_cassandra::state::Registry;
 use helenus_cassandra::target::{self, Target, Which};
 use helenus_cassandra::{Error as ClusterError, Places};
@@ -23,7 +23,7 @@ pub(super) fn make_folder(entry: &Entry) -> Result<(), Error> {
 /// What takes it away.
 #[derive(Debug)]
 pub struct Cleaner {
-    pub journal: TryJournal,
+    pub journal: Journal<Entry>,
     pub places: Places,
     /// The jar, with which a node is asked to clear its snapshot.
     pub agent: &'static [u8],
@@ -33,7 +33,7 @@ impl Cleaner {
     /// Those that a helenus has left which has ended.
     ///
     /// # Errors
-    /// [`Error::Journal`], [`Error::Damaged`].
+    /// [`Error::Journal`].
     pub fn left_behind(&self) -> Result<Vec<Entry>, Error> {
         Ok(self.journal.entries()?.into_iter().filter(|entry| !entry.is_running()).collect())
     }
@@ -53,7 +53,7 @@ impl Cleaner {
         let cleared = self.clear_snapshot(entry);
         let removed = remove(&entry.folder);
         stopped.and(cleared).and(removed)?;
-        self.journal.remove(entry)
+        Ok(self.journal.remove(entry)?)
     }
 
     fn stop(&self, entry: &Entry, logs: bool) -> Result<(), Error> {
@@ -122,7 +122,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let state = place.path().join("state");
         let places = Places { cache: place.path().join("cache"), state: state.clone() };
-        let cleaner = Cleaner { journal: TryJournal::new(&state), places, agent: &[] };
+        let cleaner = Cleaner { journal: Journal::within(&state), places, agent: &[] };
         let data = place.path().join("data");
         let table = data.join("shop/orders-0123456789abcdef0123456789abcdef");
         let mut entry = Entry {

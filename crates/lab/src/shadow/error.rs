@@ -1,4 +1,5 @@
 use helenus_cassandra::cql;
+use helenus_cassandra::journal::JournalError;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -77,10 +78,8 @@ pub enum Error {
     NothingToReplay { table: String, why: String },
     #[error("cut short")]
     Cancelled,
-    #[error("cannot {action} the journal {}: {source}; nothing is begun without it", path.display())]
-    Journal { action: &'static str, path: PathBuf, source: std::io::Error },
-    #[error("{} is damaged ({why}); it says what a try has made: remove that by hand, then this file", path.display())]
-    Damaged { path: PathBuf, why: String },
+    #[error(transparent)]
+    Journal(#[from] JournalError),
 }
 
 /// For `map_err` on file operations.

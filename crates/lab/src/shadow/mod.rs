@@ -8,9 +8,9 @@
 //! All that is made is in the journal before it is, and [`Cleaner`] takes it away, here or after a crash.
 
 mod clean;
+mod entry;
 mod error;
 mod histogram;
-mod journal;
 mod nodes;
 mod reads;
 mod room;
@@ -20,8 +20,8 @@ mod settle;
 mod sstables;
 
 pub use clean::Cleaner;
+pub use entry::{Entry, Step};
 pub use error::Error;
-pub use journal::{Entry, Step, TryJournal};
 pub use reads::{Block, ROWS, Reads, Statement};
 pub use settle::Settled;
 
@@ -271,7 +271,7 @@ impl Try<'_> {
 
     fn begin(&self, entry: &mut Entry, step: Step) -> Result<(), Error> {
         entry.step = step;
-        self.cleaner.journal.write(entry)
+        Ok(self.cleaner.journal.write(entry)?)
     }
 
     fn name(&self, number: usize) -> &str {

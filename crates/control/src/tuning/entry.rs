@@ -1,0 +1,114 @@
+//! A change of a setting of a node, as the journal has it.
+
+use super::{Measured, Setting, Tuning};
+use helenus_cassandra::journal::Journaled;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A change of one setting of one node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    pub id: String,
+    /// As it was named when it was changed.
+    pub node: String,
+    /// The process that was changed: with another one the change is gone.
+    pub pid: i32,
+    pub start_ticks: u64,
+    pub host_id: Option<String>,
+    #[serde(flatten)]
+    pub setting: Setting,
+    pub before: Value,
+    /// What the schema had by then.
+    pub schema: Option<Value>,
+    pub wanted: Value,
+    /// As the node reads it; none until it is known that the node has taken it.
+    pub set: Option<Value>,
+    /// Since the Unix epoch.
+    pub made_ms: u64,
+    /// 0 for none.
+    pub lease_ms: u64,
+    /// When the lease began anew, since the Unix epoch; none where it never did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renewed_ms: Option<u64>,
+    /// By node: its figures before the change, where they were to be compared.
+    #[serde(default)]
+    pub figures: BTreeMap<String, Measured>,
+}
+
+impl Entry {
+    pub(super) fn new(node: &str, (pid, start_ticks): (i32, u64), setting: Setting, wanted: Value) -> Entry {
+        let made_ms = now_ms();
+        Entry {
+            // Of one process there is one entry in a millisecond at most: each waits for the disk.
+            id: format!("{made_ms}-{}", std::process::id()),
+            node: node.to_string(),
+            pid,
+            start_ticks,
+            host_id: None,
+            setting,
+            before: Value::Null,
+            schema: None,
+            wanted,
+            set: None,
+            made_ms,
+            lease_ms: 0,
+            renewed_ms: None,
+            figures: BTreeMap::new(),
+        }
+    }
+
+    /// Whether its lease has ended at that time.
+    pub(super) fn has_lapsed(&self, now_ms: u64) -> bool {
+        self.lease_ms > 0 && now_ms > self.renewed_ms.unwrap_or(self.made_ms).saturating_add(self.lease_ms)
+    }
+
+    /// What an agent holds that no journal here has: it was set from elsewhere, or the journal is lost.
+    pub(super) fn of_agent(node: &str, (pid, start_ticks): (i32, u64), tuning: Tuning) -> Entry {
+        Entry {
+            id: tuning.id,
+            before: tuning.before,
+            schema: tuning.schema,
+            set: Some(tuning.set.clone()),
+            lease_ms: tuning.lease_ms,
+            made_ms: 0,
+            ..Entry::new(node, (pid, start_ticks), tuning.setting, tuning.set)
+        }
+    }
+}
+
+pub(super) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Journaled for Entry {
+    const FOLDER: &'static str = "tunings";
+    const WAY_OUT: &'static str =
+        "it says what was set on a node and what was before: put that back by hand, then remove it";
+
+    /// The time comes first in it, so that the oldest does.
+    fn id(&self) -> String {
+        self.id.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use helenus_cassandra::journal::Journal;
+    use serde_json::json;
+
+    #[test]
+    fn an_entry_comes_back_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::within(folder.path());
+        let setting = Setting::compaction("shop.orders");
+        let mut entry = Entry::new("127.0.0.1", (41, 7), setting, json!({"class": "leveled"}));
+        entry.before = json!({"class": "tiered"});
+        entry.set = Some(json!({"class": "org.leveled"}));
+        journal.write(&entry).unwrap();
+        assert_eq!(journal.entries().unwrap(), [entry]);
+    }
+}
