@@ -27,7 +27,6 @@ mod query;
 mod random;
 mod report;
 mod requests;
-mod selects;
 mod spectrogram;
 mod sstables;
 mod statements;
@@ -54,10 +53,10 @@ pub use io::{FileIo, Io, MappedReads, StatementIo, TableIo, Traffic};
 pub use options::{Options, SlowThreshold};
 pub use percentiles::Percentiles;
 pub use report::Report;
-pub use selects::{Select, selects};
 pub use spectrogram::{
     Area, Event, Of, Selection, SourceLoss, Spectrogram, SpectrogramFilter, Total, TotalsBy, Traces, highest_ns,
 };
 pub use sstables::{Sstable, SstableGroup, sstable_groups, sstables};
+pub use statements::{Select, selects};
 pub use tables::{TableHealth, tables};
 pub use text::bytes as bytes_text;

@@ -4,17 +4,24 @@ use crate::engine::Engine;
 use crate::{Error, query};
 use std::collections::BTreeMap;
 
-/// A statement that reads, and how often it was sent.
+/// A statement that reads, without the values that it was sent with, and how often it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Select {
-    pub(crate) statement: String,
+pub struct Select {
+    pub statement: String,
     /// As the statement names it, with a keyspace where it names one.
-    pub(crate) table: String,
-    pub(crate) requests: i64,
+    pub table: String,
+    pub requests: i64,
+}
+
+impl Select {
+    /// Whether it is about the table of this full name.
+    pub fn is_of(&self, table: &str) -> bool {
+        is_name_of(&self.table, table)
+    }
 }
 
 /// All statements that read: of the wire or, where that was not recorded, of the load. None where neither was.
-pub(crate) fn selects(engine: &Engine) -> Result<Option<Vec<Select>>, Error> {
+pub fn selects(engine: &Engine) -> Result<Option<Vec<Select>>, Error> {
     let mut sent: Vec<(String, i64)> =
         engine.io()?.statements.iter().map(|one| (one.statement.clone(), one.requests)).collect();
     if sent.is_empty() {
@@ -106,6 +113,11 @@ pub(crate) fn table_of_statement(statement: &str) -> Option<String> {
     words.next().map(plain_name)
 }
 
+/// Whether a name, perhaps without its keyspace, is that of the table with this full name.
+pub(crate) fn is_name_of(name: &str, table: &str) -> bool {
+    table == name || (!name.contains('.') && table.rsplit_once('.').is_some_and(|(_, last)| last == name))
+}
+
 /// Without quotes, and without what follows at once.
 fn plain_name(word: &str) -> String {
     let name: String =
@@ -130,6 +142,14 @@ mod tests {
             ("SELECT JSON b AS \"a b\" FROM t", 1),
         ] {
             assert_eq!(columns_asked(statement, &columns), asked, "{statement}");
+        }
+    }
+
+    #[test]
+    fn a_statement_may_name_its_table_alone() {
+        for (name, is_it) in [("shop.orders", true), ("orders", true), ("shop.orders2", false), ("other.orders", false)]
+        {
+            assert_eq!(is_name_of(name, "shop.orders"), is_it, "{name}");
         }
     }
 

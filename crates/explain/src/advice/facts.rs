@@ -1,7 +1,7 @@
 //! What the rules look at: each node with its settings, figures and tables, as recorded.
 
 use crate::engine::Engine;
-use crate::statements::{Select, selects};
+use crate::statements::{Select, is_name_of, selects};
 use crate::{Error, GcFigures, NodeGc, TableHealth, TableIo, query};
 use std::collections::BTreeMap;
 
@@ -182,9 +182,8 @@ pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
             .and_then(|facts| replicas(facts.get("replication")?));
         let name = (health.node.clone(), health.table.clone());
         let definition = definitions.remove(&name).unwrap_or_default();
-        let is_of_it = |select: &&Select| named(&select.table, &health.table);
-        let selects = selects.as_ref().map(|all| all.iter().filter(is_of_it).cloned().collect());
-        let io = io.tables.iter().find(|table| named(&table.table, &health.table)).cloned();
+        let selects = selects.as_ref().map(|all| all.iter().filter(|one| one.is_of(&health.table)).cloned().collect());
+        let io = io.tables.iter().find(|table| is_name_of(&table.table, &health.table)).cloned();
         let mean_row_bytes = row_sizes.get(&name).copied();
         let table = Table { health, definition, replicas, mean_row_bytes, io, selects };
         nodes.entry(name.0).or_default().tables.push(table);
@@ -227,11 +226,6 @@ fn row_sizes(engine: &Engine) -> Result<BTreeMap<(String, String), i64>, Error> 
     let size = rows.integers_or_null("mean_row_bytes")?;
     let named = |row: usize| (node[row].clone(), format!("{}.{}", keyspace[row], table[row]));
     Ok((0..rows.rows()).filter_map(|row| Some((named(row), size[row]?))).collect())
-}
-
-/// Whether a statement that names a table, perhaps without its keyspace, is about this one.
-fn named(name: &str, table: &str) -> bool {
-    table == name || (!name.contains('.') && table.rsplit_once('.').is_some_and(|(_, last)| last == name))
 }
 
 fn settings(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Error> {

@@ -9,12 +9,11 @@ use helenus_cassandra::journal::Journal;
 use helenus_cassandra::target::{self, Which};
 use helenus_explain::{CompareOptions, Comparison, MeasuredRun, Select, judge_reads, selects};
 use helenus_lab::shadow::{
-    AS_IT_IS, Candidate, Cleaner, Entry, Options, Outcome, Progress, ROWS, Replayed, TableName, Try,
-    Variant,
+    AS_IT_IS, Candidate, Cleaner, Entry, Options, Outcome, Progress, ROWS, Replayed, TableName, Try, Variant,
 };
 use serde_json::json;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -89,18 +88,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let table = table_name(table)?;
     let candidates = arguments.candidates()?;
     let replayed = match &arguments.replay {
-        Some(recording) => selects(&opened(std::slice::from_ref(recording))?, &table.keyspace, &table.table)?,
+        Some(recording) => replayed(recording, &table)?,
         None => Vec::new(),
     };
-    let replayed: Vec<Replayed> =
-        replayed.into_iter().map(|Select { statement, count }| Replayed { statement, count }).collect();
-    if arguments.replay.is_some() && replayed.is_empty() {
-        bail!(
-            "the recording has no SELECT of {}.{}: record with `helenus record --wire on`, or leave --replay out",
-            table.keyspace,
-            table.table
-        );
-    }
     let options = Options {
         heap: arguments.heap.clone(),
         settings: arguments.settings.clone(),
@@ -144,6 +134,23 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         print(&mut anstream::stdout().lock(), &outcome, &comparison, !options.replayed.is_empty())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The statements of a recording that read the table.
+fn replayed(recording: &Path, table: &TableName) -> Result<Vec<Replayed>> {
+    let name = format!("{}.{}", table.keyspace, table.table);
+    let all = selects(&opened(&[recording])?)?.unwrap_or_default();
+    let of_table: Vec<Replayed> = all
+        .into_iter()
+        .filter(|select| select.is_of(&name))
+        .map(|Select { statement, requests, .. }| Replayed { statement, count: requests.unsigned_abs() })
+        .collect();
+    ensure!(
+        !of_table.is_empty(),
+        "the recording has no SELECT of {name}: record a load of helenus, or with `helenus record --wire on`, or leave \
+         --replay out"
+    );
+    Ok(of_table)
 }
 
 fn show(steps: &mut terminal::Steps, progress: Progress) {
