@@ -6,7 +6,7 @@ SELECT
   count(CASE WHEN answer = 'rows' THEN 1 END) AS answered_with_rows,
   sum(request_bytes) AS request_bytes,
   sum(response_bytes) AS response_bytes,
-  median(duration_ns) / 1e6 AS p50_ms,
+  approx_percentile_cont(duration_ns, 0.5) / 1e6 AS p50_ms,
   max(duration_ns) / 1e6 AS max_ms
 FROM wire
 WHERE opcode IN ('QUERY', 'EXECUTE', 'BATCH')
