@@ -83,11 +83,11 @@ pub enum Before {
     Compactions,
 }
 
-/// A closed loop before the phases that finds the peak of this machine, so that rates can be shares of it: the throughput
-/// in its last third.
+/// A closed loop before the phases that finds the peak of this machine, so that rates can be shares of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Calibrate {
     pub in_flight: u32,
+    /// It ends before, when it does not get faster any more.
     pub lasts: Duration,
 }
 

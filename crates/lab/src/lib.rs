@@ -8,6 +8,7 @@ mod experiment;
 mod guests;
 mod hold;
 mod link;
+mod peak;
 mod placement;
 mod probes;
 mod restore;

@@ -1,6 +1,7 @@
 //! What all steps of a run work with: the recording, whoever listens, and the load itself.
 
 use crate::link::link;
+use crate::peak::Peak;
 use crate::{Before, Error, Part, Progress, Run, restore};
 use helenus_cassandra::Cancel;
 use helenus_load::{Phase, Plan, Until, Workload};
@@ -92,20 +93,22 @@ impl<'s> Stage<'s> {
         Ok(summary?)
     }
 
-    /// The peak that the experiment wants to know, found by a closed loop.
+    /// The peak that the experiment wants to know: of a closed loop, stretch by stretch, once it does not get faster any more. A
+    /// JVM that has just started does a small part of what it will do in a minute.
     pub fn calibrate(&mut self, nodes: &[SocketAddr], workload: &Workload) -> Result<Option<f64>, Error> {
         let Some(calibrate) = self.run.experiment.calibrate else { return Ok(None) };
-        // A JVM that has just started is slow at first; the peak is that of the end.
-        let last = calibrate.lasts / 3;
-        let closed = |lasts| Phase::in_flight(calibrate.in_flight, Until::Elapsed(lasts)).unmeasured();
-        let phases = vec![closed(calibrate.lasts - last).named("heat up"), closed(last).named("calibrate")];
-        let summary = self.load(plan(workload, phases, nodes))?;
-        let peak_per_s = summary.phases.last().map_or(0.0, |phase| phase.throughput_per_s);
-        if peak_per_s < 1.0 && !self.cancel.is_cancelled() {
-            let first = summary.errors.first().map_or("no answer came", |error| &error.first_message);
-            return Err(Error::NoPeak(first.to_string()));
+        let mut peak = Peak::within(calibrate.lasts);
+        while !peak.is_found() && !self.cancel.is_cancelled() {
+            let phase = Phase::in_flight(calibrate.in_flight, Until::Elapsed(peak.stretch));
+            let summary = self.load(plan(workload, vec![phase.unmeasured().named("calibrate")], nodes))?;
+            let rate_per_s = summary.phases.last().map_or(0.0, |phase| phase.throughput_per_s);
+            if rate_per_s < 1.0 && !self.cancel.is_cancelled() {
+                let first = summary.errors.first().map_or("no answer came", |error| &error.first_message);
+                return Err(Error::NoPeak(first.to_string()));
+            }
+            peak.push(rate_per_s);
         }
-        Ok(Some(peak_per_s))
+        Ok(Some(peak.per_s()))
     }
 
     /// Runs the parts of an experiment; those that were begun, when it is cancelled.
