@@ -16,7 +16,11 @@ final class Workers {
   private final Queueing queueing;
   private final Worker[] workers;
 
-  /** Whether one of them looks on without sleeping; who gives a task then needs to wake nobody. */
+  /**
+   * Whether one of them looks on without sleeping, or is on its way to. Who gives a task then needs
+   * to wake nobody: that one wakes the next, if more is in line than it has taken. So however many
+   * tasks come at once, threads are woken one after the other, and only while there is work.
+   */
   private final AtomicBoolean watched = new AtomicBoolean();
 
   private volatile boolean closed;
@@ -47,19 +51,41 @@ final class Workers {
       workers[meant].wake();
       return true;
     }
-    if (!watched.get()) {
-      wakeOne();
-    }
+    haveWatched();
     return true;
   }
 
-  /** The first that sleeps: who has just worked has warm caches, and the last ones sleep on. */
-  private void wakeOne() {
-    for (Worker worker : workers) {
-      if (worker.wake()) {
+  /** Has one of those that sleep look on, unless one does. */
+  private void haveWatched() {
+    do {
+      if (watched.get() || !watched.compareAndSet(false, true) || wakeOne()) {
         return;
       }
+      watched.set(false);
+      // Who gave a task meanwhile took it that one looks on, and a worker may have gone to sleep.
+    } while (!queueing.isEmpty() && someSleep());
+  }
+
+  private boolean someSleep() {
+    for (Worker worker : workers) {
+      if (worker.sleeps.get()) {
+        return true;
+      }
     }
+    return false;
+  }
+
+  /**
+   * The first that sleeps: who has just worked has warm caches, and the last ones sleep on. False
+   * where none sleeps.
+   */
+  private boolean wakeOne() {
+    for (Worker worker : workers) {
+      if (worker.wake()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   void close() {
@@ -139,20 +165,17 @@ final class Workers {
           runTaken(count);
         } else if (last) {
           return;
-        } else if (!watch()) {
+        } else if (!queueing.isShared() || !watched.compareAndSet(false, true) || !watch()) {
           sleep();
         }
       }
     }
 
     /**
-     * Looks on for a while, if nobody else does: a task that comes by itself is taken without the
-     * time that it takes to wake a thread. Whether there was one, which has been run.
+     * Looks on for a while, as the only one: a task that comes by itself is taken without the time
+     * that it takes to wake a thread. Whether there was one, which has been run.
      */
     private boolean watch() {
-      if (!queueing.isShared() || !watched.compareAndSet(false, true)) {
-        return false;
-      }
       long endNs = System.nanoTime() + WATCH_NS;
       int count;
       do {
@@ -169,7 +192,7 @@ final class Workers {
         return false;
       }
       if (!queueing.isEmpty()) {
-        wakeOne();
+        haveWatched();
       }
       runTaken(count);
       return true;
@@ -180,14 +203,20 @@ final class Workers {
       // Who put a task in line before this has not seen it sleep.
       int count = queueing.take(number, taken);
       if (count > 0) {
-        sleeps.set(false);
+        boolean woken = !sleeps.compareAndSet(true, false);
+        if (woken && queueing.isShared()) {
+          watched.set(false);
+        }
         runAlone(count);
         return;
       }
       while (sleeps.get() && !closed) {
         LockSupport.park(Workers.this);
       }
-      sleeps.set(false);
+      // Who woke it has it look on.
+      if (!sleeps.compareAndSet(true, false) && queueing.isShared()) {
+        watch();
+      }
     }
 
     private void runTaken(int count) {

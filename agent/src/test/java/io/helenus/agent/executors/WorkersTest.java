@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -73,6 +74,51 @@ class WorkersTest {
       assertEquals(1, runs.get(i), "task " + i);
     }
     assertTrue(all.stream().mapToLong(Workers::ran).sum() > 0);
+  }
+
+  /** Workers fall asleep and are woken all the time, and nobody comes to their help. */
+  @ParameterizedTest
+  @MethodSource("queueings")
+  void noTaskWaitsForAWorkerThatSleeps(Supplier<Queueing> queueing) throws Exception {
+    Workers workers = workers(queueing.get());
+    List<Thread> givers = new ArrayList<>();
+    AtomicIntegerArray inVain = new AtomicIntegerArray(GIVERS);
+    for (int giver = 0; giver < GIVERS; giver++) {
+      int number = giver;
+      Thread thread =
+          new Thread(
+              () -> {
+                Semaphore done = new Semaphore(0);
+                for (int i = 0; i < TASKS / 10; i++) {
+                  int together = 1 + i % 3;
+                  for (int task = 0; task < together; task++) {
+                    workers.offer(done::release);
+                  }
+                  if (!tryAcquire(done, together)) {
+                    inVain.incrementAndGet(number);
+                    return;
+                  }
+                }
+              });
+      givers.add(thread);
+      thread.start();
+    }
+    for (Thread giver : givers) {
+      giver.join();
+    }
+    for (int giver = 0; giver < GIVERS; giver++) {
+      assertEquals(0, inVain.get(giver));
+    }
+    workers.close();
+    assertTrue(workers.awaitEnd(10_000));
+  }
+
+  private static boolean tryAcquire(Semaphore done, int count) {
+    try {
+      return done.tryAcquire(count, 10, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      return false;
+    }
   }
 
   private Workers workers(Queueing queueing) {
