@@ -97,6 +97,13 @@ impl Experiment {
         Experiment::parse(&path.display().to_string(), &text)
     }
 
+    /// Whether code is woven into its nodes while they run.
+    pub(crate) fn weaves(&self) -> bool {
+        let variants = self.variants.iter().flat_map(|variants| &variants.list);
+        !self.observe.probes.is_empty()
+            || variants.into_iter().any(|variant| !variant.valves.is_empty() || !variant.executors.is_empty())
+    }
+
     /// Reads the text of an experiment; `file` is how errors name it. The phases are checked as well.
     pub fn parse(file: &str, text: &str) -> Result<Experiment, Error> {
         let document = Document::parse(file, text)?;

@@ -2,6 +2,7 @@
 
 mod access;
 mod advise;
+mod agent;
 mod compare;
 mod comparison;
 mod completions;
@@ -94,6 +95,7 @@ enum Command {
     Unpin(unpin::Arguments),
     Lab(lab::Arguments),
     Compare(compare::Arguments),
+    Agent(agent::Arguments),
     Doctor(doctor::Arguments),
     Completions(completions::Arguments),
 }
@@ -130,6 +132,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Unpin(arguments) => unpin::run(&arguments),
         Command::Lab(arguments) => lab::run(arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Agent(arguments) => agent::run(&arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
     }

@@ -22,6 +22,9 @@ import java.util.jar.JarFile;
 public final class Entry extends ClassLoader implements AutoCloseable {
   private static final String AGENT = "io.helenus.agent.core.Agent";
 
+  /** The options with which nothing is started. */
+  private static final String READY = "ready";
+
   private final JarFile jar;
 
   private Entry(File jar) throws IOException {
@@ -29,9 +32,16 @@ public final class Entry extends ClassLoader implements AutoCloseable {
     this.jar = new JarFile(jar, false, JarFile.OPEN_READ, Runtime.version());
   }
 
-  /** Called by the JVM for {@code -javaagent:helenus-agent.jar=OPTIONS}. */
+  /**
+   * Called by the JVM for {@code -javaagent:helenus-agent.jar=OPTIONS}. With {@value #READY} it was
+   * enough that the JVM loaded a jar whose manifest says that it transforms classes: from its start
+   * on it keeps account of which compiled code depends on which class, and when a class is woven
+   * later it throws no more away than it has to.
+   */
   public static void premain(String options, Instrumentation instrumentation) {
-    start(options, instrumentation);
+    if (!READY.equals(options)) {
+      start(options, instrumentation);
+    }
   }
 
   /** Called by the JVM when the jar is attached to a running server. */

@@ -21,11 +21,17 @@ import java.util.function.Consumer;
  * is as its file has it.
  */
 public final class Weaving implements ClassFileTransformer {
+  private static final String DROPS_CODE =
+      "this JVM was started without an agent that may change classes: unless one has done so since,"
+          + " it throws all of its compiled code away at this first change, and a busy node is slow"
+          + " for a minute or more; started with -javaagent:helenus-agent.jar=ready it is not";
+
   private final Instrumentation instrumentation;
   private final Reach reach;
   private final Consumer<String> log;
   private final Map<Integer, Point> points = new LinkedHashMap<>();
   private boolean transforming;
+  private boolean isAccountKept = Account.isKept();
 
   /** By the internal name of the class, then the method's name and descriptor. */
   private volatile Map<String, Map<String, List<Weaver.Crossing>>> crossings = Map.of();
@@ -95,6 +101,10 @@ public final class Weaving implements ClassFileTransformer {
     }
     try {
       if (!loaded.isEmpty()) {
+        if (!isAccountKept) {
+          isAccountKept = true;
+          log.accept(DROPS_CODE);
+        }
         instrumentation.retransformClasses(loaded.toArray(new Class<?>[0]));
       }
     } catch (java.lang.instrument.UnmodifiableClassException e) {

@@ -1,0 +1,32 @@
+use crate::assets::AGENT_JAR;
+use crate::terminal;
+use anyhow::{Context, Result};
+use clap::Args;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Write the agent's jar, for a node to be started with
+///
+/// No command needs it: the agent goes into a running node by itself. But a JVM that was started without an agent that may
+/// change classes throws all of its compiled code away when the first valve, probe or executor is set in it, and is slow until it
+/// is compiled anew. Started with the jar and `=ready` it is not; nothing else comes of it.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus agent -o /opt/helenus-agent.jar
+  # cassandra-env.sh
+  JVM_OPTS=\"$JVM_OPTS -javaagent:/opt/helenus-agent.jar=ready\"")]
+pub struct Arguments {
+    /// The new file
+    #[arg(short, long, value_name = "FILE", default_value = "helenus-agent.jar")]
+    output: PathBuf,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let path = &arguments.output;
+    let write = || OpenOptions::new().write(true).create_new(true).open(path)?.write_all(AGENT_JAR);
+    write().with_context(|| format!("cannot write {}; give a new file with -o", path.display()))?;
+    terminal::done(format_args!("{}; start a node with -javaagent:{0}=ready", path.display()));
+    Ok(ExitCode::SUCCESS)
+}
