@@ -92,8 +92,7 @@ impl<T: Journaled> Journal<T> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         // Beside it under a name that is not read; what a killed process leaves of it is taken with the entry.
         let mut file = tempfile::Builder::new().prefix(&unfinished(entry)).tempfile_in(&self.folder)?;
-        serde_json::to_writer_pretty(&mut file, &Written { format: FORMAT, entry })?;
-        file.flush()?;
+        file.write_all(&serde_json::to_vec_pretty(&Written { format: FORMAT, entry })?)?;
         file.as_file().sync_all()?;
         persist(file, &self.path(entry))?;
         self.sync()
