@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 /// Between two looks for new threads. One that was made right after a look waits for so long, and for a CPU: within 100 ms
 /// it has its own. Waking up is what a look costs most, so that there are no more of them than that needs.
-const EVERY: Duration = Duration::from_millis(75);
+const EVERY: Duration = Duration::from_millis(90);
 /// Looks between two at whether somebody wants it ended, or the process has.
-const LOOKS_PER_WISH: u64 = looks(250);
+const LOOKS_PER_WISH: u64 = looks(500);
 /// Looks between two at all threads: to see which have ended, and which were missed.
 const LOOKS_PER_ALL: u64 = looks(10_000);
 /// Looks between two at the names of all threads.
