@@ -13,6 +13,29 @@ const PARTITIONS: usize = 100;
 const ROWS: usize = 20;
 const ROUNDS: usize = 8;
 
+const READS: &str = r#"
+description = "Reads of partitions and of rows, and one that no row of the table has the values for"
+[parameters.shop]
+kind = "key"
+population = 100
+[parameters.day]
+kind = "key"
+population = 7
+[parameters.row]
+kind = "key"
+population = 20
+[parameters.after]
+kind = "key"
+population = 100
+[operations.partition]
+cql = "SELECT row, value FROM churn.events WHERE shop = :shop AND day = :day"
+weight = 3
+[operations.row]
+cql = "SELECT value FROM churn.events WHERE shop = :shop AND day = :day AND row = :row"
+[operations.page]
+cql = "SELECT shop FROM churn.events WHERE token(shop, day) > :after LIMIT 1"
+"#;
+
 /// A node with a table whose rows were written and deleted again and again, each round in an SSTable of its own.
 struct Churned {
     place: Place,
@@ -113,6 +136,15 @@ impl Churned {
         paths.filter_map(|path| serde_json::from_slice(&std::fs::read(path).ok()?).ok()).collect()
     }
 
+    /// Nodes take their time to start on a busy machine.
+    fn wait_for_step(&self, step: &str) {
+        let until = Instant::now() + Duration::from_secs(180);
+        while !self.journal().iter().any(|entry| entry["step"] == step) {
+            assert!(Instant::now() < until, "waited in vain for {step}");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// No snapshot, no folder, no node, no logs and no entry of a try.
     fn nothing_is_left(&self) {
         let names = |folder: &Path| -> Vec<String> {
@@ -164,6 +196,25 @@ fn a_try_shows_what_a_change_is_worth_and_leaves_the_node_alone() {
     assert!(outcome["remarks"].to_string().contains("index"), "{outcome}");
 
     what_is_wrong_is_refused(&churned);
+    // Half of the tokens have about half of the table, and what reads it is what read it while it was recorded.
+    std::fs::write(churned.place.path("reads.toml"), READS).unwrap();
+    churned.place.well(&format!("load reads.toml --node {} --rate 200 --for 2s -o reads.helenus", churned.node));
+    let half = churned.place.json(&churned.try_it("--gc-grace 1s --sample 50% --replay reads.helenus --blocks 1"));
+    churned.nothing_is_left();
+    assert!(churned.files() == files);
+    let sampled = half["outcome"]["sampled"].as_f64().unwrap();
+    assert!((0.25..0.75).contains(&sampled), "{sampled}");
+    let now = &half["outcome"]["variants"][0];
+    // Each SSTable of a round has its part; one that a flush cut off may have none.
+    let parts = now["sstables"].as_u64().unwrap();
+    assert!((ROUNDS as u64..=sstables as u64).contains(&parts), "{parts} of {sstables}");
+    let partitions = half["outcome"]["reads"]["partitions"].as_u64().unwrap() as f64 / PARTITIONS as f64;
+    assert!((0.25..0.75).contains(&partitions), "{partitions}");
+    let replayed = half["outcome"]["reads"]["statements"].as_array().unwrap();
+    let texts: Vec<&str> = replayed.iter().map(|statement| statement["text"].as_str().unwrap()).collect();
+    assert!(texts.len() == 2 && texts.iter().all(|text| text.contains(r#"FROM "churn"."events" WHERE"#)), "{texts:?}");
+    let left_out = half["outcome"]["reads"]["left_out"].to_string();
+    assert!(left_out.contains("no value for") && left_out.contains("token(shop, day) > :after"), "{left_out}");
 }
 
 fn what_is_wrong_is_refused(churned: &Churned) {
@@ -178,10 +229,11 @@ fn what_is_wrong_is_refused(churned: &Churned) {
 
 #[test]
 fn wherever_it_is_killed_the_rest_is_cleaned_up() {
-    let churned = Churned::new();
+    let mut churned = Churned::new();
     let files = churned.files();
-    for step in ["begin", "snapshot", "link", "clear", "start", "load", "settle", "read"] {
-        let running = churned.place.start(&churned.try_it(&format!("--compaction {LEVELED}")));
+    for step in ["begin", "snapshot", "link", "clear", "start", "load", "cut", "settle", "read"] {
+        let sample = if step == "cut" { "--sample 50%" } else { "" };
+        let running = churned.place.start(&churned.try_it(&format!("--compaction {LEVELED} {sample}")));
         let until = Instant::now() + Duration::from_secs(120);
         while !churned.journal().iter().any(|entry| entry["step"] == step) {
             // The first steps take milliseconds, and one that was not seen is killed in the next.
@@ -204,4 +256,32 @@ fn wherever_it_is_killed_the_rest_is_cleaned_up() {
         churned.nothing_is_left();
         assert!(churned.files() == files, "killed at {step}");
     }
+    // Of one that still runs nothing is cleaned up, and it says that the table has become another meanwhile.
+    let running = churned.place.start(&churned.try_it("--gc-grace 1s --blocks 1"));
+    churned.wait_for_step("settle");
+    churned.cql.query("ALTER TABLE churn.events WITH comment = 'altered'").unwrap();
+    assert_eq!(churned.place.json("try --clean --json"), json!([]));
+    let said = running.end();
+    assert!(said.status.success(), "{}", said.err);
+    assert!(said.out.contains("was changed") && said.out.contains("since the snapshot"), "{}", said.out);
+    churned.nothing_is_left();
+    let running = churned.place.start(&churned.try_it("--gc-grace 1s"));
+    churned.wait_for_step("start");
+    running.signal(libc::SIGINT);
+    let said = running.end();
+    assert!(said.status.code() == Some(2) && said.err.contains("cut short"), "{}", said.err);
+    churned.nothing_is_left();
+    // The snapshot of a node that has ended is found without it.
+    let running = churned.place.start(&churned.try_it("--gc-grace 1s"));
+    churned.wait_for_step("start");
+    running.signal(libc::SIGKILL);
+    running.end();
+    let snapshot = format!("helenus-try-{}", churned.journal()[0]["id"].as_str().unwrap());
+    let snapshot = churned.folder().join("snapshots").join(snapshot);
+    std::fs::create_dir_all(&snapshot).unwrap();
+    std::fs::write(snapshot.join("schema.cql"), "").unwrap();
+    churned.place.well("down churned");
+    churned.place.well("try --clean");
+    assert!(!snapshot.exists() && churned.journal().is_empty());
+    assert_eq!(churned.place.json("ps --json"), json!([]));
 }

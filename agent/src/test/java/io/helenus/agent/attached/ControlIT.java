@@ -79,8 +79,23 @@ class ControlIT {
 
   @ParameterizedTest
   @MethodSource("jdks")
-  void aHundredTimesUnderLoadWithoutAFailedRequest(Jdk jdk, @TempDir Path folder) throws Exception {
+  void aJvmThatIsNotReadySaysOnceWhatTheFirstChangeCosts(Jdk jdk) throws Exception {
     try (Target target = new Target(jdk);
+        FakeRecorder recorder = new FakeRecorder()) {
+      target.attach(recorder.options());
+      FakeRecorder.Session session = recorder.accept();
+      ok(session.command(ADD));
+      ok(session.command("{'do':'probes.start','at':['" + WORK + ".step']}"));
+      assertEquals(1, session.log().size());
+      assertTrue(session.log().get(0).contains("throws all of its compiled code away"));
+      assertEquals("detached", session.detach());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("jdks")
+  void aHundredTimesUnderLoadWithoutAFailedRequest(Jdk jdk, @TempDir Path folder) throws Exception {
+    try (Target target = new Target(jdk, "-javaagent:" + Target.JAR + "=ready");
         FakeRecorder recorder = new FakeRecorder()) {
       target.ask("work");
       List<String> bytes = bytes(target, folder);
