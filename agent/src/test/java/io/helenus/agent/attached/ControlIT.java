@@ -82,6 +82,7 @@ class ControlIT {
   void aJvmThatIsNotReadySaysOnceWhatTheFirstChangeCosts(Jdk jdk) throws Exception {
     try (Target target = new Target(jdk);
         FakeRecorder recorder = new FakeRecorder()) {
+      target.ask("work");
       target.attach(recorder.options());
       FakeRecorder.Session session = recorder.accept();
       ok(session.command(ADD));
