@@ -52,6 +52,16 @@ pub(super) fn open_at(folder: RawFd, name: &str, flags: libc::c_int, mode: libc:
     }
 }
 
+/// renameat(2) within a folder; what has the new name is replaced.
+pub(super) fn rename_at(folder: &OwnedFd, from: &str, to: &str) -> io::Result<()> {
+    let (from, to) = (CString::new(from)?, CString::new(to)?);
+    // SAFETY: both are NUL-terminated and outlive the call.
+    match unsafe { libc::renameat(folder.as_raw_fd(), from.as_ptr(), folder.as_raw_fd(), to.as_ptr()) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// unlinkat(2).
 pub(super) fn unlink_at(folder: &OwnedFd, name: &str) -> io::Result<()> {
     let name = CString::new(name)?;

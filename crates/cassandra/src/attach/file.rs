@@ -5,9 +5,13 @@ use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Error;
-use super::channel::{Channel, open_at, stat_at, unlink_at};
+use super::channel::{Channel, open_at, rename_at, unlink_at};
+
+/// Tells apart the files that this process writes at once.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// A file that goes when this is dropped.
 #[derive(Debug)]
@@ -42,14 +46,17 @@ pub(super) fn write<'a>(channel: &'a Channel<'_>, what: &str, bytes: &[u8]) -> R
         action: format!("write the {stem} to /tmp/{name} for JVM {}", channel.target.pid),
         source,
     };
-    // What stands under this name was left by a client that was killed; or it is another user's,
-    // and then the sticky /tmp does not let it be removed and the error says so.
-    if stat_at(folder, &name).is_ok() {
-        unlink_at(folder, &name).map_err(failed)?;
-    }
-    let file = create(folder, &name).map_err(failed)?;
-    let written = LoadedFile { folder, name: name.clone() };
+    // Whole under its name or not at all: another helenus may be attaching to the JVM as well.
+    let own = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let mut written = LoadedFile { folder, name: format!("{name}.{}-{own}", std::process::id()) };
+    // One of this name was left by one that was killed.
+    let _ = unlink_at(folder, &written.name);
+    let file = create(folder, &written.name).map_err(failed)?;
     File::from(file).write_all(bytes).map_err(failed)?;
+    // What stands under this name is the other one's, or was left by one that was killed; or it is another user's, and then the
+    // sticky /tmp does not let it be replaced and the error says so.
+    rename_at(folder, &written.name, &name).map_err(failed)?;
+    written.name = name;
     Ok(written)
 }
 

@@ -23,6 +23,8 @@ use channel::Channel;
 /// How long the JVM may take to open its socket. A long safepoint or a swapped-out process takes
 /// seconds.
 const OPEN_BOUND: Duration = Duration::from_secs(15);
+/// How often an agent's jar is offered.
+const LOADS: usize = 5;
 /// How long a command may take to answer; loading an agent runs its `agentmain`.
 const ANSWER_BOUND: Duration = Duration::from_secs(60);
 
@@ -108,13 +110,24 @@ pub fn jcmd(target: &Target, command: &str) -> Result<String, Error> {
 pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Error> {
     check(target)?;
     on_behalf_of(target, |channel| {
-        let file = file::write(channel, "agent.jar", jar)?;
-        let path = file.path_in_target();
-        let argument = format!("{path}={options},jar={path}");
-        let reply = channel.execute("load", &["instrument", "false", &argument]);
-        // Removed whatever came of it.
-        drop(file);
-        reply::agent_result(&reply?.text).map_err(|message| Error::AgentFailed { pid: target.pid, message })
+        let load = || {
+            let file = file::write(channel, "agent.jar", jar)?;
+            let path = file.path_in_target();
+            let argument = format!("{path}={options},jar={path}");
+            let reply = channel.execute("load", &["instrument", "false", &argument]);
+            // Removed whatever came of it.
+            drop(file);
+            Ok(reply::agent_result(&reply?.text))
+        };
+        let mut loaded = load()?;
+        for _ in 1..LOADS {
+            // Another helenus that attaches to the JVM at the same time has removed its own file, which has the same name.
+            if !matches!(&loaded, Err(message) if message == reply::NO_JAR) {
+                break;
+            }
+            loaded = load()?;
+        }
+        loaded.map_err(|message| Error::AgentFailed { pid: target.pid, message })
     })
 }
 
