@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Measurements on two CPUs can't share them with one another.
@@ -96,21 +96,43 @@ impl Drop for Place {
 /// A helenus that runs.
 pub struct Running {
     child: Child,
-    out: std::thread::JoinHandle<String>,
-    err: std::thread::JoinHandle<String>,
+    out: Saying,
+    err: Saying,
+}
+
+/// What a process writes, as it comes.
+struct Saying {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: std::thread::JoinHandle<()>,
+}
+
+impl Saying {
+    fn of(mut from: impl Read + Send + 'static) -> Saying {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let read = Arc::clone(&bytes);
+        let reader = std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(count @ 1..) = from.read(&mut chunk) {
+                read.lock().unwrap().extend_from_slice(&chunk[..count]);
+            }
+        });
+        Saying { bytes, reader }
+    }
+
+    fn until_now(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+
+    fn whole(self) -> String {
+        self.reader.join().unwrap();
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
 }
 
 impl Running {
     fn start(mut command: Command) -> Running {
-        fn read(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<String> {
-            std::thread::spawn(move || {
-                let mut bytes = Vec::new();
-                from.read_to_end(&mut bytes).unwrap();
-                String::from_utf8_lossy(&bytes).into_owned()
-            })
-        }
         let mut child = command.spawn().unwrap();
-        let (out, err) = (read(child.stdout.take().unwrap()), read(child.stderr.take().unwrap()));
+        let (out, err) = (Saying::of(child.stdout.take().unwrap()), Saying::of(child.stderr.take().unwrap()));
         Running { child, out, err }
     }
 
@@ -124,7 +146,12 @@ impl Running {
 
     pub fn end(mut self) -> Said {
         let status = self.child.wait().unwrap();
-        Said { status, out: self.out.join().unwrap(), err: self.err.join().unwrap() }
+        Said { status, out: self.out.whole(), err: self.err.whole() }
+    }
+
+    /// Whether it has written this to its standard error.
+    pub fn has_said(&self, text: &str) -> bool {
+        self.err.until_now().contains(text)
     }
 }
 
