@@ -24,7 +24,7 @@ public final class Weaving implements ClassFileTransformer {
   private static final String DROPS_CODE =
       "this JVM was started without an agent that may change classes: unless one has done so since,"
           + " it throws all of its compiled code away at this first change, and a busy node is slow"
-          + " for a minute or more; started with -javaagent:helenus-agent.jar=ready it is not";
+          + " for a minute or more; with -javaagent:helenus-agent.jar=ready it is for some seconds";
 
   private final Instrumentation instrumentation;
   private final Reach reach;
