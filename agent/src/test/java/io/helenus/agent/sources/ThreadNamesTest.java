@@ -89,9 +89,17 @@ class ThreadNamesTest {
 
   @Test
   void theNamesOfThisJvmAreRead() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch end = new CountDownLatch(1);
-    Thread thread = new Thread(() -> await(end), "a-name-that-is-longer-than-the-kernel-keeps");
+    Runnable work =
+        () -> {
+          begun.countDown();
+          await(end);
+        };
+    Thread thread = new Thread(work, "a-name-that-is-longer-than-the-kernel-keeps");
     thread.start();
+    // A thread tells the kernel its name itself, before it runs what it is for.
+    await(begun);
     names.read();
     assertTrue(sent().containsValue(thread.getName()));
     end.countDown();
