@@ -5,7 +5,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import javax.management.ObjectName;
 
 /**
  * Source {@code client_requests}: how many requests the coordinator ended since the last reading,
@@ -57,7 +56,7 @@ public final class ClientRequests extends Sample {
             });
   }
 
-  private void read(String kind, Map<String, ObjectName> beans) {
+  private void read(String kind, Map<String, Metric> beans) {
     long now = System.nanoTime();
     Long count = metrics.readLong(beans.get("Latency"), "Count");
     Long totalMicros = metrics.readLong(beans.get("TotalLatency"), "Count");

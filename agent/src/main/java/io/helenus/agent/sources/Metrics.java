@@ -2,7 +2,6 @@ package io.helenus.agent.sources;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -20,7 +19,7 @@ import javax.management.ObjectName;
  *
  * <p>Finding them goes through every MBean of the server, of which a node with 1,000 tables has
  * 100,000 and more: so it is done when their number has changed (a table was made or dropped), when
- * one that was known is gone, and now and then.
+ * one that was known is gone or has been replaced, and now and then.
  */
 final class Metrics {
   private static final long REFRESH_NS = TimeUnit.MINUTES.toNanos(5);
@@ -29,11 +28,7 @@ final class Metrics {
   private final ObjectName pattern;
   private final Set<String> wanted;
   private final Function<ObjectName, String> groupOf;
-  private Map<String, Map<String, ObjectName>> groups = Map.of();
-
-  /** What the registry calls them. */
-  private Map<ObjectName, String> names = Map.of();
-
+  private Map<String, Map<String, Metric>> groups = Map.of();
   private Registry registry;
   private int count = -1;
   private boolean isStale;
@@ -55,7 +50,7 @@ final class Metrics {
   }
 
   /** By group and metric. */
-  Map<String, Map<String, ObjectName>> groups() {
+  Map<String, Map<String, Metric>> groups() {
     try {
       return found();
     } catch (IOException e) {
@@ -63,44 +58,45 @@ final class Metrics {
     }
   }
 
-  private Map<String, Map<String, ObjectName>> found() throws IOException {
+  private Map<String, Map<String, Metric>> found() throws IOException {
     long now = System.nanoTime();
     int countNow = server.getMBeanCount();
-    if (countNow != count || isStale || now - refreshed > REFRESH_NS) {
+    if (countNow != count || isStale || now - refreshed > REFRESH_NS || isReplaced()) {
       isStale = false;
       count = countNow;
       refreshed = now;
-      Map<String, Map<String, ObjectName>> found = new LinkedHashMap<>();
-      Map<ObjectName, String> named = new HashMap<>();
+      Map<String, Map<String, Metric>> found = new LinkedHashMap<>();
       if (registry == null) {
         registry = Registry.find();
       }
       for (ObjectName bean : server.queryNames(pattern, null)) {
-        String metric = bean.getKeyProperty("name");
-        if (wanted.contains(metric)) {
+        String name = bean.getKeyProperty("name");
+        if (wanted.contains(name)) {
           found
               .computeIfAbsent(groupOf.apply(bean), group -> new LinkedHashMap<>())
-              .put(metric, bean);
-          named.put(bean, Registry.name(bean));
+              .put(name, new Metric(bean, registry));
         }
       }
       groups = found;
-      names = named;
     }
     return groups;
   }
 
-  /** An attribute as a number; null if the MBean is missing, or gone, or gives no number. */
-  Number read(ObjectName bean, String attribute) {
-    if (bean == null) {
+  /**
+   * Whether a table was dropped and made anew: all its metrics are others then, of the same names.
+   */
+  private boolean isReplaced() {
+    return groups.values().stream()
+        .anyMatch(group -> group.values().iterator().next().isReplaced());
+  }
+
+  /** An attribute as a number; null if the metric is missing, or gone, or gives no number. */
+  private Number read(Metric metric, String attribute) {
+    if (metric == null) {
       return null;
     }
     try {
-      String name = registry == null ? null : names.get(bean);
-      Object value = name == null ? null : registry.read(name, attribute);
-      if (value == null) {
-        value = server.getAttribute(bean, attribute);
-      }
+      Object value = metric.read(server, attribute);
       return value instanceof Number ? (Number) value : null;
     } catch (InstanceNotFoundException e) {
       // A table that was dropped; the next look finds it gone.
@@ -113,13 +109,13 @@ final class Metrics {
     }
   }
 
-  Long readLong(ObjectName bean, String attribute) {
-    Number value = read(bean, attribute);
+  Long readLong(Metric metric, String attribute) {
+    Number value = read(metric, attribute);
     return value == null ? null : value.longValue();
   }
 
-  Double readDouble(ObjectName bean, String attribute) {
-    Number value = read(bean, attribute);
+  Double readDouble(Metric metric, String attribute) {
+    Number value = read(metric, attribute);
     // Not a number is what a histogram of nothing gives.
     return value == null || Double.isNaN(value.doubleValue()) ? null : value.doubleValue();
   }

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import javax.management.ObjectName;
 
 /**
  * Source {@code node_metrics}: figures of the node as a whole that its advice rests on, read every
@@ -27,7 +26,7 @@ public final class NodeMetrics extends Sample {
     final Set<String> scopes;
     final Map<String, List<String>> attributes;
     final Metrics metrics;
-    Map<String, Map<String, ObjectName>> found = Map.of();
+    Map<String, Map<String, Metric>> found = Map.of();
 
     /**
      * @param scopes those that are wanted; none for all
@@ -118,7 +117,7 @@ public final class NodeMetrics extends Sample {
         });
   }
 
-  private void read(Family family, String scope, String metric, ObjectName bean) {
+  private void read(Family family, String scope, String metric, Metric bean) {
     for (String attribute : family.attributes.get(metric)) {
       long now = System.nanoTime();
       Long value = family.metrics.readLong(bean, attribute);

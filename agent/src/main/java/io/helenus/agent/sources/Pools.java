@@ -3,7 +3,6 @@ package io.helenus.agent.sources;
 import io.helenus.agent.recording.Tables;
 import java.util.Map;
 import java.util.Set;
-import javax.management.ObjectName;
 
 /**
  * Source {@code pools}: Cassandra's thread pools, from the MBeans {@code
@@ -32,8 +31,8 @@ public final class Pools extends Sample {
     metrics.groups().values().forEach(this::read);
   }
 
-  private void read(Map<String, ObjectName> beans) {
-    ObjectName any = beans.values().iterator().next();
+  private void read(Map<String, Metric> beans) {
+    Metric any = beans.values().iterator().next();
     long now = System.nanoTime();
     Long active = metrics.readLong(beans.get("ActiveTasks"), "Value");
     Long pending = metrics.readLong(beans.get("PendingTasks"), "Value");
@@ -51,8 +50,8 @@ public final class Pools extends Sample {
         feed.rows(),
         feed.at(now),
         feed.node(),
-        any.getKeyProperty("scope"),
-        any.getKeyProperty("path"),
+        any.key("scope"),
+        any.key("path"),
         active,
         pending,
         completed,

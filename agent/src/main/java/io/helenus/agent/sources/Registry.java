@@ -61,13 +61,13 @@ final class Registry {
         .collect(Collectors.joining(".", bean.getDomain() + ".", ""));
   }
 
-  /**
-   * An attribute of a metric as its MBean has it; null when the metric of this name has none, or is
-   * none. It is looked up each time: a table that is dropped and made anew has other metrics of the
-   * same names.
-   */
-  Object read(String name, String attribute) {
-    Object metric = metrics.get(name);
+  /** The metric of a name; null where there is none. */
+  Object find(String name) {
+    return metrics.get(name);
+  }
+
+  /** An attribute of a metric as its MBean has it; null where only that has it. */
+  Object read(Object metric, String attribute) {
     try {
       if (attribute.equals("Count") && counting.isInstance(metric)) {
         return (long) count.invokeExact(metric);

@@ -9,7 +9,8 @@ import java.util.function.Consumer;
 
 /**
  * The thread "helenus-agent-sampler": at every interval it reads the samples, and then reports of
- * every source what it captured, lost and cost.
+ * every source what it captured, lost and cost. A sample that takes more than a small part of a CPU
+ * so, as the figures of thousands of tables may, is read less often ({@link Sample#isDue}).
  */
 public final class Sampler {
   private final long intervalNs;
@@ -65,7 +66,11 @@ public final class Sampler {
   private void run() {
     long due = System.nanoTime();
     while (!stopped) {
-      samples.forEach(this::read);
+      for (Sample sample : samples) {
+        if (sample.isDue(System.nanoTime())) {
+          read(sample);
+        }
+      }
       report();
       // An interval that was missed is left out, not made up for.
       due = Math.max(due + intervalNs, System.nanoTime());
@@ -88,6 +93,8 @@ public final class Sampler {
         log.accept(feed.source() + " cannot be read: " + e);
       }
     }
-    feed.spend(Feed.ownCpuNs() - cpuNs);
+    long tookNs = Feed.ownCpuNs() - cpuNs;
+    feed.spend(tookNs);
+    sample.took(tookNs, System.nanoTime());
   }
 }

@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import javax.management.ObjectName;
 
 /**
  * Source {@code tables}: the figures of each table, from the MBeans {@code
@@ -103,7 +102,7 @@ public final class TableStats extends Sample {
       activity = -1;
     }
 
-    Counters(Metrics metrics, Map<String, ObjectName> beans) {
+    Counters(Metrics metrics, Map<String, Metric> beans) {
       reads = metrics.readLong(beans.get("ReadLatency"), "Count");
       writes = metrics.readLong(beans.get("WriteLatency"), "Count");
       flushed = metrics.readLong(beans.get("BytesFlushed"), "Count");
@@ -158,7 +157,7 @@ public final class TableStats extends Sample {
 
   @Override
   void read() {
-    List<Map.Entry<String, Map<String, ObjectName>>> tables =
+    List<Map.Entry<String, Map<String, Metric>>> tables =
         new ArrayList<>(metrics.groups().entrySet());
     Map<String, Kept> keptNow = new HashMap<>();
     Map<String, Compactions> compactions = Compactions.now();
@@ -171,7 +170,7 @@ public final class TableStats extends Sample {
     for (int step = 0; step < tables.size(); step++) {
       int at = (begin + step) % tables.size();
       String table = tables.get(at).getKey();
-      Map<String, ObjectName> beans = tables.get(at).getValue();
+      Map<String, Metric> beans = tables.get(at).getValue();
       Counters counters = new Counters(metrics, beans);
       Kept ofTable = kept.containsKey(table) ? kept.remove(table) : new Kept(new Sstables());
       if (counters.activity < ofTable.counters.activity) {
@@ -198,10 +197,10 @@ public final class TableStats extends Sample {
 
   /** Whether it got all that it was due. */
   private boolean read(
-      Map<String, ObjectName> beans, Kept kept, Counters counters, Compactions compactions) {
-    ObjectName any = beans.values().iterator().next();
-    String keyspace = any.getKeyProperty("keyspace");
-    String table = any.getKeyProperty("scope");
+      Map<String, Metric> beans, Kept kept, Counters counters, Compactions compactions) {
+    Metric any = beans.values().iterator().next();
+    String keyspace = any.key("keyspace");
+    String table = any.key("scope");
     boolean isOwn = TableFacts.isOwn(keyspace);
     long now = System.nanoTime();
     boolean isAtRest =
@@ -296,7 +295,7 @@ public final class TableStats extends Sample {
         null);
   }
 
-  private void readFigures(Map<String, ObjectName> beans, Kept kept) {
+  private void readFigures(Map<String, Metric> beans, Kept kept) {
     kept.sstableCount = metrics.readLong(beans.get("LiveSSTableCount"), "Value");
     kept.liveDiskBytes = metrics.readLong(beans.get("LiveDiskSpaceUsed"), "Count");
     kept.totalDiskBytes = metrics.readLong(beans.get("TotalDiskSpaceUsed"), "Count");
@@ -308,7 +307,7 @@ public final class TableStats extends Sample {
     kept.rowCacheMisses = metrics.readLong(beans.get("RowCacheMiss"), "Count");
   }
 
-  private void readHistograms(Map<String, ObjectName> beans, Kept kept) {
+  private void readHistograms(Map<String, Metric> beans, Kept kept) {
     Long reads = kept.counters.reads;
     if (reads == null || !Objects.equals(reads, kept.readsWithHistograms)) {
       kept.readsWithHistograms = reads;
@@ -318,14 +317,14 @@ public final class TableStats extends Sample {
     }
   }
 
-  private void readCoordinator(Map<String, ObjectName> beans, Kept before) {
-    ObjectName readBean = beans.get("CoordinatorReadLatency");
+  private void readCoordinator(Map<String, Metric> beans, Kept before) {
+    Metric readBean = beans.get("CoordinatorReadLatency");
     Long reads = metrics.readLong(readBean, "Count");
     if (!Objects.equals(reads, before.coordinatorReads)) {
       before.coordinatorReads = reads;
       before.coordinatorReadMeanNs = microsToNanos(metrics.readDouble(readBean, "Mean"));
     }
-    ObjectName writeBean = beans.get("CoordinatorWriteLatency");
+    Metric writeBean = beans.get("CoordinatorWriteLatency");
     Long writes = metrics.readLong(writeBean, "Count");
     if (!Objects.equals(writes, before.coordinatorWrites)) {
       before.coordinatorWrites = writes;

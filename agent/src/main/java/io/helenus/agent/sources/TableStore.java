@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import javax.management.MalformedObjectNameException;
-import javax.management.ObjectName;
 
 /**
  * The figures of one table that go through all its SSTables, and those that only its store's MBean
@@ -63,7 +61,7 @@ final class TableStore {
    *
    * @param beans the metrics of the table
    */
-  void read(Metrics metrics, Map<String, ObjectName> beans, String keyspace, String table) {
+  void read(Metrics metrics, Map<String, Metric> beans, String keyspace, String table) {
     known = true;
     doneThen = doneNow;
     writtenThen = writtenNow;
@@ -79,11 +77,10 @@ final class TableStore {
     String store = "org.apache.cassandra.db:type=Tables,keyspace=" + keyspace + ",table=" + table;
     sstablesByLevel = counts(Cassandra.attribute(store, "SSTableCountPerLevel"));
     sstablesByWindow = counts(Cassandra.attribute(store, "SSTableCountPerTWCSBucket"));
-    try {
-      droppableRatio = metrics.readDouble(new ObjectName(store), "DroppableTombstoneRatio");
-    } catch (MalformedObjectNameException e) {
-      droppableRatio = null;
-    }
+    Object droppable = Cassandra.attribute(store, "DroppableTombstoneRatio");
+    // Not a number is what a table without SSTables gives.
+    boolean isNumber = droppable instanceof Double && !((Double) droppable).isNaN();
+    droppableRatio = isNumber ? (Double) droppable : null;
   }
 
   /** As JSON, without the empty levels at the end. */

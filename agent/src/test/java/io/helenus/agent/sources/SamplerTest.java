@@ -1,6 +1,7 @@
 package io.helenus.agent.sources;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.helenus.agent.recording.Schema;
@@ -104,5 +105,18 @@ class SamplerTest {
     assertTrue(log.get(0).contains("stalls") && log.get(0).contains("gone"), log.get(0));
     assertTrue(total(reports, "lost") >= 5);
     assertTrue(frames.rows.isEmpty());
+  }
+
+  @Test
+  void aSampleThatTakesLongIsReadLessOften() {
+    Sample sample = sample(() -> {});
+    long at = System.nanoTime();
+    sample.took(500_000_000, at);
+    assertTrue(sample.isDue(at), "the first reading is of code that was never run before");
+    sample.took(14_000_000, at);
+    assertFalse(sample.isDue(at + 1_999_000_000));
+    assertTrue(sample.isDue(at + 2_001_000_000));
+    sample.took(7_000_000, at);
+    assertTrue(sample.isDue(at + 1_001_000_000), "as often as it may be by the cheaper of two");
   }
 }

@@ -1,0 +1,39 @@
+package io.helenus.agent.sources;
+
+import java.io.IOException;
+import javax.management.JMException;
+import javax.management.MBeanServerConnection;
+import javax.management.ObjectName;
+
+/** One of Cassandra's metrics: its MBean, and where it is at hand, the object behind it. */
+final class Metric {
+  private final ObjectName bean;
+
+  /** Null where metrics are read by their MBeans alone. */
+  private final Registry registry;
+
+  private final String name;
+  private final Object object;
+
+  Metric(ObjectName bean, Registry registry) {
+    this.bean = bean;
+    this.registry = registry;
+    this.name = registry == null ? null : Registry.name(bean);
+    this.object = registry == null ? null : registry.find(name);
+  }
+
+  /** A key of its MBean's name. */
+  String key(String key) {
+    return bean.getKeyProperty(key);
+  }
+
+  /** Whether there is another metric now in its place. */
+  boolean isReplaced() {
+    return object != null && registry.find(name) != object;
+  }
+
+  Object read(MBeanServerConnection server, String attribute) throws JMException, IOException {
+    Object value = object == null ? null : registry.read(object, attribute);
+    return value == null ? server.getAttribute(bean, attribute) : value;
+  }
+}
