@@ -2,15 +2,16 @@
 //! Cassandra, in closed loop with as many in flight as the study's surge has at its peak.
 //!
 //! `cargo run --release --workspace --example valve_gain -- [ROUNDS] [SECONDS] [WORKLOAD…]`, of lwt, scans, inserts and reads;
-//! node, workload and valves are those of experiments/adaptive-valves*.toml. One workload takes about three and a half minutes
-//! and two more a round.
+//! node, workload and valves are those of experiments/adaptive-valves*.toml. One workload takes about four minutes
+//! and three more a round.
 //!
-//! 1. The node is warmed up until it does not get faster any more, for two minutes at most: with a few in flight, and with all.
-//!    A valve is added and removed before, as the first weaving makes a JVM throw away its compiled code.
+//! 1. The node, whose JVM is ready to be woven, is warmed up until it does not get faster any more, for two minutes at most: with
+//!    a few in flight, and with all. A valve is added and removed before.
 //! 2. The sweep: no valve and fixed limits from 2 to 128, SECONDS (5) each, twice in an order that is drawn.
 //! 3. ROUNDS (3): no valve, the limit that did best in the sweep, and each law from its beginning; for 20 s, in which a law may
-//!    learn, and 6 s that are judged. What the sweep measured is judged by none of it: the best of eight noisy figures is
+//!    learn, and 16 s that are judged. What the sweep measured is judged by none of it: the best of eight noisy figures is
 //!    too good.
+//!    A limit moves for the share of the judged time for which it is further than a tenth from its median.
 //! 4. In the last round the laws that search go on with a tenth in flight for 15 s, and with all again.
 //!
 //! Intervals hold 95 % of the means of rounds by Student's t, of the logarithms of the ratios within each round.
@@ -49,7 +50,7 @@ const WARM_UPS: usize = 12;
 /// With these the CPUs have time to compile.
 const FEW: u32 = 4;
 const LEARNS: Duration = Duration::from_secs(20);
-const JUDGED: Duration = Duration::from_secs(6);
+const JUDGED: Duration = Duration::from_secs(16);
 const STEP: Duration = Duration::from_secs(15);
 /// Until a fixed limit holds, and those before it are out.
 const SETTLES: Duration = Duration::from_secs(1);
@@ -73,10 +74,11 @@ fn main() -> Result<(), Failure> {
     }
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agent/target/helenus-agent.jar");
     let agent = std::fs::read(&built).map_err(|error| format!("{}: {error}; `make build` first", built.display()))?;
+    let agent: &'static [u8] = Vec::leak(agent);
     for (name, file) in WORKLOADS {
         if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(file);
-            study(name, &Experiment::read(&path)?, &agent, (rounds, sweeps_for))?;
+            study(name, &Experiment::read(&path)?, agent, (rounds, sweeps_for))?;
         }
     }
     Ok(())
@@ -105,22 +107,25 @@ struct Block {
 fn study(
     name: &str,
     experiment: &Experiment,
-    agent: &[u8],
+    agent: &'static [u8],
     (rounds, sweeps_for): (usize, Duration),
 ) -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
-    let cluster = start(experiment, folder.path())?;
+    let cluster = start(experiment, folder.path(), agent)?;
     let node = cluster.nodes()[0].address;
     let phases = experiment.parts(1.0)?.into_iter().flat_map(|part| part.phases);
+    let open = || -> Result<Link, Failure> { Ok(Link::open(&target::find(Which::Address(node))?, agent)?) };
     let mut study = Study {
         experiment,
         workload: experiment.open_workload(None)?,
         node,
-        link: Link::open(&target::find(Which::Address(node))?, agent)?,
+        link: open()?,
         in_flight: phases.filter_map(|phase| phase.in_flight_at_most()).max().ok_or("a study without a closed loop")?,
         folder: folder.path(),
     };
     study.fill()?;
+    // Filling takes longer than the agent waits to be told something.
+    study.link = open()?;
     study.warm_up()?;
 
     let mut random = StdRng::seed_from_u64(1);
@@ -164,7 +169,7 @@ fn study(
     Ok(())
 }
 
-fn start(experiment: &Experiment, folder: &Path) -> Result<Cluster, Failure> {
+fn start(experiment: &Experiment, folder: &Path, agent: &'static [u8]) -> Result<Cluster, Failure> {
     let places = Places { cache: Places::of_user()?.cache, state: folder.join("state") };
     let options = ClusterOptions {
         version: experiment.node.version.parse()?,
@@ -172,6 +177,7 @@ fn start(experiment: &Experiment, folder: &Path) -> Result<Cluster, Failure> {
         jvm_options: experiment.node.jvm_options.clone(),
         // Emptying a table would keep what was in it.
         settings: [&experiment.node.settings[..], &["auto_snapshot=false".to_string()]].concat(),
+        ready: Some(agent),
         first_address: Some(Ipv4Addr::new(127, 0, 20, 63)),
         lifetime: Lifetime::Tied,
         ..ClusterOptions::new(places, "gain")
@@ -336,12 +342,14 @@ impl Block {
         stretches.filter(|(_, seconds)| *seconds > 0.0).collect()
     }
 
-    /// How far the limit is from its median in the mean over the time of a phase, as a share.
+    /// The share of a phase for which the limit is further than a tenth from its median.
     fn moves(&self, phase: usize) -> f64 {
         let limits = self.limits_of(phase);
         let home = median(&limits);
         let all: f64 = limits.iter().map(|(_, seconds)| seconds).sum();
-        limits.iter().map(|(limit, seconds)| (limit / home - 1.0).abs() * seconds).sum::<f64>() / all
+        let away = limits.iter().filter(|(limit, _)| (limit / home - 1.0).abs() > MOVES);
+        // The sum of none is −0.
+        away.map(|(_, seconds)| seconds).sum::<f64>().abs() / all
     }
 
     /// From the beginning of a phase, s: from then on the limit is for four fifths of the time within a tenth of what it

@@ -89,6 +89,10 @@ final class Cases {
           new Case("open, flat", Servers.saturating(4000, 16), open(2000), 1, 0.05),
           new Case("open, knee", Servers.scaling(3000, 0.05, 8), open(1500), 1, 0.05));
 
+  /** As much as a node on a shared machine may fluctuate under scans. */
+  static final Case VERY_NOISY =
+      new Case("flat, very noisy", Servers.saturating(900, 4), CLIENTS, 0.5, 0.2);
+
   /** A limit does better than none. */
   static final List<Case> SOMETHING_TO_WIN =
       List.of(
