@@ -41,7 +41,7 @@ int taken(struct trace_event_raw_mm_filemap_op_page_cache *page)
 {
 	__u64 ids = bpf_get_current_pid_tgid();
 	__u32 tgid = ids >> 32;
-	struct process *process = bpf_map_lookup_elem(&processes, &tgid);
+	struct process *process = process_of(tgid);
 	struct task_struct *task;
 	struct sum_key key = {};
 	struct sum *sum;

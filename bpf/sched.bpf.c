@@ -73,16 +73,6 @@ struct {
 	__type(value, struct stack);
 } stacks SEC(".maps");
 
-static __always_inline struct process *process_of(struct task_struct *task)
-{
-	__u32 tgid = task->tgid;
-
-	/* The idle threads: every second switch is to one of them. */
-	if (!tgid)
-		return 0;
-	return bpf_map_lookup_elem(&processes, &tgid);
-}
-
 /* Whatever is added up belongs to one thread, which the kernel's lock lets happen to it one after another. */
 static __always_inline void add_up(struct process *process, struct sum_key *key, __u64 total_ns)
 {
@@ -175,7 +165,7 @@ static __always_inline void keep_stack(void *ctx, __u32 tid)
 static __always_inline void leave(void *ctx, struct task_struct *task, struct task_struct *to, bool preempted,
 				  unsigned int state)
 {
-	struct process *process = process_of(task);
+	struct process *process = process_of(task->tgid);
 	struct thread *thread;
 	__u32 tid = task->pid;
 
@@ -259,7 +249,7 @@ static __always_inline void tell_off_cpu(struct process *process, __u32 tid, str
 /* A thread comes onto a CPU. */
 static __always_inline void come(struct task_struct *task)
 {
-	struct process *process = process_of(task);
+	struct process *process = process_of(task->tgid);
 	struct thread *thread;
 	struct sum_key key = {};
 	__u32 tid = task->pid;
@@ -317,7 +307,7 @@ int switched(__u64 *ctx)
 
 static __always_inline void ready(struct task_struct *task)
 {
-	struct process *process = process_of(task);
+	struct process *process = process_of(task->tgid);
 	struct thread *thread;
 
 	if (!process)
@@ -342,7 +332,7 @@ static __always_inline bool in_interrupt(struct task_struct *current)
 SEC("tp_btf/sched_waking")
 int BPF_PROG(waking, struct task_struct *task)
 {
-	struct process *process = process_of(task);
+	struct process *process = process_of(task->tgid);
 	struct thread *thread;
 	struct task_struct *current;
 	__u32 tid = task->pid;
@@ -383,7 +373,7 @@ int BPF_PROG(made, struct task_struct *task)
 SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(moved, struct task_struct *task, int to)
 {
-	struct process *process = process_of(task);
+	struct process *process = process_of(task->tgid);
 	struct sum_key key = {};
 
 	if (!process || !thread_of(process, task))
@@ -403,7 +393,7 @@ int BPF_PROG(moved, struct task_struct *task, int to)
 SEC("tp_btf/task_rename")
 int BPF_PROG(renamed, struct task_struct *task, const char *name)
 {
-	struct process *process = process_of(task);
+	struct process *process = process_of(task->tgid);
 	struct thread *thread;
 	__u32 tid = task->pid;
 

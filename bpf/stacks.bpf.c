@@ -39,7 +39,7 @@ int tick(void *ctx)
 	/* The idle threads. */
 	if (!tgid)
 		return 0;
-	process = bpf_map_lookup_elem(&processes, &tgid);
+	process = process_of(tgid);
 	if (!process)
 		return 0;
 	sample = bpf_map_lookup_elem(&rooms, &zero);

@@ -231,7 +231,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long call)
 {
 	__u64 ids = bpf_get_current_pid_tgid();
 	__u32 tgid = ids >> 32, tid = (__u32)ids;
-	struct process *process = bpf_map_lookup_elem(&processes, &tgid);
+	struct process *process = process_of(tgid);
 	struct thread *thread;
 	struct call_kind kind = {};
 
@@ -351,7 +351,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long returned)
 {
 	__u64 ids = bpf_get_current_pid_tgid();
 	__u32 tgid = ids >> 32, tid = (__u32)ids;
-	struct process *process = bpf_map_lookup_elem(&processes, &tgid);
+	struct process *process = process_of(tgid);
 	struct thread *thread;
 	struct call_kind kind = {};
 	__u64 now_ns, duration_ns;

@@ -46,11 +46,12 @@ pub(crate) fn follow(
 
 /// Tells programs whom to follow; the index of each is that in `pids`.
 pub(crate) fn pids(processes: &MapHandle, pids: &[u32]) -> libbpf_rs::Result<()> {
-    for (index, pid) in (0_u32..).zip(pids) {
-        let value = [index.to_ne_bytes(), 0_u32.to_ne_bytes()].concat();
-        processes.update(&pid.to_ne_bytes(), &value, MapFlags::ANY)?;
-    }
-    Ok(())
+    const NONE: [u32; 3] = [0; 3];
+    let listed = (0_u32..).zip(pids).map(|(index, pid)| [*pid, 0, index]);
+    let list = listed.chain(std::iter::repeat(NONE)).take(PROCESSES);
+    let words = std::iter::once(pids.len() as u32).chain(list.flatten());
+    let value: Vec<u8> = words.flat_map(u32::to_ne_bytes).collect();
+    processes.update(&0_u32.to_ne_bytes(), &value, MapFlags::ANY)
 }
 
 fn pidfd(pid: u32) -> Option<OwnedFd> {

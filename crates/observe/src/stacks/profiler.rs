@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// With each chunk the profiler writes all stacks that it has seen since it was started, and all their methods' names.
+const CHUNK: Duration = Duration::from_secs(5);
 /// After so long the profiler is started anew, and so much later it ends by itself where that did not happen.
 const SESSION: Duration = Duration::from_secs(300);
 const GRACE: Duration = Duration::from_secs(30);
@@ -114,9 +116,9 @@ impl Session {
     fn begin(target: &Target, library: &[u8], options: &StackOptions) -> Result<Session, String> {
         let name = format!(".helenus-stacks-{}-{:016x}", target.inner_pid, unguessable());
         let path = |what: &str| format!("/proc/{}/root/tmp/{name}.{what}", target.pid);
-        let ends_s = (SESSION + GRACE).as_secs();
+        let (ends_s, chunk_s) = ((SESSION + GRACE).as_secs(), CHUNK.as_secs());
         let command = format!(
-            "start,{},clock=monotonic,jfr,chunktime=1s,timeout={ends_s},file=/tmp/{name}.jfr,log=/tmp/{name}.log",
+            "start,{},clock=monotonic,jfr,chunktime={chunk_s}s,timeout={ends_s},file=/tmp/{name}.jfr,log=/tmp/{name}.log",
             options.command()
         );
         let started = attach::load_native(target, library, &command);
