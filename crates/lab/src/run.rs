@@ -27,8 +27,6 @@ pub enum Error {
     Restore(#[from] helenus_cassandra::cql::Error),
     #[error("cannot drop the page cache: {0}. Run as root, or leave `before` out: reads come from memory then")]
     PageCache(std::io::Error),
-    #[error("cannot write the agent to a temporary file: {0}")]
-    AgentFile(std::io::Error),
     #[error("the closed loop before the phases completed no request: {0}")]
     NoPeak(String),
     #[error(

@@ -9,9 +9,7 @@ use helenus_control::placement::InterruptCounts;
 use helenus_observe::{
     Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
 };
-use std::io::Write;
 use std::net::SocketAddr;
-use tempfile::NamedTempFile;
 
 /// The nodes of an experiment while they are watched: a local cluster of its own, or those that were given.
 pub(crate) struct Site {
@@ -21,8 +19,6 @@ pub(crate) struct Site {
     cluster: Option<Cluster>,
     observation: Observation,
     probes: Probes,
-    /// The agent, as the JVMs of the cluster have it open.
-    _agent: Option<NamedTempFile>,
 }
 
 impl Site {
@@ -30,8 +26,7 @@ impl Site {
     pub fn open(stage: &mut Stage<'_>, variant: Option<&Variant>) -> Result<Site, Error> {
         stage.ended = None;
         let is_own = stage.run.nodes.is_empty();
-        let agent = if is_own && stage.run.experiment.weaves() { Some(jar(stage.run.agent)?) } else { None };
-        let cluster = if is_own { Some(start_cluster(stage, variant, agent.as_ref())?) } else { None };
+        let cluster = if is_own { Some(start_cluster(stage, variant)?) } else { None };
         let nodes: Vec<SocketAddr> = match &cluster {
             Some(cluster) => cluster.nodes().iter().map(|node| node.address).collect(),
             None => stage.run.nodes.clone(),
@@ -62,7 +57,7 @@ impl Site {
                 return Err(Error::Probes(reason));
             }
         };
-        Ok(Site { nodes, interrupts: InterruptCounts::now().ok(), cluster, observation, probes, _agent: agent })
+        Ok(Site { nodes, interrupts: InterruptCounts::now().ok(), cluster, observation, probes })
     }
 
     /// Whether the nodes are the experiment's own, with data that it may remove.
@@ -89,23 +84,8 @@ impl Site {
     }
 }
 
-/// The agent in a file, for nodes to be started with.
-fn jar(agent: &[u8]) -> Result<NamedTempFile, Error> {
-    let write = || {
-        let mut jar = tempfile::Builder::new().prefix("helenus-agent-").suffix(".jar").tempfile()?;
-        jar.write_all(agent)?;
-        Ok(jar)
-    };
-    write().map_err(Error::AgentFile)
-}
-
-/// With the agent's jar its JVMs are ready to be woven: otherwise the first valve, probe or executor would have them throw all of
-/// their compiled code away, and what is compared would be how a JVM recovers.
-fn start_cluster(
-    stage: &mut Stage<'_>,
-    variant: Option<&Variant>,
-    agent: Option<&NamedTempFile>,
-) -> Result<Cluster, Error> {
+/// Where variants weave its JVMs are ready for it: otherwise what is compared would be how a JVM recovers from the first of them.
+fn start_cluster(stage: &mut Stage<'_>, variant: Option<&Variant>) -> Result<Cluster, Error> {
     let experiment = stage.run.experiment;
     let node = &experiment.node;
     let (settings, jvm_options) =
@@ -123,7 +103,7 @@ fn start_cluster(
         heap: node.heap.clone(),
         jvm_options: [&node.jvm_options, jvm_options].concat(),
         settings,
-        java_agents: agent.map(|jar| format!("{}=ready", jar.path().display())).into_iter().collect(),
+        ready: experiment.weaves().then_some(stage.run.agent),
         lifetime: Lifetime::Tied,
         ..ClusterOptions::new(Places::of_user()?, &format!("lab-{}", std::process::id()))
     };

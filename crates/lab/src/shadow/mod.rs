@@ -12,6 +12,7 @@ mod entry;
 mod error;
 mod histogram;
 mod nodes;
+mod options;
 mod reads;
 mod room;
 mod sample;
@@ -22,6 +23,7 @@ mod sstables;
 pub use clean::Cleaner;
 pub use entry::{Entry, Step};
 pub use error::Error;
+pub use options::{Candidate, Options, Replayed, TableName};
 pub use reads::{Block, ROWS, Reads, Statement};
 pub use settle::Settled;
 
@@ -32,10 +34,9 @@ use helenus_control::{Link, Original};
 use nodes::{Plan, Shadow};
 use room::{Need, Room, check_memory};
 use sample::Span;
-use schema::{Schema, quoted};
+use schema::Schema;
 use serde::Serialize;
 use sstables::Snapshot;
-use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -48,67 +49,6 @@ const PARTITIONER: &str = "Murmur3Partitioner";
 const SNAPSHOT_LASTS: Duration = Duration::from_secs(3600);
 /// A copy is at least so fast.
 const COPIED_PER_S: u64 = 20 << 20;
-
-/// A table's full name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TableName {
-    pub keyspace: String,
-    pub table: String,
-}
-
-impl TableName {
-    fn quoted(&self) -> String {
-        format!("{}.{}", quoted(&self.keyspace), quoted(&self.table))
-    }
-
-    /// A statement of this table, which may have named it alone, with its whole name.
-    fn qualify(&self, statement: &str) -> String {
-        let lower = statement.to_ascii_lowercase();
-        let Some(from) = lower.find(" from ").map(|at| at + " from ".len()) else { return statement.to_string() };
-        let name = statement[from..].trim_start();
-        let end = name.find(|letter: char| letter.is_whitespace() || letter == ';').unwrap_or(name.len());
-        format!("{}{}{}", &statement[..from], self.quoted(), &name[end..])
-    }
-}
-
-impl fmt::Display for TableName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.keyspace, self.table)
-    }
-}
-
-/// What is tried.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Candidate {
-    pub name: String,
-    /// Options of the table with their values, as CQL has them.
-    pub options: Vec<(String, String)>,
-}
-
-/// A statement of a recording.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replayed {
-    pub statement: String,
-    pub count: u64,
-}
-
-/// How it is tried.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Of each shadow.
-    pub heap: String,
-    /// "key=value" for cassandra.yaml of all shadows.
-    pub settings: Vec<String>,
-    /// Where the shadows are to be; none for a place beside the node's data.
-    pub folder: Option<PathBuf>,
-    /// The share of all tokens that is tried; none for the whole table.
-    pub sample: Option<f64>,
-    /// Reads of a recording; none for whole partitions.
-    pub replayed: Vec<Replayed>,
-    pub blocks: usize,
-    /// What has not been compacted by then stays so.
-    pub settle_within: Duration,
-}
 
 /// What is under way.
 #[derive(Debug)]
@@ -303,13 +243,12 @@ impl Try<'_> {
 
     /// For so many bytes of the table.
     fn check_room(&self, entry: &Entry, folder: &Path, bytes: u64) -> Result<(), Error> {
-        let share = self.options.sample.unwrap_or(1.0);
         let there = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(folder);
         let linked = entry.data.iter().all(|data| device(data) == device(there));
         let need = Need {
-            table_bytes: (bytes as f64 * share) as u64,
+            table_bytes: bytes,
+            sample: self.options.sample,
             copied_bytes: if linked { 0 } else { bytes },
-            is_sample: self.options.sample.is_some(),
             nodes: self.candidates.len() + 1,
         };
         Room::of(there)?.check(&need, folder)
@@ -507,21 +446,5 @@ fn rest(lasts: Duration, cancel: &Cancel) {
     let until = Instant::now() + lasts;
     while Instant::now() < until && !cancel.is_cancelled() {
         std::thread::sleep(LOOK_EVERY.min(until.saturating_duration_since(Instant::now())));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_is_named_whole() {
-        let table = TableName { keyspace: "Shop".into(), table: "orders".into() };
-        let whole = "SELECT a FROM \"Shop\".\"orders\" WHERE k = ?";
-        assert_eq!(table.qualify("SELECT a FROM orders WHERE k = ?"), whole);
-        assert_eq!(table.qualify("SELECT a FROM \"Shop\".orders WHERE k = ?"), whole);
-        assert_eq!(table.qualify("select a from orders"), "select a from \"Shop\".\"orders\"");
-        let leveled = Candidate { name: "l".into(), options: vec![("gc_grace_seconds".into(), "1".into())] };
-        assert_eq!(leveled.alter(&table), "ALTER TABLE \"Shop\".\"orders\" WITH gc_grace_seconds = 1");
     }
 }

@@ -1,6 +1,6 @@
 //! The throwaway nodes: each with the table, as it is or with what is tried.
 
-use super::schema::{Schema, quoted};
+use super::schema::Schema;
 use super::{Candidate, Error, Options, Progress, TableName};
 use helenus_cassandra::cql::Connection;
 use helenus_cassandra::target::{self, Which};
@@ -148,12 +148,4 @@ impl Plan<'_> {
 /// Whether a setting of a node is one to give to another: from 4.1 on nodes tell it by its name of 4.0, too.
 fn is_of(name: &str, line: Line) -> bool {
     line == Line::V4_0 || !["_in_mb", "_mb_per_sec"].iter().any(|unit| name.ends_with(unit))
-}
-
-impl Candidate {
-    /// The statement that makes the table so, on all nodes of a ring.
-    pub fn alter(&self, table: &TableName) -> String {
-        let options: Vec<String> = self.options.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        format!("ALTER TABLE {}.{} WITH {}", quoted(&table.keyspace), quoted(&table.table), options.join(" AND "))
-    }
 }

@@ -10,16 +10,17 @@ const OF_A_NODE: u64 = 256 << 20;
 const BESIDE_HEAP: u64 = 512 << 20;
 /// The share of a file system that is left to others, which is a node's, as a rule.
 const LEFT: f64 = 0.05;
+/// Of what may be used, for a sample that is proposed.
+const SPARE: f64 = 0.9;
 
 /// What a try will write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Need {
-    /// Of the SSTables that the shadows take over.
     pub table_bytes: u64,
+    /// The share of the table that the shadows take over, and write once; none for all of it.
+    pub sample: Option<f64>,
     /// What has to be copied because it can't be linked.
     pub copied_bytes: u64,
-    /// Whether those are what is left of a larger table, and so written once.
-    pub is_sample: bool,
     pub nodes: usize,
 }
 
@@ -28,8 +29,13 @@ impl Need {
     /// input beside its output, which both were written by then.
     pub fn disk_bytes(&self) -> u64 {
         let nodes = self.nodes as u64;
-        let anew = nodes + 1 + u64::from(self.is_sample);
-        self.copied_bytes + self.table_bytes * anew + OF_A_NODE * nodes
+        let anew = nodes + 1 + u64::from(self.sample.is_some());
+        self.copied_bytes + self.taken_bytes() * anew + OF_A_NODE * nodes
+    }
+
+    /// Of the SSTables that the shadows take over.
+    fn taken_bytes(&self) -> u64 {
+        self.sample.map_or(self.table_bytes, |share| (self.table_bytes as f64 * share) as u64)
     }
 
     fn in_words(&self) -> String {
@@ -39,7 +45,7 @@ impl Need {
         };
         format!(
             "{copied}up to {} for each of {} shadows and once more while one compacts",
-            bytes(self.table_bytes),
+            bytes(self.taken_bytes()),
             self.nodes
         )
     }
@@ -79,17 +85,15 @@ impl Room {
         })
     }
 
-    /// The largest sample that fits, where one does.
+    /// The largest sample that fits, where one does, with some room to spare: what is in memory is flushed first.
     fn way_out(&self, need: &Need) -> String {
         let elsewhere = "name a --folder with more";
-        let usable = self.available.saturating_sub(self.left);
-        let fits = |percent: &u64| {
-            let table_bytes = need.table_bytes * percent / 100;
-            Need { table_bytes, is_sample: true, ..*need }.disk_bytes() <= usable
-        };
+        let usable = (self.available.saturating_sub(self.left) as f64 * SPARE) as u64;
+        let fits = |percent: &u64| Need { sample: Some(*percent as f64 / 100.0), ..*need }.disk_bytes() <= usable;
         match (1..=50).rev().find(fits) {
-            Some(percent) if !need.is_sample => format!("{elsewhere}, or try a sample: --sample {percent}%"),
-            Some(_) | None => elsewhere.to_string(),
+            Some(percent) if need.sample.is_none() => format!("{elsewhere}, or try a sample: --sample {percent}%"),
+            Some(percent) => format!("{elsewhere}, or try a smaller sample: --sample {percent}%"),
+            None => elsewhere.to_string(),
         }
     }
 
@@ -140,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_with_what_would() {
-        let need = Need { table_bytes: 100 * GIB, copied_bytes: 0, is_sample: false, nodes: 2 };
+        let need = Need { table_bytes: 100 * GIB, sample: None, copied_bytes: 0, nodes: 2 };
         assert_eq!(need.disk_bytes(), 300 * GIB + 512 * (1 << 20));
         let folder = Path::new("/var/lib/cassandra");
         let room = |available| Room { available: available * GIB, left: 50 * GIB };
@@ -151,12 +155,14 @@ mod tests {
             "100.0 GiB may be used",
             "50.0 GiB are left",
             "100.0 GiB for each of 2",
-            "--sample 24%",
+            "--sample 22%",
         ] {
             assert!(error.contains(text), "no {text:?} in {error}");
         }
-        let sample = Need { table_bytes: 24 * GIB, is_sample: true, ..need };
-        assert!(room(150).check(&sample, folder).is_ok());
+        let sample = |share| Need { sample: Some(share), ..need };
+        assert!(room(150).check(&sample(0.22), folder).is_ok());
+        let error = room(150).check(&sample(0.4), folder).unwrap_err().to_string();
+        assert!(error.contains("a smaller sample: --sample 22%"), "{error}");
         let error = room(50).check(&need, folder).unwrap_err().to_string();
         assert!(error.contains("0 MiB may be used") && !error.contains("--sample"), "{error}");
         let copied = Need { copied_bytes: 100 * GIB, ..need };
