@@ -45,8 +45,9 @@ pub struct ClusterOptions {
     pub jvm_options: Vec<String>,
     /// "key=value" for cassandra.yaml; dotted keys reach into maps.
     pub settings: Vec<String>,
-    /// "JAR=OPTIONS" for -javaagent.
-    pub java_agents: Vec<String>,
+    /// The agent's jar, which has the JVMs keep account of what their compiled code depends on: otherwise the first class that
+    /// is woven has them throw all of it away. None: as Cassandra is.
+    pub ready: Option<&'static [u8]>,
     /// The first node's address; the others follow it. None: the first free ones from 127.0.0.1.
     pub first_address: Option<Ipv4Addr>,
     pub native_port: u16,
@@ -71,7 +72,7 @@ impl ClusterOptions {
             heap: "1g".to_owned(),
             jvm_options: Vec::new(),
             settings: Vec::new(),
-            java_agents: Vec::new(),
+            ready: None,
             first_address: None,
             native_port: 9042,
             storage_port: 7000,

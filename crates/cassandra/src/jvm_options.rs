@@ -12,7 +12,8 @@ pub(crate) struct Jvm<'a> {
     pub(crate) feature: u32,
     pub(crate) heap: &'a str,
     pub(crate) jamm: Option<&'a Path>,
-    pub(crate) agents: &'a [String],
+    /// The jar that makes it ready to be woven.
+    pub(crate) ready: Option<&'a Path>,
     pub(crate) user: &'a [String],
     /// Folders and files of the node.
     pub(crate) conf: &'a Path,
@@ -175,12 +176,11 @@ pub(crate) fn options(jvm: &Jvm<'_>) -> Vec<String> {
     // one. Here nodes start one after the other, each hears of all others in its first exchange
     // with the seed, and `Cluster::start` returns only when all know all.
     options.push("-Dcassandra.skip_wait_for_gossip_to_settle=0".to_owned());
-    if jvm.ring {
-        // How long a joining node waits for word of others' changes (stock 30 s). All nodes share
-        // this machine, where gossip takes a second or two.
-        options.push("-Dcassandra.ring_delay_ms=3000".to_owned());
-    }
-    options.extend(jvm.agents.iter().map(|agent| format!("-javaagent:{agent}")));
+    // How long a node waits for word of others' changes when it joins, and before it chooses its tokens
+    // (stock 30 s). All nodes share this machine, where gossip takes a second or two; alone, there is nobody.
+    let ring_delay_ms = if jvm.ring { 3000 } else { 0 };
+    options.push(format!("-Dcassandra.ring_delay_ms={ring_delay_ms}"));
+    options.extend(jvm.ready.map(|jar| format!("-javaagent:{}=ready", jar.display())));
     options.extend(jvm.user.iter().cloned());
     options
 }
@@ -231,7 +231,7 @@ mod tests {
             feature,
             heap: "1g",
             jamm: Some(Path::new("/jamm.jar")),
-            agents: &[],
+            ready: None,
             user: &user,
             conf: folder,
             data: folder,
@@ -266,9 +266,9 @@ mod tests {
     }
 
     #[test]
-    fn only_a_ring_shortens_the_ring_delay() {
-        assert!(has(&options_for(17, &[], true), "-Dcassandra.ring_delay_ms="));
-        assert!(!has(&options_for(17, &[], false), "-Dcassandra.ring_delay_ms="));
+    fn nobody_waits_for_others_that_are_not_there() {
+        assert!(has(&options_for(17, &[], true), "-Dcassandra.ring_delay_ms=3000"));
+        assert!(has(&options_for(17, &[], false), "-Dcassandra.ring_delay_ms=0"));
     }
 
     #[test]

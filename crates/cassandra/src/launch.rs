@@ -74,19 +74,23 @@ impl Plan<'_> {
         for given in &options.settings {
             settings.set(given)?;
         }
-        write(&conf.join("cassandra.yaml"), &settings.to_yaml())?;
+        write(&conf.join("cassandra.yaml"), settings.to_yaml())?;
         write(&conf.join("logback.xml"), LOGBACK)?;
         // Read by the snitches that know racks, if one is set.
         write(&conf.join("cassandra-rackdc.properties"), "dc=dc1\nrack=rack1\n")?;
         let hints = std::fs::read_to_string(self.release.compiler_hints()).unwrap_or_default();
         write(&conf.join("hotspot_compiler"), &hints)?;
 
+        let ready = options.ready.map(|_| home.join("helenus-agent.jar"));
+        if let Some((jar, bytes)) = ready.as_deref().zip(options.ready) {
+            write(jar, bytes)?;
+        }
         let jamm = self.release.jamm()?;
         let jvm = Jvm {
             feature: self.java.feature,
             heap: &options.heap,
             jamm: jamm.as_deref(),
-            agents: &options.java_agents,
+            ready: ready.as_deref(),
             user: &options.jvm_options,
             conf: &conf,
             data: &data,
@@ -166,8 +170,8 @@ impl Plan<'_> {
     }
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Error> {
-    std::fs::write(path, text).map_err(Error::file("write", path))
+fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
+    std::fs::write(path, bytes).map_err(Error::file("write", path))
 }
 
 /// Starts processes in sessions of their own, so that a terminal's signals do not reach them.

@@ -21,6 +21,9 @@ pub struct Executor {
     /// The stage has its own executor again when nobody renews the lease for so long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_ms: Option<u64>,
+    /// Even where the JVM throws its compiled code away for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cold: bool,
 }
 
 /// An executor as it is.

@@ -18,6 +18,8 @@ pub struct ProbeOptions {
     pub bound_percent: Option<f64>,
     /// A probe whose own time for a call is below this is the first to be switched off.
     pub threshold_ns: Option<u64>,
+    /// Even where the JVM throws its compiled code away for it.
+    pub cold: bool,
 }
 
 /// What the probes have metered since they were started.
@@ -74,7 +76,7 @@ pub struct Calls {
 impl Link {
     /// Begins to meter; returns the points. They are metered until [`Link::stop_probes`], also when this link is closed.
     pub fn start_probes(&mut self, options: &ProbeOptions) -> Result<Vec<Point>, Error> {
-        let mut with = json!({"cpu": options.cpu, "allocation": options.allocation});
+        let mut with = json!({"cpu": options.cpu, "allocation": options.allocation, "cold": options.cold});
         if !options.at.is_empty() {
             with["at"] = json!(options.at);
         }

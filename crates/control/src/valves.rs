@@ -35,6 +35,8 @@ pub struct Change {
     pub lease_ms: Option<u64>,
     /// Methods that the points may stand for.
     pub at_most: Option<u32>,
+    /// Of a valve that is added: even where the JVM throws its compiled code away for it.
+    pub cold: bool,
 }
 
 /// A valve as it is.
@@ -102,6 +104,7 @@ impl Change {
         add("watchdog_ms", self.watchdog_ms.map(Value::from));
         add("lease_ms", self.lease_ms.map(Value::from));
         add("at_most", self.at_most.map(Value::from));
+        add("cold", self.cold.then_some(json!(true)));
         Value::Object(members)
     }
 }

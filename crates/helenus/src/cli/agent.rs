@@ -9,9 +9,10 @@ use std::process::ExitCode;
 
 /// Write the agent's jar, for a node to be started with
 ///
-/// No command needs it: the agent goes into a running node by itself. But a JVM that was started without an agent that may
-/// change classes throws all of its compiled code away when the first valve, probe or executor is set in it, and is slow until it
-/// is compiled anew. Started with the jar and `=ready` it is not; nothing else comes of it.
+/// The agent goes into a running node by itself. But a JVM that was started without an agent that may change classes throws all
+/// of its compiled code away when the first valve, probe or executor is set in it, and is slow until it is compiled anew; so they
+/// are refused there without --cold. Started with the jar and `=ready` it is not, and nothing else comes of it. The nodes of
+/// `helenus up --ready` are started so.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus agent -o /opt/helenus-agent.jar

@@ -61,8 +61,12 @@ fn verdict(ratio: &Ratio, unit: &str) -> String {
         Verdict::Worse => terminal::severity_text("critical", name),
         Verdict::NoDifference => name.to_string(),
         Verdict::NotEnough => {
-            let needed = ratio.runs_needed.map_or("over 1000".to_string(), |runs| format!("about {runs}"));
-            terminal::dim(format_args!("not enough {unit}s ({needed} needed)"))
+            let why = match (ratio.ratio, ratio.runs_needed) {
+                (None, _) => "the baseline's is 0".to_string(),
+                (_, Some(runs)) => format!("about {runs} needed"),
+                (_, None) => "over 1000 needed".to_string(),
+            };
+            terminal::dim(format_args!("not enough {unit}s ({why})"))
         }
     }
 }

@@ -1,6 +1,7 @@
 use anyhow::Result;
 use clap::{Args, CommandFactory, ValueEnum};
 use clap_complete::Shell;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -36,6 +37,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
     };
-    clap_complete::generate(shell, &mut command, "helenus", &mut std::io::stdout());
+    // Not to standard output at once: what generates it panics where it can't be written.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command, "helenus", &mut script);
+    std::io::stdout().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }

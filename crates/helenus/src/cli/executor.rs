@@ -49,6 +49,9 @@ struct Set {
     /// Give the stage back by itself after so long
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     lease: Option<Duration>,
+    /// Even where the JVM throws all of its compiled code away for it, and a busy node is slow for a minute (see `helenus agent`)
+    #[arg(long)]
+    cold: bool,
     #[command(flatten)]
     target: TargetArguments,
     /// As JSON
@@ -86,6 +89,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 workers: set.workers,
                 stealing: set.stealing.then_some(true),
                 batch: set.batch,
+                cold: set.cold,
                 lease_ms: set.lease.map(|lease| u64::try_from(lease.as_millis()).unwrap_or(u64::MAX)),
             };
             let mut link = set.target.link()?;

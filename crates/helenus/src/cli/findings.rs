@@ -2,7 +2,7 @@
 
 use crate::terminal;
 use anyhow::Result;
-use helenus_explain::{Explanation, Finding};
+use helenus_explain::{Explanation, Finding, probability_text};
 use std::io::Write;
 
 /// Lines of findings are no longer than this.
@@ -37,7 +37,7 @@ pub fn print(out: &mut impl Write, explanation: &Explanation, queries: bool) -> 
 /// How the share of a finding compares with chance.
 fn against_chance(finding: &Finding) -> Option<String> {
     let (share, chance, p) = (finding.share?, finding.chance_share?, finding.p_value?);
-    let p = if p < 0.001 { "p < 0.001".to_string() } else { format!("p = {p:.3}") };
+    let p = probability_text(p);
     Some(format!("{:.0} % of the slow requests; chance would give {:.0} % ({p})", share * 100.0, chance * 100.0))
 }
 

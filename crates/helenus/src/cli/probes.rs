@@ -50,6 +50,9 @@ pub struct Arguments {
     /// What metering may cost at most, in % of all CPUs
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     bound: f64,
+    /// Even where the JVM throws all of its compiled code away for it, and a busy node is slow for a minute (see `helenus agent`)
+    #[arg(long)]
+    cold: bool,
     /// The whole model as JSON at the end, and no table
     #[arg(long)]
     json: bool,
@@ -90,6 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         allocation: arguments.allocation,
         bound_percent: Some(arguments.bound),
         threshold_ns: None,
+        cold: arguments.cold,
     };
     let points = link.start_probes(&options)?;
     terminal::done(format_args!("{} points are metered", points.len()));

@@ -1,4 +1,5 @@
 use super::nodes;
+use crate::assets::AGENT_JAR;
 use crate::{interrupt, terminal};
 use anyhow::Result;
 use clap::Args;
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   helenus up
   helenus up --nodes 3 --heap 512m
+  helenus up --ready
   helenus up --name wide --version 5.0.5 --set concurrent_reads=64 --jvm-opt=-XX:+UseZGC")]
 pub struct Arguments {
     /// Name of the cluster, for `helenus ps` and `helenus down`
@@ -35,6 +37,9 @@ pub struct Arguments {
     /// A setting of cassandra.yaml; dots reach into maps (may be given again)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
+    /// Have the JVMs ready for valves, probes and executors (see `helenus agent`)
+    #[arg(long)]
+    ready: bool,
     /// Folder for the data, which is kept; a temporary one otherwise
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
@@ -63,6 +68,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         heap: arguments.heap,
         jvm_options: arguments.jvm_options,
         settings: arguments.settings,
+        ready: arguments.ready.then_some(AGENT_JAR),
         first_address: arguments.address,
         native_port: arguments.port,
         storage_port: arguments.storage_port,

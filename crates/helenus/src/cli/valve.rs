@@ -63,6 +63,9 @@ struct Add {
     /// Methods that the points may stand for
     #[arg(long, value_name = "N")]
     at_most: Option<u32>,
+    /// Even where the JVM throws all of its compiled code away for it, and a busy node is slow for a minute (see `helenus agent`)
+    #[arg(long)]
+    cold: bool,
     #[command(flatten)]
     target: TargetArguments,
     /// As JSON
@@ -199,6 +202,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 order: add.order,
                 weights: add.weights.into_iter().collect(),
                 at_most: add.at_most,
+                cold: add.cold,
                 law: Some(add.changes.law.clone().unwrap_or_else(|| "throughput".to_string())),
                 ..add.changes.change()
             };

@@ -20,7 +20,11 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     wait_for("the sources to record", || size_of(&place.path("record.helenus/pools")) > 0);
     let load = place
         .start(&format!("load keyvalue/mixed {on} --population 2k --in-flight 64 --for 45s --json -o load.helenus"));
-    let added = place.json(&format!("valve add few --at writes --law fixed --parameter limit=4 --max 32 {on} --json"));
+    let add = format!("valve add few --at writes --law fixed --parameter limit=4 --max 32 {on} --json");
+    let cold = place.run(&add);
+    assert!(cold.status.code() == Some(2) && cold.err.contains("compiled code"), "{}", cold.err);
+    assert!(cold.err.contains("helenus-agent.jar=ready") && cold.err.contains("--cold"), "{}", cold.err);
+    let added = place.json(&format!("{add} --cold"));
     assert_eq!((&added["law"], &added["min"], &added["max"]), (&"fixed".into(), &1.into(), &32.into()));
     let list = || place.json(&format!("valve list {on} --json"));
     // It begins with no limit, and those that were inside by then leave one by one.
@@ -77,7 +81,7 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
 #[test]
 fn what_cannot_be_is_refused_with_a_way_out() {
     let place = Place::new();
-    place.well("up --name refusals --heap 512m");
+    place.well("up --ready --name refusals --heap 512m");
     let node = place.json("ps --json")[0]["nodes"][0]["address"].as_str().unwrap().to_string();
     let refused = |arguments: &str| {
         let said = place.run(&format!("{arguments} --node {node}"));
@@ -140,7 +144,7 @@ fn stages_are_run_by_others_and_given_back(place: &Place, on: &str) {
 #[test]
 fn a_valve_sheds_load_as_the_server_does_and_each_stage_gets_its_size_back() {
     let place = Place::new();
-    place.well("up --name sheds --heap 512m");
+    place.well("up --ready --name sheds --heap 512m");
     let node = place.json("ps --json")[0]["nodes"][0]["address"].as_str().unwrap().to_string();
     let on = format!("--node {node}");
     let outcomes = || -> Vec<String> {

@@ -14,6 +14,8 @@ static MACHINE: Mutex<()> = Mutex::new(());
 /// has at its end are stopped.
 pub struct Place {
     folder: tempfile::TempDir,
+    /// The Java that nodes are started with; none for the best that fits.
+    java: Option<PathBuf>,
     _machine: MutexGuard<'static, ()>,
 }
 
@@ -30,7 +32,13 @@ impl Place {
         let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
         // Not in /tmp where that is in memory: nodes are measured on a disk.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        Place { folder, _machine: machine }
+        Place { folder, java: None, _machine: machine }
+    }
+
+    pub fn with_java(java: PathBuf) -> Place {
+        let mut place = Place::new();
+        place.java = Some(java);
+        place
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -44,6 +52,7 @@ impl Place {
             .current_dir(self.folder.path())
             .env("XDG_STATE_HOME", self.path("state"))
             .env("NO_COLOR", "1")
+            .envs(self.java.iter().map(|java| ("HELENUS_JAVA_HOME", java)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -92,7 +92,7 @@ fn equal_variants_are_run_in_blocks_and_judged() {
 fn what_was_run_before_an_interrupt_is_judged() {
     let place = Place::new();
     let address = "127.0.30.5";
-    place.well(&format!("up --name interrupted --address {address} --heap 512m"));
+    place.well(&format!("up --ready --name interrupted --address {address} --heap 512m"));
     experiment(&place, "long.toml", &[("blocks = 2", "blocks = 1000")]);
     let run = place.start(&format!("lab run long.toml --json --node {address} -o long.helenus"));
     let written = || size_of(&place.path("long.helenus/marks"));

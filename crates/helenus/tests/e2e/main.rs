@@ -8,6 +8,9 @@ mod exchange;
 mod harness;
 mod honesty;
 mod lab;
+// Where there is a JDK 11 to be had for them.
+#[cfg(target_arch = "x86_64")]
+mod older_lines;
 mod placement;
 mod shadow;
 mod tables;

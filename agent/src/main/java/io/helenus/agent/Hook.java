@@ -15,7 +15,10 @@ import java.util.function.IntFunction;
  * one is there.
  */
 public final class Hook {
-  public static final int VERSION = 2;
+  public static final int VERSION = 3;
+
+  /** Whether a class of this JVM has ever been woven. */
+  public static volatile boolean woven;
 
   private static final AtomicLong FAULTS = new AtomicLong();
 

@@ -91,6 +91,7 @@ public class ProbeBench {
     Crossings crossings = new Crossings();
     Hook.hold(crossings::enter, crossings::exit, crossings::wanted, (executor, task) -> false);
     weaving = new Weaving(instrumentation, reach, System.err::println);
+    weaving.mayDropCode(true);
     Points points = new Points(instrumentation, reach, Preset.ofServer());
     in(crossings, points, Woven.class);
     int off = in(crossings, points, OnceWoven.class);

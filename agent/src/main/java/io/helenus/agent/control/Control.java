@@ -104,6 +104,7 @@ final class Control {
   private Object answer(Map<?, ?> command) throws InterruptedException {
     Map<Object, Object> given = new LinkedHashMap<>(command);
     String what = String.valueOf(given.remove("do"));
+    weaving.mayDropCode(Boolean.TRUE.equals(given.remove("cold")));
     switch (what) {
       case "valve.add":
         return valves.add(given);

@@ -8,11 +8,10 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 
 /**
- * Whether a JVM has kept account, from its start on, of which compiled code depends on which class.
+ * Whether a JVM keeps account of which compiled code depends on which class.
  *
- * <p>HotSpot does so only if something that may change classes was there when it started. One that
- * has not makes up for it when a class is changed for the first time: it throws all of its compiled
- * code away.
+ * <p>HotSpot does so from its start on if something that may change classes was there then, and
+ * otherwise from the first change of a class on, at which it throws all of its compiled code away.
  */
 final class Account {
   private static final String AGENT = "-javaagent:";
@@ -21,8 +20,8 @@ final class Account {
 
   private Account() {}
 
-  static boolean isKept() {
-    return isKept(ManagementFactory.getRuntimeMXBean().getInputArguments());
+  static boolean isKept(Reach reach) {
+    return reach.wasWoven() || isKept(ManagementFactory.getRuntimeMXBean().getInputArguments());
   }
 
   static boolean isKept(List<String> arguments) {

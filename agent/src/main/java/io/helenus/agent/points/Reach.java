@@ -1,8 +1,9 @@
 package io.helenus.agent.points;
 
-/** Which of the server's class loaders lead to the hook that woven code calls. */
+/** The hook that woven code calls, and which of the server's class loaders lead to it. */
 public final class Reach {
   private static final String HOOK = "io.helenus.agent.Hook";
+  private static final String WOVEN = "woven";
   private static final String ENTRY = "io.helenus.agent.Entry";
 
   private final Class<?> hook;
@@ -17,6 +18,23 @@ public final class Reach {
       return Class.forName(HOOK, true, ClassLoader.getSystemClassLoader());
     } catch (ClassNotFoundException e) {
       return null;
+    }
+  }
+
+  /** Whether a class of this JVM has ever been woven, by us or an agent before us. */
+  boolean wasWoven() {
+    try {
+      return hook.getField(WOVEN).getBoolean(null);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  void weaves() {
+    try {
+      hook.getField(WOVEN).setBoolean(null, true);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
     }
   }
 

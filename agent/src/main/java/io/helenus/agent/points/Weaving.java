@@ -22,16 +22,19 @@ import java.util.function.Consumer;
  */
 public final class Weaving implements ClassFileTransformer {
   private static final String DROPS_CODE =
-      "this JVM was started without an agent that may change classes: unless one has done so since,"
-          + " it throws all of its compiled code away at this first change, and a busy node is slow"
-          + " for a minute or more; with -javaagent:helenus-agent.jar=ready it is for some seconds";
+      "this JVM was started without an agent that may change classes, and throws all of its compiled"
+          + " code away at the first change: a busy node is slow for a minute or more after it";
+  private static final String IS_READY =
+      "start it with -javaagent:helenus-agent.jar=ready (helenus agent writes the jar), and it takes"
+          + " some seconds; or where it does no harm say --cold, as in helenus probes --cold --for 1s,"
+          + " after which all others need not";
 
   private final Instrumentation instrumentation;
   private final Reach reach;
   private final Consumer<String> log;
   private final Map<Integer, Point> points = new LinkedHashMap<>();
   private boolean transforming;
-  private boolean isAccountKept = Account.isKept();
+  private boolean mayDropCode;
 
   /** By the internal name of the class, then the method's name and descriptor. */
   private volatile Map<String, Map<String, List<Weaver.Crossing>>> crossings = Map.of();
@@ -42,13 +45,22 @@ public final class Weaving implements ClassFileTransformer {
     this.log = log;
   }
 
+  /** Whether the JVM may throw its compiled code away, where it has not kept account of it. */
+  public synchronized void mayDropCode(boolean may) {
+    mayDropCode = may;
+  }
+
   /**
    * Weaves sites in and out.
    *
    * @param in the points by the number of their site
-   * @throws Refusal when the JVM takes none of it, and then nothing has changed
+   * @throws Refusal when the JVM takes none of it, or would throw its compiled code away for it and
+   *     may not, and then nothing has changed
    */
   public synchronized void change(Map<Integer, Point> in, Collection<Integer> out) {
+    if (!mayDropCode && !Account.isKept(reach)) {
+      throw new Refusal(DROPS_CODE, IS_READY);
+    }
     Set<String> classes = new TreeSet<>();
     in.values().forEach(point -> classes.add(point.method.className));
     for (int number : out) {
@@ -101,11 +113,8 @@ public final class Weaving implements ClassFileTransformer {
     }
     try {
       if (!loaded.isEmpty()) {
-        if (!isAccountKept) {
-          isAccountKept = true;
-          log.accept(DROPS_CODE);
-        }
         instrumentation.retransformClasses(loaded.toArray(new Class<?>[0]));
+        reach.weaves();
       }
     } catch (java.lang.instrument.UnmodifiableClassException e) {
       throw new IllegalStateException(e);

@@ -33,6 +33,10 @@ class ControlIT {
     return Jdk.all();
   }
 
+  private static String cold(String command) {
+    return command.replaceFirst("}$", ",'cold':true}");
+  }
+
   private static void leavesNothing(Target target) throws Exception {
     Awaiting.until(target::traces, List::isEmpty);
   }
@@ -79,16 +83,29 @@ class ControlIT {
 
   @ParameterizedTest
   @MethodSource("jdks")
-  void aJvmThatIsNotReadySaysOnceWhatTheFirstChangeCosts(Jdk jdk) throws Exception {
+  void aJvmThatIsNotReadyIsWovenOnlyIfItMayThrowItsCodeAway(Jdk jdk, @TempDir Path folder)
+      throws Exception {
     try (Target target = new Target(jdk);
         FakeRecorder recorder = new FakeRecorder()) {
       target.ask("work");
+      List<String> bytes = bytes(target, folder);
       target.attach(recorder.options());
       FakeRecorder.Session session = recorder.accept();
+      String start = "{'do':'probes.start','at':['" + WORK + ".step']}";
+      refused(session.command(ADD), "throws all of its compiled code away", "--cold");
+      refused(session.command(start), "throws all of its compiled code away", "--cold");
+      assertEquals(bytes, bytes(target, folder));
+      ok(session.command(cold(ADD)));
+      ok(session.command(start));
+      ok(session.command("{'do':'probes.stop'}"));
+      ok(session.command(REMOVE));
+      assertEquals("detached", session.detach());
+      leavesNothing(target);
+      // It keeps account from then on, and the next agent knows.
+      target.attach(recorder.options());
+      session = recorder.accept();
       ok(session.command(ADD));
-      ok(session.command("{'do':'probes.start','at':['" + WORK + ".step']}"));
-      assertEquals(1, session.log().size());
-      assertTrue(session.log().get(0).contains("throws all of its compiled code away"));
+      ok(session.command(REMOVE));
       assertEquals("detached", session.detach());
     }
   }
@@ -142,7 +159,7 @@ class ControlIT {
       target.ask("work");
       target.attach(recorder.options());
       FakeRecorder.Session first = recorder.accept();
-      ok(first.command(ADD));
+      ok(first.command(cold(ADD)));
       first.close();
       target.attach(recorder.options());
       FakeRecorder.Session second = recorder.accept().start("valves", "probes");

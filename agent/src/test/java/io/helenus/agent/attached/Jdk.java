@@ -13,6 +13,9 @@ import java.util.stream.Stream;
 
 /** A JDK on this machine that the agent supports. */
 final class Jdk {
+  /** Names one that need not be installed. */
+  private static final String JDK_11 = "HELENUS_TEST_JAVA_11";
+
   private static final Pattern VERSION = Pattern.compile("JAVA_VERSION=\"(\\d+)");
 
   final Path home;
@@ -33,6 +36,10 @@ final class Jdk {
         add(found, home);
       }
       add(found, Path.of(System.getProperty("java.home")));
+      String eleven = System.getenv(JDK_11);
+      if (eleven != null) {
+        add(found, Path.of(eleven));
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -45,8 +45,9 @@ final class Target implements AutoCloseable {
     try {
       readAnswer();
     } catch (IOException e) {
+      String why = stderr();
       close();
-      throw new IOException("the JVM did not start: " + Files.readString(err), e);
+      throw new IOException("the JVM did not start: " + why, e);
     }
   }
 
