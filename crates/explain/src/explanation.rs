@@ -135,14 +135,10 @@ impl fmt::Display for Explanation {
                 )?;
             }
             if let Some(p_value) = finding.p_value {
-                write!(out, ", p = {}", probability(p_value))?;
+                write!(out, ", {}", text::probability(p_value))?;
             }
             writeln!(out)?;
         }
         Ok(())
     }
-}
-
-fn probability(p: f64) -> String {
-    if p < 0.001 { "below 0.001".into() } else { format!("{p:.3}") }
 }

@@ -68,6 +68,11 @@ pub(crate) fn counted(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
+/// `p = 0.012`, as a paper would give it.
+pub fn probability(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".into() } else { format!("p = {p:.3}") }
+}
+
 /// `59,800/s`.
 pub(crate) fn rate(per_s: f64) -> String {
     if per_s < 100.0 { format!("{per_s:.1}/s") } else { format!("{}/s", count(per_s.round() as usize)) }

@@ -103,7 +103,8 @@ function row(ratio: Ratio, { run_unit }: Comparison): HTMLElement {
   );
 }
 
-function needed({ runs_needed }: Ratio): string {
+function needed({ ratio, runs_needed }: Ratio): string {
+  if (ratio === null) return ", the baseline's is 0";
   return runs_needed === null ? ", over 1000 needed" : `, about ${count(runs_needed)} needed`;
 }
 

@@ -40,10 +40,7 @@ fn is_the_same(advice: &Advice, finding: &Finding) -> bool {
 }
 
 fn add_to(finding: &mut Finding, advice: &Advice) {
-    let seen = seen(advice);
-    let mut letters = seen.chars();
-    let seen = letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect());
-    finding.detail = format!("{} {seen}. {}", finding.detail, advice.advice);
+    finding.detail = format!("{} Over the whole recording: {}. {}", finding.detail, seen(advice), advice.advice);
     if let Value::Object(figures) = &mut finding.evidence {
         let all = figures.entry("advice").or_insert_with(|| json!([]));
         if let Value::Array(all) = all {

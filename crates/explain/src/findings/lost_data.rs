@@ -73,10 +73,11 @@ impl LostData {
             (title, "They are in no percentile, and would have been among the slowest")
         } else {
             let title = format!(
-                "{}{} of what the sources saw ({}) is not in the recording",
+                "{}{} of what the sources saw ({}) {} not in the recording",
                 if unknown { "At least " } else { "" },
                 text::counted(rows_lost, "row", "rows"),
-                text::percent(share)
+                text::percent(share),
+                if rows_lost == 1 { "is" } else { "are" }
             );
             (title, "Shares and counts that rest on these tables are too low")
         };

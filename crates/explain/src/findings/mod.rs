@@ -233,14 +233,14 @@ fn shares(cause: &Cause) -> String {
     )
 }
 
-/// "it can account for 7 % of the slow requests, chance alone gives 6.4 % (p = 0.31)", for what is no cause.
+/// "it can account for 7 % of the slow requests, chance alone gives 6.4 % (p = 0.310)", for what is no cause.
 fn no_more_than_chance(cause: &Cause) -> String {
     match &cause.association {
         Some(association) => format!(
-            "it can account for {} of the slow requests, chance alone gives {} (p = {:.2})",
+            "it can account for {} of the slow requests, chance alone gives {} ({})",
             text::percent(association.share),
             text::percent(association.chance_share),
-            association.p_value
+            text::probability(association.p_value)
         ),
         None => "there was none in the judged time".into(),
     }

@@ -43,8 +43,8 @@ impl ReadAmplification {
         );
         let detail = if per_request >= BESIDE_BYTES {
             "Either a row or a partition holds far more than is asked for, or a read has to look into many SSTables. \
-             Columns of one row lie together, and asking for one of them reads over the others: where a row holds many \
-             large columns, make them rows of the partition, with a clustering column for what is now the column's name. \
+             Where a row holds many large columns, make them rows of the partition, with a clustering column for what \
+             is now the column's name. \
              If it is SSTables, see how many a read takes (nodetool tablehistograms) and compact."
         } else {
             "Small rows out of large chunks: a whole chunk is read and decompressed for each. A smaller \

@@ -124,7 +124,9 @@ fn reading_far_more_than_is_returned_is_found() {
     );
     assert!(finding.detail.contains("clustering column"), "{}", finding.detail);
     assert!(
-        finding.detail.contains("A row has 1.0 MB in 100 columns, and statements ask for 1.0 of them"),
+        finding
+            .detail
+            .contains("Over the whole recording: a row has 1.0 MB in 100 columns, and statements ask for 1.0 of them"),
         "{}",
         finding.detail
     );
