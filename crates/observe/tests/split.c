@@ -16,21 +16,6 @@
 static volatile uint64_t sink;
 static void (*compiled)(void);
 
-static int64_t used_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return time.tv_sec * 1000000000LL + time.tv_nsec;
-}
-
-__attribute__((noinline)) static void seven(int64_t until_ns)
-{
-	while (used_ns() < until_ns)
-		for (int i = 0; i < 50000; i++)
-			sink += i * 31;
-}
-
 /* A call without libc in between, which has no frame and so would hide who called it. */
 static inline long ask(long number, long first, long second, long third)
 {
@@ -48,6 +33,21 @@ static inline long ask(long number, long first, long second, long third)
 	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
 	return x0;
 #endif
+}
+
+static int64_t used_ns(void)
+{
+	struct timespec time;
+
+	ask(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&time, 0);
+	return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+__attribute__((noinline)) static void seven(int64_t until_ns)
+{
+	while (used_ns() < until_ns)
+		for (int i = 0; i < 50000; i++)
+			sink += i * 31;
 }
 
 __attribute__((noinline)) static void three(int64_t until_ns)
