@@ -93,8 +93,21 @@ struct thread_info {
 	__u32 cpu;
 };
 
+struct sigaction {
+	void (*sa_handler)(int);
+};
+
+struct k_sigaction {
+	struct sigaction sa;
+};
+
+struct sighand_struct {
+	struct k_sigaction action[64];
+};
+
 struct task_struct {
 	struct files_struct *files;
+	struct sighand_struct *sighand;
 	__s32 pid;
 	__s32 tgid;
 	char comm[16];

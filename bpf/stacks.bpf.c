@@ -2,9 +2,13 @@
  * Takes the stacks of the threads of some processes at every tick of a CPU's clock that meets one of them running. A sample
  * goes whole through the ring buffer: a table of stacks in the kernel would mix those up whose hashes collide, and the
  * reader has to know each stack anyway.
+ *
+ * Or it has the thread take its own stack, which knows more of itself than its frame pointers tell: a signal of the
+ * profiler, that comes as soon as the thread leaves the kernel. Then the kernel's frames alone are taken here.
  */
 #include "kernel.h"
 #include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
 #include "stacks.h"
 #include "losses.h"
 
@@ -26,6 +30,21 @@ struct {
 	__type(value, struct sample);
 } rooms SEC(".maps");
 
+const volatile struct settings settings SEC(".rodata.settings") = {};
+
+/* Whether a signal would be handled. Where it is not it ends the process, as it would one that has executed another program. */
+static __always_inline bool is_handled(__u32 signal)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct sighand_struct *sighand = BPF_CORE_READ(task, sighand);
+	void *actions = (void *)__builtin_preserve_access_index(&sighand->action);
+	/* By the kernel's size of one, and not by that of the part that is known here. */
+	struct k_sigaction *action = actions + (signal - 1) * bpf_core_type_size(struct k_sigaction);
+
+	/* Neither SIG_DFL nor SIG_IGN. */
+	return (__u64)BPF_CORE_READ(action, sa.sa_handler) > 1;
+}
+
 SEC("perf_event")
 int tick(void *ctx)
 {
@@ -42,6 +61,10 @@ int tick(void *ctx)
 	process = process_of(tgid);
 	if (!process)
 		return 0;
+	if (settings.signal && (!is_handled(settings.signal) || bpf_send_signal_thread(settings.signal))) {
+		lose(process->index, LOST_SIGNAL);
+		return 0;
+	}
 	sample = bpf_map_lookup_elem(&rooms, &zero);
 	if (!sample)
 		return 0;
@@ -50,7 +73,7 @@ int tick(void *ctx)
 	sample->head.process = process->index;
 	bpf_get_current_comm(sample->head.name, sizeof(sample->head.name));
 
-	got = bpf_get_stack(ctx, sample->frames, USER_FRAMES * sizeof(__u64), BPF_F_USER_STACK);
+	got = settings.signal ? 0 : bpf_get_stack(ctx, sample->frames, USER_FRAMES * sizeof(__u64), BPF_F_USER_STACK);
 	/* A thread that ends has no memory of its own any more. The verifier wants to see the bound. */
 	bytes = got > 0 && got <= USER_FRAMES * sizeof(__u64) ? got : 0;
 	sample->head.user_frames = bytes / sizeof(__u64);

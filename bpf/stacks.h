@@ -10,12 +10,18 @@
 #define USER_FRAMES 127
 #define KERNEL_FRAMES 64
 
+struct settings {
+	/* What a thread is sent so that it takes its own stack; 0: nothing, and its stack is walked here. */
+	__u32 signal;
+};
+
 enum lost {
 	LOST_RING,
+	LOST_SIGNAL,
 	LOST_REASONS,
 };
 
-/* Its frames follow it, innermost first: those of the process, then those of the kernel. */
+/* Its frames follow it, innermost first: those of the process, unless it was sent a signal, then those of the kernel. */
 struct sample_head {
 	__u64 time_ns;
 	__u32 tid;

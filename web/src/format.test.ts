@@ -53,11 +53,12 @@ describe("shares", () => {
     ]);
   });
   it("give p as a paper would", () => {
-    expect([0, 0.0004, 0.02, 0.41].map(pValue).map(plain)).toEqual([
+    expect([0, 0.0004, 0.02, 0.41, 1].map(pValue).map(plain)).toEqual([
       "p < 0.001",
       "p < 0.001",
-      "p = 0.02",
-      "p = 0.41",
+      "p = 0.020",
+      "p = 0.410",
+      "p = 1.000",
     ]);
   });
 });

@@ -45,10 +45,10 @@ export function percent(share: number): string {
   return `${value.toFixed(decimals).replace(/\.0$/, "")}${GAP}%`;
 }
 
-/** p < 0.001, p = 0.04: as a paper would give it. */
+/** p < 0.001, p = 0.040: as a paper would give it, and as the findings' titles do. */
 export function pValue(value: number): string {
   if (value < 0.001) return `p${GAP}<${GAP}0.001`;
-  return `p${GAP}=${GAP}${value.toPrecision(value < 0.1 ? 1 : 2)}`;
+  return `p${GAP}=${GAP}${value.toFixed(3)}`;
 }
 
 export function bytes(value: number): string {

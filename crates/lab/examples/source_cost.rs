@@ -8,11 +8,11 @@
 //! for each round, with a block of nothing between each two: a machine that others share drifts by more from minute to minute
 //! than watching costs. Intervals hold 95 % of the means of rounds drawn with replacement.
 
-use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
+mod common;
+
+use common::{Failure, Node, sources};
 use helenus_load::{Cancel, Phase, Plan, Summary, Until, Workload, run};
-use helenus_observe::{
-    Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
-};
+use helenus_observe::{Event, Observation, Options};
 use helenus_recording::{Manifest, Recorder};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -22,7 +22,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-type Failure = Box<dyn std::error::Error>;
 type Figure = fn(&Measured) -> f64;
 
 const IN_FLIGHT: u32 = 128;
@@ -49,28 +48,12 @@ enum Watch {
     Peer(&'static [&'static str]),
 }
 
-struct Node {
-    address: String,
-    ip: String,
-    pid: u32,
-}
-
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let rounds: usize = arguments.first().map_or(Ok(5), |rounds| rounds.parse())?;
     let lasts = Duration::from_secs(arguments.get(1).map_or(Ok(6), |seconds| seconds.parse())?);
     let folder = tempfile::tempdir()?;
-    let mut options =
-        ClusterOptions::new(Places { cache: Places::of_user()?.cache, state: folder.path().join("state") }, "cost");
-    options.first_address = Some(Ipv4Addr::new(127, 0, 20, 62));
-    options.lifetime = Lifetime::Tied;
-    let cluster = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new())?;
-    let started = &cluster.nodes()[0];
-    let node = Node {
-        address: started.address.to_string(),
-        ip: started.address.ip().to_string(),
-        pid: started.pid.unsigned_abs(),
-    };
+    let node = Node::start(folder.path(), Ipv4Addr::new(127, 0, 20, 62))?;
 
     let mut variants = variants()?;
     let wanted = arguments.get(2..).unwrap_or_default();
@@ -112,48 +95,13 @@ fn main() -> Result<(), Failure> {
     for variant in &variants {
         row(variant.name, figures.map(|(_, figure)| ratio(&variant.measured, figure, &mut random)));
     }
-    drop(cluster);
     Ok(())
 }
 
 /// All that can be attached here.
 fn variants() -> Result<Vec<Variant>, Failure> {
-    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agent/target");
-    let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
-    let read = |path: String| -> Result<&'static [u8], Failure> {
-        let bytes = std::fs::read(built.join(&path)).map_err(|error| format!("{path}: {error}; `make build` first"))?;
-        Ok(Box::leak(bytes.into_boxed_slice()))
-    };
-    let agent = Some(read("helenus-agent.jar".into())?);
-    let profiler = read(format!("profiler/linux-{architecture}/libasyncProfiler.so"))?;
-    let stacks = || Some(StackOptions { profiler: Some(profiler), ..StackOptions::default() });
-    let syscalls = |mode| SyscallsOptions { mode, ..SyscallsOptions::default() };
-    let sched = || SchedOptions { on: true, ..SchedOptions::default() };
-    let none = Options::default;
-    let everything = Options {
-        agent,
-        stacks: stacks(),
-        syscalls: syscalls(SyscallsMode::Summary),
-        page_cache: true,
-        sched: sched(),
-        counters: true,
-        wire: true,
-        ..none()
-    };
-    let ours = |options: Options| Watch::Ours(Box::new(options));
-    let mut variants = vec![
-        ("all, calls summed", ours(everything)),
-        ("/proc alone", ours(none())),
-        ("agent", ours(Options { agent, ..none() })),
-        ("stacks", ours(Options { stacks: stacks(), ..none() })),
-        ("stacks by eBPF", ours(Options { stacks: Some(StackOptions::default()), ..none() })),
-        ("page cache", ours(Options { page_cache: true, ..none() })),
-        ("calls summed", ours(Options { syscalls: syscalls(SyscallsMode::Summary), ..none() })),
-        ("calls, a row each", ours(Options { syscalls: syscalls(SyscallsMode::Full), ..none() })),
-        ("sched", ours(Options { sched: sched(), ..none() })),
-        ("counters", ours(Options { counters: true, ..none() })),
-        ("wire", ours(Options { wire: true, ..none() })),
-    ];
+    let ours = sources()?.into_iter().map(|(name, options)| (name, Watch::Ours(Box::new(options))));
+    let mut variants: Vec<(&str, Watch)> = ours.collect();
     const COUNT: &str = "tracepoint:raw_syscalls:sys_enter /pid == PID/ { @[args->id] = count(); }";
     let peers: [(&str, &'static [&'static str]); 5] = [
         ("strace -f -c", &["strace", "-f", "-c", "-o", "/dev/null", "-p", "PID"]),
@@ -193,13 +141,13 @@ fn block(node: &Node, folder: &Path, watch: &Watch, lasts: Duration, rate_per_s:
     let (load_folder, node_folder) = (folder.join("load"), folder.join("node"));
     let recorder = Recorder::create(&node_folder, Manifest::new("cost", "source_cost"))?;
     let (events, heard) = std::sync::mpsc::channel();
-    let watched = [Watched { process: ProcessKind::Server, node: node.ip.clone(), pid: node.pid }];
+    let [watched] = &node.watched;
     let mut peer = None;
     let observation = match watch {
         Watch::Nothing => None,
-        Watch::Ours(options) => Some(Observation::start(&recorder, &watched, options, &events)?),
+        Watch::Ours(options) => Some(Observation::start(&recorder, &node.watched, options, &events)?),
         Watch::Peer(words) => {
-            let words: Vec<String> = words.iter().map(|word| word.replace("PID", &node.pid.to_string())).collect();
+            let words: Vec<String> = words.iter().map(|word| word.replace("PID", &watched.pid.to_string())).collect();
             let started =
                 Command::new(&words[0]).args(&words[1..]).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
             peer = Some(started);

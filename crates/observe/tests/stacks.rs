@@ -121,13 +121,20 @@ fn samples_are_where_the_time_went() {
     });
     assert!(!said.iter().any(|event| matches!(event, Event::Degraded { source: "stacks", .. })), "{said:?}");
 
+    let source = recording.manifest().sources.iter().find(|source| source.name == "stacks").unwrap();
+    assert!(source.note.contains("a signal every 1ms of a CPU's time"), "as root: {}", source.note);
+    let mut in_kernel = 0;
     let stacks: HashMap<i64, String> =
         rows(&recording, "stacks", ["stack", "frames", "kinds"], |stack, frames, kinds| {
             assert_eq!(frames.split(';').count(), kinds.len());
+            // The kernel's frames are inside of those of the process.
+            assert!(!kinds.trim_end_matches('k').contains('k'), "{frames}: {kinds}");
+            in_kernel += usize::from(kinds.ends_with('k') && frames.contains("Split."));
             (stack, frames.to_string())
         })
         .into_iter()
         .collect();
+    assert!(in_kernel > 0, "it asks for its CPU time all the time");
     let (mut seven, mut three) = (0.0f64, 0.0f64);
     for (stack, group) in rows(&recording, "samples", ["stack", "thread_group", "event"], |stack, group, event| {
         assert_eq!(event, "cpu");
@@ -147,6 +154,12 @@ fn samples_are_where_the_time_went() {
     assert!(seven + three > 5_000.0, "{seven} + {three}");
     let share = seven / (seven + three);
     assert!((share - 0.7).abs() < 0.02, "{share} of the samples, and 0.7 of the time");
+
+    let reports = rows(&recording, "sources", ["lost", "source", "lost_reason"], |lost, source, reason| {
+        (lost, source.to_string(), reason.to_string())
+    });
+    let lost: i64 = reports.iter().filter(|(_, source, _)| source == "stacks").map(|(lost, ..)| lost).sum();
+    assert!(lost < 100, "of 8,000 ticks: {reports:?}");
 
     // Again, and allocations and locks instead; the profiler is where it was.
     let options = StackOptions { cpu: false, wall: true, alloc_bytes: Some(1 << 10), ..StackOptions::default() };

@@ -10,8 +10,12 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 const SLEEP_NS: i64 = 1_000_000;
+/// So many sleeps are between two looks at what the thread waited for, since a look takes as long as to wake does.
+const SLEEPS_BETWEEN_LOOKS: u32 = 10;
+/// After a sleep that was so much too long it is looked at once, so that a stall soon after has only its own.
+const LATE_NS: i64 = SLEEP_NS / 2;
 /// So many sleeps are between two looks at what the hypervisor takes: a tenth of a second.
-const SLEEPS_BETWEEN_LOOKS: u32 = 100;
+const SLEEPS_BETWEEN_LOOKS_AT_MACHINE: u32 = 100;
 
 /// Runs until it is dropped.
 #[derive(Debug)]
@@ -84,30 +88,35 @@ fn watch(shared: &Shared, recorder: &Recorder, standstills: &Standstills) {
         standstills.due(due_ns);
         sleep_until(&clock, due_ns);
         let now_ns = clock.now_ns();
-        let strained = strain.look();
+        let late_ns = now_ns - due_ns;
         sleeps += 1;
         if standstills.woke(due_ns, now_ns) {
-            let (late_ns, steal_ns) = (now_ns - due_ns, strain.look_at_machine());
+            let (strained, steal_ns) = (strain.look(), strain.look_at_machine());
+            // What it waited for in the sleeps since the last look is not of this one.
+            let run_queue_ns = strained.run_queue_ns.map(|waited_ns| waited_ns.min(late_ns));
             recorder.append(Stall {
                 start_ns: due_ns,
                 duration_ns: late_ns,
                 side: "load",
                 node: "",
                 kind: "watcher",
-                run_queue_ns: strained.run_queue_ns,
+                run_queue_ns,
                 major_faults: Some(strained.major_faults),
                 steal_ns,
             });
             shared.count.fetch_add(1, Ordering::Relaxed);
             shared.total_ns.fetch_add(late_ns, Ordering::Relaxed);
             shared.longest_ns.fetch_max(late_ns, Ordering::Relaxed);
-            shared.run_queue_ns.fetch_add(strained.run_queue_ns.unwrap_or(0), Ordering::Relaxed);
+            shared.run_queue_ns.fetch_add(run_queue_ns.unwrap_or(0), Ordering::Relaxed);
             shared.major_faults.fetch_add(strained.major_faults, Ordering::Relaxed);
             shared.steal_ns.fetch_add(steal_ns.unwrap_or(0), Ordering::Relaxed);
             sleeps = 0;
-        } else if sleeps >= SLEEPS_BETWEEN_LOOKS {
+        } else if sleeps >= SLEEPS_BETWEEN_LOOKS_AT_MACHINE {
+            strain.look();
             strain.look_at_machine();
             sleeps = 0;
+        } else if late_ns > LATE_NS || sleeps % SLEEPS_BETWEEN_LOOKS == 0 {
+            strain.look();
         }
     }
     standstills.due(i64::MAX);

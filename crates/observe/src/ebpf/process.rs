@@ -44,14 +44,30 @@ pub(crate) fn follow(
     followed
 }
 
+/// The one entry of the table of processes: how many there are, and for each its pid, generation and index.
+const LIST: [u8; 4] = 0_u32.to_ne_bytes();
+const WORD_BYTES: usize = size_of::<u32>();
+const PROCESS_WORDS: usize = 3;
+/// The pid of no process.
+const NOBODY: u32 = u32::MAX;
+
 /// Tells programs whom to follow; the index of each is that in `pids`.
 pub(crate) fn pids(processes: &MapHandle, pids: &[u32]) -> libbpf_rs::Result<()> {
-    const NONE: [u32; 3] = [0; 3];
     let listed = (0_u32..).zip(pids).map(|(index, pid)| [*pid, 0, index]);
-    let list = listed.chain(std::iter::repeat(NONE)).take(PROCESSES);
+    let list = listed.chain(std::iter::repeat([NOBODY, 0, 0])).take(PROCESSES);
     let words = std::iter::once(pids.len() as u32).chain(list.flatten());
     let value: Vec<u8> = words.flat_map(u32::to_ne_bytes).collect();
-    processes.update(&0_u32.to_ne_bytes(), &value, MapFlags::ANY)
+    processes.update(&LIST, &value, MapFlags::ANY)
+}
+
+/// Tells programs that the process at an index has ended; the others keep theirs, and what programs noted of them.
+pub(crate) fn ended(processes: &MapHandle, index: usize) -> libbpf_rs::Result<()> {
+    let Some(mut value) = processes.lookup(&LIST, MapFlags::ANY)? else { return Ok(()) };
+    let at = WORD_BYTES * (1 + PROCESS_WORDS * index);
+    if let Some(pid) = value.get_mut(at..at + WORD_BYTES) {
+        pid.copy_from_slice(&NOBODY.to_ne_bytes());
+    }
+    processes.update(&LIST, &value, MapFlags::ANY)
 }
 
 fn pidfd(pid: u32) -> Option<OwnedFd> {
@@ -66,4 +82,33 @@ fn is_readable(fd: &OwnedFd) -> bool {
     let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: the pointer is to one pollfd of ours; it does not wait.
     unsafe { libc::poll(&mut poll, 1, 0) > 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use libbpf_rs::{MapHandle, MapType};
+
+    #[test]
+    fn one_that_has_ended_is_nobody_and_the_others_stay_as_they_are() {
+        let bytes = (WORD_BYTES * (1 + PROCESS_WORDS * PROCESSES)) as u32;
+        // SAFETY: all zeros are options that say nothing, but their size.
+        let mut options: libbpf_rs::libbpf_sys::bpf_map_create_opts = unsafe { std::mem::zeroed() };
+        options.sz = size_of_val(&options) as _;
+        let table = MapHandle::create(MapType::Array, Some("processes"), 4, bytes, 1, &options).expect("needs root");
+        let words = || -> Vec<u32> {
+            let value = table.lookup(&LIST, MapFlags::ANY).unwrap().unwrap();
+            value.chunks_exact(WORD_BYTES).map(|word| u32::from_ne_bytes(word.try_into().unwrap())).collect()
+        };
+        pids(&table, &[71, 72]).unwrap();
+        assert_eq!(words()[..8], [2, 71, 0, 0, 72, 0, 1, NOBODY]);
+        // As a program does when the second executes another.
+        let mut value = table.lookup(&LIST, MapFlags::ANY).unwrap().unwrap();
+        value[5 * WORD_BYTES] = 1;
+        table.update(&LIST, &value, MapFlags::ANY).unwrap();
+        ended(&table, 0).unwrap();
+        assert_eq!(words()[..8], [2, NOBODY, 0, 0, 72, 1, 1, NOBODY]);
+        ended(&table, PROCESSES).unwrap();
+        assert_eq!(words()[1], NOBODY);
+    }
 }

@@ -1,6 +1,6 @@
 //! The programs of a source in the kernel: attached, told whom to follow, and taken off again.
 
-use super::{Followed, Losses, Missing, Sums, map, pids, refused, ring};
+use super::{Followed, Losses, Missing, Sums, map, pids, process, refused, ring};
 use helenus_recording::Recorder;
 use helenus_recording::rows::SourceReport;
 use libbpf_rs::{Link, MapCore, MapHandle, Object, RingBuffer};
@@ -78,10 +78,10 @@ impl<const REASONS: usize> Programs<REASONS> {
 
     /// Stops to follow those that have ended: their numbers may be given to others.
     pub(crate) fn forget_ended(&self, followed: &mut [Followed]) {
-        for followed in followed {
+        for (index, followed) in followed.iter_mut().enumerate() {
             if followed.has_just_ended() {
-                // Only a process that was never followed has no entry.
-                let _ = self.processes.delete(&followed.watched.pid.to_ne_bytes());
+                // Where the kernel refuses this, a process that is given the number would be taken for the one that ended.
+                let _ = process::ended(&self.processes, index);
             }
         }
     }
@@ -126,6 +126,11 @@ impl<const REASONS: usize> Programs<REASONS> {
                 cpu_ns: Some((cpu_ns as f64 * share) as i64),
             });
         }
+    }
+
+    /// What was lost of the process at an index since the last time, in the order of the kernel's counters.
+    pub(crate) fn lost(&mut self, index: usize) -> [u64; REASONS] {
+        self.losses.since_last_time(index)
     }
 
     /// Takes out the sums since the last time, each as its key and value.

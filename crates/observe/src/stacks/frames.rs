@@ -1,5 +1,7 @@
 //! A stack as the table `stacks` has it.
 
+use crate::symbols::KernelSymbols;
+
 /// A stack: its frames from the outermost to the innermost with `;` between them, and a letter for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Frames {
@@ -17,6 +19,14 @@ impl Frames {
         self.kinds.push(kind);
     }
 
+    /// Adds the frames of the kernel by their addresses, innermost first; its names are none where it does not tell them.
+    pub(crate) fn push_kernel(&mut self, symbols: Option<&KernelSymbols>, addresses: &[u64]) {
+        for (depth, address) in addresses.iter().enumerate().rev() {
+            let name = symbols.map_or_else(|| "[kernel]".to_string(), |symbols| symbols.name(within(depth, *address)));
+            self.push(&name, 'k');
+        }
+    }
+
     /// The same for the same frames, in every recording: FNV-1a, without the sign.
     pub fn number(&self) -> i64 {
         let bytes = self.names.bytes().chain([0]).chain(self.kinds.bytes());
@@ -24,4 +34,10 @@ impl Frames {
             bytes.fold(0xcbf2_9ce4_8422_2325u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         (hash >> 1).cast_signed()
     }
+}
+
+/// An address in the function of a frame. All but the innermost are where a call returns to, which may be behind the end of
+/// the function that called.
+pub(crate) fn within(depth: usize, address: u64) -> u64 {
+    if depth == 0 { address } else { address.saturating_sub(1) }
 }

@@ -6,6 +6,7 @@ pub mod jfr;
 mod kernel;
 mod known;
 mod profiler;
+mod ticks;
 
 pub use frames::Frames;
 pub use kernel::ebpf_stacks_available;

@@ -4,17 +4,20 @@
 //! here and unlinked at once, so that nothing is left there however this ends; each chunk of it is read as soon as it is
 //! whole, and its place on the disk given back. The profiler is started for some minutes at a time: when its recorder was
 //! killed, it ends by itself.
+//!
+//! When a thread takes its stack is up to the clocks of the CPUs where eBPF can be had ([`super::ticks`]), and otherwise to
+//! the profiler's own.
 
 use super::jfr::{self, SampleEvent};
-use super::{Frames, SOURCE, StackOptions};
+use super::ticks::{self, Ticks};
+use super::{Frames, KnownStacks, SOURCE, StackOptions};
 use crate::names::ThreadNames;
 use crate::{Event, Events};
 use helenus_cassandra::attach;
 use helenus_cassandra::target::Target;
 use helenus_cassandra::threads::thread_group;
-use helenus_recording::rows::{SourceReport, Stack, StackSample};
+use helenus_recording::rows::{SourceReport, StackSample};
 use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
-use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -31,14 +34,28 @@ const CHUNK: Duration = Duration::from_secs(5);
 const SESSION: Duration = Duration::from_secs(300);
 const GRACE: Duration = Duration::from_secs(30);
 pub(super) const PROVIDER: &str = "async-profiler";
+/// Between two stacks that the profiler takes by itself where it is told when to: longer than it is started for.
+const BY_ITSELF: Duration = Duration::from_secs(3600);
+
+/// Who says when CPU time is sampled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Clock {
+    /// Those of the CPUs, by a signal.
+    Cpus,
+    /// The profiler's own, one for each thread.
+    Threads,
+}
 
 impl StackOptions {
     /// In the profiler's words.
-    fn command(&self) -> String {
+    fn command(&self, clock: Clock) -> String {
         let interval_ns = self.interval.as_nanos();
         let mut words = Vec::new();
         if self.cpu {
-            words.push(format!("event=cpu,interval={interval_ns}"));
+            words.push(match clock {
+                Clock::Cpus => format!("event=ctimer,interval={}s,signal={}", BY_ITSELF.as_secs(), ticks::SIGNAL),
+                Clock::Threads => format!("event=cpu,interval={interval_ns}"),
+            });
         }
         if self.wall {
             words.push(format!("wall={interval_ns}"));
@@ -65,34 +82,44 @@ impl Profiler {
         options: StackOptions,
         (names, events): (ThreadNames, Events),
     ) -> Result<Profiler, String> {
-        let session = Session::begin(&target, library, &options)?;
-        for warning in &session.warnings {
+        let (stop, stopped) = channel();
+        let (say_ready, ready) = channel();
+        let (recorder_there, node_there, events_there) = (recorder.clone(), node.to_string(), events.clone());
+        let thread = std::thread::Builder::new().name("stacks".into()).spawn(move || {
+            let mut reader = Reader {
+                recorder: recorder_there,
+                node: node_there,
+                target,
+                library,
+                interval_ns: i64::try_from(options.interval.as_nanos()).unwrap_or(i64::MAX),
+                options,
+                ticks: None,
+                names,
+                events: events_there,
+                stacks: KnownStacks::default(),
+                captured: 0,
+            };
+            match reader.begin() {
+                Ok(session) => {
+                    // Nobody waits any more only if the whole start was given up.
+                    let _ = say_ready.send(Ok((reader.note(), session.warnings.clone())));
+                    reader.run(session, &stopped);
+                }
+                Err(reason) => {
+                    let _ = say_ready.send(Err(reason));
+                }
+            }
+        });
+        let thread = thread.map_err(|error| error.to_string())?;
+        let (note, warnings) = ready.recv().map_err(|_| "its thread ended".to_string())??;
+        for warning in warnings {
             let reason = format!("stacks are sampled with less than asked for: {warning}");
             // The one who listened may have had enough.
             let _ = events.send(Event::Degraded { node: node.into(), source: SOURCE, reason });
         }
-        let facts = SourceFacts {
-            name: SOURCE.into(),
-            node: node.into(),
-            provider: PROVIDER.into(),
-            note: format!("{}, monotonic clock", options.command()),
-        };
+        let facts = SourceFacts { name: SOURCE.into(), node: node.into(), provider: PROVIDER.into(), note };
         recorder.update_manifest(|manifest| manifest.sources.push(facts)).map_err(|error| error.to_string())?;
-        let (stop, stopped) = channel();
-        let reader = Reader {
-            recorder: recorder.clone(),
-            node: node.to_string(),
-            target,
-            library,
-            interval_ns: i64::try_from(options.interval.as_nanos()).unwrap_or(i64::MAX),
-            options,
-            names,
-            events,
-            known: HashSet::new(),
-            captured: 0,
-        };
-        let thread = std::thread::Builder::new().name("stacks".into()).spawn(move || reader.run(session, &stopped));
-        Ok(Profiler { stop, thread: thread.map_err(|error| error.to_string())? })
+        Ok(Profiler { stop, thread })
     }
 
     pub(super) fn stop(self) {
@@ -113,13 +140,12 @@ struct Session {
 }
 
 impl Session {
-    fn begin(target: &Target, library: &[u8], options: &StackOptions) -> Result<Session, String> {
+    fn begin(target: &Target, library: &[u8], events: &str) -> Result<Session, String> {
         let name = format!(".helenus-stacks-{}-{:016x}", target.inner_pid, unguessable());
         let path = |what: &str| format!("/proc/{}/root/tmp/{name}.{what}", target.pid);
         let (ends_s, chunk_s) = ((SESSION + GRACE).as_secs(), CHUNK.as_secs());
         let command = format!(
-            "start,{},clock=monotonic,jfr,chunktime={chunk_s}s,timeout={ends_s},file=/tmp/{name}.jfr,log=/tmp/{name}.log",
-            options.command()
+            "start,{events},clock=monotonic,jfr,chunktime={chunk_s}s,timeout={ends_s},file=/tmp/{name}.jfr,log=/tmp/{name}.log"
         );
         let started = attach::load_native(target, library, &command);
         let said = std::fs::read_to_string(path("log")).unwrap_or_default();
@@ -185,14 +211,43 @@ struct Reader {
     library: &'static [u8],
     interval_ns: i64,
     options: StackOptions,
+    /// None where the profiler's own clocks tell when.
+    ticks: Option<Ticks>,
     names: ThreadNames,
     events: Events,
-    /// Stacks that have a row.
-    known: HashSet<i64>,
+    stacks: KnownStacks,
     captured: i64,
 }
 
 impl Reader {
+    /// Starts the profiler, and what tells it when.
+    fn begin(&mut self) -> Result<Session, String> {
+        // Without them the profiler does alone, at a greater cost.
+        self.ticks = self.options.cpu.then(|| Ticks::load(&self.target).ok()).flatten();
+        let session = Session::begin(&self.target, self.library, &self.options.command(self.clock()))?;
+        let Some(ticks) = &mut self.ticks else { return Ok(session) };
+        if ticks.attach(&self.target, self.options.interval).is_ok() {
+            return Ok(session);
+        }
+        self.ticks = None;
+        self.stop_profiler();
+        Session::begin(&self.target, self.library, &self.options.command(self.clock()))
+    }
+
+    fn clock(&self) -> Clock {
+        if self.ticks.is_some() { Clock::Cpus } else { Clock::Threads }
+    }
+
+    fn note(&self) -> String {
+        let command = self.options.command(self.clock());
+        match self.clock() {
+            Clock::Cpus => {
+                format!("{command}, monotonic clock; a signal every {:?} of a CPU's time", self.options.interval)
+            }
+            Clock::Threads => format!("{command}, monotonic clock"),
+        }
+    }
+
     fn run(mut self, session: Session, stopped: &Receiver<()>) {
         let mut session = Some(session);
         let (mut reported, mut reported_ns) = (Instant::now(), self.recorder.clock().now_ns());
@@ -200,6 +255,7 @@ impl Reader {
         loop {
             let over = stopped.recv_timeout(LOOK_EVERY) != Err(RecvTimeoutError::Timeout);
             if over {
+                self.ticks.iter_mut().for_each(Ticks::detach);
                 self.stop_profiler();
             }
             if let Some(open) = &mut session
@@ -211,6 +267,7 @@ impl Reader {
             if over || reported.elapsed() >= REPORT_EVERY {
                 reported = Instant::now();
                 let (now_ns, now_cpu_ns) = (self.recorder.clock().now_ns(), cpu_time_of_this_thread_ns());
+                let (lost, lost_reason) = self.lost(over);
                 self.recorder.append(SourceReport {
                     time_ns: now_ns,
                     interval_ns: now_ns - reported_ns,
@@ -218,8 +275,8 @@ impl Reader {
                     node: &self.node,
                     provider: PROVIDER,
                     captured: std::mem::take(&mut self.captured),
-                    lost: 0,
-                    lost_reason: "",
+                    lost: i64::try_from(lost).unwrap_or(i64::MAX),
+                    lost_reason: &lost_reason,
                     cpu_ns: Some(now_cpu_ns - cpu_ns),
                 });
                 (reported_ns, cpu_ns) = (now_ns, now_cpu_ns);
@@ -244,13 +301,21 @@ impl Reader {
         {
             self.degrade(&reason);
         }
-        match Session::begin(&self.target, self.library, &self.options) {
+        match Session::begin(&self.target, self.library, &self.options.command(self.clock())) {
             Ok(session) => Some(session),
             Err(reason) => {
                 self.degrade(&reason);
+                self.ticks = None;
                 None
             }
         }
+    }
+
+    /// Ticks without a sample. At the end none is waited for any more.
+    fn lost(&mut self, over: bool) -> (u64, String) {
+        let clock = self.recorder.clock();
+        let now_ns = if over { i64::MAX } else { clock.now_ns() - clock.epoch_offset_ns() };
+        self.ticks.as_mut().map_or((0, String::new()), |ticks| ticks.lost(now_ns))
     }
 
     fn stop_profiler(&self) {
@@ -260,7 +325,10 @@ impl Reader {
 
     /// Reads all chunks that are whole.
     fn take(&mut self, session: &mut Session) -> Result<(), String> {
+        self.ticks.iter().for_each(Ticks::listen);
         while let Some(chunk) = session.next_chunk().map_err(|error| format!("the profiler's file: {error}"))? {
+            // After the chunk, so that the tick of each of its samples is known.
+            self.ticks.iter().for_each(Ticks::listen);
             let read = jfr::read_chunk(&chunk).map_err(|error| format!("the profiler's file: {error}"))?;
             self.append(&read);
         }
@@ -268,14 +336,23 @@ impl Reader {
     }
 
     fn append(&mut self, read: &jfr::Samples) {
-        let numbers: Vec<i64> = read.stacks.iter().map(Frames::number).collect();
         let clock = self.recorder.clock();
+        let numbers: Vec<i64> = read.stacks.iter().map(Frames::number).collect();
+        let mut stacks = Vec::with_capacity(read.samples.len());
         for sample in &read.samples {
-            let (frames, stack) = (&read.stacks[sample.stack], numbers[sample.stack]);
+            let ticks = self.ticks.as_ref().filter(|_| sample.event == SampleEvent::Cpu);
+            let kernel = ticks.map_or_else(Vec::new, |ticks| ticks.of(sample.tid, sample.time_ns));
+            let mut key = vec![numbers[sample.stack].cast_unsigned()];
+            key.extend(&kernel);
+            stacks.push(self.stacks.number(key, sample.time_ns, |_| {
+                let mut frames = read.stacks[sample.stack].clone();
+                ticks.inspect(|ticks| ticks.name(&mut frames, &kernel));
+                frames
+            }));
+        }
+        self.stacks.append(&self.recorder);
+        for (sample, stack) in read.samples.iter().zip(stacks) {
             let time_ns = clock.from_monotonic_ns(sample.time_ns);
-            if self.known.insert(stack) {
-                self.recorder.append(Stack { time_ns, stack, frames: &frames.names, kinds: &frames.kinds });
-            }
             // Names that the kernel cut off are told whole where the agent knows them.
             let full = self.names.full(sample.tid, &sample.thread);
             let thread = full.as_deref().unwrap_or(&sample.thread);

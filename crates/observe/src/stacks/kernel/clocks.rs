@@ -9,7 +9,7 @@ use std::time::Duration;
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 
 /// A clock for each CPU that is online, with a tick after each such time.
-pub(super) fn open(interval: Duration) -> Result<Vec<Counter>, Missing> {
+pub(in crate::stacks) fn open(interval: Duration) -> Result<Vec<Counter>, Missing> {
     let online = std::fs::read_to_string(ONLINE).unwrap_or_default();
     let cpus = list(&online);
     let clocks: io::Result<Vec<Counter>> = cpus.into_iter().map(|cpu| clock(cpu, interval)).collect();

@@ -15,9 +15,10 @@ use crate::ebpf::{self, Missing, Programs, Reading};
 use crate::names::ThreadNames;
 use crate::symbols::KernelSymbols;
 use crate::{Events, Watched};
+pub(super) use clocks::open as clocks;
 use helenus_recording::{Recorder, SourceFacts};
 use reader::Reader;
-use records::LOST_REASONS;
+pub(super) use records::{LOST_REASONS, sample};
 use std::time::Duration;
 
 pub(super) const PROVIDER: &str = "ebpf";
@@ -27,11 +28,16 @@ const BUFFER_BYTES: u32 = 32 << 20;
 /// Says whether stacks can be sampled so here, by loading the program without attaching it.
 pub fn ebpf_stacks_available() -> Result<(), Missing> {
     ebpf::look()?;
-    load(1 << 16).map(drop)
+    load(1 << 16, WALKED_IN_THE_KERNEL).map(drop)
 }
 
-fn load(buffer_bytes: u32) -> Result<Programs<{ LOST_REASONS.len() }>, Missing> {
+/// In the place of a signal.
+const WALKED_IN_THE_KERNEL: u32 = 0;
+
+/// Loads the program, which walks stacks itself or sends a signal to have them walked.
+pub(super) fn load(buffer_bytes: u32, signal: u32) -> Result<Programs<{ LOST_REASONS.len() }>, Missing> {
     let object = ebpf::load(ebpf::object!("stacks"), |name, map| match name {
+        ".rodata.settings" => map.set_initial_value(&signal.to_ne_bytes()),
         "records" => map.set_max_entries(ebpf::ring_bytes(buffer_bytes)),
         _ => Ok(()),
     })?;
@@ -64,7 +70,7 @@ impl KernelSampler {
         let facts: Vec<SourceFacts> = facts.collect();
         let recorder_there = recorder.clone();
         let reading = Reading::start(super::SOURCE, move || {
-            let mut programs = load(BUFFER_BYTES)?;
+            let mut programs = load(BUFFER_BYTES, WALKED_IN_THE_KERNEL)?;
             let pids: Vec<u32> = followed.iter().map(|(watched, _)| watched.pid).collect();
             programs.attach_to(clocks::open(interval)?, &pids)?;
             let reader = Reader::new(recorder_there, followed, programs, KernelSymbols::read().ok(), interval);

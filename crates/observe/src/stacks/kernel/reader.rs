@@ -5,6 +5,7 @@ use super::records::{self, LOST_REASONS, Sample};
 use crate::Watched;
 use crate::ebpf::{self, Followed, Missing, Named, NamedThreads, Programs};
 use crate::names::ThreadNames;
+use crate::stacks::frames::within;
 use crate::stacks::{Frames, KnownStacks, SOURCE};
 use crate::symbols::{KernelSymbols, ProcessSymbols};
 use helenus_recording::rows::StackSample;
@@ -161,18 +162,9 @@ fn frames(
             frames.push(&symbol.name, if symbol.compiled { 'j' } else { 'n' });
         }
     }
-    for (depth, address) in kernel.iter().enumerate().rev() {
-        let name = symbols.map_or_else(|| "[kernel]".to_string(), |symbols| symbols.name(within(depth, *address)));
-        frames.push(&name, 'k');
-    }
+    frames.push_kernel(symbols, kernel);
     if frames.kinds.is_empty() {
         frames.push("[unknown]", 'n');
     }
     frames
-}
-
-/// An address in the function of a frame. All but the innermost are where a call returns to, which may be behind the end of
-/// the function that called.
-fn within(depth: usize, address: u64) -> u64 {
-    if depth == 0 { address } else { address.saturating_sub(1) }
 }

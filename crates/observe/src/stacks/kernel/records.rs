@@ -3,25 +3,26 @@
 use crate::ebpf::{Bytes, text};
 
 /// Why something was lost, in the order of the kernel's counters.
-pub(super) const LOST_REASONS: [&str; 1] = ["the ring buffer was full"];
+pub(crate) const LOST_REASONS: [&str; 2] =
+    ["the ring buffer was full", "the thread ended, or has nothing to take its stack with any more"];
 
 /// Bytes of a thread's name.
 const NAME_BYTES: usize = 16;
 
 /// What a thread was doing at a tick. Frames are addresses, innermost first.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Sample<'a> {
+pub(crate) struct Sample<'a> {
     /// On CLOCK_MONOTONIC.
-    pub(super) time_ns: i64,
-    pub(super) tid: u32,
-    pub(super) process: u8,
-    pub(super) thread: &'a [u8],
-    pub(super) user: Vec<u64>,
-    pub(super) kernel: Vec<u64>,
+    pub(crate) time_ns: i64,
+    pub(crate) tid: u32,
+    pub(crate) process: u8,
+    pub(crate) thread: &'a [u8],
+    pub(crate) user: Vec<u64>,
+    pub(crate) kernel: Vec<u64>,
 }
 
 /// Reads one record. None for one that is no such record, which only a mistake in the program could make.
-pub(super) fn sample(bytes: &[u8]) -> Option<Sample<'_>> {
+pub(crate) fn sample(bytes: &[u8]) -> Option<Sample<'_>> {
     let mut rest = Bytes(bytes);
     let (time_ns, tid) = (rest.i64()?, rest.u32()?);
     let [process, user_frames, kernel_frames, _] = rest.array()?;

@@ -1,0 +1,200 @@
+//! What has the profiler take a thread's stack: a tick of a CPU's clock, at which a program in the kernel sends the thread that
+//! runs there the profiler's signal, and notes where in the kernel it is.
+//!
+//! ```text
+//! clock of each CPU ─▶ program ─┬▶ signal ─▶ profiler in the JVM ─▶ frames of the process ─┐
+//!                               └▶ ring buffer ─▶ frames of the kernel ────────────────────┴▶ samples
+//! ```
+//!
+//! The profiler has clocks of its own that see the kernel's frames, but they are one for each thread, and the kernel stops and
+//! starts them at each switch of threads. Clocks of CPUs cost a switch nothing (docs/observe.md has the figures). The signal
+//! reaches a thread as it leaves the kernel, so that the sample of a thread is the first one after its tick.
+
+use super::kernel::{self, LOST_REASONS};
+use super::{Frames, SOURCE};
+use crate::ebpf::{self, Missing, Programs};
+use crate::symbols::KernelSymbols;
+use helenus_cassandra::target::Target;
+use libbpf_rs::RingBuffer;
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The profiler's signal: SIGPROF.
+pub(super) const SIGNAL: u32 = libc::SIGPROF as u32;
+/// Half a second of 64 CPUs that tick every 2 ms, all of them deep in the kernel.
+const BUFFER_BYTES: u32 = 8 << 20;
+/// A thread that leaves the kernel later after its tick is taken for one that had no sample.
+const SAMPLED_WITHIN_NS: i64 = 1_000_000_000;
+/// So long the profiler may keep a sample for itself: two of its chunks, and some.
+const KEPT_NS: i64 = 12_000_000_000;
+const NO_SAMPLE: &str = "the profiler took no stack at a tick";
+
+/// The ticks that met one process.
+pub(super) struct Ticks {
+    programs: Programs<{ LOST_REASONS.len() }>,
+    ring: RingBuffer<'static>,
+    heard: Rc<RefCell<Heard>>,
+    kernel: Option<KernelSymbols>,
+}
+
+/// By thread, in their order.
+#[derive(Default)]
+struct Heard(HashMap<i64, VecDeque<Tick>>);
+
+struct Tick {
+    time_ns: i64,
+    /// Innermost first; none when it met the thread outside of the kernel.
+    kernel: Vec<u64>,
+    sampled: bool,
+}
+
+impl Ticks {
+    /// Loads the program, without effect as yet.
+    pub(super) fn load(target: &Target) -> Result<Ticks, Missing> {
+        ebpf::look()?;
+        if target.inner_pid != target.pid {
+            return Err(Missing::new(
+                "the node has other numbers for its threads than the kernel",
+                "run it on the host",
+            ));
+        }
+        if !is_free(target) {
+            return Err(Missing::new("something else in the node handles SIGPROF", "end the other profiler"));
+        }
+        let programs = kernel::load(BUFFER_BYTES, SIGNAL)?;
+        let heard = Rc::new(RefCell::new(Heard::default()));
+        let there = Rc::clone(&heard);
+        let ring = programs.ring(move |bytes| {
+            if let Some(sample) = kernel::sample(bytes) {
+                there.borrow_mut().tick(sample.tid.into(), sample.time_ns, sample.kernel);
+            }
+        })?;
+        Ok(Ticks { programs, ring, heard, kernel: KernelSymbols::read().ok() })
+    }
+
+    /// Begins to send signals. A process that handles none is not sent any.
+    pub(super) fn attach(&mut self, target: &Target, interval: Duration) -> Result<(), Missing> {
+        self.programs.attach_to(kernel::clocks(interval)?, &[target.pid.unsigned_abs()])
+    }
+
+    /// Sends no more signals.
+    pub(super) fn detach(&mut self) {
+        self.programs.detach();
+    }
+
+    /// Takes in the ticks since the last time: those of samples that the profiler has handed over are among them.
+    pub(super) fn listen(&self) {
+        while self.ring.consume_raw_n(ebpf::RECORDS_AT_ONCE) > 0 {}
+    }
+
+    /// Where in the kernel a thread was that the profiler sampled then; nowhere if it was outside.
+    pub(super) fn of(&self, tid: i64, time_ns: i64) -> Vec<u64> {
+        self.heard.borrow_mut().of(tid, time_ns)
+    }
+
+    /// Adds the frames of the kernel.
+    pub(super) fn name(&self, frames: &mut Frames, addresses: &[u64]) {
+        frames.push_kernel(self.kernel.as_ref(), addresses);
+    }
+
+    /// Forgets the ticks of which there will be no sample any more, and says how many were lost and why.
+    pub(super) fn lost(&mut self, now_ns: i64) -> (u64, String) {
+        let without = self.heard.borrow_mut().forget(now_ns - KEPT_NS);
+        let lost = self.programs.lost(0);
+        let reasons = LOST_REASONS.iter().zip(lost).chain([(&NO_SAMPLE, without)]).filter(|(_, lost)| *lost > 0);
+        let said: Vec<String> = reasons.map(|(reason, lost)| format!("{reason} ({lost})")).collect();
+        (lost.iter().sum::<u64>() + without, said.join(", "))
+    }
+}
+
+impl std::fmt::Debug for Ticks {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Ticks").field("source", &SOURCE).finish_non_exhaustive()
+    }
+}
+
+impl Heard {
+    fn tick(&mut self, tid: i64, time_ns: i64, kernel: Vec<u64>) {
+        self.0.entry(tid).or_default().push_back(Tick { time_ns, kernel, sampled: false });
+    }
+
+    fn of(&mut self, tid: i64, time_ns: i64) -> Vec<u64> {
+        let Some(ticks) = self.0.get_mut(&tid) else { return Vec::new() };
+        let before = ticks.partition_point(|tick| tick.time_ns <= time_ns);
+        match before.checked_sub(1).and_then(|last| ticks.get_mut(last)) {
+            Some(tick) if !tick.sampled && time_ns - tick.time_ns < SAMPLED_WITHIN_NS => {
+                tick.sampled = true;
+                std::mem::take(&mut tick.kernel)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Forgets those up to then; how many had no sample.
+    fn forget(&mut self, until_ns: i64) -> u64 {
+        let mut without = 0;
+        self.0.retain(|_, ticks| {
+            while let Some(tick) = ticks.pop_front_if(|tick| tick.time_ns <= until_ns) {
+                without += u64::from(!tick.sampled);
+            }
+            !ticks.is_empty()
+        });
+        without
+    }
+}
+
+/// Whether nobody has the signal, or the profiler that Helenus loaded before.
+fn is_free(target: &Target) -> bool {
+    let read = |file: &str| std::fs::read_to_string(format!("/proc/{}/{file}", target.pid)).unwrap_or_default();
+    let status = read("status");
+    let caught = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
+    let is_caught = caught.is_none_or(|caught| caught >> (SIGNAL - 1) & 1 == 1);
+    !is_caught || read("maps").contains("/tmp/.helenus-profiler-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use helenus_cassandra::target::{Which, find};
+    use std::process::Command;
+
+    #[test]
+    fn a_sample_is_of_the_last_tick_before_it_and_of_no_other() {
+        let mut heard = Heard::default();
+        heard.tick(7, 100, vec![1]);
+        heard.tick(7, 200, vec![2]);
+        heard.tick(7, 300, vec![3]);
+        heard.tick(8, 150, vec![4]);
+        // Chunks of the profiler come in order, and the samples in one need not.
+        assert_eq!(heard.of(7, 205), [2]);
+        assert_eq!(heard.of(7, 110), [1]);
+        assert_eq!(heard.of(7, 120), Vec::<u64>::new(), "that one has its sample");
+        assert_eq!(heard.of(8, 149), Vec::<u64>::new(), "it came later");
+        assert_eq!(heard.of(8, 150 + SAMPLED_WITHIN_NS), Vec::<u64>::new(), "too long ago");
+        assert_eq!(heard.of(9, 150), Vec::<u64>::new());
+        assert_eq!(heard.forget(250), 1, "of thread 8");
+        assert_eq!(heard.of(7, 301), [3]);
+        assert_eq!(heard.forget(i64::MAX), 0);
+        assert!(heard.0.is_empty());
+    }
+
+    /// As one that has executed another program, or whose profiler has gone.
+    #[test]
+    fn a_process_that_does_not_handle_the_signal_is_not_ended_by_it() {
+        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let target = find(Which::Pid(busy.id().cast_signed())).unwrap();
+        let mut ticks = Ticks::load(&target).expect("needs root and a kernel with BTF");
+        ticks.attach(&target, Duration::from_millis(1)).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        ticks.detach();
+        ticks.listen();
+        assert!(busy.try_wait().unwrap().is_none(), "it runs on");
+        assert!(ticks.heard.borrow().0.is_empty());
+        let (lost, reasons) = ticks.lost(0);
+        assert!(lost > 50 && reasons.contains("nothing to take its stack with"), "{lost}: {reasons}");
+        busy.kill().unwrap();
+        busy.wait().unwrap();
+    }
+}
