@@ -2,8 +2,7 @@
 //! against nothing attached right before and right after it, on the same Cassandra.
 //!
 //! `cargo run --release --workspace --example source_cost -- [ROUNDS] [SECONDS] [NAME…]`, as root; with names, of
-//! the things to attach those alone. In each block what is attached settles under load first, since an agent's code is
-//! compiled anew each time; then a closed loop finds the peak, and an open loop at a third of it, which is about 70 % of what can be
+//! the things to attach those alone. In each block what is attached, or nothing, settles under load first; then a closed loop finds the peak, and an open loop at a third of it, which is about 70 % of what can be
 //! served so, gives p99. Of both, how long CPUs of the machine were busy for a request, whoever used them. The order of blocks is drawn anew
 //! for each round, with a block of nothing between each two: a machine that others share drifts by more from minute to minute
 //! than watching costs. Intervals hold 95 % of the means of rounds drawn with replacement.
@@ -28,9 +27,9 @@ const IN_FLIGHT: u32 = 128;
 /// Of the closed loop's. An open loop's requests come one by one and cost the CPUs so much more that half of that peak is all that
 /// they can serve; how busy they are says little, since Cassandra's idle threads look for work.
 const SHARE_OF_PEAK: f64 = 0.35;
-/// Until the agent's own code is compiled.
+/// Until the agent's own code is compiled; and as long with nothing attached, since a node that has just been given a rest
+/// does a fifth more than one that has been at its peak for a quarter of a minute.
 const SETTLES: Duration = Duration::from_secs(15);
-const RESTS: Duration = Duration::from_secs(3);
 const REDRAWN: usize = 10_000;
 
 /// What is attached in a block.
@@ -178,8 +177,7 @@ fn block(node: &Node, folder: &Path, watch: &Watch, lasts: Duration, rate_per_s:
         let busy_ns = (busy()? - before).as_nanos() as f64 / summary.requests as f64;
         Ok((summary, busy_ns))
     };
-    let settles = if matches!(watch, Watch::Nothing) { RESTS } else { SETTLES };
-    drive(vec![closed(settles).unmeasured()])?;
+    drive(vec![closed(SETTLES).unmeasured()])?;
     let (peak, busy_at_peak_ns) = timed(closed(lasts))?;
     let (open, busy_ns) = timed(Phase::rate(rate_per_s, Until::Elapsed(lasts)))?;
     if let Some(observation) = observation {
