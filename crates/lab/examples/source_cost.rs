@@ -11,7 +11,7 @@ mod common;
 
 use common::{Failure, Node, sources};
 use helenus_load::{Cancel, Phase, Plan, Summary, Until, Workload, run};
-use helenus_observe::{Event, Observation, Options};
+use helenus_observe::Options;
 use helenus_recording::{Manifest, Recorder};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -139,12 +139,11 @@ impl std::fmt::Display for Measured {
 fn block(node: &Node, folder: &Path, watch: &Watch, lasts: Duration, rate_per_s: f64) -> Result<Measured, Failure> {
     let (load_folder, node_folder) = (folder.join("load"), folder.join("node"));
     let recorder = Recorder::create(&node_folder, Manifest::new("cost", "source_cost"))?;
-    let (events, heard) = std::sync::mpsc::channel();
     let [watched] = &node.watched;
     let mut peer = None;
     let observation = match watch {
         Watch::Nothing => None,
-        Watch::Ours(options) => Some(Observation::start(&recorder, &node.watched, options, &events)?),
+        Watch::Ours(options) => Some(node.watch(&recorder, options)?),
         Watch::Peer(words) => {
             let words: Vec<String> = words.iter().map(|word| word.replace("PID", &watched.pid.to_string())).collect();
             let started =
@@ -155,16 +154,6 @@ fn block(node: &Node, folder: &Path, watch: &Watch, lasts: Duration, rate_per_s:
             None
         }
     };
-    // Without the agent there are no figures of the JVM, without the profiler stacks are eBPF's, which is on purpose, and a
-    // virtual machine may have no counters of hardware, but those of the kernel.
-    let is_meant = |source: &str, reason: &str| {
-        source == "jvm" || reason.contains("sampled by eBPF") || (source == "counters" && reason.contains("no PMU"))
-    };
-    let is_missing =
-        |event: &Event| matches!(event, Event::Degraded { source, reason, .. } if !is_meant(source, reason));
-    if let Some(missing) = heard.try_iter().find(is_missing) {
-        return Err(format!("nothing can be said of a source that is not there: {missing:?}").into());
-    }
     let load = Recorder::create(&load_folder, Manifest::new("cost", "source_cost"))?;
     let drive = |phases| -> Result<Summary, Failure> {
         let plan = Plan::new(Workload::open("keyvalue/mixed")?, phases, vec![node.address.clone()]);

@@ -10,7 +10,6 @@ mod common;
 
 use common::{Failure, Node, sources};
 use helenus_load::{Cancel, Phase, Plan, Until, Workload, run};
-use helenus_observe::Observation;
 use helenus_recording::{Manifest, Recorder};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -64,9 +63,7 @@ fn main() -> Result<(), Failure> {
         for position in (0..wanted.len()).map(|position| (position + round) % wanted.len()) {
             let (name, options) = &wanted[position];
             let recorder = Recorder::create(&folder.path().join("node"), Manifest::new("cost", "source_toggle"))?;
-            // What is degraded, source_cost says and refuses.
-            let (events, _heard) = std::sync::mpsc::channel();
-            let observation = Observation::start(&recorder, &node.watched, options, &events)?;
+            let observation = node.watch(&recorder, options)?;
             let with = measure();
             observation.stop();
             recorder.close()?;

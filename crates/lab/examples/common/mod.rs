@@ -1,7 +1,10 @@
 //! What two measurements of what watching costs have in common: the sources by name, and the node that they watch.
 
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
-use helenus_observe::{Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched};
+use helenus_observe::{
+    Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
+};
+use helenus_recording::Recorder;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -28,6 +31,26 @@ impl Node {
             watched: [Watched { process: ProcessKind::Server, node, pid }],
             _cluster: cluster,
         })
+    }
+
+    /// Attaches sources to it, all of them or none.
+    pub fn watch(&self, recorder: &Recorder, options: &Options) -> Result<Observation, Failure> {
+        let (events, heard) = std::sync::mpsc::channel();
+        let observation = Observation::start(recorder, &self.watched, options, &events)?;
+        // Without the agent there are no figures of the JVM, without the profiler stacks are eBPF's, which is on purpose, and a
+        // virtual machine may have no counters of hardware, but those of the kernel.
+        let is_meant = |source: &str, reason: &str| {
+            source == "jvm" || reason.contains("sampled by eBPF") || (source == "counters" && reason.contains("no PMU"))
+        };
+        let is_missing =
+            |event: &Event| matches!(event, Event::Degraded { source, reason, .. } if !is_meant(source, reason));
+        match heard.try_iter().find(is_missing) {
+            None => Ok(observation),
+            Some(missing) => {
+                observation.stop();
+                Err(format!("nothing can be said of a source that is not there: {missing:?}").into())
+            }
+        }
     }
 }
 

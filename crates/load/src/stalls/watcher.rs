@@ -111,12 +111,14 @@ fn watch(shared: &Shared, recorder: &Recorder, standstills: &Standstills) {
             shared.major_faults.fetch_add(strained.major_faults, Ordering::Relaxed);
             shared.steal_ns.fetch_add(steal_ns.unwrap_or(0), Ordering::Relaxed);
             sleeps = 0;
-        } else if sleeps >= SLEEPS_BETWEEN_LOOKS_AT_MACHINE {
-            strain.look();
-            strain.look_at_machine();
-            sleeps = 0;
-        } else if late_ns > LATE_NS || sleeps % SLEEPS_BETWEEN_LOOKS == 0 {
-            strain.look();
+        } else {
+            if late_ns > LATE_NS || sleeps % SLEEPS_BETWEEN_LOOKS == 0 {
+                strain.look();
+            }
+            if sleeps >= SLEEPS_BETWEEN_LOOKS_AT_MACHINE {
+                strain.look_at_machine();
+                sleeps = 0;
+            }
         }
     }
     standstills.due(i64::MAX);

@@ -325,6 +325,7 @@ impl Reader {
 
     /// Reads all chunks that are whole.
     fn take(&mut self, session: &mut Session) -> Result<(), String> {
+        // Whether there is a chunk or not, for their buffer is small.
         self.ticks.iter().for_each(Ticks::listen);
         while let Some(chunk) = session.next_chunk().map_err(|error| format!("the profiler's file: {error}"))? {
             // After the chunk, so that the tick of each of its samples is known.

@@ -10,8 +10,8 @@
 //! starts them at each switch of threads. Clocks of CPUs cost a switch nothing (docs/observe.md has the figures). The signal
 //! reaches a thread as it leaves the kernel, so that the sample of a thread is the first one after its tick.
 
+use super::Frames;
 use super::kernel::{self, LOST_REASONS};
-use super::{Frames, SOURCE};
 use crate::ebpf::{self, Missing, Programs};
 use crate::symbols::KernelSymbols;
 use helenus_cassandra::target::Target;
@@ -106,12 +106,6 @@ impl Ticks {
         let reasons = LOST_REASONS.iter().zip(lost).chain([(&NO_SAMPLE, without)]).filter(|(_, lost)| *lost > 0);
         let said: Vec<String> = reasons.map(|(reason, lost)| format!("{reason} ({lost})")).collect();
         (lost.iter().sum::<u64>() + without, said.join(", "))
-    }
-}
-
-impl std::fmt::Debug for Ticks {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("Ticks").field("source", &SOURCE).finish_non_exhaustive()
     }
 }
 
