@@ -417,7 +417,7 @@ export const tables: readonly Table[] = [
       { name: "duration_ns", type: "INT64", unit: "ns", nullable: false, meaning: "How long it lasted." },
       { name: "side", type: "STRING", unit: "name", nullable: false, meaning: "Whose stall it was: load (the driver), server (inside the JVM of a node), recorder." },
       { name: "node", type: "STRING", unit: "address", nullable: false, meaning: "The node, for side server; empty otherwise." },
-      { name: "kind", type: "STRING", unit: "name", nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free to take them. stopped: the kernel held the whole process stopped, as by SIGSTOP; looked at 10 times a second." },
+      { name: "kind", type: "STRING", unit: "name", nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free to take them. stopped: the kernel held the whole process stopped, as by SIGSTOP; looked at 10 times a second, from when it was first seen so to when it was last seen so, which is up to 0.2 s shorter than it was." },
       { name: "run_queue_ns", type: "INT64", unit: "ns", nullable: true, meaning: "How much of it the watching thread was ready to run and had no CPU; null where that is not measured." },
       { name: "major_faults", type: "INT64", unit: "count", nullable: true, meaning: "Pages that the process had to wait for the disk for meanwhile; null where that is not measured." },
       { name: "steal_ns", type: "INT64", unit: "ns", nullable: true, meaning: "CPU time that the hypervisor gave to others in the tenth of a second around it, over all CPUs and in steps of 10 ms; null where that is not measured." },

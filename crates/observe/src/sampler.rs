@@ -86,8 +86,8 @@ struct Process {
     /// None where nobody asked for them, or they can't be had.
     counters: Option<Counters>,
     stat: File,
-    /// Since when the kernel holds it stopped.
-    stopped_since_ns: Option<i64>,
+    /// When the kernel was first and last seen to hold it stopped.
+    stopped: Option<(i64, i64)>,
     report: Report,
 }
 
@@ -120,7 +120,7 @@ impl Process {
             threads: Threads::new(watched.pid, name, &watched.node, names, &recorder.clock())?,
             counters: None,
             stat: File::open(format!("/proc/{}/stat", watched.pid))?,
-            stopped_since_ns: None,
+            stopped: None,
             report: Report::default(),
         })
     }
@@ -145,40 +145,32 @@ impl Process {
         Ok(())
     }
 
-    /// A process that is stopped (SIGSTOP, a debugger) can't say so itself before it goes on.
+    /// A process that is stopped (SIGSTOP, a debugger) can't say so itself before it goes on. What is told of the stop
+    /// lies within it: a request that it held must not seem to have ended before it did.
     fn watch_stop(&mut self, recorder: &Recorder) -> io::Result<()> {
+        let now_ns = recorder.clock().now_ns();
         let mut buffer = [0; 512];
         let length = self.stat.read_at(&mut buffer, 0)?;
         let text = String::from_utf8_lossy(&buffer[..length]);
         let state = text.rfind(')').and_then(|end| text[end + 1..].trim_start().chars().next());
-        let now_ns = recorder.clock().now_ns();
-        match (state, self.stopped_since_ns) {
-            (Some('T' | 't'), None) => self.stopped_since_ns = Some(now_ns),
-            (Some('T' | 't'), Some(_)) => {}
-            (_, Some(start_ns)) => {
-                self.stopped_since_ns = None;
-                self.append_stop(recorder, start_ns, now_ns);
-            }
-            _ => {}
+        if let Some('T' | 't') = state {
+            self.stopped.get_or_insert((now_ns, now_ns)).1 = now_ns;
+        } else {
+            self.end_stop(recorder);
         }
         Ok(())
     }
 
-    fn append_stop(&self, recorder: &Recorder, start_ns: i64, end_ns: i64) {
+    fn end_stop(&mut self, recorder: &Recorder) {
+        let Some((first_ns, last_ns)) = self.stopped.take() else { return };
         recorder.append(Stall {
-            start_ns,
-            duration_ns: end_ns - start_ns,
+            start_ns: first_ns,
+            duration_ns: last_ns - first_ns,
             side: self.name,
             node: &self.node,
             kind: "stopped",
             ..Stall::default()
         });
-    }
-
-    fn close(&self, recorder: &Recorder) {
-        if let Some(start_ns) = self.stopped_since_ns {
-            self.append_stop(recorder, start_ns, recorder.clock().now_ns());
-        }
     }
 }
 
@@ -211,7 +203,7 @@ impl Run {
                 reported = Instant::now();
             }
             if !going_on {
-                self.processes.iter().for_each(|process| process.close(&self.recorder));
+                self.processes.iter_mut().for_each(|process| process.end_stop(&self.recorder));
                 return;
             }
         }
@@ -224,7 +216,7 @@ impl Run {
             if !going_on {
                 // What its threads counted to their end can still be read.
                 process.counters.iter_mut().for_each(|counters| counters.report(recorder));
-                process.close(recorder);
+                process.end_stop(recorder);
                 let ended = Event::TargetEnded { node: process.node.clone(), pid: process.pid };
                 // The one who listened may have had enough; the rows end here either way.
                 let _ = events.send(ended);

@@ -5,6 +5,9 @@ use crate::timeline::{Interval, merge, subtract, total_ns};
 use crate::{Error, query};
 use std::collections::{HashMap, HashSet};
 
+/// The kind of a stall that the kernel was seen to hold.
+const STOPPED: &str = "stopped";
+
 /// How far apart two sources can see the same stop.
 const SAME_STOP_NS: i64 = 2_000_000;
 
@@ -96,17 +99,21 @@ impl Stops {
         let (node, side, kind) = (rows.texts("node")?, rows.texts("side")?, rows.texts("kind")?);
         let widened = self.gc.iter().chain(&self.safepoints).map(|stop| stop.window.widened(SAME_STOP_NS)).collect();
         let known = merge(widened);
+        // What the kernel was seen to hold stopped is known to a tenth of a second only.
+        let mut held = [Vec::new(), Vec::new()];
         for row in 0..start.len() {
             let window = Interval::of_length(start[row], duration[row]);
             let stop = Stop { window, node: node[row].clone(), label: kind[row].clone() };
-            match side[row].as_str() {
-                "load" => {
-                    if kind[row] == "schedule" {
+            match (side[row].as_str(), stop.label.as_str()) {
+                ("load", STOPPED) => held[0].push(stop),
+                ("server", STOPPED) => held[1].push(stop),
+                ("load", _) => {
+                    if stop.label == "schedule" {
                         self.schedule.push(stop.clone());
                     }
                     self.client.push(stop);
                 }
-                "server" => {
+                ("server", _) => {
                     // A collection stops the agent's watcher as well; what is left must be most of the stall.
                     let left = subtract(&[window], &known);
                     if total_ns(&left) * 2 >= window.length() {
@@ -116,8 +123,27 @@ impl Stops {
                 _ => self.recorder.push(stop),
             }
         }
+        let [client, server] = held;
+        take_held(&mut self.client, client);
+        take_held(&mut self.server, server);
         Ok(())
     }
+}
+
+/// The process held by the kernel, as the recorder saw from outside: what the process itself saw of the same stop is
+/// more exact and counts; where it saw nothing, this does.
+fn take_held(stalls: &mut Vec<Stop>, held: Vec<Stop>) {
+    for stop in held {
+        let mut same = false;
+        for stall in stalls.iter_mut().filter(|stall| stall.node == stop.node && stall.window.overlaps(stop.window)) {
+            stall.label = stop.label.clone();
+            same = true;
+        }
+        if !same {
+            stalls.push(stop);
+        }
+    }
+    stalls.sort_by_key(|stop| stop.window);
 }
 
 /// A collection that did some of its work beside the application has its pauses as parts; another is one pause.
@@ -177,6 +203,19 @@ mod tests {
         let windows: Vec<(i64, i64)> = pauses.iter().map(|stop| (stop.window.start, stop.window.end)).collect();
         assert_eq!(windows, [(100, 120), (900, 930), (2000, 2050), (3000, 3001)]);
         assert!(pauses.iter().all(|stop| stop.label == "G1Old"));
+    }
+
+    #[test]
+    fn what_saw_itself_stopped_says_when() {
+        let stop = |start, end, node: &str, label: &str| Stop {
+            window: Interval { start, end },
+            node: node.into(),
+            label: label.into(),
+        };
+        let mut stalls = vec![stop(0, 10, "a", "watcher"), stop(500, 1500, "a", "watcher")];
+        take_held(&mut stalls, vec![stop(600, 1590, "a", STOPPED), stop(600, 1590, "b", STOPPED)]);
+        let wanted = [stop(0, 10, "a", "watcher"), stop(500, 1500, "a", STOPPED), stop(600, 1590, "b", STOPPED)];
+        assert_eq!(stalls, wanted);
     }
 
     #[test]

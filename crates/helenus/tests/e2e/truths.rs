@@ -122,7 +122,8 @@ fn a_healthy_node_and_what_is_done_to_it() {
 
     // The node's end closes the recording whole.
     let record = place.start(&format!("record --node {address} -o last"));
-    wait_for("the sources to record", || size_of(&place.path("last/pools")) > 0);
+    let recorded = |table: &str| size_of(&place.path(&format!("last/{table}"))) > 0;
+    wait_for("the sources to record", || recorded("pools") && recorded("threads"));
     signal_to(node, libc::SIGKILL);
     let record = record.end();
     assert!(record.status.success(), "{}", record.err);
@@ -133,7 +134,8 @@ fn a_healthy_node_and_what_is_done_to_it() {
 /// Kills the recorder and the load at once, in the middle of it; both recordings can be salvaged and explained.
 fn killed_and_salvaged(place: &Place, address: &str) {
     let record = place.start(&format!("record --node {address} -o killed-server"));
-    wait_for("the sources to record", || size_of(&place.path("killed-server/pools")) > 0);
+    let recorded = |table: &str| size_of(&place.path(&format!("killed-server/{table}"))) > 0;
+    wait_for("the sources to record", || recorded("pools") && recorded("threads"));
     let load = place.start(&format!("load keyvalue/mixed --rate 400 --for 60s --node {address} -o killed-client"));
     wait_for("requests to be recorded", || size_of(&place.path("killed-client/requests")) > 0);
     std::thread::sleep(Duration::from_millis(2_345));
