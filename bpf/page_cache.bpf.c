@@ -64,7 +64,7 @@ int taken(struct trace_event_raw_mm_filemap_op_page_cache *page)
 	key.how = call < 0 ? HOW_MAPPING : HOW_CALL;
 	bpf_get_current_comm(key.name, sizeof(key.name));
 	/* Whatever is added up belongs to one thread, to which it happens one after another. */
-	sum = sum_of(&key);
+	sum = rare_sum_of(&key);
 	if (!sum) {
 		lose(process->index, LOST_SUMS);
 		return 0;

@@ -49,6 +49,7 @@ struct thread {
 	__u8 filler;
 	/* Who took its CPU, or who has woken it since it ran. */
 	struct other by;
+	struct slots sums;
 };
 
 /* How a thread was seen last. */
@@ -74,9 +75,9 @@ struct {
 } stacks SEC(".maps");
 
 /* Whatever is added up belongs to one thread, which the kernel's lock lets happen to it one after another. */
-static __always_inline void add_up(struct process *process, struct sum_key *key, __u64 total_ns)
+static __always_inline void add_up(struct process *process, struct thread *thread, struct sum_key *key, __u64 total_ns)
 {
-	struct sum *sum = sum_of(key);
+	struct sum *sum = sum_of(key, &thread->sums, key->kind + 32 * key->first + key->second);
 
 	if (!sum) {
 		lose(process->index, LOST_SUMS);
@@ -276,7 +277,7 @@ static __always_inline void come(struct task_struct *task)
 		key.kind = SUM_DELAY;
 		key.first = thread->off_ns && thread->reason == REASON_PREEMPTED ? AFTER_PREEMPTION : AFTER_WAKEUP;
 		key.second = bits_of(delay_ns);
-		add_up(process, &key, delay_ns);
+		add_up(process, thread, &key, delay_ns);
 	}
 	if (thread->off_ns && now_ns - thread->off_ns >= settings.off_cpu_above_ns)
 		tell_off_cpu(process, tid, thread, now_ns);
@@ -374,9 +375,10 @@ SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(moved, struct task_struct *task, int to)
 {
 	struct process *process = process_of(task->tgid);
+	struct thread *thread = process ? thread_of(process, task) : 0;
 	struct sum_key key = {};
 
-	if (!process || !thread_of(process, task))
+	if (!thread)
 		return 0;
 	key.tid = task->pid;
 	key.process = process->index;
@@ -386,7 +388,7 @@ int BPF_PROG(moved, struct task_struct *task, int to)
 	else
 		key.first = BPF_CORE_READ(task, cpu);
 	key.second = to;
-	add_up(process, &key, 0);
+	add_up(process, thread, &key, 0);
 	return 0;
 }
 

@@ -1,41 +1,143 @@
 /*
- * Two tables of sums: one is added to while the other is read and emptied, so that nothing is lost between. Included after
+ * Sums in two halves of a table: one is added to while the other is read, so that nothing is lost between. Included after
  * struct sum_key and struct sum are known.
+ *
+ * Where a thread's sums stand is asked of a hash once a turn. From then on the thread knows it itself, by a few slots:
+ * what runs at every call must touch little memory, since most of it is in no cache by then.
  */
 #pragma once
 
-struct sums {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1 << 16);
-	__type(key, struct sum_key);
-	__type(value, struct sum);
+/* Sums of one half. */
+#define SUMS (1 << 16)
+/* A power of two. */
+#define SLOTS 64
+
+/* Where some sums of a thread stood last: a guess, which the sum itself confirms. */
+struct slots {
+	__u32 entry[SLOTS];
 };
 
-struct sums sums_0 SEC(".maps");
-struct sums sums_1 SEC(".maps");
+struct sum_entry {
+	struct sum_key key;
+	/* When it was begun; in another turn it is nobody's. */
+	__u32 turn;
+	struct sum sum;
+};
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 2 * SUMS);
+	__type(key, __u32);
+	__type(value, struct sum_entry);
+} sums SEC(".maps");
+
+struct sum_indices {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, SUMS);
+	__type(key, struct sum_key);
+	__type(value, __u32);
+};
+
+struct sum_indices sum_indices_0 SEC(".maps");
+struct sum_indices sum_indices_1 SEC(".maps");
+
+/* How many sums of each half are begun, and more where there was no room. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, __u32);
+} sums_begun SEC(".maps");
+
+/* The number of the turn, which the reader counts up from 1; its last bit is the half that is added to. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} added_to SEC(".maps");
+} sums_turn SEC(".maps");
 
-/* The sum of a key in the table that is added to now; none where that is full. */
-static __always_inline struct sum *sum_of(struct sum_key *key)
+static __always_inline bool is_sum_of(struct sum_entry *entry, struct sum_key *key, __u32 turn)
 {
-	__u32 zero = 0;
-	__u32 *second = bpf_map_lookup_elem(&added_to, &zero);
-	struct sum *sum, none = {};
-	void *sums;
+	__u32 *there = (__u32 *)&entry->key, *wanted = (__u32 *)key;
 
-	if (!second)
+	_Static_assert(sizeof(struct sum_key) % 4 == 0, "compared by words");
+	if (entry->turn != turn)
 		return 0;
-	sums = *second ? &sums_1 : &sums_0;
-	sum = bpf_map_lookup_elem(sums, key);
-	if (!sum) {
-		bpf_map_update_elem(sums, key, &none, BPF_NOEXIST);
-		sum = bpf_map_lookup_elem(sums, key);
+#pragma unroll
+	for (__u32 word = 0; word < sizeof(struct sum_key) / 4; word++) {
+		if (there[word] != wanted[word])
+			return 0;
 	}
-	return sum;
+	return 1;
+}
+
+/*
+ * Where the sum of a key stands in this turn, and begins it if need be; 2 * SUMS where there is no room. Not static, so that
+ * the kernel looks at it once, and not on every way that leads to it.
+ */
+__noinline __u32 sum_index(struct sum_key *key, __u32 turn)
+{
+	__u32 half = turn & 1, *known, *begun, index;
+	struct sum_entry *entry;
+	void *indices;
+
+	if (!key)
+		return 2 * SUMS;
+	indices = half ? &sum_indices_1 : &sum_indices_0;
+	known = bpf_map_lookup_elem(indices, key);
+	if (known) {
+		index = *known;
+		entry = bpf_map_lookup_elem(&sums, &index);
+		/* Else it stood there in another turn. */
+		if (entry && entry->turn == turn)
+			return index;
+	}
+	begun = bpf_map_lookup_elem(&sums_begun, &half);
+	if (!begun || *begun >= SUMS)
+		return 2 * SUMS;
+	index = __sync_fetch_and_add(begun, 1);
+	if (index >= SUMS)
+		return 2 * SUMS;
+	index += half * SUMS;
+	entry = bpf_map_lookup_elem(&sums, &index);
+	if (!entry || bpf_map_update_elem(indices, key, &index, BPF_ANY))
+		return 2 * SUMS;
+	__builtin_memset(&entry->sum, 0, sizeof(entry->sum));
+	entry->key = *key;
+	entry->turn = turn;
+	return index;
+}
+
+/* The sum of a key, to which nobody else adds meanwhile; none where there is no room. For what happens seldom. */
+static __always_inline struct sum *rare_sum_of(struct sum_key *key)
+{
+	__u32 zero = 0, *turn = bpf_map_lookup_elem(&sums_turn, &zero), index;
+	struct sum_entry *entry;
+
+	if (!turn)
+		return 0;
+	index = sum_index(key, *turn);
+	entry = bpf_map_lookup_elem(&sums, &index);
+	return entry ? &entry->sum : 0;
+}
+
+/* The same for a key that holds a thread, by the slots of that thread. */
+static __always_inline struct sum *sum_of(struct sum_key *key, struct slots *slots, __u32 slot)
+{
+	__u32 zero = 0, *turn = bpf_map_lookup_elem(&sums_turn, &zero);
+	__u32 *known = &slots->entry[slot & (SLOTS - 1)], index = *known;
+	struct sum_entry *entry = bpf_map_lookup_elem(&sums, &index);
+
+	if (!turn || !entry)
+		return 0;
+	if (!is_sum_of(entry, key, *turn)) {
+		index = sum_index(key, *turn);
+		entry = bpf_map_lookup_elem(&sums, &index);
+		if (!entry)
+			return 0;
+		*known = index;
+	}
+	return &entry->sum;
 }

@@ -43,6 +43,7 @@ struct thread {
 	__s32 fd;
 	__u32 command;
 	char name[NAME_BYTES];
+	struct slots sums;
 };
 
 struct {
@@ -206,12 +207,11 @@ static __always_inline void forget(struct process *process, __s32 fd, __u32 iden
 /* Tells the reader the name of a thread that is new or has taken another one. */
 static __always_inline void follow_name(struct process *process, struct thread *thread, __u32 tid)
 {
-	__u64 name[NAME_BYTES / 8] = {};
-	__u64 *told = (__u64 *)thread->name;
+	__u64 *name = (__u64 *)bpf_get_current_task_btf()->comm;
+	__u64 *told = (__u64 *)thread->name, now[] = { name[0], name[1] };
 	struct thread_record *record;
 
-	bpf_get_current_comm(name, sizeof(name));
-	if (told[0] == name[0] && told[1] == name[1])
+	if (told[0] == now[0] && told[1] == now[1])
 		return;
 	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	if (!record)
@@ -220,10 +220,10 @@ static __always_inline void follow_name(struct process *process, struct thread *
 	record->head.process = process->index;
 	record->head.call = 0;
 	record->head.tid = tid;
-	__builtin_memcpy(record->name, name, sizeof(name));
+	__builtin_memcpy(record->name, now, sizeof(now));
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
-	told[0] = name[0];
-	told[1] = name[1];
+	told[0] = now[0];
+	told[1] = now[1];
 }
 
 SEC("tp_btf/sys_enter")
@@ -318,9 +318,10 @@ static __always_inline bool over_limit(__u64 now_ns)
 	return __sync_fetch_and_add(&limited_events, 1) >= settings.max_events_per_s;
 }
 
-static __always_inline void add_up(struct sum_key *key, __u64 duration_ns, struct call_kind *kind, long returned)
+static __always_inline void add_up(struct thread *thread, struct sum_key *key, __u64 duration_ns,
+				   struct call_kind *kind, long returned)
 {
-	struct sum *sum = sum_of(key);
+	struct sum *sum = sum_of(key, &thread->sums, 7 * key->identity + key->call + 13 * key->bin);
 
 	if (!sum) {
 		lose(key->process, LOST_SUMS);
@@ -387,7 +388,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long returned)
 			.bin = bits_of(duration_ns),
 		};
 
-		add_up(&key, duration_ns, &kind, returned);
+		add_up(thread, &key, duration_ns, &kind, returned);
 	} else if (over_limit(now_ns)) {
 		lose(process->index, LOST_LIMIT);
 	} else if (kind.flags & FLAG_PATH && (returned < 0 || kind.result != RESULT_DESCRIPTOR)) {

@@ -2,7 +2,7 @@
 //!
 //! A thread's `schedstat` is one short line and is read at every tick. Its long `sched`, which the kernel takes five times as
 //! long to write, is read once a second, and only when the thread has run since. Both stay open, so that a tick is one `pread`
-//! for a thread that sleeps.
+//! for a thread that sleeps. Which threads there are is asked when their number has changed, or one of them is gone.
 
 use crate::names::ThreadNames;
 use helenus_cassandra::threads::thread_group;
@@ -11,12 +11,14 @@ use helenus_recording::{Clock, Recorder};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Ticks after which the name of a running thread is read again: threads name themselves after they start.
 const TICKS_PER_NAME: u32 = 10;
 const SWITCHES_EVERY_NS: i64 = 1_000_000_000;
+/// Of as many threads as there were, one can have ended and another begun.
+const LISTED_EVERY_NS: i64 = 1_000_000_000;
 
 /// A process whose threads are sampled.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct Threads {
     /// Nanoseconds of one tick of `stat`, for kernels without `schedstat`.
     tick_ns: i64,
     known: HashMap<i64, Thread>,
+    /// When they were listed, and how many links their folder had, which is two more than it has threads.
+    listed: Option<(i64, u64)>,
     last_ns: i64,
     buffer: Vec<u8>,
 }
@@ -85,6 +89,7 @@ impl Threads {
             // SAFETY: sysconf takes no pointers.
             tick_ns: 1_000_000_000 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1),
             known: HashMap::new(),
+            listed: None,
             last_ns: clock.now_ns(),
             buffer: vec![0; 16 << 10],
         };
@@ -118,32 +123,25 @@ impl Threads {
         let now_ns = clock.now_ns();
         let interval_ns = now_ns - self.last_ns;
         self.last_ns = now_ns;
-        for entry in std::fs::read_dir(&self.folder)? {
-            let Ok(entry) = entry else { continue };
-            let Some(tid) = entry.file_name().to_str().and_then(|name| name.parse::<i64>().ok()) else { continue };
-            let folder = self.folder.join(entry.file_name());
-            let thread = match self.known.entry(tid) {
-                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-                std::collections::hash_map::Entry::Vacant(new) => match Thread::open(&folder) {
-                    Ok(thread) => new.insert(thread),
-                    // It has ended since the folder was listed.
-                    Err(error) if is_gone(&error) => continue,
-                    Err(_) => {
-                        captured.lost += 1;
-                        continue;
-                    }
-                },
+        captured.lost += self.list(now_ns)?;
+        let mut one_is_gone = false;
+        for (tid, thread) in &mut self.known {
+            let (used, switched) = match thread.read(now_ns, self.tick_ns, &mut self.buffer) {
+                Ok(Some(more)) => more,
+                Ok(None) => continue,
+                Err(_) => {
+                    one_is_gone = true;
+                    continue;
+                }
             };
-            thread.seen = true;
-            let Ok(Some((used, switched))) = thread.read(now_ns, self.tick_ns, &mut self.buffer) else { continue };
-            thread.refresh_name(tid, &folder, &self.names);
+            thread.refresh_name(*tid, &self.folder, &self.names);
             captured.rows += 1;
             each(ThreadSample {
                 time_ns: now_ns,
                 interval_ns,
                 node: &self.node,
                 process: self.process,
-                tid,
+                tid: *tid,
                 thread: &thread.name,
                 thread_group: &thread.group,
                 cpu_ns: used.cpu_ns,
@@ -153,11 +151,43 @@ impl Threads {
                 involuntary_switches: switched.involuntary,
             });
         }
-        if self.known.values().all(|thread| !thread.seen) {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "the process has ended"));
+        if one_is_gone {
+            self.listed = None;
+        }
+        Ok(captured)
+    }
+
+    /// Takes up the threads that are new and lets go of those that ended, where there may be any; how many could not be taken
+    /// up though they are there. Fails when the process is gone.
+    fn list(&mut self, now_ns: i64) -> io::Result<u64> {
+        let links = std::fs::metadata(&self.folder)?.nlink();
+        if self.listed.is_some_and(|(at_ns, then)| links == then && now_ns - at_ns < LISTED_EVERY_NS) {
+            return Ok(0);
+        }
+        let mut lost = 0;
+        for entry in std::fs::read_dir(&self.folder)? {
+            let Ok(entry) = entry else { continue };
+            let Some(tid) = entry.file_name().to_str().and_then(|name| name.parse::<i64>().ok()) else { continue };
+            let thread = match self.known.entry(tid) {
+                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+                std::collections::hash_map::Entry::Vacant(new) => match Thread::open(&entry.path()) {
+                    Ok(thread) => new.insert(thread),
+                    // It has ended since the folder was listed.
+                    Err(error) if is_gone(&error) => continue,
+                    Err(_) => {
+                        lost += 1;
+                        continue;
+                    }
+                },
+            };
+            thread.seen = true;
         }
         self.known.retain(|_, thread| std::mem::replace(&mut thread.seen, false));
-        Ok(captured)
+        if self.known.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "the process has ended"));
+        }
+        self.listed = Some((now_ns, links));
+        Ok(lost)
     }
 }
 
@@ -207,13 +237,13 @@ impl Thread {
         Ok(Some((more_used, more_switched)))
     }
 
-    fn refresh_name(&mut self, tid: i64, folder: &Path, names: &ThreadNames) {
+    fn refresh_name(&mut self, tid: i64, threads: &Path, names: &ThreadNames) {
         self.name_age += 1;
         if self.name_age <= TICKS_PER_NAME {
             return;
         }
         self.name_age = 0;
-        let Ok(short) = std::fs::read_to_string(folder.join("comm")) else { return };
+        let Ok(short) = std::fs::read_to_string(threads.join(tid.to_string()).join("comm")) else { return };
         let short = short.trim_end_matches('\n');
         let full = names.full(tid, short);
         self.group = full.as_deref().map_or_else(|| names.group(short), |full| thread_group(full).to_string());

@@ -33,7 +33,7 @@ impl<const REASONS: usize> Programs<REASONS> {
             records: has("records").then(|| map(&object, "records")).transpose()?,
             processes: map(&object, "processes")?,
             losses: Losses::new(&object)?,
-            sums: has("sums_0").then(|| Sums::new(&object)).transpose()?,
+            sums: has("sums").then(|| Sums::new(&object)).transpose()?,
             object,
         })
     }

@@ -2,38 +2,93 @@
 
 use super::{PROCESSES, map};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Object};
+use memmap2::{MmapOptions, MmapRaw};
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
-/// Sums that are taken out by one call into the kernel.
+/// Keys that are taken out by one call into the kernel.
 const SUMS_AT_ONCE: u32 = 4096;
 
 /// How long a program may take to finish with a table of sums, where the kernel can't be asked to wait for that.
 const PROGRAM_WITHIN: Duration = Duration::from_millis(20);
 
-/// The tables `sums_0` and `sums_1`: one is added to while the other is read and emptied, as `added_to` says.
+/// Of the number of the turn that an entry was begun in, which comes after its key.
+const TURN_BYTES: usize = 4;
+/// A sum comes after that, where its numbers can begin.
+const SUM_AT: usize = 8;
+
+/// The table `sums`: one half is added to while the other is read, as the number of the turn says.
 pub(crate) struct Sums {
-    tables: [MapHandle; 2],
-    added_to: MapHandle,
-    current: usize,
+    entries: Entries,
+    /// Where the sum of a key stands, for each half.
+    indices: [MapHandle; 2],
+    begun: MapHandle,
+    turn: MapHandle,
+    current: u32,
 }
 
 impl Sums {
     pub(crate) fn new(object: &Object) -> libbpf_rs::Result<Sums> {
-        let tables = [map(object, "sums_0")?, map(object, "sums_1")?];
-        Ok(Sums { tables, added_to: map(object, "added_to")?, current: 0 })
+        let sums = Sums {
+            entries: Entries::new(&map(object, "sums")?, map(object, "sum_indices_0")?.key_size() as usize)?,
+            indices: [map(object, "sum_indices_0")?, map(object, "sum_indices_1")?],
+            begun: map(object, "sums_begun")?,
+            turn: map(object, "sums_turn")?,
+            current: 1,
+        };
+        sums.turn.update(&0_u32.to_ne_bytes(), &sums.current.to_ne_bytes(), MapFlags::ANY)?;
+        Ok(sums)
     }
 
-    /// Takes out the sums since the last time, each as its key and value. What was added up is in one table or the other.
+    /// Takes out the sums since the last time, each as its key and value. What was added up is in one half or the other.
     pub(crate) fn take(&mut self, mut each: impl FnMut(&[u8], &[u8])) -> libbpf_rs::Result<()> {
         let full = self.current;
-        self.current = 1 - full;
-        let current = u32::from(self.current == 1);
-        self.added_to.update(&0_u32.to_ne_bytes(), &current.to_ne_bytes(), MapFlags::ANY)?;
+        let next = full.wrapping_add(1);
+        // Nobody adds to it since it was read.
+        self.begun.update(&(next & 1).to_ne_bytes(), &0_u32.to_ne_bytes(), MapFlags::ANY)?;
+        self.turn.update(&0_u32.to_ne_bytes(), &next.to_ne_bytes(), MapFlags::ANY)?;
+        self.current = next;
         wait_for_programs();
-        for (key, value) in self.tables[full].lookup_and_delete_batch(SUMS_AT_ONCE, MapFlags::ANY, MapFlags::ANY)? {
-            each(&key, &value);
+        let half = full & 1;
+        let begun = self.begun.lookup(&half.to_ne_bytes(), MapFlags::ANY)?;
+        let begun = begun.and_then(|begun| begun.try_into().ok()).map_or(0, u32::from_ne_bytes);
+        // SAFETY: nobody writes to this half before the next turn.
+        let half_of_entries = unsafe { self.entries.half(half) };
+        for entry in half_of_entries.chunks_exact(self.entries.entry_bytes).take(begun as usize) {
+            let (key, rest) = entry.split_at(self.entries.key_bytes);
+            let (turn, sum) = rest.split_at((self.entries.key_bytes + TURN_BYTES).next_multiple_of(SUM_AT) - key.len());
+            // Else there was no room for where it stands, and the loss was counted.
+            if turn.starts_with(&full.to_ne_bytes()) {
+                each(key, sum);
+            }
         }
+        // They have no sum in another turn, but take up room.
+        self.indices[half as usize].lookup_and_delete_batch(SUMS_AT_ONCE, MapFlags::ANY, MapFlags::ANY)?.for_each(drop);
         Ok(())
+    }
+}
+
+/// The memory of the table `sums`, which is the kernel's.
+struct Entries {
+    memory: MmapRaw,
+    entry_bytes: usize,
+    key_bytes: usize,
+}
+
+impl Entries {
+    fn new(table: &MapHandle, key_bytes: usize) -> libbpf_rs::Result<Entries> {
+        let entry_bytes = (table.value_size() as usize).next_multiple_of(SUM_AT);
+        let bytes = entry_bytes * table.max_entries() as usize;
+        let memory = MmapOptions::new().len(bytes).map_raw_read_only(table.as_fd().as_raw_fd())?;
+        Ok(Entries { memory, entry_bytes, key_bytes })
+    }
+
+    /// # Safety
+    /// Nobody may write to that half while it is borrowed.
+    unsafe fn half(&self, half: u32) -> &[u8] {
+        let bytes = self.memory.len() / self.entry_bytes / 2 * self.entry_bytes;
+        // SAFETY: both halves lie within the memory, which is there as long as this.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr().add(half as usize * bytes), bytes) }
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) fn load(options: &SyscallsOptions, calls: &Calls) -> Result<Programs,
     let object = ebpf::load(ebpf::object!("syscalls"), |name, map| match name {
         ".rodata.settings" => map.set_initial_value(&records::settings(options, &calls.kinds)),
         "records" => map.set_max_entries(ebpf::ring_bytes(options.buffer_bytes)),
-        "sums_0" | "sums_1" if !summary => map.set_max_entries(1),
+        "sums" | "sum_indices_0" | "sum_indices_1" if !summary => map.set_max_entries(1),
         _ => Ok(()),
     })?;
     Programs::new(object)
