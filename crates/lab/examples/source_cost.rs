@@ -9,19 +9,17 @@
 
 mod common;
 
-use common::{Failure, Node, sources};
+use common::{Failure, Figure, Node, busy, interval, sources};
 use helenus_load::{Cancel, Phase, Plan, Summary, Until, Workload, run};
 use helenus_observe::Options;
 use helenus_recording::{Manifest, Recorder};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::seq::{IndexedRandom, SliceRandom};
+use rand::seq::SliceRandom;
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-
-type Figure = fn(&Measured) -> f64;
 
 const IN_FLIGHT: u32 = 128;
 /// Of the closed loop's. An open loop's requests come one by one and cost the CPUs so much more that half of that peak is all that
@@ -30,7 +28,6 @@ const SHARE_OF_PEAK: f64 = 0.35;
 /// Until the agent's own code is compiled; and as long with nothing attached, since a node that has just been given a rest
 /// does a fifth more than one that has been at its peak for a quarter of a minute.
 const SETTLES: Duration = Duration::from_secs(15);
-const REDRAWN: usize = 10_000;
 
 /// What is attached in a block.
 struct Variant {
@@ -82,7 +79,7 @@ fn main() -> Result<(), Failure> {
             before = after;
         }
     }
-    let figures: [(&str, Figure); 4] = [
+    let figures: [(&str, Figure<Measured>); 4] = [
         ("peak", |measured| measured.peak_per_s),
         ("CPU a request at the peak", |measured| measured.busy_at_peak_ns),
         ("p99 at the fixed rate", |measured| measured.p99_ns),
@@ -92,7 +89,7 @@ fn main() -> Result<(), Failure> {
         |name: &str, cells: [String; 4]| println!("{name:>24} {}", cells.map(|cell| format!("{cell:>25}")).join(" "));
     row("% of nothing attached", figures.map(|(name, _)| name.to_string()));
     for variant in &variants {
-        row(variant.name, figures.map(|(_, figure)| ratio(&variant.measured, figure, &mut random)));
+        row(variant.name, figures.map(|(_, figure)| interval(&variant.measured, figure, &mut random)));
     }
     Ok(())
 }
@@ -188,38 +185,10 @@ fn block(node: &Node, folder: &Path, watch: &Watch, lasts: Duration, rate_per_s:
     })
 }
 
-/// How long the CPUs of this machine have done something, all together.
-fn busy() -> Result<Duration, Failure> {
-    let stat = std::fs::read_to_string("/proc/stat")?;
-    let ticks: Vec<u64> = stat.lines().next().unwrap_or("").split_whitespace().skip(1).flat_map(str::parse).collect();
-    let [user, nice, system, _idle, _iowait, interrupt, soft_interrupt, ..] = ticks[..] else {
-        return Err("/proc/stat has no line of all CPUs".into());
-    };
-    // SAFETY: sysconf takes no pointers.
-    let per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
-    Ok(Duration::from_secs_f64((user + nice + system + interrupt + soft_interrupt) as f64 / per_s))
-}
-
 fn end(mut peer: Child) -> Result<(), Failure> {
     let pid = i32::try_from(peer.id())?;
     // SAFETY: kill takes no pointers, and the child has not been waited for, so that the pid is still its own.
     unsafe { libc::kill(pid, libc::SIGINT) };
     peer.wait()?;
     Ok(())
-}
-
-/// The mean of the rounds' ratios to what was before and after, and the interval in which it lies.
-fn ratio(rounds: &[[Measured; 3]], figure: Figure, random: &mut StdRng) -> String {
-    let logs: Vec<f64> = rounds
-        .iter()
-        .map(|round| round.each_ref().map(|measured| figure(measured).ln()))
-        .map(|[before, with, after]| with - f64::midpoint(before, after))
-        .collect();
-    let mean = |logs: &[f64]| (logs.iter().sum::<f64>() / logs.len() as f64).exp() * 100.0;
-    let mut means: Vec<f64> = (0..REDRAWN)
-        .map(|_| mean(&logs.iter().map(|_| *logs.choose(random).unwrap_or(&0.0)).collect::<Vec<_>>()))
-        .collect();
-    means.sort_by(f64::total_cmp);
-    let at = |share: f64| means[((means.len() - 1) as f64 * share) as usize];
-    format!("{:.1} ({:.1} to {:.1})", mean(&logs), at(0.025), at(0.975))
 }

@@ -5,8 +5,11 @@ use helenus_observe::{
     Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
 };
 use helenus_recording::Recorder;
+use rand::rngs::StdRng;
+use rand::seq::IndexedRandom;
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::time::Duration;
 
 pub type Failure = Box<dyn std::error::Error>;
 
@@ -91,4 +94,42 @@ pub fn sources() -> Result<Vec<(&'static str, Options)>, Failure> {
         ("counters", Options { counters: true, ..none() }),
         ("wire", Options { wire: true, ..none() }),
     ])
+}
+
+/// How long the CPUs of this machine have done something, all together.
+pub fn busy() -> Result<Duration, Failure> {
+    let stat = std::fs::read_to_string("/proc/stat")?;
+    let ticks: Vec<u64> = stat.lines().next().unwrap_or("").split_whitespace().skip(1).flat_map(str::parse).collect();
+    let [user, nice, system, _idle, _iowait, interrupt, soft_interrupt, ..] = ticks[..] else {
+        return Err("/proc/stat has no line of all CPUs".into());
+    };
+    // SAFETY: sysconf takes no pointers.
+    let per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
+    Ok(Duration::from_secs_f64((user + nice + system + interrupt + soft_interrupt) as f64 / per_s))
+}
+
+/// A figure of what was measured.
+pub type Figure<T> = fn(&T) -> f64;
+
+const REDRAWN: usize = 10_000;
+
+/// The mean of the rounds' ratios to what was before and after, the interval in which 95 % of the means of rounds drawn with
+/// replacement lie, and the standard error.
+pub fn interval<T>(rounds: &[[T; 3]], figure: Figure<T>, random: &mut StdRng) -> String {
+    let logs: Vec<f64> = rounds
+        .iter()
+        .map(|round| round.each_ref().map(|measured| figure(measured).ln()))
+        .map(|[before, with, after]| with - f64::midpoint(before, after))
+        .collect();
+    let count = logs.len() as f64;
+    let mean = |logs: &[f64]| logs.iter().sum::<f64>() / count;
+    let percent = |log: f64| log.exp() * 100.0;
+    let mut means: Vec<f64> = (0..REDRAWN)
+        .map(|_| percent(mean(&logs.iter().map(|_| *logs.choose(random).unwrap_or(&0.0)).collect::<Vec<_>>())))
+        .collect();
+    means.sort_by(f64::total_cmp);
+    let at = |share: f64| means[((means.len() - 1) as f64 * share) as usize];
+    let variance = logs.iter().map(|log| (log - mean(&logs)).powi(2)).sum::<f64>() / (count - 1.0);
+    let error = (variance / count).sqrt() * 100.0;
+    format!("{:.1} ({:.1} to {:.1}) ± {error:.1}", percent(mean(&logs)), at(0.025), at(0.975))
 }
