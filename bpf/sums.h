@@ -60,31 +60,22 @@ struct {
 
 static __always_inline bool is_sum_of(struct sum_entry *entry, struct sum_key *key, __u32 turn)
 {
-	__u32 *there = (__u32 *)&entry->key, *wanted = (__u32 *)key;
+	__u32 *there = (__u32 *)&entry->key, *wanted = (__u32 *)key, differing = entry->turn ^ turn;
 
 	_Static_assert(sizeof(struct sum_key) % 4 == 0, "compared by words");
-	if (entry->turn != turn)
-		return 0;
 #pragma unroll
-	for (__u32 word = 0; word < sizeof(struct sum_key) / 4; word++) {
-		if (there[word] != wanted[word])
-			return 0;
-	}
-	return 1;
+	for (__u32 word = 0; word < sizeof(struct sum_key) / 4; word++)
+		differing |= there[word] ^ wanted[word];
+	return !differing;
 }
 
-/*
- * Where the sum of a key stands in this turn, and begins it if need be; 2 * SUMS where there is no room. Not static, so that
- * the kernel looks at it once, and not on every way that leads to it.
- */
-__noinline __u32 sum_index(struct sum_key *key, __u32 turn)
+/* Where the sum of a key stands in this turn, and begins it if need be; 2 * SUMS where there is no room. */
+static __noinline __u32 sum_index(struct sum_key *key, __u32 turn)
 {
 	__u32 half = turn & 1, *known, *begun, index;
 	struct sum_entry *entry;
 	void *indices;
 
-	if (!key)
-		return 2 * SUMS;
 	indices = half ? &sum_indices_1 : &sum_indices_0;
 	known = bpf_map_lookup_elem(indices, key);
 	if (known) {
@@ -110,34 +101,34 @@ __noinline __u32 sum_index(struct sum_key *key, __u32 turn)
 	return index;
 }
 
-/* The sum of a key, to which nobody else adds meanwhile; none where there is no room. For what happens seldom. */
-static __always_inline struct sum *rare_sum_of(struct sum_key *key)
+/*
+ * Where the sum of a key stands, by the slots of its thread if it has any. Not static, so that the kernel looks at it once, and
+ * not on every way that leads to it.
+ */
+__noinline __u32 sum_at(struct sum_key *key, struct slots *slots, __u32 slot)
 {
 	__u32 zero = 0, *turn = bpf_map_lookup_elem(&sums_turn, &zero), index;
 	struct sum_entry *entry;
 
-	if (!turn)
-		return 0;
-	index = sum_index(key, *turn);
+	if (!turn || !key)
+		return 2 * SUMS;
+	if (!slots)
+		return sum_index(key, *turn);
+	slot &= SLOTS - 1;
+	index = slots->entry[slot];
 	entry = bpf_map_lookup_elem(&sums, &index);
-	return entry ? &entry->sum : 0;
+	if (entry && is_sum_of(entry, key, *turn))
+		return index;
+	index = sum_index(key, *turn);
+	slots->entry[slot] = index;
+	return index;
 }
 
-/* The same for a key that holds a thread, by the slots of that thread. */
+/* The sum of a key, to which nobody else may add meanwhile; none where there is no room. */
 static __always_inline struct sum *sum_of(struct sum_key *key, struct slots *slots, __u32 slot)
 {
-	__u32 zero = 0, *turn = bpf_map_lookup_elem(&sums_turn, &zero);
-	__u32 *known = &slots->entry[slot & (SLOTS - 1)], index = *known;
+	__u32 index = sum_at(key, slots, slot);
 	struct sum_entry *entry = bpf_map_lookup_elem(&sums, &index);
 
-	if (!turn || !entry)
-		return 0;
-	if (!is_sum_of(entry, key, *turn)) {
-		index = sum_index(key, *turn);
-		entry = bpf_map_lookup_elem(&sums, &index);
-		if (!entry)
-			return 0;
-		*known = index;
-	}
-	return &entry->sum;
+	return entry ? &entry->sum : 0;
 }

@@ -21,7 +21,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 const IN_FLIGHT: u32 = 128;
-const SETTLES: Duration = Duration::from_secs(4);
+/// Until all programs are in the kernel, and the agent's own code has run for a while.
+const SETTLES: Duration = Duration::from_secs(6);
 const LOOKS_EVERY: Duration = Duration::from_millis(50);
 
 const USAGE: &str =

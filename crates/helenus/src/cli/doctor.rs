@@ -153,22 +153,35 @@ fn sched() -> Check {
     }
 }
 
-/// The profiler runs in the node, with the node's rights.
+/// The profiler runs in the node, with the node's rights; where the kernel takes our program, that tells it when, and adds the
+/// kernel's frames.
 fn stacks() -> Check {
     let what = "stacks of a node's threads";
     if is_noexec(c"/tmp") {
         let way_out = "mount -o remount,exec /tmp, for as long as it takes to attach";
         return check(what, State::Missing, "libraries can't be loaded from /tmp, which is mounted noexec", way_out);
     }
+    if helenus_observe::ebpf_stacks_available().is_ok() {
+        let found = "async-profiler, by a clock of each CPU: Java, native and kernel frames";
+        return check(what, State::Works, found, "");
+    }
     let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
     match paranoid.trim().parse::<i32>() {
-        Ok(level) if level <= 1 => check(what, State::Works, "async-profiler: Java, native and kernel frames", ""),
+        Ok(level) if level <= 1 => {
+            let found = "async-profiler, by a clock of each thread: Java, native and kernel frames";
+            check(what, State::Works, found, "")
+        }
         level => {
             let level = level.map_or_else(|_| "not readable".to_string(), |level| level.to_string());
             let found = format!(
-                "async-profiler: without kernel frames where a node is not root's (perf_event_paranoid is {level})"
+                "async-profiler, by a clock of each thread: without kernel frames where a node is not root's (perf_event_paranoid is {level})"
             );
-            check(what, State::Degraded, found, "sysctl kernel.perf_event_paranoid=1 kernel.kptr_restrict=0")
+            check(
+                what,
+                State::Degraded,
+                found,
+                "run it as root, or sysctl kernel.perf_event_paranoid=1 kernel.kptr_restrict=0",
+            )
         }
     }
 }

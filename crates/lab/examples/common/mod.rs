@@ -57,7 +57,8 @@ impl Node {
     }
 }
 
-/// The sources that can be attached: all together, and each alone.
+/// The sources that can be attached: all together but counters, which cost each switch of threads and are off unless asked for, and
+/// each alone.
 pub fn sources() -> Result<Vec<(&'static str, Options)>, Failure> {
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agent/target");
     let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
@@ -77,7 +78,6 @@ pub fn sources() -> Result<Vec<(&'static str, Options)>, Failure> {
         syscalls: syscalls(SyscallsMode::Summary),
         page_cache: true,
         sched: sched(),
-        counters: true,
         wire: true,
         ..none()
     };
