@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 const SECOND_NS: i64 = 1_000_000_000;
 /// A variance of fewer seconds says nothing.
 const FEWEST_SECONDS: usize = 3;
+/// Switches and migrations are read once a second: of less than this at a stretch they would be mostly those of its neighbours.
+const SWITCHES_FROM_NS: i64 = 2 * SECOND_NS;
 
 /// One run of a variant, or a recording as a whole.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,13 +171,17 @@ fn of_nodes(
     let first = |values: Vec<Option<f64>>| values.into_iter().next().flatten();
     let cost = filled(&query::SERVER_COST, "time_ns")?;
     let requests = requests as f64;
-    for (name, column, unit) in [
-        ("switches_per_request", "switches", 1.0),
-        ("involuntary_switches_per_request", "involuntary_switches", 1.0),
-        ("migrations_per_request", "migrations", 1.0),
-        ("run_queue_per_request", "run_queue_ns", 1e3),
-        ("cpu_per_request", "cpu_ns", 1e3),
+    let stretch_ns = busy.iter().map(Interval::length).sum::<i64>() / busy.len().max(1) as i64;
+    for (name, column, unit, from_ns) in [
+        ("switches_per_request", "switches", 1.0, SWITCHES_FROM_NS),
+        ("involuntary_switches_per_request", "involuntary_switches", 1.0, SWITCHES_FROM_NS),
+        ("migrations_per_request", "migrations", 1.0, SWITCHES_FROM_NS),
+        ("run_queue_per_request", "run_queue_ns", 1e3, 0),
+        ("cpu_per_request", "cpu_ns", 1e3, 0),
     ] {
+        if stretch_ns < from_ns {
+            continue;
+        }
         let total = first(cost.numbers_or_null(column)?);
         figures.extend(total.map(|total| (name, total / unit / requests)));
     }

@@ -32,8 +32,8 @@ measured = false
 
 [[phase]]
 name = "mixed"
-in_flight = 8
-count = 2000
+rate = 1000
+count = 2500
 "#;
 
 fn experiment(place: &Place, name: &str, changes: &[(&str, &str)]) {
@@ -72,8 +72,8 @@ fn equal_variants_are_run_in_blocks_and_judged() {
     }
     let of_a_run = "select min(requests) from (select count(*) as requests from marks m join requests r \
                     on r.start_ns between m.start_ns and m.end_ns where m.kind = 'variant' group by m.start_ns)";
-    assert_eq!(ask(of_a_run), 2300, "each run has all phases");
-    assert_eq!(ask("select count(*) from requests"), 5 * 2300, "and a run before them warms up");
+    assert_eq!(ask(of_a_run), 2800, "each run has all phases");
+    assert_eq!(ask("select count(*) from requests"), 5 * 2800, "and a run before them warms up");
     assert_eq!(ask("select count(*) from results where metric = 'throughput' and value > 0"), 4);
     assert!(std::fs::read_to_string(place.path("equal.html")).unwrap().contains("\"run_unit\":\"block\""));
 
@@ -141,7 +141,7 @@ strategy = "equal-spread"
         ("name = \"again\"\n", variants),
         ("[[variant]]\nname = \"none\"", observe),
         ("blocks = 2", "blocks = 1"),
-        ("count = 2000", "for = \"4s\""),
+        ("rate = 1000\ncount = 2500", "in_flight = 8\nfor = \"4s\""),
     ];
     experiment(place, "changes.toml", &changes);
     let tuned = || place.json(&format!("tune status --node {node} --json"));
