@@ -9,8 +9,8 @@ static __always_inline int call_of(struct task_struct *task)
 	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
 
 #if defined(__TARGET_ARCH_x86)
-	return (int)BPF_CORE_READ(registers, orig_ax);
+	return (int)registers->orig_ax;
 #else
-	return BPF_CORE_READ(registers, syscallno);
+	return registers->syscallno;
 #endif
 }

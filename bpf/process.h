@@ -28,18 +28,30 @@ struct {
 	__type(value, struct followed);
 } processes SEC(".maps");
 
-static __always_inline struct process *process_of(__u32 tgid)
+/* Not static, so that the kernel looks at it once, and not with each place in the list on all that comes after. */
+__noinline __u32 place_of_process(__u32 tgid)
 {
 	__u32 zero = 0;
 	struct followed *followed = bpf_map_lookup_elem(&processes, &zero);
 
 	if (!followed)
-		return 0;
-	for (__u32 i = 0; i < PROCESSES; i++) {
-		if (i >= followed->count)
-			return 0;
-		if (followed->processes[i].tgid == tgid)
-			return &followed->processes[i];
+		return PROCESSES;
+	for (__u32 place = 0; place < PROCESSES; place++) {
+		if (place >= followed->count)
+			return PROCESSES;
+		if (followed->processes[place].tgid == tgid)
+			return place;
 	}
-	return 0;
+	return PROCESSES;
+}
+
+static __always_inline struct process *process_of(__u32 tgid)
+{
+	__u32 zero = 0, place = place_of_process(tgid);
+	struct followed *followed;
+
+	if (place >= PROCESSES)
+		return 0;
+	followed = bpf_map_lookup_elem(&processes, &zero);
+	return followed ? &followed->processes[place] : 0;
 }

@@ -26,6 +26,8 @@
 #define PF_KTHREAD 0x00200000
 
 #define THREADS 16384
+/* A power of two. */
+#define NEAR_THREADS 8192
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -59,12 +61,27 @@ enum seen {
 	SEEN_OFF,
 };
 
+/* The threads of a process mostly have numbers that follow each other, so that the place of most is had without a hash. */
+struct near_thread {
+	/* 0: nobody has the place, and all of the thread is 0. */
+	__u32 tid;
+	struct thread thread;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, NEAR_THREADS);
+	__type(key, __u32);
+	__type(value, struct near_thread);
+} near_threads SEC(".maps");
+
+/* Threads whose place another one has. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, THREADS);
 	__type(key, __u32);
 	__type(value, struct thread);
-} threads SEC(".maps");
+} far_threads SEC(".maps");
 
 /* Where threads left their CPUs, if that was asked for. */
 struct {
@@ -104,20 +121,55 @@ static __always_inline bool tell_name(struct process *process, __u32 tid, const 
 	return 1;
 }
 
+static __always_inline struct near_thread *near_thread(__u32 tid)
+{
+	__u32 place = tid & (NEAR_THREADS - 1);
+
+	return bpf_map_lookup_elem(&near_threads, &place);
+}
+
+/* What is known of a thread, if anything is. */
+static __always_inline struct thread *known_thread(__u32 tid)
+{
+	struct near_thread *near = near_thread(tid);
+
+	return near && near->tid == tid ? &near->thread : bpf_map_lookup_elem(&far_threads, &tid);
+}
+
+static __noinline struct thread *new_thread(__u32 tid)
+{
+	struct near_thread *near = near_thread(tid);
+	struct thread none = {};
+
+	if (near && __sync_val_compare_and_swap(&near->tid, 0, tid) == 0)
+		return &near->thread;
+	bpf_map_update_elem(&far_threads, &tid, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&far_threads, &tid);
+}
+
+static __always_inline void forget_thread(__u32 tid)
+{
+	struct near_thread *near = near_thread(tid);
+
+	if (near && near->tid == tid) {
+		__builtin_memset(&near->thread, 0, sizeof(near->thread));
+		near->tid = 0;
+	} else {
+		bpf_map_delete_elem(&far_threads, &tid);
+	}
+}
+
 /* What is known of a thread, which from here on has a name that the reader knows. */
 static __always_inline struct thread *thread_of(struct process *process, struct task_struct *task)
 {
-	struct thread *thread, none = {};
 	__u32 tid = task->pid;
+	struct thread *thread = known_thread(tid);
 
-	thread = bpf_map_lookup_elem(&threads, &tid);
+	if (!thread)
+		thread = new_thread(tid);
 	if (!thread) {
-		bpf_map_update_elem(&threads, &tid, &none, BPF_NOEXIST);
-		thread = bpf_map_lookup_elem(&threads, &tid);
-		if (!thread) {
-			lose(process->index, LOST_THREADS);
-			return 0;
-		}
+		lose(process->index, LOST_THREADS);
+		return 0;
 	}
 	if (!thread->named)
 		thread->named = tell_name(process, tid, task->comm);
@@ -163,21 +215,18 @@ static __always_inline void keep_stack(void *ctx, __u32 tid)
 }
 
 /* A thread leaves its CPU to another. */
-static __always_inline void leave(void *ctx, struct task_struct *task, struct task_struct *to, bool preempted,
-				  unsigned int state)
+static __always_inline void leave(void *ctx, struct process *process, struct task_struct *task, struct task_struct *to,
+				  bool preempted, unsigned int state, __u64 now_ns)
 {
-	struct process *process = process_of(task->tgid);
 	struct thread *thread;
 	__u32 tid = task->pid;
 
-	if (!process)
-		return;
 	if (!preempted && state & TASK_DEAD) {
-		thread = bpf_map_lookup_elem(&threads, &tid);
+		thread = known_thread(tid);
 		/* It has come onto the CPU to end, and nobody told. */
 		if (thread && thread->seen == SEEN_OFF)
 			lose(process->index, LOST_SWITCH);
-		bpf_map_delete_elem(&threads, &tid);
+		forget_thread(tid);
 		if (settings.stacks)
 			bpf_map_delete_elem(&stacks, &tid);
 		return;
@@ -198,7 +247,7 @@ static __always_inline void leave(void *ctx, struct task_struct *task, struct ta
 	}
 	if (settings.stacks)
 		keep_stack(ctx, tid);
-	thread->off_ns = bpf_ktime_get_ns();
+	thread->off_ns = now_ns;
 	thread->ready_ns = thread->reason == REASON_PREEMPTED ? thread->off_ns : 0;
 }
 
@@ -248,24 +297,19 @@ static __always_inline void tell_off_cpu(struct process *process, __u32 tid, str
 }
 
 /* A thread comes onto a CPU. */
-static __always_inline void come(struct task_struct *task)
+static __always_inline void come(struct process *process, struct task_struct *task, __u64 now_ns)
 {
-	struct process *process = process_of(task->tgid);
 	struct thread *thread;
 	struct sum_key key = {};
 	__u32 tid = task->pid;
-	__u64 now_ns;
 
-	if (!process)
-		return;
 	/* Without one it has been off the CPU since before it was followed, and nobody knows for how long. */
-	thread = bpf_map_lookup_elem(&threads, &tid);
+	thread = known_thread(tid);
 	if (!thread)
 		return;
 	if (thread->seen == SEEN_ON)
 		lose(process->index, LOST_SWITCH);
 	thread->seen = SEEN_ON;
-	now_ns = bpf_ktime_get_ns();
 	if (thread->off_ns && !thread->ready_ns)
 		/* It slept, and who woke it was not told. Or it only wanted to sleep, and a signal kept it ready. */
 		lose(process->index, LOST_SWITCH);
@@ -294,15 +338,23 @@ int switched(__u64 *ctx)
 	bool preempted = ctx[0];
 	struct task_struct *from = (void *)ctx[1];
 	struct task_struct *to = (void *)ctx[2];
+	struct process *process;
 	unsigned int state;
+	__u64 now_ns = 0;
 
-	/* With the switch, where the kernel tells it so: once the thread is off, others may change it. */
-	if (settings.tells_state)
-		state = ctx[3];
-	else
-		state = state_of(from);
-	leave(ctx, from, to, preempted, state);
-	come(to);
+	process = process_of(from->tgid);
+	if (process) {
+		now_ns = bpf_ktime_get_ns();
+		/* With the switch, where the kernel tells it so: once the thread is off, others may change it. */
+		if (settings.tells_state)
+			state = ctx[3];
+		else
+			state = state_of(from);
+		leave(ctx, process, from, to, preempted, state, now_ns);
+	}
+	process = process_of(to->tgid);
+	if (process)
+		come(process, to, now_ns ? now_ns : bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -340,7 +392,7 @@ int BPF_PROG(waking, struct task_struct *task)
 
 	if (!process)
 		return 0;
-	thread = bpf_map_lookup_elem(&threads, &tid);
+	thread = known_thread(tid);
 	/* What is told of one that was preempted is who took its CPU. */
 	if (!thread || (thread->off_ns && thread->reason == REASON_PREEMPTED))
 		return 0;
@@ -353,7 +405,7 @@ int BPF_PROG(waking, struct task_struct *task)
 	}
 	thread->by.tid = current->pid;
 	thread->by.tgid = current->tgid;
-	bpf_get_current_comm(thread->by.name, sizeof(thread->by.name));
+	__builtin_memcpy(thread->by.name, current->comm, sizeof(thread->by.name));
 	return 0;
 }
 
@@ -401,7 +453,7 @@ int BPF_PROG(renamed, struct task_struct *task, const char *name)
 
 	if (!process)
 		return 0;
-	thread = bpf_map_lookup_elem(&threads, &tid);
+	thread = known_thread(tid);
 	/* One that is not known yet tells its new name when it is. */
 	if (thread)
 		thread->named = tell_name(process, tid, name);

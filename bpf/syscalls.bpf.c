@@ -229,15 +229,15 @@ static __always_inline void follow_name(struct process *process, struct thread *
 SEC("tp_btf/sys_enter")
 int BPF_PROG(enter, struct pt_regs *regs, long call)
 {
-	__u64 ids = bpf_get_current_pid_tgid();
-	__u32 tgid = ids >> 32, tid = (__u32)ids;
-	struct process *process = process_of(tgid);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct process *process = process_of(task->tgid);
 	struct thread *thread;
+	__u32 tid = task->pid;
 	struct call_kind kind = {};
 
 	if (!process)
 		return 0;
-	thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	thread = bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!thread) {
 		lose(process->index, LOST_START);
 		return 0;
@@ -350,17 +350,17 @@ static __always_inline void fill(struct call_record *record, __u8 kind, struct p
 SEC("tp_btf/sys_exit")
 int BPF_PROG(leave, struct pt_regs *regs, long returned)
 {
-	__u64 ids = bpf_get_current_pid_tgid();
-	__u32 tgid = ids >> 32, tid = (__u32)ids;
-	struct process *process = process_of(tgid);
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct process *process = process_of(task->tgid);
 	struct thread *thread;
+	__u32 tid = task->pid;
 	struct call_kind kind = {};
 	__u64 now_ns, duration_ns;
 	__u32 identity;
 
 	if (!process)
 		return 0;
-	thread = bpf_task_storage_get(&threads, bpf_get_current_task_btf(), 0, 0);
+	thread = bpf_task_storage_get(&threads, task, 0, 0);
 	/* Without a start it is a call that the recording began in. */
 	if (!thread || !thread->start_ns)
 		return 0;
