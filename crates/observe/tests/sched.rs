@@ -382,6 +382,45 @@ for i in range(20):
     assert!(sum(&delays, "count") >= 40 - untold(&ended), "{delays:#?}");
 }
 
+/// The programs have a place for each number modulo this; see `NEAR_THREADS` in `bpf/sched.bpf.c`.
+const PLACES: i64 = 8192;
+
+#[test]
+fn threads_whose_numbers_have_the_same_place_are_told_apart() {
+    need_what_these_tests_need();
+    let both = format!(
+        "
+import threading
+mine, met = threading.get_native_id(), []
+def sleep():
+    for i in range(10): time.sleep(0.03)
+def maybe():
+    if (threading.get_native_id() - mine) % {PLACES} == 0:
+        met.append(True)
+        sleep()
+while not met:
+    thread = threading.Thread(target=maybe)
+    thread.start()
+    thread.join()
+sleep()
+"
+    );
+    let mut program = Program::start(&both);
+    let pid = program.child.id();
+    let watch = watch(&[("n", pid)], Duration::from_millis(25));
+    program.work();
+    let ended = watch.end();
+    let slept = |of: &dyn Fn(i64) -> bool| {
+        let rows = ended.rows("off_cpu");
+        let short = |row: &&Row| row.text("reason") == "blocked" && row.number("duration_ns") < 200_000_000;
+        rows.iter().filter(|row| of(row.number("tid"))).filter(short).count() as i64
+    };
+    let untold = untold(&ended);
+    let pid = i64::from(pid);
+    assert_all_but(untold, slept(&|tid| tid == pid), 10);
+    assert_all_but(untold, slept(&|tid| tid != pid && (tid - pid) % PLACES == 0), 10);
+}
+
 #[test]
 fn without_the_right_to_the_recording_goes_on_and_says_how_to_get_it() {
     need_what_these_tests_need();
