@@ -7,6 +7,8 @@
 //! snapshot taken, its files in our folder, and the snapshot cleared. The time in which two shadows start and load the files is told
 //! by itself. Exits with 1 when, over all rounds, taking the files by copies is half as long again as copying them.
 
+mod built;
+
 use helenus_cassandra::cql::Connection;
 use helenus_cassandra::journal::Journal;
 use helenus_cassandra::target::{self, Which};
@@ -39,8 +41,7 @@ fn main() -> Result<ExitCode, Failure> {
     let mib: usize = arguments.first().map_or(Ok(2048), |mib| mib.parse())?;
     let rounds: usize = arguments.get(1).map_or(Ok(3), |rounds| rounds.parse())?;
     let elsewhere = PathBuf::from(arguments.get(2).map_or("/dev/shm", String::as_str));
-    let jar = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agent/target/helenus-agent.jar");
-    let agent = std::fs::read(&jar).map_err(|error| format!("{}: {error}; `make build` first", jar.display()))?;
+    let agent = built::agent()?;
     let folder = tempfile::tempdir()?;
     let elsewhere = tempfile::tempdir_in(&elsewhere)?;
     let places = Places { cache: Places::of_user()?.cache, state: folder.path().join("state") };
@@ -56,7 +57,7 @@ fn main() -> Result<ExitCode, Failure> {
     let cleaner = Cleaner {
         journal: Journal::within(&places.state),
         places: places.clone(),
-        agent: Box::leak(agent.into_boxed_slice()),
+        agent,
     };
     // Its snapshot flushes the table, and its code is the JVM's first.
     set_up(&cleaner, node.address, folder.path())?;

@@ -5,12 +5,14 @@
 //! `cargo run --release --workspace --example tables_cost -- [TABLES] [SECONDS] [RECORDING]`; with the last, what each source
 //! says that it took can be asked of the recording. Exits with 1 when it is more than the bound.
 
+mod built;
+
 use helenus_cassandra::cql::Connection;
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_observe::{Event, Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Manifest, Recorder};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -42,9 +44,7 @@ fn main() -> Result<ExitCode, Failure> {
 
     let path = arguments.get(2).map_or_else(|| folder.path().join("recording"), PathBuf::from);
     let recorder = Recorder::create(&path, Manifest::new("tables", "tables_cost"))?;
-    let agent = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agent/target/helenus-agent.jar"))
-        .map_err(|error| format!("the agent's jar: {error}; `make build` first"))?;
-    let wanted = Options { agent: Some(Box::leak(agent.into_boxed_slice())), ..Options::default() };
+    let wanted = Options { agent: Some(built::agent()?), ..Options::default() };
     let pid = node.pid.unsigned_abs();
     let watched = [Watched { process: ProcessKind::Server, node: node.address.ip().to_string(), pid }];
     let (events, heard) = std::sync::mpsc::channel();

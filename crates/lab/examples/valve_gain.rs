@@ -16,6 +16,8 @@
 //!
 //! Intervals hold 95 % of the means of rounds by Student's t, of the logarithms of the ratios within each round.
 
+mod built;
+
 use helenus_cassandra::target::{self, Which};
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_control::Link;
@@ -72,9 +74,7 @@ fn main() -> Result<(), Failure> {
     if let Some(unknown) = wanted.iter().find(|name| WORKLOADS.iter().all(|(known, _)| known != name)) {
         return Err(format!("there is no workload {unknown}; there are lwt, scans, inserts, reads").into());
     }
-    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agent/target/helenus-agent.jar");
-    let agent = std::fs::read(&built).map_err(|error| format!("{}: {error}; `make build` first", built.display()))?;
-    let agent: &'static [u8] = Vec::leak(agent);
+    let agent = built::agent()?;
     for (name, file) in WORKLOADS {
         if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(file);

@@ -1,5 +1,8 @@
 //! What two measurements of what watching costs have in common: the sources by name, and the node that they watch.
 
+#[path = "../built/mod.rs"]
+mod built;
+
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_observe::{
     Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
@@ -60,14 +63,9 @@ impl Node {
 /// The sources that can be attached: all together but counters, which cost each switch of threads and are off unless asked for, and
 /// each alone.
 pub fn sources() -> Result<Vec<(&'static str, Options)>, Failure> {
-    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agent/target");
     let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
-    let read = |path: String| -> Result<&'static [u8], Failure> {
-        let bytes = std::fs::read(built.join(&path)).map_err(|error| format!("{path}: {error}; `make build` first"))?;
-        Ok(Box::leak(bytes.into_boxed_slice()))
-    };
-    let agent = Some(read("helenus-agent.jar".into())?);
-    let profiler = Some(read(format!("profiler/linux-{architecture}/libasyncProfiler.so"))?);
+    let agent = Some(built::agent()?);
+    let profiler = Some(built::read(&format!("profiler/linux-{architecture}/libasyncProfiler.so"))?);
     let stacks = || Some(StackOptions { profiler, ..StackOptions::default() });
     let syscalls = |mode| SyscallsOptions { mode, ..SyscallsOptions::default() };
     let sched = || SchedOptions { on: true, ..SchedOptions::default() };

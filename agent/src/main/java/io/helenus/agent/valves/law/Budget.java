@@ -55,6 +55,11 @@ final class Budget {
     excursionS = 0;
   }
 
+  /** What was lost away was not lost by being away. */
+  void forgive() {
+    excursionS = 0;
+  }
+
   /** Whether that much may be lost. */
   boolean allows(double lossS) {
     return leftS >= lossS;

@@ -102,7 +102,7 @@ final class Jitter implements Law {
   private Decision hold(Window window, String sign) {
     boolean longest = window.endNs - sinceNs >= longestNs;
     // Those who come without waiting for answers would pile up, which is worse than any jitter.
-    boolean pilesUp = window.inFlight + window.waiting > 2 * calmThere + 4;
+    boolean pilesUp = window.there() > 2 * calmThere + 4;
     if (quiet < QUIET && !longest && !pilesUp) {
       return held(sign == null ? "waiting for calm" : sign);
     }
@@ -153,6 +153,6 @@ final class Jitter implements Law {
     double weight = Math.max(FADE, 1.0 / calmWindows);
     calmVariance += weight * (variance - calmVariance);
     calmInside += weight * (window.inFlight - calmInside);
-    calmThere += weight * (window.inFlight + window.waiting - calmThere);
+    calmThere += weight * (window.there() - calmThere);
   }
 }

@@ -45,7 +45,7 @@ final class ResponseTime implements Objective {
   }
 
   private static double meanNs(Window window) {
-    double there = window.inFlight + window.waiting;
+    double there = window.there();
     return 1e9 * there / Math.max(1e-9, window.completedPerS());
   }
 
@@ -62,7 +62,7 @@ final class ResponseTime implements Objective {
   @Override
   public double lagNs(Window window) {
     // Those who leave must have come after the change for their times to be of it.
-    double there = percentile > 0 ? window.inFlight + window.waiting : window.inFlight;
+    double there = percentile > 0 ? window.there() : window.inFlight;
     return 1e9 * there / Math.max(1e-9, window.completedPerS());
   }
 

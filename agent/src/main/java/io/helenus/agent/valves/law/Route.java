@@ -131,7 +131,7 @@ final class Route {
     switch (leg) {
       case OPEN:
         return home < max && !known.containsKey(max)
-            ? new Trial(max, 1, worth, "whether no limit is as good")
+            ? trial(max, 1, worth, "whether no limit is as good")
             : null;
       case UP:
         return home < max ? unknown(Math.min(max, home * 2), home, 1, "twice as many") : null;
@@ -237,7 +237,7 @@ final class Route {
   }
 
   private Trial proof() {
-    return new Trial(max, 3, worth, "whether no limit is as good");
+    return trial(max, 3, worth, "whether no limit is as good");
   }
 
   private Trial down(int home) {
@@ -265,7 +265,7 @@ final class Route {
       return null;
     }
     known.get(best).promises++;
-    return new Trial(best, 4, worth, "it looked better");
+    return trial(best, 4, worth, "it looked better");
   }
 
   /**
@@ -299,7 +299,7 @@ final class Route {
         bestBound = bound;
       }
     }
-    return best < 0 ? null : new Trial(best, 2, HYSTERESIS * worth, "it may be better");
+    return best < 0 ? null : trial(best, 2, HYSTERESIS * worth, "it may be better");
   }
 
   /** The middle of the widest gap between limits that something is known of, by their ratio. */
@@ -345,11 +345,11 @@ final class Route {
   private Trial unknown(int limit, int home, int stretches, String why) {
     return known.containsKey(limit) || Math.min(limit, home) > 1.5 * inside + 2
         ? null
-        : trial(limit, stretches, why);
+        : trial(limit, stretches, worth, why);
   }
 
-  private Trial trial(int limit, int stretches, String why) {
-    return new Trial(limit, stretches, worth, why);
+  private Trial trial(int limit, int stretches, double worth, String why) {
+    return new Trial(limit, stretches, worth, leg != Leg.DONE, why);
   }
 
   /** A limit times a factor, different from it by one at least where there is room. */

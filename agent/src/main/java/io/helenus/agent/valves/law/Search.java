@@ -47,6 +47,7 @@ final class Search implements Law {
   private final Shift shift = new Shift();
   private final Settling settling = new Settling();
   private final Pace pace = new Pace();
+  private final PileUp pileUp = new PileUp();
   private History history = new History();
   private History tried = new History();
 
@@ -68,6 +69,7 @@ final class Search implements Law {
   private long restNs = FIRST_REST_NS;
   private long restUntilNs;
   private double bestRate;
+
   private String reason = "measuring what it does without a limit";
 
   /** Reads {@code gain}. */
@@ -118,29 +120,39 @@ final class Search implements Law {
     pay(window);
     boolean trying = step == Step.SETTLE;
     if (trying && overrun(window)) {
-      pileUp();
+      piledUp(window);
       judge();
     } else if (trying && budget.exhausted()) {
       trial.hurt();
       judge();
     } else if (settling.over(window, goal().lagNs(window), !trying && overrun(window))) {
-      arrive();
+      arrive(window);
     }
   }
 
-  private void arrive() {
+  private void arrive(Window window) {
     if (step == Step.SETTLE) {
       step = Step.MEASURE;
-    } else {
-      budget.settle();
-      limit = home;
-      step = trial == null ? Step.LEARN : Step.COMPARE;
+      return;
     }
+    limit = home;
+    if (pileUp.suspected() > 0 && overrun(window) && !pileUp.isOver(window)) {
+      budget.forgive();
+      afresh("more are there");
+      return;
+    }
+    if (pileUp.suspected() > 0) {
+      route.piledUp(pileUp.suspected());
+      pileUp.clear();
+    }
+    budget.settle();
+    step = trial == null ? Step.LEARN : Step.COMPARE;
   }
 
   /** What a window away from the limit that holds has cost. */
   private void pay(Window window) {
     double loss = 1 - window.completedPerS() / Math.max(1e-9, rate(history));
+    pileUp.pass(window, rate(history));
     budget.spend(Math.max(-1, Math.min(1, loss)), window.lengthNs() / 1e9);
   }
 
@@ -172,8 +184,7 @@ final class Search implements Law {
     }
     String shifted = shift.add(window, history.inflation(this::score));
     if (shifted != null) {
-      budget.grant();
-      begin(home, "the workload changed: " + shifted);
+      afresh(shifted);
     } else if (step == Step.COMPARE) {
       trial.addHome(score);
       if (trial.homeStretchDone()) {
@@ -191,11 +202,17 @@ final class Search implements Law {
     }
   }
 
+  private void afresh(String shifted) {
+    budget.grant();
+    begin(home, "the workload changed: " + shifted);
+  }
+
   private void begin(int limit, String why) {
     home = limit;
     this.limit = limit;
     reason = why;
     trial = null;
+    pileUp.clear();
     history.clear();
     shift.clear();
     route.restart();
@@ -286,6 +303,7 @@ final class Search implements Law {
   }
 
   private void visit() {
+    pileUp.begin();
     change(
         Step.SETTLE,
         trial.challenger,
@@ -299,18 +317,18 @@ final class Search implements Law {
     settling.begin(nowNs);
   }
 
-  private void pileUp() {
-    route.piledUp(trial.challenger);
+  /** Whether it was the limit shows when it is taken back. */
+  private void piledUp(Window window) {
+    pileUp.suspect(trial.challenger, window);
     trial.hurt();
   }
 
   /** Whether more are there than can be by chance: clients that do not wait pile up. */
   private boolean overrun(Window window) {
-    Sample there = history.figures(COMPARED, w -> w.inFlight + w.waiting);
-    boolean slower = window.completedPerS() < rate(history) || step == Step.RETURN;
-    return !piling
-        && slower
-        && window.inFlight + window.waiting > 1.5 * there.mean() + 4 * there.deviation() + 4;
+    Sample there = history.figures(COMPARED, Window::there);
+    double more = window.there() - there.mean();
+    boolean ours = step == Step.RETURN || pileUp.explains(more);
+    return !piling && ours && more > 0.5 * there.mean() + 4 * there.deviation() + 4;
   }
 
   private void measure(Window window, double score) {
@@ -318,7 +336,7 @@ final class Search implements Law {
     tried.add(window);
     Sample refused = history.figures(COMPARED, Window::badShare);
     if (overrun(window)) {
-      pileUp();
+      piledUp(window);
     }
     boolean refuses = window.badShare() > refused.mean() + 4 * refused.deviation() + 0.01;
     if (refuses || (budget.exhausted() && trial.difference().mean < 0)) {

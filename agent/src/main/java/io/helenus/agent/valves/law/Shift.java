@@ -75,7 +75,7 @@ final class Shift {
       Math.log(Math.max(1, window.completed) * 1e9 / window.lengthNs()),
       Math.log(Math.max(1, insideNs)),
       // One or two more of a few are no shift.
-      Math.log(window.inFlight + window.waiting + 4)
+      Math.log(window.there() + 4)
     };
   }
 

@@ -28,6 +28,12 @@ final class Trial {
    */
   private static final double PLAIN = 0.15;
 
+  /**
+   * What was plainly better for a whole stretch, by so many standard errors, a search does not
+   * leave again only to be surer: going back is what would cost.
+   */
+  private static final double LIKELY = 1.5;
+
   final int challenger;
 
   /** What it is tried for, for people. */
@@ -37,6 +43,7 @@ final class Trial {
   private final double worth;
 
   private final int mostStretches;
+  private final boolean searching;
   private final Sample scores = new Sample();
   private final Sample rates = new Sample();
   private Sample home = new Sample();
@@ -46,8 +53,12 @@ final class Trial {
   private double inflation = 1;
   private boolean hurt;
 
-  Trial(int challenger, int mostStretches, double worth, String why) {
+  /**
+   * @param searching whether a search waits for it, or it has time
+   */
+  Trial(int challenger, int mostStretches, double worth, boolean searching, String why) {
     this.challenger = challenger;
+    this.searching = searching;
     this.mostStretches = mostStretches;
     this.worth = worth;
     this.why = why;
@@ -140,8 +151,16 @@ final class Trial {
     if (plain && difference.below() && difference.mean < -worth / 2) {
       return Verdict.WORSE;
     }
-    boolean over = stretchDone() && stretches + 1 >= mostStretches;
-    boolean hopeless = stretchDone() && difference.mean + 1.5 * difference.error < worth;
+    if (!stretchDone()) {
+      return Verdict.OPEN;
+    }
+    if (searching
+        && difference.mean > Math.max(PLAIN, LIKELY * difference.error)
+        && keeps(leastRate)) {
+      return Verdict.BETTER;
+    }
+    boolean over = stretches + 1 >= mostStretches;
+    boolean hopeless = difference.mean + 1.5 * difference.error < worth;
     return over || hopeless ? Verdict.EQUAL : Verdict.OPEN;
   }
 

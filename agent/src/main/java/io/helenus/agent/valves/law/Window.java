@@ -66,6 +66,11 @@ public final class Window {
     return Math.max(1, endNs - startNs);
   }
 
+  /** How many were there in the mean, inside and waiting. */
+  public double there() {
+    return inFlight + waiting;
+  }
+
   /** How many completed per second. */
   public double completedPerS() {
     return completed * 1e9 / lengthNs();

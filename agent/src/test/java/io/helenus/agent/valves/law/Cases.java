@@ -128,6 +128,7 @@ final class Cases {
               1,
               0.05),
           new Case("scans", Servers.scanning(750), CLIENTS, 0.3, 0.08),
+          new Case("scans, joining", Servers.scanning(900), Cases::joining, 0.3, 0.15),
           new Case("two peaks", Servers.twoPeaks(3000, 6, 110, 0.6), CLIENTS, 1, 0.05),
           new Case(
               "surge",
@@ -147,6 +148,11 @@ final class Cases {
 
   private static Case changing(String name, Server before, Server after) {
     return new Case(name, Servers.changing(before, CHANGE_S, after), CLIENTS, 1, 0.05);
+  }
+
+  /** As in the study of scans: a few that warm it up, and then 40 more with each second. */
+  private static Load joining(double atS) {
+    return Load.closed(atS < 8 ? 16 : Math.min(200, 40 * (int) (atS - 7)));
   }
 
   private static Loads open(double arrivalsPerS) {
