@@ -164,10 +164,14 @@ final class Route {
     }
   }
 
-  /** Whether all trials of no limit together leave it open that it is as good. */
+  /**
+   * Whether all trials of no limit together leave it open that it is as good, by half a standard
+   * error: with less doubt a limit would stay for good, with more an uneven server loses one that
+   * is better.
+   */
   boolean asGoodWithout() {
     Known as = known.get(max);
-    return as == null || as.mean + as.error > -worth / 2;
+    return as == null || as.mean + as.error / 2 > -worth / 2;
   }
 
   /** Whether all trials of a limit together show what none of them could show alone. */

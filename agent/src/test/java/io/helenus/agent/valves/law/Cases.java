@@ -128,6 +128,12 @@ final class Cases {
               1,
               0.05),
           new Case("scans", Servers.scanning(750), CLIENTS, 0.3, 0.08),
+          new Case(
+              "scans, more",
+              Servers.scanning(900),
+              atS -> Load.closed(atS < 30 ? 60 : 200),
+              0.3,
+              0.15),
           new Case("scans, joining", Servers.scanning(900), Cases::joining, 0.3, 0.15),
           new Case("two peaks", Servers.twoPeaks(3000, 6, 110, 0.6), CLIENTS, 1, 0.05),
           new Case(
