@@ -54,11 +54,7 @@ fn main() -> Result<ExitCode, Failure> {
     let cluster = Cluster::start(&options, &mut |_| {}, &Cancel::new())?;
     let node = &cluster.nodes()[0];
     fill(node.address, mib)?;
-    let cleaner = Cleaner {
-        journal: Journal::within(&places.state),
-        places: places.clone(),
-        agent,
-    };
+    let cleaner = Cleaner { journal: Journal::within(&places.state), places: places.clone(), agent };
     // Its snapshot flushes the table, and its code is the JVM's first.
     set_up(&cleaner, node.address, folder.path())?;
     let files = node.folder.join("data/data/setup");
