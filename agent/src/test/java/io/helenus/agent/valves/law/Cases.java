@@ -39,14 +39,19 @@ final class Cases {
       return new SimulatedServer(server, loads, workCv, noise, 1, seed).run(law, MAX, lengthS);
     }
 
-    /** Two minutes at a fixed limit, with seed 7. */
-    Run fixed(int limit) {
+    /** Two minutes at a fixed limit. */
+    Run fixed(int limit, long seed) {
       return RUNS.computeIfAbsent(
-          name + " " + limit,
+          name + " " + limit + " " + seed,
           unknown -> {
             Map<String, String> parameters = Map.of("limit", Integer.toString(limit));
-            return run(Laws.of("fixed", parameters, 1, MAX), 120, 7);
+            return run(Laws.of("fixed", parameters, 1, MAX), 120, seed);
           });
+    }
+
+    /** The same with the seed of the tests. */
+    Run fixed(int limit) {
+      return fixed(limit, 7);
     }
 
     /** What the server does without a limit. */
