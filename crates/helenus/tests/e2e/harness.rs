@@ -102,11 +102,24 @@ impl Drop for Place {
     }
 }
 
-/// A helenus that runs.
+/// A helenus that runs, until the test that started it ends at the latest.
 pub struct Running {
-    child: Child,
+    child: Ours,
     out: Saying,
     err: Saying,
+}
+
+/// A process that a test which fails does not leave behind.
+struct Ours(Child);
+
+impl Drop for Ours {
+    fn drop(&mut self) {
+        if let Ok(None) = self.0.try_wait() {
+            // It may end meanwhile, which is as well.
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
 }
 
 /// What a process writes, as it comes.
@@ -142,11 +155,11 @@ impl Running {
     fn start(mut command: Command) -> Running {
         let mut child = command.spawn().unwrap();
         let (out, err) = (Saying::of(child.stdout.take().unwrap()), Saying::of(child.stderr.take().unwrap()));
-        Running { child, out, err }
+        Running { child: Ours(child), out, err }
     }
 
     pub fn pid(&self) -> i32 {
-        self.child.id() as i32
+        self.child.0.id() as i32
     }
 
     pub fn signal(&self, signal: i32) {
@@ -154,7 +167,7 @@ impl Running {
     }
 
     pub fn end(mut self) -> Said {
-        let status = self.child.wait().unwrap();
+        let status = self.child.0.wait().unwrap();
         Said { status, out: self.out.whole(), err: self.err.whole() }
     }
 

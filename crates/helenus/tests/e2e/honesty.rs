@@ -45,8 +45,11 @@ fn drive(place: &Place, address: &str, name: &str, whom: impl FnOnce(&Running) -
     (serde_json::from_str(&load.out).unwrap(), stopped)
 }
 
+/// A machine that has other work to do may take so long to answer all who were due while one of both stood still.
+const CATCHES_UP: i64 = 250_000_000;
+
 /// Each reported percentile is within 2 % of what follows from the schedule and the stop: who was due while one of both
-/// stood still was answered at its end.
+/// stood still was answered at its end, or until the last of them was.
 fn assert_as_the_schedule_implies(place: &Place, name: &str, summary: &Value, stopped: &Stopped) {
     let first_ns = place.ask(name, "select min(intended_start_ns) from requests");
     let interval_ns = 1_000_000_000 / RATE_PER_S;
@@ -57,6 +60,13 @@ fn assert_as_the_schedule_implies(place: &Place, name: &str, summary: &Value, st
     implied.sort_unstable();
     let own = place.ask(name, "select count(*) from requests");
     assert_eq!(own, count, "every request of the schedule is there");
+
+    let Stopped { from_ns, to_ns } = stopped;
+    let was_due = format!("intended_start_ns >= {from_ns} and intended_start_ns < {to_ns}");
+    let last_ns = place.ask(name, &format!("select max(end_ns) from requests where {was_due}"));
+    // The recording's clock may be off from ours by a little.
+    let caught_up_ns = (last_ns - to_ns).max(0);
+    assert!(caught_up_ns < CATCHES_UP, "{name}: the last was answered after {caught_up_ns} ns");
 
     let phase = &summary["phases"][0]["response"];
     let reported = |name: &str| phase[name].as_i64().unwrap();
@@ -78,8 +88,9 @@ fn assert_as_the_schedule_implies(place: &Place, name: &str, summary: &Value, st
         (1.0, "max", reported("max_ns")),
     ] {
         let implied_ns = rank(share);
-        let off = (reported_ns - implied_ns) as f64 / implied_ns as f64;
-        assert!(off.abs() < 0.02, "{name} {what}: {reported_ns} ns reported, {implied_ns} ns implied");
+        let bound_ns = implied_ns / 50;
+        let meant = implied_ns - bound_ns..implied_ns + bound_ns + caught_up_ns;
+        assert!(meant.contains(&reported_ns), "{name} {what}: {reported_ns} ns reported, {implied_ns} ns implied");
     }
 }
 
