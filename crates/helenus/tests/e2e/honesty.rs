@@ -46,7 +46,7 @@ fn drive(place: &Place, address: &str, name: &str, whom: impl FnOnce(&Running) -
 }
 
 /// A machine that has other work to do may take so long to answer all who were due while one of both stood still.
-const CATCHES_UP: i64 = 250_000_000;
+const CATCHES_UP_NS: i64 = 250_000_000;
 
 /// Each reported percentile is within 2 % of what follows from the schedule and the stop: who was due while one of both
 /// stood still was answered at its end, or until the last of them was.
@@ -66,7 +66,7 @@ fn assert_as_the_schedule_implies(place: &Place, name: &str, summary: &Value, st
     let last_ns = place.ask(name, &format!("select max(end_ns) from requests where {was_due}"));
     // The recording's clock may be off from ours by a little.
     let caught_up_ns = (last_ns - to_ns).max(0);
-    assert!(caught_up_ns < CATCHES_UP, "{name}: the last was answered after {caught_up_ns} ns");
+    assert!(caught_up_ns < CATCHES_UP_NS, "{name}: the last was answered after {caught_up_ns} ns");
 
     let phase = &summary["phases"][0]["response"];
     let reported = |name: &str| phase[name].as_i64().unwrap();

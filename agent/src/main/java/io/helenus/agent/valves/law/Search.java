@@ -69,7 +69,6 @@ final class Search implements Law {
   private long restNs = FIRST_REST_NS;
   private long restUntilNs;
   private double bestRate;
-
   private String reason = "measuring what it does without a limit";
 
   /** Reads {@code gain}. */
