@@ -106,12 +106,25 @@ struct sighand_struct {
 	struct k_sigaction action[64];
 };
 
+struct sched_entity {
+	__u64 sum_exec_runtime;
+	__u64 nr_migrations;
+};
+
+struct sched_info {
+	unsigned long long run_delay;
+};
+
 struct task_struct {
 	struct files_struct *files;
 	struct sighand_struct *sighand;
 	__s32 pid;
 	__s32 tgid;
 	char comm[16];
+	struct sched_entity se;
+	struct sched_info sched_info;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
 	unsigned int flags;
 	unsigned int __state;
 	unsigned in_iowait : 1;
@@ -125,6 +138,18 @@ struct task_struct {
 /* As it was before Linux 5.14. */
 struct task_struct___before_5_14 {
 	long state;
+};
+
+struct seq_file;
+
+/* What a program is given that is called for each thread. */
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
 };
 
 /* A page, or several at once, was taken into the page cache of a file. */

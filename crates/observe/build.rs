@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// One for each source that looks from within the kernel.
-const PROGRAMS: &[&str] = &["syscalls", "sched", "stacks", "page_cache"];
+const PROGRAMS: &[&str] = &["syscalls", "sched", "stacks", "page_cache", "threads"];
 
 fn main() {
     let sources = Path::new("../../bpf");

@@ -538,9 +538,9 @@ export const tables: readonly Table[] = [
       { name: "thread_group", type: "STRING", unit: "name", nullable: false, meaning: "Name of the thread without its number." },
       { name: "cpu_ns", type: "INT64", unit: "ns", nullable: false, meaning: "CPU time used." },
       { name: "run_queue_ns", type: "INT64", unit: "ns", nullable: true, meaning: "Time ready to run and waiting for a CPU." },
-      { name: "migrations", type: "INT64", unit: "count", nullable: true, meaning: "Moves from one CPU to another. Told about once a second, since it was told last; null in the rows between." },
-      { name: "voluntary_switches", type: "INT64", unit: "count", nullable: true, meaning: "Times it gave up the CPU to wait. Told about once a second, since it was told last; null in the rows between." },
-      { name: "involuntary_switches", type: "INT64", unit: "count", nullable: true, meaning: "Times it was preempted. Told about once a second, since it was told last; null in the rows between." },
+      { name: "migrations", type: "INT64", unit: "count", nullable: true, meaning: "Moves from one CPU to another. Where /proc is read, told about once a second, since it was told last, and null in the rows between." },
+      { name: "voluntary_switches", type: "INT64", unit: "count", nullable: true, meaning: "Times it gave up the CPU to wait. Where /proc is read, told about once a second, since it was told last, and null in the rows between." },
+      { name: "involuntary_switches", type: "INT64", unit: "count", nullable: true, meaning: "Times it was preempted. Where /proc is read, told about once a second, since it was told last, and null in the rows between." },
     ],
   },
   {

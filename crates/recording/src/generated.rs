@@ -503,9 +503,9 @@ pub static TABLES: &[Table] = &[
             Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the thread without its number." },
             Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "CPU time used." },
             Column { name: "run_queue_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Time ready to run and waiting for a CPU." },
-            Column { name: "migrations", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Moves from one CPU to another. Told about once a second, since it was told last; null in the rows between." },
-            Column { name: "voluntary_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times it gave up the CPU to wait. Told about once a second, since it was told last; null in the rows between." },
-            Column { name: "involuntary_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times it was preempted. Told about once a second, since it was told last; null in the rows between." },
+            Column { name: "migrations", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Moves from one CPU to another. Where /proc is read, told about once a second, since it was told last, and null in the rows between." },
+            Column { name: "voluntary_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times it gave up the CPU to wait. Where /proc is read, told about once a second, since it was told last, and null in the rows between." },
+            Column { name: "involuntary_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times it was preempted. Where /proc is read, told about once a second, since it was told last, and null in the rows between." },
         ],
     },
     Table {
@@ -1887,11 +1887,11 @@ pub mod rows {
         pub cpu_ns: i64,
         /// Time ready to run and waiting for a CPU. (ns)
         pub run_queue_ns: Option<i64>,
-        /// Moves from one CPU to another. Told about once a second, since it was told last; null in the rows between. (count)
+        /// Moves from one CPU to another. Where /proc is read, told about once a second, since it was told last, and null in the rows between. (count)
         pub migrations: Option<i64>,
-        /// Times it gave up the CPU to wait. Told about once a second, since it was told last; null in the rows between. (count)
+        /// Times it gave up the CPU to wait. Where /proc is read, told about once a second, since it was told last, and null in the rows between. (count)
         pub voluntary_switches: Option<i64>,
-        /// Times it was preempted. Told about once a second, since it was told last; null in the rows between. (count)
+        /// Times it was preempted. Where /proc is read, told about once a second, since it was told last, and null in the rows between. (count)
         pub involuntary_switches: Option<i64>,
     }
 

@@ -6,8 +6,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Between two looks at the ring buffer.
-const READ_EVERY: Duration = Duration::from_millis(20);
+/// Between two looks at the ring buffer: each wakes a thread on a machine that has other things to do.
+const READ_EVERY: Duration = Duration::from_millis(100);
+/// Where more records come than that, so that the buffer holds what comes in many looks.
+const READ_EVERY_IF_MANY: Duration = Duration::from_millis(20);
+const MANY_PER_S: f64 = 25_000.0;
 /// Rows go to the recording in sorted batches, which take less room in it the longer they are.
 const APPEND_EVERY: Duration = Duration::from_millis(200);
 const APPEND_AT_ROWS: usize = 1 << 17;
@@ -73,18 +76,28 @@ impl Reading {
 }
 
 fn read(mut reader: impl Reader, ring: &RingBuffer<'_>, stopped: &Receiver<()>) {
-    let (mut appended, mut reported) = (Instant::now(), Instant::now());
+    let (mut looked, mut appended, mut reported) = (Instant::now(), Instant::now(), Instant::now());
+    let mut wait = READ_EVERY_IF_MANY;
     loop {
-        let going_on = stopped.recv_timeout(READ_EVERY) == Err(RecvTimeoutError::Timeout);
+        let going_on = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
         if !going_on {
             reader.detach();
         }
-        while ring.consume_raw_n(RECORDS_AT_ONCE) > 0 {
+        let elapsed = std::mem::replace(&mut looked, Instant::now()).elapsed();
+        let mut taken = 0;
+        loop {
+            let taken_now = ring.consume_raw_n(RECORDS_AT_ONCE);
+            if taken_now <= 0 {
+                break;
+            }
+            taken += taken_now;
             reader.append(APPEND_AT_ROWS);
             if going_on && appended.elapsed() >= REPORT_EVERY {
                 break;
             }
         }
+        let are_many = f64::from(taken) > MANY_PER_S * elapsed.as_secs_f64();
+        wait = if are_many { READ_EVERY_IF_MANY } else { READ_EVERY };
         if !going_on || appended.elapsed() >= APPEND_EVERY {
             appended = Instant::now();
             reader.append(0);

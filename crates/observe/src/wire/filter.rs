@@ -1,7 +1,8 @@
 //! The filter that the kernel applies to each packet: TCP from and to one node's port, with something in it.
 //!
 //! What comes in is taken when it comes in, and what goes out when it goes out, so that packets that stay on the
-//! machine, which pass twice, are taken once. Packets begin with their IP header here.
+//! machine, which pass twice, are taken once. Where all of a node's packets stay there, each is taken when it comes in: what
+//! listens to packets that go out has the kernel copy the head of every one. Packets begin with their IP header here.
 
 use libc::sock_filter;
 use std::net::{IpAddr, SocketAddr};
@@ -88,6 +89,11 @@ impl Program {
     }
 }
 
+/// Whether no packet of a node leaves the machine.
+pub(super) fn stays(node: SocketAddr) -> bool {
+    node.ip().to_canonical().is_loopback()
+}
+
 /// The filter for a node that listens there. A wildcard address is every address.
 pub(super) fn for_node(node: SocketAddr) -> Vec<sock_filter> {
     let mut program = Program::default();
@@ -133,7 +139,7 @@ pub(super) fn for_node(node: SocketAddr) -> Vec<sock_filter> {
     program.assemble()
 }
 
-/// Goes on with packets to the node that come in and packets from it that go out; X is the length of the IP header, and
+/// Goes on with packets to the node that come in and, of those from it, the ones that go out, or come in if all stay; X is the length of the IP header, and
 /// its addresses are at these places.
 fn ends(program: &mut Program, node: SocketAddr, from: &'static str, (to_at, from_at): (u32, u32), is_v6: bool) {
     let port = u32::from(node.port());
@@ -147,7 +153,8 @@ fn ends(program: &mut Program, node: SocketAddr, from: &'static str, (to_at, fro
     program.branch(JUMP, 0, "tcp", NEXT);
     program.name(from);
     program.step(LOAD_SAVED, 0);
-    program.branch(IF_EQUAL, OUTGOING, NEXT, LEAVE);
+    let (outgoing, incoming) = if stays(node) { (LEAVE, NEXT) } else { (NEXT, LEAVE) };
+    program.branch(IF_EQUAL, OUTGOING, outgoing, incoming);
     address(program, node.ip(), from_at, is_v6);
     program.branch(JUMP, 0, "tcp", NEXT);
 }
@@ -255,7 +262,9 @@ mod tests {
     #[test]
     fn what_the_node_gets_and_gives_is_taken_once() {
         for (node, client, other) in [
+            ("10.0.0.1:9042", "10.0.0.1:4711", "10.0.0.2:9042"),
             ("127.0.0.1:9042", "127.0.0.1:4711", "127.0.0.2:9042"),
+            ("[::1]:9042", "[::1]:4711", "[::1]:9043"),
             ("[2001:db8::1]:9042", "[2001:db8::2]:4711", "[2001:db8::1]:9043"),
         ] {
             let [node, client, other]: [SocketAddr; 3] = [node, client, other].map(|text| text.parse().unwrap());
@@ -265,12 +274,13 @@ mod tests {
             let from_node = packet(node, client, 0x18, b"x");
             assert!(run(&filter, &to_node, IN));
             assert!(!run(&filter, &to_node, OUT), "the same packet, on its way out of the client");
-            assert!(run(&filter, &from_node, OUT));
-            assert!(!run(&filter, &from_node, IN));
+            let (taken, left) = if stays(node) { (IN, OUT) } else { (OUT, IN) };
+            assert!(run(&filter, &from_node, taken));
+            assert!(!run(&filter, &from_node, left));
             assert!(!run(&filter, &packet(client, node, 0x10, b""), IN), "an acknowledgement alone");
             assert!(run(&filter, &packet(client, node, 0x02, b""), IN), "the begin of a connection");
             assert!(!run(&filter, &packet(client, other, 0x18, b"x"), IN), "another node");
-            assert!(!run(&filter, &packet(other, client, 0x18, b"x"), OUT));
+            assert!(!run(&filter, &packet(other, client, 0x18, b"x"), taken));
             assert!(!run(&filter, &to_node[..10], IN));
         }
     }

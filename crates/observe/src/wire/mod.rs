@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 pub(crate) const SOURCE: &str = "wire";
 const PROVIDER: &str = "packet-socket";
 
-const READ_EVERY: Duration = Duration::from_millis(20);
+const READ_EVERY: Duration = Duration::from_millis(100);
 const APPEND_EVERY: Duration = Duration::from_millis(200);
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// How long a node may take to say which statements are prepared.

@@ -1,0 +1,62 @@
+//! What a program in the kernel tells of the threads of a process, all of them at once (`bpf/threads.bpf.c`).
+
+use super::{Looked, Switched, Used};
+use crate::ebpf::{self, Bytes, Missing};
+use libbpf_rs::{Iter, IterOpts, Link, Object};
+use std::io::{self, Read};
+
+/// As `struct thread_record` in `bpf/threads.h` has it.
+const RECORD_BYTES: usize = 64;
+
+pub(super) struct Tasks {
+    link: Link,
+    /// Holds the program.
+    _object: Object,
+    bytes: Vec<u8>,
+}
+
+impl Tasks {
+    /// Fails too where the kernel does not know the process by this number.
+    pub(super) fn open(pid: u32) -> Result<Tasks, Missing> {
+        ebpf::look()?;
+        let object = ebpf::load(ebpf::object!("threads"), |name, map| match name {
+            ".rodata.settings" => map.set_initial_value(&pid.to_ne_bytes()),
+            _ => Ok(()),
+        })?;
+        let program = object.progs_mut().next();
+        let link = program.map(|program| program.attach_iter_with_opts(IterOpts::None));
+        let Some(link) = link.transpose().map_err(ebpf::refused)? else {
+            return Err(Missing::new("there is no program", "this is a mistake in helenus; tell its authors"));
+        };
+        let mut tasks = Tasks { link, _object: object, bytes: Vec::new() };
+        tasks.look(&mut Vec::new()).map_err(|error| {
+            Missing::new(format!("the kernel does not tell of its threads: {error}"), "run it on the host")
+        })?;
+        Ok(tasks)
+    }
+
+    /// Finds the threads that are there. Fails when the process is gone.
+    pub(super) fn look(&mut self, found: &mut Vec<Looked>) -> io::Result<()> {
+        self.bytes.clear();
+        Iter::new(&self.link).map_err(io::Error::other)?.read_to_end(&mut self.bytes)?;
+        let (records, _) = self.bytes.as_chunks::<RECORD_BYTES>();
+        found.extend(records.iter().filter_map(looked));
+        if records.is_empty() { Err(io::Error::new(io::ErrorKind::NotFound, "the process has ended")) } else { Ok(()) }
+    }
+}
+
+impl std::fmt::Debug for Tasks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tasks").finish_non_exhaustive()
+    }
+}
+
+fn looked(record: &[u8; RECORD_BYTES]) -> Option<Looked> {
+    let mut bytes = Bytes(record);
+    let tid = bytes.u32()?;
+    let knows_run_queue = bytes.u32()? != 0;
+    let cpu_ns = bytes.i64()?;
+    let run_queue_ns = Some(bytes.i64()?).filter(|_| knows_run_queue);
+    let switched = Switched { migrations: bytes.i64(), voluntary: bytes.i64(), involuntary: bytes.i64() };
+    Some(Looked { tid: tid.into(), used: Used { cpu_ns, run_queue_ns }, switched: Some(switched), name: bytes.array() })
+}
