@@ -52,7 +52,7 @@ pub struct Arguments {
     #[arg(long, value_name = "EVENTS", default_value = "cpu", value_parser = stacks)]
     stacks: StackEvents,
     /// CPU time, or with wall time that goes by, between two samples of a thread's stack
-    #[arg(long, value_name = "DURATION", default_value = "20ms", value_parser = super::duration)]
+    #[arg(long, value_name = "DURATION", default_value = "19.7ms", value_parser = super::duration)]
     stack_interval: Duration,
     /// Leave the JVM alone: GC, safepoints, pools and tables are not recorded, and stacks by eBPF only
     #[arg(long)]

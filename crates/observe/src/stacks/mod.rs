@@ -22,6 +22,10 @@ use std::time::Duration;
 
 const SOURCE: &str = "stacks";
 
+/// Unless another is wanted. No multiple of a time at which load comes, or a timer runs: samples in step with them would show
+/// one part of what is done, again and again.
+const INTERVAL: Duration = Duration::from_micros(19_700);
+
 /// What is sampled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StackOptions {
@@ -39,14 +43,7 @@ pub struct StackOptions {
 
 impl Default for StackOptions {
     fn default() -> StackOptions {
-        StackOptions {
-            profiler: None,
-            interval: Duration::from_millis(20),
-            cpu: true,
-            wall: false,
-            alloc_bytes: None,
-            lock: None,
-        }
+        StackOptions { profiler: None, interval: INTERVAL, cpu: true, wall: false, alloc_bytes: None, lock: None }
     }
 }
 

@@ -131,7 +131,7 @@ final class Route {
     switch (leg) {
       case OPEN:
         return home < max && !known.containsKey(max)
-            ? trial(max, 1, worth, "whether no limit is as good")
+            ? trial(max, 2, worth, "whether no limit is as good")
             : null;
       case UP:
         return home < max ? unknown(Math.min(max, home * 2), home, 1, "twice as many") : null;

@@ -39,6 +39,9 @@ final class Search implements Law {
   /** So many of the last windows at the limit that holds are what others are compared with. */
   private static final int COMPARED = 16;
 
+  /** With so many times as many there as when a search began, what it found was for others. */
+  private static final double MANY_MORE = 2;
+
   private final Objective objective;
   private final int max;
   private final Route route;
@@ -65,6 +68,10 @@ final class Search implements Law {
 
   private long nowNs;
   private int learned;
+
+  /** How many were there when the search began; 0 until that is known. */
+  private double thereThen;
+
   private int promises;
   private long restNs = FIRST_REST_NS;
   private long restUntilNs;
@@ -184,6 +191,8 @@ final class Search implements Law {
     String shifted = shift.add(window, history.inflation(this::score));
     if (shifted != null) {
       afresh(shifted);
+    } else if (haveMultiplied()) {
+      afresh("many more are there");
     } else if (step == Step.COMPARE) {
       trial.addHome(score);
       if (trial.homeStretchDone()) {
@@ -199,6 +208,13 @@ final class Search implements Law {
     } else if (nowNs >= restUntilNs) {
       proceed();
     }
+  }
+
+  /** Whether many more were there in each of the last windows than when the search began. */
+  private boolean haveMultiplied() {
+    double many = MANY_MORE * (thereThen + 4);
+    Sample are = history.figures(Trial.STRETCH, window -> window.there() > many ? 1 : 0);
+    return thereThen > 0 && are.count() >= Trial.STRETCH && are.mean() == 1;
   }
 
   private void afresh(String shifted) {
@@ -221,6 +237,7 @@ final class Search implements Law {
     restNs = FIRST_REST_NS;
     bestRate = 0;
     learned = 0;
+    thereThen = 0;
     step = Step.LEARN;
     pending = null;
   }
@@ -228,6 +245,9 @@ final class Search implements Law {
   /** Begins the next trial, if there is one that may be paid for; rests otherwise. */
   private void proceed() {
     boolean rested = step == Step.REST;
+    if (thereThen == 0) {
+      thereThen = history.figures(COMPARED, Window::there).mean();
+    }
     if (pending == null) {
       pending = route.next(home, inside(), resolution());
     }

@@ -158,6 +158,24 @@ class SearchTest {
   }
 
   @Test
+  void aLimitThatWasFoundForAFewIsLookedForAnewWhenManyHaveCome() {
+    Law law = law("throughput");
+    Windows windows = Windows.of(125).completed(100).there(20, 0);
+    int found = Cases.MAX;
+    while (found == Cases.MAX) {
+      found = windows.give(law, 1).limit;
+    }
+    boolean noticed = false;
+    Decision decision = windows.completed(130).there(found, 10).give(law, 12);
+    for (int i = 0; i < 120 && !noticed; i++) {
+      boolean holds = decision.limit == found;
+      decision = windows.completed(holds ? 130 : 100).there(decision.limit, 200).give(law, 1);
+      noticed = decision.reason.contains("many more are there");
+    }
+    assertTrue(noticed, decision.toString());
+  }
+
+  @Test
   void theSameWindowsGiveTheSameDecisions() {
     Case server = Cases.SOMETHING_TO_WIN.get(0);
     List<Decision> once = server.run(law("throughput"), 30, 3).decisions;
