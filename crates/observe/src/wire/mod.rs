@@ -31,7 +31,8 @@ use std::time::{Duration, Instant};
 pub(crate) const SOURCE: &str = "wire";
 const PROVIDER: &str = "packet-socket";
 
-const READ_EVERY: Duration = Duration::from_millis(100);
+const READ_EVERY: Duration = Duration::from_millis(50);
+const READ_EVERY_IF_MUCH: Duration = Duration::from_millis(20);
 const APPEND_EVERY: Duration = Duration::from_millis(200);
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// How long a node may take to say which statements are prepared.
@@ -167,16 +168,18 @@ impl Listener {
 
     fn run(mut self, stopped: &Receiver<()>) {
         let mut appended = Instant::now();
+        let mut wait = READ_EVERY_IF_MUCH;
         loop {
-            let going_on = stopped.recv_timeout(READ_EVERY) == Err(RecvTimeoutError::Timeout);
+            let going_on = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
             if !going_on {
                 // What has passed by now is handed over by then.
                 std::thread::sleep(2 * HANDED_OVER_AFTER);
             }
             let (conversations, waiting) = (&mut self.conversations, &mut self.waiting);
-            self.ring.read(|passed| {
+            let was_much = self.ring.read(|passed| {
                 conversations.take(passed.time_ns, passed.bytes, |exchange| waiting.push(exchange));
             });
+            wait = if was_much { READ_EVERY_IF_MUCH } else { READ_EVERY };
             if !going_on || appended.elapsed() >= APPEND_EVERY {
                 appended = Instant::now();
                 self.append();

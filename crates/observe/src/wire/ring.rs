@@ -105,11 +105,12 @@ impl Ring {
         Ok(ring)
     }
 
-    /// Hands over what has passed since the last time, in blocks that are full or old enough.
-    pub(super) fn read(&mut self, mut each: impl FnMut(Passed<'_>)) {
+    /// Hands over what has passed since the last time, in blocks that are full or old enough; whether it was much of what there
+    /// is room for.
+    pub(super) fn read(&mut self, mut each: impl FnMut(Passed<'_>)) -> bool {
         // Packets have the wall clock, which is near enough to the other for the time since they passed.
         let ahead_ns = wall_ahead_ns();
-        for _ in 0..BLOCKS {
+        for blocks in 0..BLOCKS {
             // SAFETY: the block lies within the mapping, and its head is where the kernel has put it.
             let (block, head) = unsafe {
                 let block = self.memory.as_ptr().add((self.next * BLOCK_BYTES) as usize);
@@ -119,7 +120,7 @@ impl Ring {
             // SAFETY: the kernel writes the status as a whole, and nothing else of the block once it is ours.
             let status = unsafe { AtomicU32::from_ptr((&raw const (*head).block_status).cast_mut()) };
             if status.load(Ordering::Acquire) & libc::TP_STATUS_USER == 0 {
-                return;
+                return blocks >= BLOCKS / 8;
             }
             // SAFETY: the block is ours until its status says otherwise.
             let (packets, mut at) = unsafe { ((*head).num_pkts, (*head).offset_to_first_pkt as usize) };
@@ -146,6 +147,7 @@ impl Ring {
             status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
             self.next = (self.next + 1) % BLOCKS;
         }
+        true
     }
 
     /// Packets since the last time for which there was no room.
