@@ -49,12 +49,16 @@ final class Route {
 
     int promises;
 
+    /** The weight of the last trial in it; 0 when what it was compared with is known for good. */
+    double ofLast;
+
     /** Weighs both by their errors. */
     void add(Difference other) {
       double before = 1 / (error * error);
       double now = 1 / (other.error * other.error);
       mean = (mean * before + other.mean * now) / (before + now);
       error = 1 / Math.sqrt(before + now);
+      ofLast = now / (before + now);
     }
   }
 
@@ -208,6 +212,17 @@ final class Route {
     } else if (leg == Leg.PROMISING || leg == Leg.DONE) {
       leg = Leg.REFINE;
       step = 0;
+    }
+  }
+
+  /**
+   * By how much the last trials did better than was known of them, since the limit that holds was
+   * measured again; a logarithm.
+   */
+  void compareAnew(double better) {
+    for (Known as : known.values()) {
+      as.mean += as.ofLast * better;
+      as.ofLast = 0;
     }
   }
 

@@ -40,7 +40,7 @@ final class Search implements Law {
   private static final int COMPARED = 16;
 
   /** With so many times as many there as when a search began, what it found was for others. */
-  private static final double MANY_MORE = 2;
+  private static final double MANY_MORE = 1.5;
 
   private final Objective objective;
   private final int max;
@@ -68,6 +68,12 @@ final class Search implements Law {
 
   private long nowNs;
   private int learned;
+
+  /**
+   * The score that trials one after the other were compared with, until the limit that holds has
+   * been measured again; 0 for none.
+   */
+  private double comparedWith;
 
   /** How many were there when the search began; 0 until that is known. */
   private double thereThen;
@@ -194,20 +200,46 @@ final class Search implements Law {
     } else if (haveMultiplied()) {
       afresh("many more are there");
     } else if (step == Step.COMPARE) {
-      trial.addHome(score);
+      compared(0);
+      trial.addHome(score, window);
       if (trial.homeStretchDone()) {
         trial.nextStretch();
         visit();
       }
     } else if (step == Step.LEARN) {
-      learned++;
-      boolean enough = learned >= LEARN_WINDOWS && history.lengthNs() >= LEARN_NS;
-      if (enough || (route.goesOn() && history.count() > LEARN_WINDOWS)) {
-        proceed();
-      }
+      learn();
     } else if (nowNs >= restUntilNs) {
       proceed();
     }
+  }
+
+  private void learn() {
+    learned++;
+    if (comparedWith > 0) {
+      if (learned >= Trial.STRETCH) {
+        compareAnew();
+        proceed();
+      }
+      return;
+    }
+    boolean enough = learned >= LEARN_WINDOWS && history.lengthNs() >= LEARN_NS;
+    if (enough || (route.goesOn() && history.count() > LEARN_WINDOWS)) {
+      proceed();
+    }
+  }
+
+  /**
+   * What is known of other limits is of a time when the server may have been faster or slower: it
+   * is compared with what the limit that holds did before and after.
+   */
+  private void compareAnew() {
+    double now = history.figures(COMPARED, this::score).mean();
+    compared(now > 0 ? Math.log(comparedWith / now) : 0);
+  }
+
+  private void compared(double better) {
+    route.compareAnew(better);
+    comparedWith = 0;
   }
 
   /** Whether many more were there in each of the last windows than when the search began. */
@@ -238,6 +270,7 @@ final class Search implements Law {
     bestRate = 0;
     learned = 0;
     thereThen = 0;
+    comparedWith = 0;
     step = Step.LEARN;
     pending = null;
   }
@@ -316,7 +349,12 @@ final class Search implements Law {
     trial = pending;
     pending = null;
     piling = history.grows();
-    trial.compareWith(history.figures(COMPARED, this::score), history.inflation(this::score));
+    Sample recent = history.figures(COMPARED, this::score);
+    if (comparedWith == 0 && !piling) {
+      comparedWith = recent.mean();
+    }
+    Sample pauses = history.figures(2 * COMPARED, window -> window.gcShare);
+    trial.compareWith(recent, pauses, history.inflation(this::score));
     tried.clear();
     visit();
   }
@@ -351,7 +389,7 @@ final class Search implements Law {
   }
 
   private void measure(Window window, double score) {
-    trial.add(score, window.completedPerS());
+    trial.add(score, window);
     tried.add(window);
     Sample refused = history.figures(COMPARED, Window::badShare);
     if (overrun(window)) {
@@ -390,8 +428,9 @@ final class Search implements Law {
   }
 
   private void move(boolean letGo) {
-    String how = letGo ? "no limit is as good as " + home : better();
+    String how = letGo ? "no limit is as good as " + home : trial.says();
     budget.settle();
+    compared(0);
     route.moved(trial);
     home = trial.challenger;
     History left = history;
@@ -403,10 +442,6 @@ final class Search implements Law {
     learned = 0;
     step = Step.LEARN;
     reason = "moved to " + home + ": " + how;
-  }
-
-  private String better() {
-    return String.format("%+.0f %%", 100 * Math.expm1(trial.difference().mean));
   }
 
   private void stay(Trial.Verdict verdict) {

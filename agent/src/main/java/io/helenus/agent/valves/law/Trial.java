@@ -34,6 +34,9 @@ final class Trial {
    */
   private static final double LIKELY = 1.5;
 
+  /** A share of the time by which collections take plainly less of it. */
+  private static final double LESS_PAUSED = 0.05;
+
   final int challenger;
 
   /** What it is tried for, for people. */
@@ -46,7 +49,9 @@ final class Trial {
   private final boolean searching;
   private final Sample scores = new Sample();
   private final Sample rates = new Sample();
+  private final Sample pauses = new Sample();
   private Sample home = new Sample();
+  private Sample homePauses = new Sample();
   private int homeWindows;
   private int stretches;
   private int begun;
@@ -67,27 +72,28 @@ final class Trial {
   /**
    * What the limit that holds did of late, to compare with.
    *
+   * @param recent its scores
+   * @param pauses the shares of its windows that went into collections
    * @param inflation of the variance of scores, see {@link History#inflation}
    */
-  void compareWith(Sample recent, double inflation) {
+  void compareWith(Sample recent, Sample pauses, double inflation) {
     this.home = recent;
+    this.homePauses = pauses;
     this.inflation = inflation;
   }
 
   /** A window at the limit that holds. */
-  void addHome(double score) {
+  void addHome(double score, Window window) {
     home.add(score);
+    homePauses.add(window.gcShare);
     homeWindows++;
   }
 
-  /**
-   * A window at the limit tried.
-   *
-   * @param rate completions per second
-   */
-  void add(double score, double rate) {
+  /** A window at the limit tried. */
+  void add(double score, Window window) {
     scores.add(score);
-    rates.add(rate);
+    rates.add(window.completedPerS());
+    pauses.add(window.gcShare);
   }
 
   /** Something happened that is reason enough to stop. */
@@ -154,14 +160,36 @@ final class Trial {
     if (!stretchDone()) {
       return Verdict.OPEN;
     }
-    if (searching
-        && difference.mean > Math.max(PLAIN, LIKELY * difference.error)
-        && keeps(leastRate)) {
+    boolean likely =
+        difference.mean > Math.max(PLAIN, LIKELY * difference.error)
+            || (difference.mean > 0 && pausesLess());
+    if (searching && likely && keeps(leastRate)) {
       return Verdict.BETTER;
     }
     boolean over = stretches + 1 >= mostStretches;
     boolean hopeless = difference.mean + 1.5 * difference.error < worth;
     return over || hopeless ? Verdict.EQUAL : Verdict.OPEN;
+  }
+
+  /**
+   * Whether collections take less of the time, by more than a standard error. They are why a server
+   * does more with fewer inside, who hold less of its heap, so that it takes less to believe it.
+   */
+  private boolean pausesLess() {
+    double less = homePauses.mean() - pauses.mean();
+    double variance = Math.max(pauses.variance(), homePauses.variance() / 4);
+    double square = variance / pauses.count() + homePauses.variance() / homePauses.count();
+    return less > LESS_PAUSED && less > Math.sqrt(square);
+  }
+
+  /** How much better the limit tried did, for people. */
+  String says() {
+    String better = String.format("%+.0f %%", 100 * Math.expm1(difference().mean));
+    return pausesLess()
+        ? String.format(
+            "%s, collections took %.0f %% of the time and not %.0f",
+            better, 100 * pauses.mean(), 100 * homePauses.mean())
+        : better;
   }
 
   /** So much worse that one window is enough, or two. */

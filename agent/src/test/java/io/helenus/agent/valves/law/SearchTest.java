@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.LongToDoubleFunction;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +21,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SearchTest {
   private static final double LENGTH_S = 120;
 
+  /** What a single run may do by chance is asked of several. */
+  private static final long[] SEEDS = {7, 8, 9, 10, 11};
+
   private static final Map<String, Run> RUNS = new TreeMap<>();
 
   private static Law law(String name) {
@@ -28,8 +33,17 @@ class SearchTest {
   }
 
   private static Run run(Case server, String law) {
+    return run(server, law, SEEDS[0]);
+  }
+
+  private static Run run(Case server, String law, long seed) {
     return RUNS.computeIfAbsent(
-        server.name + " " + law, unknown -> server.run(law(law), LENGTH_S, 7));
+        server.name + " " + law + " " + seed, unknown -> server.run(law(law), LENGTH_S, seed));
+  }
+
+  private static double median(LongToDoubleFunction ofSeed) {
+    double[] figures = LongStream.of(SEEDS).mapToDouble(ofSeed).sorted().toArray();
+    return figures[figures.length / 2];
   }
 
   private static Stream<Arguments> with(List<Case> servers, String... laws) {
@@ -88,19 +102,26 @@ class SearchTest {
   @ParameterizedTest(name = "{0}, {1}")
   @MethodSource("steady")
   void whatHasSettledStays(Case server, String law) {
-    Run run = run(server, law);
-    int limit = run.usualLimit(75, LENGTH_S);
-    double away = run.awayShare(limit, 75, LENGTH_S);
-    assertTrue(away <= 0.12, "away from " + limit + " for " + away + " of the time");
+    double away =
+        median(
+            seed -> {
+              Run run = run(server, law, seed);
+              return run.awayShare(run.usualLimit(75, LENGTH_S), 75, LENGTH_S);
+            });
+    assertTrue(away <= 0.1, "away for " + away + " of the time");
   }
 
   @ParameterizedTest(name = "{0}, {1}")
   @MethodSource("responseTimes")
   void slowRequestsAreNoSlowerThanWithoutALimit(Case server, String law) {
-    double p99 = run(server, law).latencies.percentile(99);
-    double none = server.none().latencies.percentile(99);
+    double ratio =
+        median(
+            seed -> {
+              double none = server.fixed(Cases.MAX, seed).latencies.percentile(99);
+              return run(server, law, seed).latencies.percentile(99) / none;
+            });
     // What was learned in the two minutes is in it.
-    assertTrue(p99 <= 1.15 * none, "p99 " + p99 / none + " times that of none");
+    assertTrue(ratio <= 1.15, "p99 " + ratio + " times that of none");
   }
 
   @Test
@@ -176,6 +197,44 @@ class SearchTest {
         noticed = decision.reason.contains("more are there");
       }
       assertTrue(noticed, decision.toString());
+    }
+  }
+
+  @Test
+  void whatIsAsGoodAndCollectsLessIsTaken() {
+    for (double below : new double[] {0.2, 0.05}) {
+      Law law = law("throughput");
+      Windows windows = Windows.of(125).completed(100).there(Cases.MAX, 70).gcShare(0.2);
+      Decision decision = windows.give(law, 20);
+      for (int i = 0; i < 30; i++) {
+        boolean lower = decision.limit < Cases.MAX;
+        // One more of a hundred is nothing that shows.
+        windows.completed(lower ? 101 : 100).gcShare(lower ? below : 0.2);
+        decision = windows.there(decision.limit, 200 - decision.limit).give(law, 1);
+        if (decision.reason.contains("moved to")) {
+          break;
+        }
+      }
+      String moved = "moved to 64: +1 %, collections took 5 % of the time and not 20";
+      assertEquals(below == 0.05, decision.reason.contains(moved), decision.toString());
+    }
+  }
+
+  @Test
+  void whatWasTriedIsComparedWithTheLimitThatHoldsBeforeAndAfter() {
+    for (int after : new int[] {100, 60}) {
+      Law law = law("throughput");
+      Windows windows = Windows.of(125).completed(100).there(Cases.MAX, 70);
+      Decision decision = windows.give(law, 20);
+      boolean wasAway = false;
+      for (int i = 0; i < 200 && !(wasAway && decision.limit == Cases.MAX); i++) {
+        wasAway |= decision.limit < Cases.MAX;
+        windows.completed(decision.limit < 4 ? 30 : 100);
+        decision = windows.there(decision.limit, 200 - decision.limit).give(law, 1);
+      }
+      decision = windows.completed(after).there(Cases.MAX, 72).give(law, 12);
+      boolean again = decision.reason.contains("it looked better");
+      assertEquals(after < 100, again, decision.toString());
     }
   }
 
