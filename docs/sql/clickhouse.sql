@@ -450,6 +450,7 @@ CREATE TABLE valves (
   `next_limit` Nullable(Int64),
   `in_flight` Float64,
   `waiting` Float64,
+  `elsewhere` Float64,
   `completed` Int64,
   `failed` Int64,
   `refused` Int64,

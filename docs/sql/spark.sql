@@ -450,6 +450,7 @@ CREATE TABLE valves (
   `next_limit` BIGINT,
   `in_flight` DOUBLE,
   `waiting` DOUBLE,
+  `elsewhere` DOUBLE,
   `completed` BIGINT,
   `failed` BIGINT,
   `refused` BIGINT,

@@ -557,6 +557,7 @@ export const tables: readonly Table[] = [
       { name: "next_limit", type: "INT64", unit: "count", nullable: true, meaning: "The limit from this window on; null where the valve is open." },
       { name: "in_flight", type: "DOUBLE", unit: "count", nullable: false, meaning: "Mean number inside." },
       { name: "waiting", type: "DOUBLE", unit: "count", nullable: false, meaning: "Mean number that waited at the gate, or was queued before the stage." },
+      { name: "elsewhere", type: "DOUBLE", unit: "count", nullable: false, meaning: "Mean number that was in the gate's stage besides, queued for a thread or at something else; 0 where no stage's threads pass the gate, and at a stage." },
       { name: "completed", type: "INT64", unit: "count", nullable: false, meaning: "How many came out well." },
       { name: "failed", type: "INT64", unit: "count", nullable: false, meaning: "How many came out with an exception." },
       { name: "refused", type: "INT64", unit: "count", nullable: false, meaning: "How many were answered with Overloaded." },

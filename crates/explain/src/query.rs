@@ -43,6 +43,7 @@ queries! {
     FIRST_SAMPLE = "first_sample",
     SAMPLE_EVENTS = "sample_events",
     SAMPLES_BY_THREAD = "samples_by_thread",
+    COUNTED_CPU = "counted_cpu",
     LONG_SYSCALLS = "long_syscalls",
     SOURCES = "sources",
     ROW_COUNTS = "row_counts",

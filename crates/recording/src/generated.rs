@@ -8,7 +8,7 @@ use crate::schema::{Column, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "017d6fd5991d3d2b";
+pub const FINGERPRINT: &str = "277187b3bebd4f1b";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -521,6 +521,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "next_limit", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "The limit from this window on; null where the valve is open." },
             Column { name: "in_flight", ty: Type::Double, unit: "count", is_time: false, nullable: false, meaning: "Mean number inside." },
             Column { name: "waiting", ty: Type::Double, unit: "count", is_time: false, nullable: false, meaning: "Mean number that waited at the gate, or was queued before the stage." },
+            Column { name: "elsewhere", ty: Type::Double, unit: "count", is_time: false, nullable: false, meaning: "Mean number that was in the gate's stage besides, queued for a thread or at something else; 0 where no stage's threads pass the gate, and at a stage." },
             Column { name: "completed", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How many came out well." },
             Column { name: "failed", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How many came out with an exception." },
             Column { name: "refused", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How many were answered with Overloaded." },
@@ -1936,6 +1937,8 @@ pub mod rows {
         pub in_flight: f64,
         /// Mean number that waited at the gate, or was queued before the stage. (count)
         pub waiting: f64,
+        /// Mean number that was in the gate's stage besides, queued for a thread or at something else; 0 where no stage's threads pass the gate, and at a stage. (count)
+        pub elsewhere: f64,
         /// How many came out well. (count)
         pub completed: i64,
         /// How many came out with an exception. (count)
@@ -1981,21 +1984,22 @@ pub mod rows {
             batch.int64(6, self.next_limit);
             batch.double(7, Some(self.in_flight));
             batch.double(8, Some(self.waiting));
-            batch.int64(9, Some(self.completed));
-            batch.int64(10, Some(self.failed));
-            batch.int64(11, Some(self.refused));
-            batch.int64(12, Some(self.let_through));
-            batch.int64(13, Some(self.out_of_order));
-            batch.double(14, Some(self.throughput_per_s));
-            batch.int64(15, self.mean_ns);
-            batch.int64(16, self.wait_mean_ns);
-            batch.int64(17, self.p50_ns);
-            batch.int64(18, self.p99_ns);
-            batch.int64(19, self.max_ns);
-            batch.double(20, Some(self.gc_share));
-            batch.bool(21, Some(self.limited));
-            batch.string(22, Some(self.state));
-            batch.string(23, Some(self.reason));
+            batch.double(9, Some(self.elsewhere));
+            batch.int64(10, Some(self.completed));
+            batch.int64(11, Some(self.failed));
+            batch.int64(12, Some(self.refused));
+            batch.int64(13, Some(self.let_through));
+            batch.int64(14, Some(self.out_of_order));
+            batch.double(15, Some(self.throughput_per_s));
+            batch.int64(16, self.mean_ns);
+            batch.int64(17, self.wait_mean_ns);
+            batch.int64(18, self.p50_ns);
+            batch.int64(19, self.p99_ns);
+            batch.int64(20, self.max_ns);
+            batch.double(21, Some(self.gc_share));
+            batch.bool(22, Some(self.limited));
+            batch.string(23, Some(self.state));
+            batch.string(24, Some(self.reason));
             batch.end_row();
         }
     }

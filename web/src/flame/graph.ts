@@ -21,7 +21,12 @@ export function quantity(event: string, weight: number): string {
 /** What the graph is of, in a sentence. */
 export function caption(data: FlameData): string {
   const of = `${data.samples.toLocaleString("en-US")} samples of ${data.event}, ${quantity(data.event, data.nodes.weight[0] ?? 0)}`;
-  if (data.against === "") return of;
+  if (data.against === "") {
+    const { counted_ns } = data;
+    return counted_ns === undefined
+      ? of
+      : `${of} of the ${quantity(data.event, counted_ns)} that the kernel counted`;
+  }
   const other = quantity(data.event, data.nodes.other[0] ?? 0);
   return `${of}, against ${data.against} (${other}): red is more, blue is less`;
 }

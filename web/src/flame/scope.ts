@@ -88,7 +88,8 @@ export function within(data: FlameData, samples: Samples, { from, to }: Stretch)
     const above = parent[node] ?? -1;
     if (above >= 0) weight[above] = (weight[above] ?? 0) + (weight[node] ?? 0);
   }
-  return { ...data, samples: taken, nodes: { ...data.nodes, weight } };
+  // Of a stretch the kernel's count is not known here.
+  return { ...data, samples: taken, counted_ns: undefined, nodes: { ...data.nodes, weight } };
 }
 
 const ROWS = 50;

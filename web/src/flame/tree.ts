@@ -6,6 +6,8 @@ export interface FlameData {
   title: string;
   against: string;
   samples: number;
+  /** The CPU time that the kernel counted of the threads that were sampled. */
+  counted_ns?: number | undefined;
   names: string[];
   nodes: {
     /** 0 for all, 1 for thread groups, from 2 on frames. */

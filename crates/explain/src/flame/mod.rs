@@ -8,7 +8,7 @@ pub use scope::FlameScope;
 pub use tree::{FlameNode, FlameTree};
 
 use crate::engine::{integers, texts};
-use crate::query::{FIRST_SAMPLE, SAMPLE_EVENTS, SAMPLES, STACKS, Value};
+use crate::query::{COUNTED_CPU, FIRST_SAMPLE, SAMPLE_EVENTS, SAMPLES, STACKS, Value};
 use crate::timeline::{Interval, merge};
 use crate::{Engine, Error, Explanation};
 use arrow::array::AsArray;
@@ -56,6 +56,9 @@ pub struct Flame {
     /// What it is compared with, in words; empty where there is no comparison.
     pub against: String,
     pub samples: u64,
+    /// The CPU time that the kernel counted of the threads that were sampled, ns: samples miss more of those that run for
+    /// microseconds at a time. None where it was not recorded, and of a comparison.
+    pub counted_ns: Option<i64>,
     stacks: Vec<FlameStack>,
     reversed: bool,
     /// When the first sample of the recording was taken, of whatever kind.
@@ -84,7 +87,9 @@ struct Weighed {
 impl Flame {
     /// Of all samples in a window.
     pub fn build(engine: &Engine, options: &FlameOptions) -> Result<Flame, Error> {
-        Flame::split(engine, options, |_| true)
+        let flame = Flame::split(engine, options, |_| true)?;
+        let counted_ns = if options.event == "cpu" { counted(engine, options)? } else { None };
+        Ok(Flame { counted_ns, ..flame })
     }
 
     /// Of the samples while requests were slow, against those of the rest of the judged time: what is on a CPU when
@@ -116,6 +121,7 @@ impl Flame {
             }
         }
         (self.title, self.against) = (title.to_string(), against.to_string());
+        self.counted_ns = None;
         self
     }
 
@@ -173,6 +179,7 @@ impl Flame {
             title,
             against: String::new(),
             samples,
+            counted_ns: None,
             stacks,
             reversed: options.reversed,
             zero_ns,
@@ -204,6 +211,11 @@ impl Flame {
         self.stacks.retain(|stack| stack.weight > 0);
         self.stacks.iter_mut().for_each(|stack| stack.other = 0);
         self
+    }
+
+    /// The time that the samples stand for, or what else they weigh.
+    pub fn weight(&self) -> i64 {
+        self.stacks.iter().map(|stack| stack.weight).sum()
     }
 
     /// Whether there is anything to see: of a comparison, on both sides.
@@ -239,6 +251,15 @@ impl Flame {
     pub fn svg(&self) -> String {
         svg::draw(self, &self.tree())
     }
+}
+
+fn counted(engine: &Engine, options: &FlameOptions) -> Result<Option<i64>, Error> {
+    let sql = COUNTED_CPU.fill(&[
+        ("group", Value::Text(options.group.as_deref().unwrap_or_default())),
+        ("start_ns", Value::Integer(options.start_ns)),
+        ("end_ns", Value::Integer(options.end_ns)),
+    ]);
+    Ok(engine.sql(&sql)?.integers_or_null("cpu_ns")?.into_iter().next().flatten())
 }
 
 /// What stands for a stack whose row is missing.

@@ -24,6 +24,9 @@ pub struct FlameTree {
     pub title: String,
     pub against: String,
     pub samples: u64,
+    /// As [`Flame::counted_ns`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_ns: Option<i64>,
     pub names: Vec<String>,
     #[serde(serialize_with = "as_columns")]
     pub nodes: Vec<FlameNode>,
@@ -84,6 +87,7 @@ impl FlameTree {
             title: flame.title.clone(),
             against: flame.against.clone(),
             samples: flame.samples,
+            counted_ns: flame.counted_ns,
             names: Vec::new(),
             nodes: Vec::new(),
             scope: None,

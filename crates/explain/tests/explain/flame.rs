@@ -44,6 +44,19 @@ fn recorded(folder: &tempfile::TempDir) -> Engine {
             ..rows::Request::default()
         });
     }
+    for second in 1..=12 {
+        for (process, thread_group) in [("server", "ReadStage"), ("server", "GC Thread"), ("load", "load")] {
+            recorder.append(rows::ThreadSample {
+                time_ns: second * 1000 * MS,
+                interval_ns: 1000 * MS,
+                node: "n",
+                process,
+                thread_group,
+                cpu_ns: 600 * MS,
+                ..rows::ThreadSample::default()
+            });
+        }
+    }
     recorder.append(rows::Mark {
         start_ns: 0,
         end_ns: 10_000 * MS,
@@ -54,6 +67,21 @@ fn recorded(folder: &tempfile::TempDir) -> Engine {
     });
     recorder.close().unwrap();
     Engine::open(&[Recording::open(&path).unwrap()]).unwrap()
+}
+
+#[test]
+fn what_samples_miss_is_told_from_what_the_kernel_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = recorded(&folder);
+    let build = |options| Flame::build(&engine, &options).unwrap();
+    let all = build(FlameOptions::default());
+    // Of the nodes' threads, while samples were taken: for 10 s.
+    assert_eq!((all.weight(), all.counted_ns), (10_000 * MS, Some(12_000 * MS)));
+    let group = Some("ReadStage".to_string());
+    let part = build(FlameOptions { group, start_ns: 2000 * MS, end_ns: 4000 * MS, ..FlameOptions::default() });
+    assert_eq!((part.weight(), part.counted_ns), (1000 * MS, Some(1200 * MS)));
+    assert_eq!(all.tree().counted_ns, all.counted_ns);
+    assert_eq!(all.compare("after", part, "before").counted_ns, None);
 }
 
 fn folded(flame: &Flame) -> Vec<String> {

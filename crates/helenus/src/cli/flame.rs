@@ -100,14 +100,30 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         _ => bail!("{} is neither .html nor .svg", output.display()),
     }
     .with_context(|| format!("cannot write {}", output.display()))?;
-    terminal::done(format_args!("flame graph of {} samples: {}", terminal::count(flame.samples), output.display()));
+    say(&flame, &output);
     Ok(ExitCode::SUCCESS)
 }
 
 fn write_page(flame: &Flame, output: &Path) -> Result<ExitCode> {
     report::write_flame(&flame.tree(), output)?;
-    terminal::done(format_args!("flame graph of {} samples: {}", terminal::count(flame.samples), output.display()));
+    say(flame, output);
     Ok(ExitCode::SUCCESS)
+}
+
+fn say(flame: &Flame, output: &Path) {
+    let seconds = |ns: i64| ns as f64 / 1e9;
+    let of = flame.counted_ns.map_or(String::new(), |counted_ns| {
+        format!(
+            ", {:.1} s of the {:.1} s of CPU time that the kernel counted",
+            seconds(flame.weight()),
+            seconds(counted_ns)
+        )
+    });
+    terminal::done(format_args!(
+        "flame graph of {} samples{of}: {}",
+        terminal::count(flame.samples),
+        output.display()
+    ));
 }
 
 /// Times count from the first sample.

@@ -1,6 +1,6 @@
 use super::opened::opened;
 use crate::terminal;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef, UInt64Type};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -19,7 +19,7 @@ use std::process::ExitCode;
   helenus sql a.helenus b.helenus \"select recording, count(*) from requests group by 1\" --csv")]
 pub struct Arguments {
     /// One recording or more, and then the query in the SQL of Apache DataFusion
-    #[arg(required = true, num_args = 2.., value_names = ["RECORDING", "QUERY"])]
+    #[arg(required = true, num_args = 1.., value_names = ["RECORDING", "QUERY"])]
     recordings_and_query: Vec<String>,
     /// Rows as JSON objects, one a line
     #[arg(long, conflicts_with = "csv")]
@@ -30,7 +30,10 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let (query, recordings) = arguments.recordings_and_query.split_last().context("a query is missing")?;
+    let (query, recordings) = arguments.recordings_and_query.split_last().context("a recording and a query are missing")?;
+    if recordings.is_empty() {
+        bail!("name a recording before the query: helenus sql run.helenus \"select * from sources\"");
+    }
     let engine = opened(recordings)?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     if arguments.json {

@@ -75,6 +75,8 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     assert!(recorded.status.success(), "{}", recorded.err);
     assert!(place.ask("record.helenus", "select count(*) from valves where valve = 'few' and law = 'throughput'") > 5);
     assert!(place.ask("record.helenus", "select count(*) from valves where law = 'fixed' and limit = 4") > 0);
+    // The reads, which don't come to it, are in the same stage.
+    assert!(place.ask("record.helenus", "select count(*) from valves where valve = 'few' and elsewhere > 1") > 0);
     assert!(place.ask("record.helenus", "select sum(calls) from probes where probe = 'writes'") > 0);
 }
 

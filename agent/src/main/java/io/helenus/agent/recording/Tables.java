@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "017d6fd5991d3d2b";
+  public static final String FINGERPRINT = "277187b3bebd4f1b";
 
   /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
   public static final int CLIENT_REQUESTS = 0;
@@ -900,6 +900,7 @@ public final class Tables {
       Long nextLimit,
       double inFlight,
       double waiting,
+      double elsewhere,
       long completed,
       long failed,
       long refused,
@@ -925,6 +926,7 @@ public final class Tables {
     rows.nullableInt64(nextLimit);
     rows.float64(inFlight);
     rows.float64(waiting);
+    rows.float64(elsewhere);
     rows.int64(completed);
     rows.int64(failed);
     rows.int64(refused);

@@ -56,6 +56,7 @@ public final class ValveWindows extends Sample {
         (Long) row.get("next_limit"),
         real(row, "in_flight"),
         real(row, "waiting"),
+        real(row, "elsewhere"),
         number(row, "completed"),
         number(row, "failed"),
         number(row, "refused"),

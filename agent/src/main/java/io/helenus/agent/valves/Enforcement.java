@@ -14,6 +14,9 @@ interface Enforcement {
   /** How many wait now. */
   int waiting();
 
+  /** How many are in the stage besides, as far as is known: where they are does not show here. */
+  int elsewhere();
+
   Reading read();
 
   /** Changes when somebody comes out, for the watchdog; cheaper than a reading. */

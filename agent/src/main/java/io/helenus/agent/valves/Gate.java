@@ -263,6 +263,17 @@ final class Gate {
     return passed;
   }
 
+  /** The stage whose threads come; null where that is not known. */
+  Stage stage() {
+    for (GateAccount account : accounts) {
+      Stage stage = Stage.ofThread(account.threadName);
+      if (stage != null) {
+        return stage;
+      }
+    }
+    return null;
+  }
+
   private static void add(GateAccount account, long[] to) {
     for (int i = 0; i < to.length; i++) {
       to[i] += account.counts.get(i);

@@ -29,12 +29,19 @@ final class GateAccount {
   private static final int ONE_IN = 16;
 
   final Thread thread;
+
+  /**
+   * As it was called when it came first: Cassandra's threads take the name of what they work for.
+   */
+  final String threadName;
+
   final Counts counts = new Counts(LENGTH);
   private int untimed;
   private boolean isShort;
 
   GateAccount(Thread thread) {
     this.thread = thread;
+    threadName = thread.getName();
   }
 
   /** Whether to time the stay that begins. */

@@ -10,6 +10,9 @@ import java.util.Map;
 
 /** A gate woven into points. */
 final class GateEnforcement implements Enforcement {
+  /** As long as no stage is known it is looked for once a second or so. */
+  private static final int LOOKED_FOR_ONE_IN = 100;
+
   private final Crossings crossings;
   private final Weaving weaving;
   private final Precedence precedence;
@@ -17,6 +20,11 @@ final class GateEnforcement implements Enforcement {
   private final List<Point> points;
   private final Gate gate;
   private final Map<Integer, Point> woven = new LinkedHashMap<>();
+
+  /** The stage whose threads pass; null as long as that is not known, and where there is none. */
+  private Stage stage;
+
+  private int looks;
 
   /**
    * @param points in the order of the line's weights
@@ -93,6 +101,28 @@ final class GateEnforcement implements Enforcement {
   @Override
   public int waiting() {
     return gate.waiting();
+  }
+
+  /**
+   * Those who are queued for a thread, or whose thread is at something else. A limit turns them
+   * into those who wait at the gate, so that without them it would seem to make requests wait that
+   * waited before.
+   */
+  @Override
+  public int elsewhere() {
+    if (stage == null && looks++ % LOOKED_FOR_ONE_IN == 0) {
+      stage = gate.stage();
+    }
+    if (stage == null) {
+      return 0;
+    }
+    try {
+      long all = stage.active() + stage.pending();
+      return (int) Math.max(0, all - gate.inside() - gate.waiting());
+    } catch (Refusal e) {
+      stage = null;
+      return 0;
+    }
   }
 
   @Override

@@ -33,6 +33,7 @@ final class Row {
     values.put("next_limit", limit(nextLimit));
     values.put("in_flight", window.inFlight);
     values.put("waiting", window.waiting);
+    values.put("elsewhere", window.elsewhere);
     values.put("completed", window.completed);
     values.put("failed", window.failed);
     values.put("refused", window.refused - letThrough);

@@ -72,6 +72,16 @@ public enum Stage {
         Nearest.hint(name, names, "there are " + String.join(", ", names)));
   }
 
+  /** The stage whose threads are called so; null for none. */
+  static Stage ofThread(String name) {
+    for (Stage stage : values()) {
+      if (name.startsWith(stage.pool + "-")) {
+        return stage;
+      }
+    }
+    return null;
+  }
+
   @Override
   public String toString() {
     return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');

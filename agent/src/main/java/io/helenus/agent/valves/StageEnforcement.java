@@ -49,6 +49,11 @@ final class StageEnforcement implements Enforcement {
   }
 
   @Override
+  public int elsewhere() {
+    return 0;
+  }
+
+  @Override
   public Reading read() {
     return new Reading(stage.completed());
   }

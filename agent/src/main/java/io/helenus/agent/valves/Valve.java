@@ -32,6 +32,7 @@ final class Valve {
   private long gcBeforeMs;
   private double insideSum;
   private double waitingSum;
+  private double elsewhereSum;
   private int samples;
   private boolean limited;
   private long passedBefore;
@@ -103,6 +104,7 @@ final class Valve {
     int waiting = enforcement.waiting();
     insideSum += inside;
     waitingSum += waiting;
+    elsewhereSum += enforcement.elsewhere();
     samples++;
     limited |= waiting > 0 && inside >= limit;
     if (settings.leaseNs > 0 && nowNs - renewedNs > settings.leaseNs && openReason == null) {
@@ -168,6 +170,7 @@ final class Valve {
     return Window.between(windowStartNs, nowNs, openReason == null ? limit : Gate.OPEN)
         .counts(after.completed - before.completed, after.failed - before.failed, refused)
         .occupancy(inside, waiting, waited)
+        .elsewhere(elsewhereSum / Math.max(1, samples))
         .times(totalNs, waitNs, longest(latencies), latencies)
         .gcShare(gcShare)
         .build();
@@ -187,6 +190,7 @@ final class Valve {
     gcBeforeMs = gcTime.ms();
     insideSum = 0;
     waitingSum = 0;
+    elsewhereSum = 0;
     samples = 0;
     limited = false;
   }

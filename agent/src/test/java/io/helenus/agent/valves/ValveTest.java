@@ -26,6 +26,7 @@ class ValveTest {
     int limit;
     int inside;
     int waiting;
+    int elsewhere;
     boolean removed;
     final long[] counts = new long[GateAccount.LENGTH];
 
@@ -45,6 +46,11 @@ class ValveTest {
     @Override
     public int waiting() {
       return waiting;
+    }
+
+    @Override
+    public int elsewhere() {
+      return elsewhere;
     }
 
     @Override
@@ -108,6 +114,7 @@ class ValveTest {
     pass(valve, 300);
     fake.inside = 5;
     fake.waiting = 2;
+    fake.elsewhere = 7;
     fake.counts[GateAccount.COMPLETED] = 100;
     fake.counts[GateAccount.REFUSED] = 3;
     fake.counts[GateAccount.LET_THROUGH] = 4;
@@ -121,6 +128,9 @@ class ValveTest {
     assertEquals(100, seen.latencies.count());
     assertTrue(seen.inFlight > 3 && seen.inFlight <= 5);
     assertTrue(seen.limited);
+    assertTrue(seen.elsewhere > 4 && seen.elsewhere <= 7);
+    assertEquals(seen.inFlight + seen.waiting + seen.elsewhere, seen.there(), 1e-9);
+    assertEquals(seen.elsewhere, row.values().get("elsewhere"));
     assertEquals(3L, row.values().get("refused"));
     assertEquals(4L, row.values().get("let_through"));
     assertEquals(5 * MS, row.values().get("mean_ns"));

@@ -54,12 +54,16 @@ final class History {
     double grown = 0;
     double completed = 0;
     for (int i = 0; i < third; i++) {
-      grown += (back(i).waiting - back(3 * third - 1 - i).waiting) / third;
+      grown += (outside(back(i)) - outside(back(3 * third - 1 - i))) / third;
     }
     for (int i = third / 2; i < 5 * third / 2; i++) {
       completed += back(i).completed;
     }
     return grown > 4 + 0.1 * completed;
+  }
+
+  private static double outside(Window window) {
+    return window.there() - window.inFlight;
   }
 
   /** A figure of the last so many. */

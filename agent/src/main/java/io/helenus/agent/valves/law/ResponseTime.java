@@ -5,16 +5,17 @@ package io.helenus.agent.valves.law;
  * a percentile, while no less completes than a share of the best that was seen.
  *
  * <pre>
- *   mean:        score = 1 / r,  r = (inFlight + waiting) / completed per second
+ *   mean:        score = 1 / r,  r = (inFlight + waiting + elsewhere) / completed per second
  *   percentile:  score = 1 / percentile of wait and stay
  *   only where   completed per second &gt;= floor * best
  * </pre>
  *
  * <p>The mean is taken by Little's law (Operations Research 9, 1961), which answers a change of the
- * limit at once, while those who leave tell of the queue that they came into. A percentile is
- * looked for from the limit with the most throughput: percentiles are noisy, and a limit at which
- * less completes has no business being tried for them. A percentile of short windows leaves out
- * what happens more rarely than that.
+ * limit at once, while those who leave tell of the queue that they came into. Those elsewhere in
+ * the stage wait too, and would wait at the gate with a lower limit. A percentile is looked for
+ * from the limit with the most throughput: percentiles are noisy, and a limit at which less
+ * completes has no business being tried for them. A percentile of short windows leaves out what
+ * happens more rarely than that.
  *
  * <p>How it is looked for, and when it is given up, is in {@link Search}; our own.
  *

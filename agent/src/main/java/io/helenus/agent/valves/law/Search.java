@@ -39,7 +39,7 @@ final class Search implements Law {
   /** So many of the last windows at the limit that holds are what others are compared with. */
   private static final int COMPARED = 16;
 
-  /** With so many times as many there as when a search began, what it found was for others. */
+  /** With so many times those who were there when a search began, what it found was for others. */
   private static final double MANY_MORE = 1.5;
 
   private final Objective objective;

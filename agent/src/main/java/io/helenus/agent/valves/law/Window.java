@@ -26,6 +26,12 @@ public final class Window {
   /** The mean number that waited at the gate, or was queued before the stage. */
   public final double waiting;
 
+  /**
+   * The mean number that was in the gate's stage besides: queued for a thread, or at something
+   * else.
+   */
+  public final double elsewhere;
+
   /** The sum of the times inside the region, ns, of those who left in the window. */
   public final long totalNs;
 
@@ -53,6 +59,7 @@ public final class Window {
     refused = builder.refused;
     inFlight = builder.inFlight;
     waiting = builder.waiting;
+    elsewhere = builder.elsewhere;
     totalNs = builder.totalNs;
     waitNs = builder.waitNs;
     maxNs = builder.maxNs;
@@ -66,9 +73,9 @@ public final class Window {
     return Math.max(1, endNs - startNs);
   }
 
-  /** How many were there in the mean, inside and waiting. */
+  /** How many were there in the mean, inside, waiting and elsewhere. */
   public double there() {
-    return inFlight + waiting;
+    return inFlight + waiting + elsewhere;
   }
 
   /** How many completed per second. */
@@ -108,6 +115,7 @@ public final class Window {
     private long refused;
     private double inFlight;
     private double waiting;
+    private double elsewhere;
     private long totalNs;
     private long waitNs;
     private long maxNs;
@@ -134,6 +142,12 @@ public final class Window {
       this.inFlight = inFlight;
       this.waiting = waiting;
       this.limited = limited;
+      return this;
+    }
+
+    /** The mean number that was in the gate's stage besides. */
+    public Builder elsewhere(double elsewhere) {
+      this.elsewhere = elsewhere;
       return this;
     }
 

@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { caption } from "./graph";
+import type { FlameData } from "./tree";
+
+test("a caption says what the samples miss of the time that the kernel counted", () => {
+  const data: FlameData = {
+    event: "cpu",
+    title: "t",
+    against: "",
+    samples: 147,
+    names: ["all"],
+    nodes: { depth: [0], name: [0], kind: "a", weight: [2.9e9], other: [] },
+  };
+  expect(caption(data)).toBe("147 samples of cpu, 2.90 s");
+  expect(caption({ ...data, counted_ns: 6.3e9 })).toBe(
+    "147 samples of cpu, 2.90 s of the 6.30 s that the kernel counted",
+  );
+});
