@@ -78,8 +78,8 @@ impl Place {
 
     /// The first value of the first row of a query.
     pub fn ask(&self, recording: &str, query: &str) -> i64 {
-        let mut command = self.command(&format!("sql {recording}"));
-        command.args([query, "--csv"]);
+        let mut command = self.command(&format!("sql {recording} --csv"));
+        command.arg(query);
         let said = Running::start(command).end();
         assert!(said.status.success(), "{query}: {}", said.err);
         let value = said.out.lines().nth(1).unwrap_or_else(|| panic!("no row: {query}"));

@@ -70,8 +70,8 @@ final class Search implements Law {
   private int learned;
 
   /**
-   * The score that trials one after the other were compared with, until the limit that holds has
-   * been measured again; 0 for none.
+   * The completions per second that trials one after the other were compared with, until the limit
+   * that holds has been measured again; 0 for none.
    */
   private double comparedWith;
 
@@ -233,7 +233,7 @@ final class Search implements Law {
    * is compared with what the limit that holds did before and after.
    */
   private void compareAnew() {
-    double now = history.figures(COMPARED, this::score).mean();
+    double now = rate(history);
     compared(now > 0 ? Math.log(comparedWith / now) : 0);
   }
 
@@ -349,12 +349,15 @@ final class Search implements Law {
     trial = pending;
     pending = null;
     piling = history.grows();
-    Sample recent = history.figures(COMPARED, this::score);
     if (comparedWith == 0 && !piling) {
-      comparedWith = recent.mean();
+      comparedWith = rate(history);
     }
-    Sample pauses = history.figures(2 * COMPARED, window -> window.gcShare);
-    trial.compareWith(recent, pauses, history.inflation(this::score));
+    trial.compareWith(
+        home,
+        history.figures(COMPARED, this::score),
+        history.figures(COMPARED, Window::completedPerS),
+        history.figures(2 * COMPARED, window -> window.gcShare),
+        history.inflation(this::score));
     tried.clear();
     visit();
   }

@@ -37,6 +37,9 @@ final class Trial {
   /** A share of the time by which collections take plainly less of it. */
   private static final double LESS_PAUSED = 0.05;
 
+  /** So many standard errors more are taken for more, where only a doubt is at stake. */
+  private static final double MORE = 0.5;
+
   final int challenger;
 
   /** What it is tried for, for people. */
@@ -51,7 +54,9 @@ final class Trial {
   private final Sample rates = new Sample();
   private final Sample pauses = new Sample();
   private Sample home = new Sample();
+  private Sample homeRates = new Sample();
   private Sample homePauses = new Sample();
+  private int homeLimit;
   private int homeWindows;
   private int stretches;
   private int begun;
@@ -72,12 +77,16 @@ final class Trial {
   /**
    * What the limit that holds did of late, to compare with.
    *
-   * @param recent its scores
-   * @param pauses the shares of its windows that went into collections
+   * @param limit what it is
+   * @param scores of its windows
+   * @param rates completions per second in them
+   * @param pauses the shares of them that went into collections
    * @param inflation of the variance of scores, see {@link History#inflation}
    */
-  void compareWith(Sample recent, Sample pauses, double inflation) {
-    this.home = recent;
+  void compareWith(int limit, Sample scores, Sample rates, Sample pauses, double inflation) {
+    this.homeLimit = limit;
+    this.home = scores;
+    this.homeRates = rates;
     this.homePauses = pauses;
     this.inflation = inflation;
   }
@@ -85,6 +94,7 @@ final class Trial {
   /** A window at the limit that holds. */
   void addHome(double score, Window window) {
     home.add(score);
+    homeRates.add(window.completedPerS());
     homePauses.add(window.gcShare);
     homeWindows++;
   }
@@ -125,8 +135,17 @@ final class Trial {
     begun = scores.count();
   }
 
+  /**
+   * By how much the limit tried is better. Who waits at a lower limit is seen, and who waited
+   * elsewhere without it may not have been: where the lower of the two limits completes more, it is
+   * not worse for its score.
+   */
   Difference difference() {
-    return Difference.between(scores, home, inflation);
+    Difference score = Difference.between(scores, home, inflation);
+    Difference rate = Difference.between(rates, homeRates, inflation);
+    boolean lower = challenger < homeLimit;
+    boolean lowerHasMore = (lower ? rate.mean : -rate.mean) > MORE * rate.error;
+    return lowerHasMore && score.mean < rate.mean == lower ? rate : score;
   }
 
   int windows() {

@@ -221,6 +221,23 @@ class SearchTest {
   }
 
   @Test
+  void whoWaitedElsewhereWaitsNoLongerAtALimit() {
+    for (int completed : new int[] {100, 140}) {
+      Law law = law("response-time");
+      Windows windows = Windows.of(125).completed(100).there(60, 0);
+      Decision decision = windows.give(law, 20);
+      for (int i = 0; i < 30 && !decision.reason.contains("moved to"); i++) {
+        boolean lower = decision.limit < Cases.MAX;
+        // All but 60 of 200 are not seen without a limit, and all of them with one.
+        windows.completed(lower ? completed : 100);
+        decision = windows.there(Math.min(60, decision.limit), lower ? 80 : 0).give(law, 1);
+      }
+      assertEquals(
+          completed > 100, decision.reason.contains("moved to 48: +40 %"), decision.toString());
+    }
+  }
+
+  @Test
   void whatWasTriedIsComparedWithTheLimitThatHoldsBeforeAndAfter() {
     for (int after : new int[] {100, 60}) {
       Law law = law("throughput");
