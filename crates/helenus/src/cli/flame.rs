@@ -119,11 +119,7 @@ fn say(flame: &Flame, output: &Path) {
             seconds(counted_ns)
         )
     });
-    terminal::done(format_args!(
-        "flame graph of {} samples{of}: {}",
-        terminal::count(flame.samples),
-        output.display()
-    ));
+    terminal::done(format_args!("flame graph of {} samples{of}: {}", terminal::count(flame.samples), output.display()));
 }
 
 /// Times count from the first sample.

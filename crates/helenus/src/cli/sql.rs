@@ -30,7 +30,8 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let (query, recordings) = arguments.recordings_and_query.split_last().context("a recording and a query are missing")?;
+    let (query, recordings) =
+        arguments.recordings_and_query.split_last().context("a recording and a query are missing")?;
     if recordings.is_empty() {
         bail!("name a recording before the query: helenus sql run.helenus \"select * from sources\"");
     }

@@ -6,7 +6,7 @@ package io.helenus.agent.valves.law;
  *
  * <p>There is {@value #FIRST_S} s to begin with, and {@value #SHARE} of the time that passes, up to
  * as much again; so that over any run the loss stays below {@code FIRST_S / length + SHARE}, which
- * is 1.2 % of two minutes.
+ * is 1.2 % of two minutes. Another workload is another run.
  */
 final class Budget {
   static final double FIRST_S = 0.8;
@@ -14,12 +14,16 @@ final class Budget {
 
   private static final double GAIN_SHARE = 0.05;
 
-  /** How long after a grant another one may come. */
+  /** How long after a grant another one may come to as many. */
   private static final double BETWEEN_GRANTS_S = 30;
+
+  /** With so many times those who were there at the last grant there is another one at once. */
+  private static final double MANY_MORE = 1.5;
 
   private double leftS = FIRST_S;
   private double excursionS;
   private double sinceGrantS = BETWEEN_GRANTS_S;
+  private double granted;
 
   /**
    * Time that passes.
@@ -32,11 +36,16 @@ final class Budget {
     sinceGrantS += lengthS;
   }
 
-  /** The workload changed: what was learned is gone, and so is what it cost. */
-  void grant() {
-    if (sinceGrantS >= BETWEEN_GRANTS_S) {
+  /**
+   * The workload changed: what was learned is gone, and so is what it cost.
+   *
+   * @param there how many are there now
+   */
+  void grant(double there) {
+    if (sinceGrantS >= BETWEEN_GRANTS_S || there > MANY_MORE * granted) {
       leftS = FIRST_S;
       sinceGrantS = 0;
+      granted = there;
     }
   }
 

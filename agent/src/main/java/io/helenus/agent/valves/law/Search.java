@@ -150,7 +150,7 @@ final class Search implements Law {
     limit = home;
     if (pileUp.suspected() > 0 && overrun(window) && !pileUp.isOver(window)) {
       budget.forgive();
-      afresh("more are there");
+      afresh("more are there", window.there());
       return;
     }
     if (pileUp.suspected() > 0) {
@@ -196,9 +196,9 @@ final class Search implements Law {
     }
     String shifted = shift.add(window, history.inflation(this::score));
     if (shifted != null) {
-      afresh(shifted);
+      afresh(shifted, window.there());
     } else if (haveMultiplied()) {
-      afresh("many more are there");
+      afresh("many more are there", window.there());
     } else if (step == Step.COMPARE) {
       compared(0);
       trial.addHome(score, window);
@@ -249,8 +249,8 @@ final class Search implements Law {
     return thereThen > 0 && are.count() >= Trial.STRETCH && are.mean() == 1;
   }
 
-  private void afresh(String shifted) {
-    budget.grant();
+  private void afresh(String shifted, double there) {
+    budget.grant(there);
     begin(home, "the workload changed: " + shifted);
   }
 
