@@ -194,6 +194,7 @@ mod tests {
             ("high_ns", Value::Integer(1000)),
             ("limit", Value::Integer(10)),
             ("filter", Value::Condition("true")),
+            ("group", Value::Text("")),
         ];
         for query in ALL {
             engine.sql(&query.fill(&values)).unwrap_or_else(|error| panic!("{}: {error}", query.name));
