@@ -32,7 +32,7 @@ pub(crate) const SOURCE: &str = "wire";
 const PROVIDER: &str = "packet-socket";
 
 const READ_EVERY: Duration = Duration::from_millis(50);
-const READ_EVERY_IF_MUCH: Duration = Duration::from_millis(20);
+const READ_EVERY_IF_MUCH: Duration = Duration::from_millis(10);
 const APPEND_EVERY: Duration = Duration::from_millis(200);
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// How long a node may take to say which statements are prepared.
