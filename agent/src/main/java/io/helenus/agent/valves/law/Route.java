@@ -7,11 +7,12 @@ import java.util.TreeSet;
 /**
  * Which limit to try next.
  *
- * <p>A search goes its legs in order. First whether no limit is as good as the one that holds;
- * upwards by doubling, if that is worse; downwards by halving, until it hurts, through ties, since
- * there may be a gain below a plateau; again, and longer, what looked promising but was not sure;
- * then steps of 2^½ and 2^¼ to both sides of the best, and of those what looked promising. At last
- * no limit is tried once more: a limit has to prove itself.
+ * <p>A search goes its legs in order. First whether no limit is as good as the one that holds,
+ * unless there is only more of the same to do; upwards by doubling, if that is worse; downwards by
+ * halving, until it hurts, through ties, since there may be a gain below a plateau; again, and
+ * longer, what looked promising but was not sure; then steps of 2^½ and 2^¼ to both sides of the
+ * best, and of those what looked promising. At last no limit is tried once more: a limit has to
+ * prove itself.
  *
  * <p>What is explored later, when all legs are done, goes far away too, so that no local optimum is
  * for good.
@@ -91,10 +92,10 @@ final class Route {
     this.worth = worth;
   }
 
-  /** Forgets all, for another workload. */
-  void restart() {
+  /** Forgets all, for another workload or for more of the same. */
+  void restart(boolean moreOfTheSame) {
     known.clear();
-    leg = Leg.OPEN;
+    leg = moreOfTheSame ? Leg.UP : Leg.OPEN;
     below = 0;
     lowest = min;
     step = 0;

@@ -123,7 +123,7 @@ final class Search implements Law {
       trial.hurt();
       judge();
     } else if (pace.forgotten() && (home < max || history.count() > 0)) {
-      begin(max, "too few requests to learn from: no limit");
+      begin(max, false, "too few requests to learn from: no limit");
     }
   }
 
@@ -150,7 +150,7 @@ final class Search implements Law {
     limit = home;
     if (pileUp.suspected() > 0 && overrun(window) && !pileUp.isOver(window)) {
       budget.forgive();
-      afresh("more are there", window.there());
+      afresh("more are there", window.there(), true);
       return;
     }
     if (pileUp.suspected() > 0) {
@@ -196,9 +196,9 @@ final class Search implements Law {
     }
     String shifted = shift.add(window, history.inflation(this::score));
     if (shifted != null) {
-      afresh(shifted, window.there());
+      afresh(shifted, window.there(), false);
     } else if (haveMultiplied()) {
-      afresh("many more are there", window.there());
+      afresh("many more are there", window.there(), true);
     } else if (step == Step.COMPARE) {
       compared(0);
       trial.addHome(score, window);
@@ -249,12 +249,12 @@ final class Search implements Law {
     return thereThen > 0 && are.count() >= Trial.STRETCH && are.mean() == 1;
   }
 
-  private void afresh(String shifted, double there) {
+  private void afresh(String shifted, double there, boolean more) {
     budget.grant(there);
-    begin(home, "the workload changed: " + shifted);
+    begin(home, more, "the workload changed: " + shifted);
   }
 
-  private void begin(int limit, String why) {
+  private void begin(int limit, boolean more, String why) {
     home = limit;
     this.limit = limit;
     reason = why;
@@ -262,7 +262,7 @@ final class Search implements Law {
     pileUp.clear();
     history.clear();
     shift.clear();
-    route.restart();
+    route.restart(more);
     climbing = objective.throughputFirst();
     piling = false;
     promises = 0;
