@@ -92,6 +92,20 @@ pub fn find(which: Which) -> Result<Target, Error> {
     }
 }
 
+/// The Cassandra nodes that run on this machine, each as it was found or with why it could not be looked at.
+#[must_use]
+pub fn nodes() -> Vec<Result<Target, Error>> {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = processes.flatten().filter_map(|process| process.file_name().to_str()?.parse().ok());
+    pids.filter(|pid: &i32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|part| CASSANDRA_MAINS.iter().any(|main| part == main.as_bytes()))
+    })
+    .map(|pid| find(Which::Pid(pid)))
+    .filter(|found| !matches!(found, Err(Error::NoProcess { .. })))
+    .collect()
+}
+
 fn owner(address: SocketAddr) -> Result<i32, Error> {
     let serving: Vec<Listener> = sockets::listeners().into_iter().filter(|listener| listener.serves(address)).collect();
     // The most exact one gets the connections: an address of its own before a wildcard.
@@ -164,11 +178,28 @@ impl Target {
             .is_some_and(|stat| stat.start_ticks == self.start_ticks && !matches!(stat.state, 'Z' | 'X'))
     }
 
+    /// Whether its JVM was started so that its first probe, gate or executor does not make it throw its compiled code
+    /// away: with the agent, or with a debugger's. Of other agents that may change classes only the JVM knows.
+    #[must_use]
+    pub fn was_started_ready(&self) -> bool {
+        started_ready(&self.arguments)
+    }
+
     /// Its root folder as seen from here (another mount namespace's, maybe).
     #[must_use]
     pub fn root(&self) -> PathBuf {
         format!("/proc/{}/root", self.pid).into()
     }
+}
+
+fn started_ready(arguments: &[String]) -> bool {
+    arguments.iter().any(|argument| {
+        argument.starts_with("-agentlib:jdwp")
+            || argument.strip_prefix("-javaagent:").is_some_and(|agent| {
+                let (jar, options) = agent.split_once('=').unwrap_or((agent, ""));
+                options == "ready" || jar.ends_with("helenus-agent.jar")
+            })
+    })
 }
 
 /// The `at`th number of a line of /proc/PID/status.
@@ -274,6 +305,14 @@ mod tests {
         assert_eq!(line("java -jar app.jar -Xmx9g").heap, None);
         assert_eq!(line("java @args --add-opens=a/b=c -m mod/Main").main.as_deref(), Some("mod/Main"));
         assert_eq!(line("java").main, None);
+    }
+
+    #[test]
+    fn the_command_line_says_what_was_started_ready() {
+        let ready = |argument: &str| started_ready(&["java".to_owned(), argument.to_owned()]);
+        assert!(ready("-javaagent:/opt/helenus-agent.jar=valves.toml") && ready("-javaagent:agent.jar=ready"));
+        assert!(ready("-agentlib:jdwp=transport=dt_socket,server=y,suspend=n"));
+        assert!(!ready("-javaagent:/usr/share/cassandra/lib/jamm-0.4.0.jar") && !ready("-Dhelenus-agent.jar=ready"));
     }
 
     #[test]

@@ -153,7 +153,10 @@ pub fn load_native(target: &Target, library: &[u8], options: &str) -> Result<(),
 
 /// Refuses what cannot work before a signal is sent: SIGQUIT ends a process that does not expect
 /// it.
-fn check(target: &Target) -> Result<(), Error> {
+///
+/// # Errors
+/// Why no agent can get in, as far as it shows from outside.
+pub fn check(target: &Target) -> Result<(), Error> {
     let pid = target.pid;
     if !target.is_alive() {
         return Err(Error::Ended { pid });

@@ -1,7 +1,8 @@
 use crate::terminal;
 use anyhow::Result;
 use clap::Args;
-use helenus_cassandra::java;
+use helenus_cassandra::target::{self, Target};
+use helenus_cassandra::{attach, java};
 use serde::Serialize;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -18,7 +19,7 @@ pub struct Arguments {
 /// One thing that Helenus can do here, or not.
 #[derive(Debug, Serialize)]
 struct Check {
-    what: &'static str,
+    what: String,
     state: State,
     /// What was found.
     found: String,
@@ -35,7 +36,7 @@ enum State {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let checks = [
+    let mut checks = vec![
         java_for_nodes(),
         maven(),
         attach(),
@@ -51,6 +52,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         cpus(),
         descriptors(),
     ];
+    checks.extend(target::nodes().into_iter().map(node));
     if arguments.json {
         println!("{}", serde_json::to_string_pretty(&checks)?);
         return Ok(ExitCode::SUCCESS);
@@ -61,7 +63,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             State::Degraded => terminal::severity_text("warning", "degraded"),
             State::Missing => terminal::severity_text("critical", "missing "),
         };
-        anstream::println!("{mark}  {}: {}", terminal::bold(check.what), check.found);
+        anstream::println!("{mark}  {}: {}", terminal::bold(&check.what), check.found);
         if !check.way_out.is_empty() {
             anstream::println!("          {} {}", terminal::dim("→"), check.way_out);
         }
@@ -69,9 +71,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn check(what: &'static str, state: State, found: impl Into<String>, way_out: &str) -> Check {
+fn check(what: impl Into<String>, state: State, found: impl Into<String>, way_out: &str) -> Check {
     Check {
-        what,
+        what: what.into(),
         state,
         found: found.into(),
         way_out: if state == State::Works { String::new() } else { way_out.into() },
@@ -264,4 +266,28 @@ fn descriptors() -> Check {
     let enough = limit.rlim_max >= 8192;
     let state = if enough { State::Works } else { State::Degraded };
     check("open files", state, format!("{} at most", limit.rlim_max), "ulimit -Hn 65536")
+}
+
+/// A node that runs here: whether the agent gets into it, and whether it may be changed without a slow minute.
+fn node(found: Result<Target, target::Error>) -> Check {
+    let target = match found {
+        Ok(target) => target,
+        Err(error) => return check("a node of this machine", State::Missing, error.to_string(), ""),
+    };
+    let what = match target.cql {
+        Some(address) => format!("the node {address} (process {})", target.pid),
+        None => format!("the node of process {}", target.pid),
+    };
+    if let Err(refused) = attach::check(&target) {
+        let way_out =
+            "what needs no agent works: stacks by eBPF, system calls, times off the CPU and requests on the wire";
+        return check(what, State::Degraded, refused.to_string(), way_out);
+    }
+    if target.was_started_ready() {
+        return check(what, State::Works, "the agent gets in; started ready for valves, probes and executors", "");
+    }
+    let found = "the agent gets in; not started ready: it is slow for a minute after its first valve at a method, probe or executor";
+    let way_out =
+        "start it with -javaagent:helenus-agent.jar=ready (helenus agent writes the jar); recording needs it not";
+    check(what, State::Degraded, found, way_out)
 }
