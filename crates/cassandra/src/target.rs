@@ -102,7 +102,11 @@ pub fn nodes() -> Vec<Result<Target, Error>> {
         line.split(|byte| *byte == 0).any(|part| CASSANDRA_MAINS.iter().any(|main| part == main.as_bytes()))
     })
     .map(|pid| find(Which::Pid(pid)))
-    .filter(|found| !matches!(found, Err(Error::NoProcess { .. })))
+    // Another program may have the name among its arguments, or have ended.
+    .filter(|found| match found {
+        Ok(target) => target.is_cassandra,
+        Err(error) => !matches!(error, Error::NoProcess { .. }),
+    })
     .collect()
 }
 
