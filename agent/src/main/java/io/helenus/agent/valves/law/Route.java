@@ -8,11 +8,12 @@ import java.util.TreeSet;
  * Which limit to try next.
  *
  * <p>A search goes its legs in order. First whether no limit is as good as the one that holds,
- * unless there is only more of the same to do; upwards by doubling, if that is worse; downwards by
- * halving, until it hurts, through ties, since there may be a gain below a plateau; again, and
- * longer, what looked promising but was not sure; then steps of 2^½ and 2^¼ to both sides of the
- * best, and of those what looked promising. At last no limit is tried once more: a limit has to
- * prove itself.
+ * unless there is only more of the same to do; then far fewer at once, by the geometric mean of the
+ * least and of those inside, since what there is to be won shows the most there; upwards by
+ * doubling from what was won; downwards by halving, until it hurts, through ties, since there may
+ * be a gain below a plateau; again, and longer, what looked promising but was not sure; then steps
+ * of 2^½ and 2^¼ to both sides of the best, and of those what looked promising. At last no limit is
+ * tried once more: a limit has to prove itself.
  *
  * <p>What is explored later, when all legs are done, goes far away too, so that no local optimum is
  * for good.
@@ -20,6 +21,7 @@ import java.util.TreeSet;
 final class Route {
   private enum Leg {
     OPEN,
+    FEW,
     UP,
     DOWN,
     PROMISING,
@@ -38,6 +40,9 @@ final class Route {
   /** So many standard errors are beyond doubt, where several limits were looked at. */
   private static final double SURE = 3;
 
+  /** With fewer inside, by that ratio to the least limit, halving is soon there. */
+  private static final double MANY = 16;
+
   /** Limits are next to each other below that ratio. */
   private static final double NEXT = 2.1;
 
@@ -52,6 +57,11 @@ final class Route {
 
     /** The weight of the last trial in it; 0 when what it was compared with is known for good. */
     double ofLast;
+
+    /** Whether it is below the one that holds by more than a standard error. */
+    boolean hurts() {
+      return mean < -error;
+    }
 
     /** Weighs both by their errors. */
     void add(Difference other) {
@@ -95,7 +105,7 @@ final class Route {
   /** Forgets all, for another workload or for more of the same. */
   void restart(boolean moreOfTheSame) {
     known.clear();
-    leg = moreOfTheSame ? Leg.UP : Leg.OPEN;
+    leg = moreOfTheSame ? Leg.FEW : Leg.OPEN;
     below = 0;
     lowest = min;
     step = 0;
@@ -138,6 +148,8 @@ final class Route {
         return home < max && !known.containsKey(max)
             ? trial(max, 2, worth, "whether no limit is as good")
             : null;
+      case FEW:
+        return inside > MANY * lowest ? unknown(few(home), home, 2, "few at once") : null;
       case UP:
         return home < max ? unknown(Math.min(max, home * 2), home, 1, "twice as many") : null;
       case DOWN:
@@ -159,7 +171,9 @@ final class Route {
 
   /** A trial ended that did not move the limit. */
   void stayed(Trial.Verdict verdict) {
-    if (leg == Leg.UP) {
+    if (leg == Leg.FEW) {
+      leg = Leg.UP;
+    } else if (leg == Leg.UP) {
       leg = Leg.DOWN;
     } else if (leg == Leg.DOWN && verdict == Trial.Verdict.WORSE) {
       leg = Leg.PROMISING;
@@ -210,6 +224,8 @@ final class Route {
     sides = 0;
     if (leg == Leg.OPEN) {
       leg = Leg.DOWN;
+    } else if (leg == Leg.FEW) {
+      leg = Leg.UP;
     } else if (leg == Leg.PROMISING || leg == Leg.DONE) {
       leg = Leg.REFINE;
       step = 0;
@@ -260,6 +276,13 @@ final class Route {
     return trial(max, 3, worth, "whether no limit is as good");
   }
 
+  /** As many halvings below the limit that holds as come the nearest to the geometric mean. */
+  private int few(int home) {
+    double ratio = home / Math.sqrt(lowest * inside);
+    long halvings = Math.round(Math.log(ratio) / Math.log(2));
+    return clamp((int) Math.round(home / Math.pow(2, halvings)));
+  }
+
   private Trial down(int home) {
     int from = below == 0 ? home : Math.min(home, below);
     if (below == 0 && inside < home / 1.5) {
@@ -268,6 +291,10 @@ final class Route {
       from = (int) Math.ceil(1.6 * inside);
     }
     below = Math.max(lowest, from / 2);
+    // It was tried as few at once, and did no worse.
+    if (below > lowest && known.containsKey(below) && !known.get(below).hurts()) {
+      below = Math.max(lowest, below / 2);
+    }
     return below < home && from > lowest ? unknown(below, home, 1, "half as many") : null;
   }
 

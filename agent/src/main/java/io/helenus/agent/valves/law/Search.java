@@ -81,7 +81,10 @@ final class Search implements Law {
   private int promises;
   private long restNs = FIRST_REST_NS;
   private long restUntilNs;
-  private double bestRate;
+
+  /** By how much the best throughput of what was tried is above that of home, as a logarithm. */
+  private double forgone;
+
   private String reason = "measuring what it does without a limit";
 
   /** Reads {@code gain}. */
@@ -191,9 +194,6 @@ final class Search implements Law {
   /** A window at the limit that holds. */
   private void atHome(Window window, double score) {
     history.add(window);
-    if (history.count() >= 2 * COMPARED) {
-      bestRate = Math.max(bestRate, sureRate());
-    }
     String shifted = shift.add(window, history.inflation(this::score));
     if (shifted != null) {
       afresh(shifted, window.there(), false);
@@ -267,7 +267,7 @@ final class Search implements Law {
     piling = false;
     promises = 0;
     restNs = FIRST_REST_NS;
-    bestRate = 0;
+    forgone = 0;
     learned = 0;
     thereThen = 0;
     comparedWith = 0;
@@ -406,8 +406,8 @@ final class Search implements Law {
   }
 
   private void judge() {
-    double leastRate = goal().floor() * bestRate;
-    Trial.Verdict verdict = trial.verdict(leastRate);
+    double least = Math.log(goal().floor()) + forgone;
+    Trial.Verdict verdict = trial.verdict(least);
     if (verdict == Trial.Verdict.OPEN) {
       if (trial.stretchDone()) {
         change(Step.RETURN, wayBack(), "comparing " + trial.challenger + " with " + home);
@@ -415,8 +415,8 @@ final class Search implements Law {
       return;
     }
     route.remember(trial, home);
-    bestRate = Math.max(bestRate, trial.sureRate());
-    boolean proven = route.proven(trial.challenger) && trial.keeps(leastRate);
+    forgone = Math.max(forgone, trial.surelyMore());
+    boolean proven = route.proven(trial.challenger) && trial.keeps(least);
     if (verdict == Trial.Verdict.EQUAL && proven) {
       verdict = Trial.Verdict.BETTER;
     }
@@ -435,6 +435,7 @@ final class Search implements Law {
     budget.settle();
     compared(0);
     route.moved(trial);
+    forgone = Math.max(0, forgone - trial.more());
     home = trial.challenger;
     History left = history;
     history = tried;
@@ -469,13 +470,6 @@ final class Search implements Law {
    */
   private int wayBack() {
     return Math.min(home, Math.max(limit, (int) Math.ceil(2 * inside())));
-  }
-
-  /** Completions per second that the limit that holds is sure to make. */
-  private double sureRate() {
-    Sample rates = history.figures(2 * COMPARED, Window::completedPerS);
-    double inflation = history.inflation(Window::completedPerS);
-    return rates.mean() - rates.deviation() * Math.sqrt(inflation / rates.count());
   }
 
   private static double rate(History history) {

@@ -142,10 +142,14 @@ final class Trial {
    */
   Difference difference() {
     Difference score = Difference.between(scores, home, inflation);
-    Difference rate = Difference.between(rates, homeRates, inflation);
+    Difference rate = rate();
     boolean lower = challenger < homeLimit;
     boolean lowerHasMore = (lower ? rate.mean : -rate.mean) > MORE * rate.error;
     return lowerHasMore && score.mean < rate.mean == lower ? rate : score;
+  }
+
+  private Difference rate() {
+    return Difference.between(rates, homeRates, inflation);
   }
 
   int windows() {
@@ -153,9 +157,10 @@ final class Trial {
   }
 
   /**
-   * @param leastRate the least completions per second that will do
+   * @param least how far below those at the limit that holds the completions per second may be, as
+   *     a logarithm of their ratio
    */
-  Verdict verdict(double leastRate) {
+  Verdict verdict(double least) {
     if (hurt) {
       return Verdict.WORSE;
     }
@@ -163,14 +168,14 @@ final class Trial {
       return Verdict.OPEN;
     }
     Difference difference = difference();
-    if (farBelow(difference) || rateTooLow(leastRate)) {
+    if (farBelow(difference) || rateTooLow(least)) {
       return Verdict.WORSE;
     }
     if (scores.count() < FEWEST) {
       return Verdict.OPEN;
     }
     boolean plain = stretches > 0 || Math.abs(difference.mean) > PLAIN;
-    if (plain && keeps(leastRate) && difference.above() && difference.mean > worth) {
+    if (plain && keeps(least) && difference.above() && difference.mean > worth) {
       return Verdict.BETTER;
     }
     if (plain && difference.below() && difference.mean < -worth / 2) {
@@ -182,7 +187,7 @@ final class Trial {
     boolean likely =
         difference.mean > Math.max(PLAIN, LIKELY * difference.error)
             || (difference.mean > 0 && pausesLess());
-    if (searching && likely && keeps(leastRate)) {
+    if (searching && likely && keeps(least)) {
       return Verdict.BETTER;
     }
     boolean over = stretches + 1 >= mostStretches;
@@ -219,20 +224,22 @@ final class Trial {
   }
 
   /** Whether as many completed per second as there have to. */
-  boolean keeps(double leastRate) {
-    return rates.mean() >= leastRate;
+  boolean keeps(double least) {
+    return more() >= least;
   }
 
-  private boolean rateTooLow(double leastRate) {
-    return rates.count() >= FEWEST && rates.mean() + 2.5 * rateError() < leastRate;
+  private boolean rateTooLow(double least) {
+    Difference rate = rate();
+    return rates.count() >= FEWEST && rate.mean + 2.5 * rate.error < least;
   }
 
-  /** Completions per second that the limit tried is sure to make; 0 as long as nothing is sure. */
-  double sureRate() {
-    return rates.count() < STRETCH ? 0 : rates.mean() - rateError();
+  /** How many more completed per second than at the limit that holds, as a logarithm. */
+  double more() {
+    return rate().mean;
   }
 
-  private double rateError() {
-    return Math.max(0.01 * rates.mean(), rates.deviation()) * Math.sqrt(inflation / rates.count());
+  /** The same by a standard error less, and nothing as long as a stretch is not over. */
+  double surelyMore() {
+    return rates.count() < STRETCH ? 0 : rate().mean - rate().error;
   }
 }
