@@ -11,9 +11,9 @@ import java.util.TreeSet;
  * unless there is only more of the same to do; then far fewer at once, by the geometric mean of the
  * least and of those inside, since what there is to be won shows the most there; upwards by
  * doubling from what was won; downwards by halving, until it hurts, through ties, since there may
- * be a gain below a plateau; again, and longer, what looked promising but was not sure; then steps
- * of 2^½ and 2^¼ to both sides of the best, and of those what looked promising. At last no limit is
- * tried once more: a limit has to prove itself.
+ * be a gain below a plateau; again, and longer, what looked promising but was not sure; then a step
+ * of 2^½ to both sides of the best, and of those what looked promising. At last no limit is tried
+ * once more: a limit has to prove itself.
  *
  * <p>What is explored later, when all legs are done, goes far away too, so that no local optimum is
  * for good.
@@ -43,6 +43,9 @@ final class Route {
   /** With fewer inside, by that ratio to the least limit, halving is soon there. */
   private static final double MANY = 16;
 
+  /** From one time that something is explored to the next a server drifts so far, a logarithm. */
+  private static final double DRIFT = 0.02;
+
   /** Limits are next to each other below that ratio. */
   private static final double NEXT = 2.1;
 
@@ -63,6 +66,11 @@ final class Route {
       return mean < -error;
     }
 
+    /** A server drifts, and what was known of it is worth less. */
+    void age() {
+      error = Math.hypot(error, DRIFT);
+    }
+
     /** Weighs both by their errors. */
     void add(Difference other) {
       double before = 1 / (error * error);
@@ -76,7 +84,8 @@ final class Route {
   /** More than a step to the side gains hardly ever, as a logarithm. */
   private static final double SIDE = 0.2;
 
-  private static final double[] STEPS = {Math.sqrt(2), Math.pow(2, 0.25)};
+  /** Half as far as this from a peak less is lost than is worth moving for. */
+  private static final double STEP = Math.sqrt(2);
 
   private final int min;
   private final int max;
@@ -88,7 +97,6 @@ final class Route {
   private int lowest;
   private int piled;
   private double piledInside;
-  private int step;
   private int sides;
   private boolean upwards;
   private int explored;
@@ -108,7 +116,6 @@ final class Route {
     leg = moreOfTheSame ? Leg.FEW : Leg.OPEN;
     below = 0;
     lowest = min;
-    step = 0;
     sides = 0;
   }
 
@@ -117,7 +124,6 @@ final class Route {
     known.clear();
     leg = Leg.DOWN;
     below = 0;
-    step = 0;
     sides = 0;
   }
 
@@ -228,7 +234,6 @@ final class Route {
       leg = Leg.UP;
     } else if (leg == Leg.PROMISING || leg == Leg.DONE) {
       leg = Leg.REFINE;
-      step = 0;
     }
   }
 
@@ -262,6 +267,7 @@ final class Route {
   Trial explore(int home, double inside) {
     look(inside);
     explored++;
+    known.values().forEach(Known::age);
     Trial first =
         home < max && explored % 4 == 0 ? proof() : explored % 2 == 1 ? hopeful() : far(home);
     return first != null ? first : explored % 2 == 1 ? far(home) : hopeful();
@@ -372,18 +378,14 @@ final class Route {
     if (resolution > SIDE) {
       return null;
     }
-    while (step < STEPS.length) {
-      while (sides < 2) {
-        int limit = scaled(home, upwards ? STEPS[step] : 1 / STEPS[step]);
-        Trial trial = limit == home ? null : unknown(limit, home, 1, "a step to the side");
-        if (trial != null) {
-          return trial;
-        }
-        upwards = !upwards;
-        sides++;
+    while (sides < 2) {
+      int limit = scaled(home, upwards ? STEP : 1 / STEP);
+      Trial trial = limit == home ? null : unknown(limit, home, 1, "a step to the side");
+      if (trial != null) {
+        return trial;
       }
-      step++;
-      sides = 0;
+      upwards = !upwards;
+      sides++;
     }
     return null;
   }

@@ -36,8 +36,16 @@ final class Search implements Law {
 
   private static final long LEARN_NS = 1_000_000_000;
 
+  /** For that long where it is so uneven that a stretch shows no less than this, a logarithm. */
+  private static final long LEARN_UNEVEN_NS = 2_500_000_000L;
+
+  private static final double UNEVEN = 0.3;
+
+  /** What is explored takes no more of the time than one part in so many. */
+  private static final long EXPLORES_ONE_IN = 12;
+
   /** So many of the last windows at the limit that holds are what others are compared with. */
-  private static final int COMPARED = 16;
+  private static final int COMPARED = 32;
 
   /** With so many times those who were there when a search began, what it found was for others. */
   private static final double MANY_MORE = 1.5;
@@ -49,6 +57,7 @@ final class Search implements Law {
   private final Trust trust = new Trust();
   private final Shift shift = new Shift();
   private final Settling settling = new Settling();
+  private final Heap heap = new Heap();
   private final Pace pace = new Pace();
   private final PileUp pileUp = new PileUp();
   private History history = new History();
@@ -82,6 +91,11 @@ final class Search implements Law {
   private long restNs = FIRST_REST_NS;
   private long restUntilNs;
 
+  /** When the limit that holds was left for a trial, and how long the last trial took. */
+  private long leftNs;
+
+  private long awayNs;
+
   /** By how much the best throughput of what was tried is above that of home, as a logarithm. */
   private double forgone;
 
@@ -106,6 +120,7 @@ final class Search implements Law {
   @Override
   public Decision next(Window window) {
     nowNs = window.endNs;
+    heap.add(window);
     budget.pass(window.lengthNs() / 1e9, home < max ? route.gain() : 0);
     if (window.limit == limit) {
       boolean suffices = pace.suffices(window, goal().perWindow(), limit == home);
@@ -151,6 +166,7 @@ final class Search implements Law {
       return;
     }
     limit = home;
+    awayNs = nowNs - leftNs;
     if (pileUp.suspected() > 0 && overrun(window) && !pileUp.isOver(window)) {
       budget.forgive();
       afresh("more are there", window.there(), true);
@@ -222,7 +238,11 @@ final class Search implements Law {
       }
       return;
     }
-    boolean enough = learned >= LEARN_WINDOWS && history.lengthNs() >= LEARN_NS;
+    long neededNs = resolution() > UNEVEN ? LEARN_UNEVEN_NS : LEARN_NS;
+    if (home == max) {
+      neededNs = Math.max(neededNs, heap.fillsNs());
+    }
+    boolean enough = learned >= LEARN_WINDOWS && history.lengthNs() >= neededNs;
     if (enough || (route.goesOn() && history.count() > LEARN_WINDOWS)) {
       proceed();
     }
@@ -262,6 +282,7 @@ final class Search implements Law {
     pileUp.clear();
     history.clear();
     shift.clear();
+    heap.clear();
     route.restart(more);
     climbing = objective.throughputFirst();
     piling = false;
@@ -335,7 +356,7 @@ final class Search implements Law {
 
   private void rest(long lengthNs) {
     step = Step.REST;
-    restUntilNs = nowNs + lengthNs;
+    restUntilNs = nowNs + Math.max(lengthNs, EXPLORES_ONE_IN * awayNs);
     reason =
         home == max ? "no limit: none was found to be better, " + says() : "best so far, " + says();
   }
@@ -348,6 +369,7 @@ final class Search implements Law {
   private void leave() {
     trial = pending;
     pending = null;
+    leftNs = nowNs;
     piling = history.grows();
     if (comparedWith == 0 && !piling) {
       comparedWith = rate(history);
@@ -358,6 +380,9 @@ final class Search implements Law {
         history.figures(COMPARED, Window::completedPerS),
         history.figures(2 * COMPARED, window -> window.gcShare),
         history.inflation(this::score));
+    if (heap.remembersNs(trial.challenger > home) > 0) {
+      trial.isFar();
+    }
     tried.clear();
     visit();
   }
@@ -371,10 +396,10 @@ final class Search implements Law {
   }
 
   private void change(Step step, int limit, String why) {
+    settling.begin(nowNs, heap.remembersNs(limit > this.limit));
     this.step = step;
     this.limit = limit;
     reason = why;
-    settling.begin(nowNs);
   }
 
   /** Whether it was the limit shows when it is taken back. */
@@ -440,6 +465,8 @@ final class Search implements Law {
     History left = history;
     history = tried;
     tried = left;
+    // Who waits at a limit is counted, and who waited elsewhere without it may not have been.
+    thereThen = Math.max(thereThen, history.figures(COMPARED, Window::there).mean());
     shift.clear();
     trial = null;
     restNs = FIRST_REST_NS;

@@ -12,11 +12,17 @@ final class Settling {
   private static final long LONGEST_NS = 4_000_000_000L;
 
   private long changedNs;
+  private long leastNs;
   private long drainedNs;
 
-  /** The limit changed, System.nanoTime(). */
-  void begin(long nowNs) {
-    changedNs = nowNs;
+  /**
+   * The limit changed, System.nanoTime().
+   *
+   * @param leastNs how long it shows at least
+   */
+  void begin(long nowNs, long leastNs) {
+    this.changedNs = nowNs;
+    this.leastNs = leastNs;
     drainedNs = 0;
   }
 
@@ -29,6 +35,9 @@ final class Settling {
   boolean over(Window window, double lagNs, boolean backlog) {
     if (drainedNs == 0 && window.inFlight <= 1.05 * window.limit + 0.5) {
       drainedNs = window.startNs;
+    }
+    if (window.endNs - changedNs < leastNs) {
+      return false;
     }
     boolean longest = window.endNs - changedNs >= LONGEST_NS;
     boolean drained = drainedNs != 0 && window.endNs - drainedNs >= Math.min(MOST_LAG_NS, lagNs);

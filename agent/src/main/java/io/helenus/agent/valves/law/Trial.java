@@ -35,7 +35,13 @@ final class Trial {
   private static final double LIKELY = 1.5;
 
   /** A share of the time by which collections take plainly less of it. */
-  private static final double LESS_PAUSED = 0.05;
+  private static final double LESS_PAUSED = 0.08;
+
+  /**
+   * With that share of the time which collections leave to it, a limit may seem to lose: the time
+   * is sure, and what seems is not.
+   */
+  private static final double DOUBT = 0.25;
 
   /** So many standard errors more are taken for more, where only a doubt is at stake. */
   private static final double MORE = 0.5;
@@ -62,6 +68,7 @@ final class Trial {
   private int begun;
   private double inflation = 1;
   private boolean hurt;
+  private int stretch = STRETCH;
 
   /**
    * @param searching whether a search waits for it, or it has time
@@ -106,6 +113,11 @@ final class Trial {
     pauses.add(window.gcShare);
   }
 
+  /** It takes long to get there: then it pays to stay for twice as long. */
+  void isFar() {
+    stretch = 2 * STRETCH;
+  }
+
   /** Something happened that is reason enough to stop. */
   void hurt() {
     hurt = true;
@@ -114,7 +126,7 @@ final class Trial {
   /** Whether the stretch at the limit tried is over. */
   boolean stretchDone() {
     int windows = scores.count() - begun;
-    return windows >= (mostStretches > 1 && looksBetter() ? LONGER : 1) * STRETCH;
+    return windows >= (mostStretches > 1 && looksBetter() ? LONGER : 1) * stretch;
   }
 
   private boolean looksBetter() {
@@ -127,7 +139,7 @@ final class Trial {
 
   /** Whether the stretch at the limit that holds is over, too. */
   boolean homeStretchDone() {
-    return homeWindows >= STRETCH * (stretches + 1);
+    return homeWindows >= stretch * (stretches + 1);
   }
 
   void nextStretch() {
@@ -186,7 +198,7 @@ final class Trial {
     }
     boolean likely =
         difference.mean > Math.max(PLAIN, LIKELY * difference.error)
-            || (difference.mean > 0 && pausesLess());
+            || (pausesLess() && difference.mean > -DOUBT * fewerPauses());
     if (searching && likely && keeps(least)) {
       return Verdict.BETTER;
     }
@@ -196,14 +208,20 @@ final class Trial {
   }
 
   /**
-   * Whether collections take less of the time, by more than a standard error. They are why a server
-   * does more with fewer inside, who hold less of its heap, so that it takes less to believe it.
+   * Whether collections take less of the time, by more than chance likely makes. They are why a
+   * server does more with fewer inside, who hold less of its heap, so that it takes less to believe
+   * it.
    */
   private boolean pausesLess() {
-    double less = homePauses.mean() - pauses.mean();
+    double less = fewerPauses();
     double variance = Math.max(pauses.variance(), homePauses.variance() / 4);
     double square = variance / pauses.count() + homePauses.variance() / homePauses.count();
-    return less > LESS_PAUSED && less > Math.sqrt(square);
+    return less > LESS_PAUSED && less > LIKELY * Math.sqrt(square);
+  }
+
+  /** The share of the time that collections take at the limit that holds, and not at this one. */
+  private double fewerPauses() {
+    return homePauses.mean() - pauses.mean();
   }
 
   /** How much better the limit tried did, for people. */

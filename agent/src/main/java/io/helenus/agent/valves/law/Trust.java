@@ -11,10 +11,11 @@ package io.helenus.agent.valves.law;
 final class Trust {
   private static final double PAUSED = 0.1;
   private static final int SIZE = 48;
-  private static final int FREQUENT = SIZE / 8;
+  private static final int ONE_IN = 8;
 
   private final boolean[] paused = new boolean[SIZE];
   private int next;
+  private int seen;
   private int pauses;
 
   /** Takes note of a window, and says whether it counts. */
@@ -23,6 +24,8 @@ final class Trust {
     pauses += (pause ? 1 : 0) - (paused[next] ? 1 : 0);
     paused[next] = pause;
     next = (next + 1) % SIZE;
-    return !pause || pauses > FREQUENT;
+    seen = Math.min(SIZE, seen + 1);
+    // One of few is by chance.
+    return !pause || ONE_IN * (pauses - 1) > seen;
   }
 }

@@ -45,8 +45,13 @@ final class Servers {
    * quarter of a second, which takes the longer the more of the heap is held by those inside.
    */
   static Server scanning(double mostPerS) {
+    return scanning(mostPerS, 0);
+  }
+
+  /** The same, with a heap that remembers for so many seconds who was inside. */
+  static Server scanning(double mostPerS, double heapS) {
     Server server = (inside, atS) -> mostPerS * Math.min(1, inside / 4.0) * (1 - 0.0008 * inside);
-    return withPauses(server, 0.05, 0.05, 0.0013);
+    return withPauses(server, 0.05, 0.05, 0.0013, heapS);
   }
 
   /** A server that stands for a fixed share of the time. */
@@ -56,6 +61,11 @@ final class Servers {
 
   /** A server that stands the longer the more are inside, since they hold its heap. */
   static Server withPauses(Server server, double lengthS, double share, double shareEach) {
+    return withPauses(server, lengthS, share, shareEach, 0);
+  }
+
+  private static Server withPauses(
+      Server server, double lengthS, double share, double shareEach, double heapS) {
     return new Server() {
       @Override
       public double perS(int inside, double atS) {
@@ -70,6 +80,11 @@ final class Servers {
       @Override
       public double pauseS() {
         return lengthS;
+      }
+
+      @Override
+      public double heapS() {
+        return heapS;
       }
     };
   }

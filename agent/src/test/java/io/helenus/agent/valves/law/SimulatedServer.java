@@ -25,6 +25,11 @@ final class SimulatedServer {
       return 0;
     }
 
+    /** How long the heap remembers who was inside, s: the share of pauses follows so slowly. */
+    default double heapS() {
+      return 0;
+    }
+
     /** The mean length of a pause, s; its lengths are within half and one and a half of it. */
     default double pauseS() {
       return 0;
@@ -164,6 +169,10 @@ final class SimulatedServer {
   private double nowS;
   private double work;
   private double noiseLevel;
+
+  /** How many are inside by what is in the heap. */
+  private double inHeap;
+
   private double pauseEndsS;
   private double nextPauseS = NEVER;
   private double pauseLengthS;
@@ -295,6 +304,8 @@ final class SimulatedServer {
       pausedS += Math.min(toS, pauseEndsS) - nowS;
     }
     work += speed * lengthS;
+    double follows = server.heapS() > 0 ? -Math.expm1(-lengthS / server.heapS()) : 1;
+    inHeap += (inside.size() - inHeap) * follows;
     nowS = toS;
   }
 
@@ -321,7 +332,7 @@ final class SimulatedServer {
     double length = 0.5 + weather.nextDouble();
     if (pauseEndsS <= nowS && nextPauseS == NEVER && server.pauseS() > 0) {
       pauseLengthS = server.pauseS() * length;
-      double share = Math.min(0.9, server.pauseShare(inside.size()));
+      double share = Math.min(0.9, server.pauseShare((int) Math.round(inHeap)));
       double perS = share / (1 - share) / server.pauseS();
       double inS = -Math.log(1 - chance) / perS;
       if (inS < NOISE_STEP_S) {

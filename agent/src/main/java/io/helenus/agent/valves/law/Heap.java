@@ -1,0 +1,53 @@
+package io.helenus.agent.valves.law;
+
+/**
+ * How long a heap remembers the limit before.
+ *
+ * <p>Where collections take much of the time, they do so for what those inside hold, and for what
+ * those before them have left. With fewer inside it takes a second or two until the heap is empty
+ * enough that they become rare, and as long with more until it is full again. What is measured
+ * meanwhile belongs to the limit before.
+ */
+final class Heap {
+  private static final long REMEMBERS_NS = 2_500_000_000L;
+
+  /** With less of the time in collections than that, they are not what limits matter for. */
+  private static final double COLLECTING = 0.05;
+
+  /** With more than that it may be that the heap is only being filled. */
+  private static final double FILLING = 0.02;
+
+  /** The share is of about so long. */
+  private static final double OF_NS = 3e9;
+
+  private double share;
+  private double mostShare;
+
+  /** Takes note of a window, whatever the limit. */
+  void add(Window window) {
+    share += (window.gcShare - share) * -Math.expm1(-window.lengthNs() / OF_NS);
+    mostShare = Math.max(mostShare, share);
+  }
+
+  /** Forgets what collections took with more inside, for another workload. */
+  void clear() {
+    mostShare = share;
+  }
+
+  /**
+   * How long after a change of the limit it is not yet what the limit makes of it; 0 where
+   * collections don't matter.
+   *
+   * @param more whether more may be inside than before
+   */
+  long remembersNs(boolean more) {
+    return (more ? mostShare : share) > COLLECTING ? REMEMBERS_NS : 0;
+  }
+
+  /**
+   * How long a server is looked at until it is known what collections take; 0 where there are none.
+   */
+  long fillsNs() {
+    return share > FILLING ? 2 * REMEMBERS_NS : 0;
+  }
+}
