@@ -5,8 +5,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod measured;
+
 use helenus_explain::{Area, Engine, Of, Options, Report, Selection, Spectrogram, SpectrogramFilter, explain};
 use helenus_recording::{Manifest, Recorder, Recording, rows};
+use measured::measured;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -48,27 +51,6 @@ fn main() {
         println!("the report's spectrogram takes {:.2} MiB", json.len() as f64 / f64::from(1 << 20));
         report.spectrogram.unwrap().events as u64
     });
-}
-
-/// Says what a piece of work took, and how much memory at most.
-fn measured(what: &str, work: impl FnOnce() -> u64) -> u64 {
-    // 5: the peak starts again from what is used now.
-    std::fs::write("/proc/self/clear_refs", "5").unwrap();
-    let before = memory_mib("VmRSS");
-    let started = Instant::now();
-    let events = work();
-    println!(
-        "{what}: {events} calls in {:.2} s; memory {before} MiB before, {} MiB at most",
-        started.elapsed().as_secs_f64(),
-        memory_mib("VmHWM")
-    );
-    events
-}
-
-fn memory_mib(field: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with(field)).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
 /// Calls of a node that reads: most are short, on sockets, pipes and 40 data files; now and then the disk is slow.
