@@ -82,7 +82,7 @@ fn record(path: &Path, samples: i64) {
         let (which, how) = (random(), random() % STACKS);
         let thread = which % 190;
         let group = GROUPS[thread % GROUPS.len()];
-        recorder.append(rows::Sample {
+        recorder.append(rows::StackSample {
             time_ns: T0 + (i128::from(SECONDS * S) * i128::from(index) / i128::from(samples)) as i64,
             node: "127.0.0.1",
             event: "cpu",
