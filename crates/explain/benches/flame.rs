@@ -54,7 +54,7 @@ fn main() {
                 let flame = Flame::build(&engine, options).unwrap();
                 let page = serde_json::to_string(&flame.tree()).unwrap();
                 assert!(page.len() > 1000);
-                flame.samples as u64
+                flame.samples
             });
             assert!(drawn > 0);
         }
@@ -74,7 +74,8 @@ fn record(path: &Path, samples: i64) {
         // The first frames are of many, the last ones of few.
         for depth in 1..DEPTH {
             let many = 1 + stack * depth / (STACKS / 40);
-            write!(frames, ";org.apache.cassandra.part{}.Class{}.method{}", depth % 9, depth, many % (1 + depth * 8)).unwrap();
+            write!(frames, ";org.apache.cassandra.part{}.Class{}.method{}", depth % 9, depth, many % (1 + depth * 8))
+                .unwrap();
         }
         recorder.append(rows::Stack { time_ns: T0, stack: stack as i64, frames: &frames, kinds: &"j".repeat(DEPTH) });
     }

@@ -8,6 +8,7 @@ mod programs;
 mod reader;
 mod sums;
 mod threads;
+mod tracepoint;
 
 pub(crate) use bytes::{Bytes, text};
 pub use missing::Missing;
@@ -17,6 +18,7 @@ pub(crate) use programs::Programs;
 pub(crate) use reader::{RECORDS_AT_ONCE, Reader, Reading};
 pub(crate) use sums::{Losses, Sums, bounds_ns};
 pub(crate) use threads::{Named, NamedThreads};
+pub(crate) use tracepoint::tracepoint;
 
 use libbpf_rs::{MapCore, MapHandle, Object, ObjectBuilder, OpenMapMut, PrintLevel, RingBuffer, RingBufferBuilder};
 use std::sync::{Mutex, PoisonError};

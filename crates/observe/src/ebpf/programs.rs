@@ -50,17 +50,17 @@ impl<const REASONS: usize> Programs<REASONS> {
         pids(&self.processes, followed)
     }
 
-    /// Begins to follow processes with the one program, which runs at every tick of some clocks.
-    pub(crate) fn attach_to(&mut self, clocks: Vec<Counter>, followed: &[u32]) -> Result<(), Missing> {
-        self.try_attach_to(clocks, followed).map_err(refused)
+    /// Begins to follow processes with the one program, which runs at some events, such as every tick of a clock.
+    pub(crate) fn attach_to(&mut self, events: Vec<Counter>, followed: &[u32]) -> Result<(), Missing> {
+        self.try_attach_to(events, followed).map_err(refused)
     }
 
-    fn try_attach_to(&mut self, clocks: Vec<Counter>, followed: &[u32]) -> libbpf_rs::Result<()> {
+    fn try_attach_to(&mut self, events: Vec<Counter>, followed: &[u32]) -> libbpf_rs::Result<()> {
         if let Some(program) = self.object.progs_mut().next() {
-            for clock in clocks {
-                self.links.push(program.attach_perf_event(clock.as_raw_fd())?);
+            for event in events {
+                self.links.push(program.attach_perf_event(event.as_raw_fd())?);
                 // The link closes it.
-                let _ = clock.into_raw_fd();
+                let _ = event.into_raw_fd();
             }
         }
         pids(&self.processes, followed)

@@ -21,10 +21,14 @@ use std::thread::JoinHandle;
 pub(crate) const SOURCE: &str = "page_cache";
 pub(crate) const PROVIDER: &str = "ebpf";
 
+/// A page is taken into the page cache.
+const TAKEN: &str = "filemap/mm_filemap_add_to_page_cache";
+
 /// Says whether reads of the page cache can be followed here, by loading the program without attaching it.
 pub fn page_cache_available() -> Result<(), Missing> {
     ebpf::look()?;
-    load().map(drop)
+    load()?;
+    ebpf::tracepoint(TAKEN).map(drop)
 }
 
 fn load() -> Result<Programs<{ LOST_REASONS.len() }>, Missing> {
@@ -72,11 +76,7 @@ impl PageCache {
         ebpf::look()?;
         let mut programs = load()?;
         let pids: Vec<u32> = followed.iter().map(|(watched, _)| watched.pid).collect();
-        programs.attach(&pids).map_err(|missing| {
-            // The program is found by its name in the kernel's list of tracepoints.
-            let way_out = "mount -t tracefs none /sys/kernel/tracing";
-            if tracing_is_mounted() { missing } else { Missing::new(missing.reason, way_out) }
-        })?;
+        programs.attach_to(vec![ebpf::tracepoint(TAKEN)?], &pids)?;
         let facts = followed.iter().map(|(watched, _)| SourceFacts {
             name: SOURCE.into(),
             node: watched.node.clone(),
@@ -103,10 +103,4 @@ impl PageCache {
         // A panic in the reader has been printed; what it recorded is there.
         let _ = self.thread.join();
     }
-}
-
-fn tracing_is_mounted() -> bool {
-    ["/sys/kernel/tracing/events", "/sys/kernel/debug/tracing/events"]
-        .iter()
-        .any(|path| std::fs::exists(path).unwrap_or(false))
 }
