@@ -21,12 +21,6 @@ final class Search implements Law {
   }
 
   private static final Objective THROUGHPUT = new Throughput();
-  private static final long FIRST_REST_NS = 8_000_000_000L;
-
-  /** What looks better may be tried so often before it waits for longer, like all else. */
-  private static final int MOST_PROMISES = 2;
-
-  private static final long LONGEST_REST_NS = 300_000_000_000L;
 
   /** A limit is compared with what is no older than this. */
   private static final long FRESH_NS = 12_000_000_000L;
@@ -40,9 +34,6 @@ final class Search implements Law {
   private static final long LEARN_UNEVEN_NS = 2_500_000_000L;
 
   private static final double UNEVEN = 0.3;
-
-  /** What is explored takes no more of the time than one part in so many. */
-  private static final long EXPLORES_ONE_IN = 12;
 
   /** So many of the last windows at the limit that holds are what others are compared with. */
   private static final int COMPARED = 32;
@@ -59,6 +50,7 @@ final class Search implements Law {
   private final Settling settling = new Settling();
   private final Heap heap = new Heap();
   private final Pace pace = new Pace();
+  private final Rest rest = new Rest();
   private final PileUp pileUp = new PileUp();
   private History history = new History();
   private History tried = new History();
@@ -86,15 +78,6 @@ final class Search implements Law {
 
   /** How many were there when the search began; 0 until that is known. */
   private double thereThen;
-
-  private int promises;
-  private long restNs = FIRST_REST_NS;
-  private long restUntilNs;
-
-  /** When the limit that holds was left for a trial, and how long the last trial took. */
-  private long leftNs;
-
-  private long awayNs;
 
   /** By how much the best throughput of what was tried is above that of home, as a logarithm. */
   private double forgone;
@@ -166,7 +149,7 @@ final class Search implements Law {
       return;
     }
     limit = home;
-    awayNs = nowNs - leftNs;
+    rest.comeBack(nowNs, trial == null);
     if (pileUp.suspected() > 0 && overrun(window) && !pileUp.isOver(window)) {
       budget.forgive();
       afresh("more are there", window.there(), true);
@@ -224,7 +207,7 @@ final class Search implements Law {
       }
     } else if (step == Step.LEARN) {
       learn();
-    } else if (nowNs >= restUntilNs) {
+    } else if (rest.isOver(nowNs)) {
       proceed();
     }
   }
@@ -286,8 +269,7 @@ final class Search implements Law {
     route.restart(more);
     climbing = objective.throughputFirst();
     piling = false;
-    promises = 0;
-    restNs = FIRST_REST_NS;
+    rest.startOver();
     forgone = 0;
     learned = 0;
     thereThen = 0;
@@ -317,19 +299,19 @@ final class Search implements Law {
     }
     if (pending == null && rested) {
       pending = route.explore(home, inside());
-      if (!route.promises() || ++promises > MOST_PROMISES) {
-        restNs = Math.min(LONGEST_REST_NS, restNs * 2);
-      }
+      rest.explored(route.promises());
     }
     if (pending != null && pending.challenger == home) {
       pending = null;
     }
     if (pending == null) {
-      rest(restNs);
+      rest.begin(nowNs);
+      stop();
     } else if (affordable()) {
       leave();
     } else {
-      rest(FIRST_REST_NS);
+      rest.beginShort(nowNs);
+      stop();
     }
   }
 
@@ -354,9 +336,8 @@ final class Search implements Law {
     return budget.allows(Math.min(Budget.FIRST_S / 2, lossS));
   }
 
-  private void rest(long lengthNs) {
+  private void stop() {
     step = Step.REST;
-    restUntilNs = nowNs + Math.max(lengthNs, EXPLORES_ONE_IN * awayNs);
     reason =
         home == max ? "no limit: none was found to be better, " + says() : "best so far, " + says();
   }
@@ -369,7 +350,7 @@ final class Search implements Law {
   private void leave() {
     trial = pending;
     pending = null;
-    leftNs = nowNs;
+    rest.leave(nowNs);
     piling = history.grows();
     if (comparedWith == 0 && !piling) {
       comparedWith = rate(history);
@@ -469,7 +450,7 @@ final class Search implements Law {
     thereThen = Math.max(thereThen, history.figures(COMPARED, Window::there).mean());
     shift.clear();
     trial = null;
-    restNs = FIRST_REST_NS;
+    rest.stay();
     learned = 0;
     step = Step.LEARN;
     reason = "moved to " + home + ": " + how;

@@ -35,11 +35,13 @@
  *
  * <p>{@link io.helenus.agent.valves.law.Search} goes step by step: learn what the limit that holds
  * does; go to another ({@link io.helenus.agent.valves.law.Route}); wait until the change shows no
- * more ({@link io.helenus.agent.valves.law.Settling}); measure, back and forth where one stretch
- * does not tell ({@link io.helenus.agent.valves.law.Trial}); judge by the ratio of the means and
- * its error ({@link io.helenus.agent.valves.law.Difference}); move or go back. A window with a
- * collection in it is left out ({@link io.helenus.agent.valves.law.Trust}); what trying costs is
- * bounded ({@link io.helenus.agent.valves.law.Budget}); another workload starts it afresh ({@link
+ * more ({@link io.helenus.agent.valves.law.Settling}, and {@link io.helenus.agent.valves.law.Heap}
+ * where collections take their time); measure, back and forth where one stretch does not tell
+ * ({@link io.helenus.agent.valves.law.Trial}); judge by the ratio of the means and its error
+ * ({@link io.helenus.agent.valves.law.Difference}); move or go back; and rest in the end ({@link
+ * io.helenus.agent.valves.law.Rest}). A window with a collection in it is left out ({@link
+ * io.helenus.agent.valves.law.Trust}); what trying costs is bounded ({@link
+ * io.helenus.agent.valves.law.Budget}); another workload starts it afresh ({@link
  * io.helenus.agent.valves.law.Shift}).
  *
  * <p>Most servers do best without a limit. Therefore the burden of proof is on the limit: it is
@@ -53,8 +55,8 @@
  *   <li>A gain smaller than the server's own drift: with a deviation of 10 % that lasts a second, a
  *       gain of 9 % is found in two minutes about every second time.
  *   <li>A better limit that comes up while nothing changes at the one that holds is found by
- *       exploring only, which grows rare: 8 s after the search, then twice as long each time, to
- *       five minutes.
+ *       exploring only, which grows rare: 8 s after the search at the soonest, then twice as long
+ *       each time, to five minutes.
  *   <li>On a server that answers fewer than some 50 requests a second a search takes longer than 20
  *       s: each trial has to wait for the requests of before.
  *   <li>A peak far from the limits on the way down, behind a dip, is found by exploring, tens of
