@@ -35,11 +35,14 @@ fn off_cpu(ended: &Ended, tid: u32) -> Vec<Row> {
     rows
 }
 
-/// Switches that the kernel did not tell of. Nothing else is lost where there is room.
+/// Switches that the kernel did not tell of: a few, or of many less than one in a hundred. Nothing else is lost where
+/// there is room.
+#[track_caller]
 fn untold(ended: &Ended) -> i64 {
     let (_, lost, reasons) = ended.source("sched");
     assert!(reasons.iter().all(|text| text.contains("did not tell") && !text.contains(',')), "{reasons:?}");
-    assert!(lost <= 20, "{lost} {reasons:?}");
+    let all = ended.rows("off_cpu").len() as i64 + lost;
+    assert!(lost <= 20.max(all / 100), "{lost} of {all} {reasons:?}");
     lost
 }
 
