@@ -13,7 +13,7 @@ import java.util.TreeSet;
  * doubling from what was won; downwards by halving, until it hurts, through ties, since there may
  * be a gain below a plateau; again, and longer, what looked promising but was not sure; then a step
  * of 2^½ to both sides of the best, and of those what looked promising. At last no limit is tried
- * once more: a limit has to prove itself.
+ * once more, unless it is known beyond doubt to be worse: a limit has to prove itself.
  *
  * <p>What is explored later, when all legs are done, goes far away too, so that no local optimum is
  * for good.
@@ -60,6 +60,13 @@ final class Route {
 
     /** The weight of the last trial in it; 0 when what it was compared with is known for good. */
     double ofLast;
+
+    Known() {}
+
+    Known(double mean, double error) {
+      this.mean = mean;
+      this.error = error;
+    }
 
     /** Whether it is below the one that holds by more than a standard error. */
     boolean hurts() {
@@ -166,7 +173,7 @@ final class Route {
       case REFINE:
         return refine(home);
       default:
-        return home < max ? proof() : null;
+        return home < max && !isSurelyWorse(max) ? proof() : null;
     }
   }
 
@@ -218,8 +225,13 @@ final class Route {
     lowest = inside < 2 * piledInside ? Math.max(lowest, piled) : lowest;
   }
 
-  /** The limit that was tried is the one that holds now. */
-  void moved(Trial trial) {
+  private boolean isSurelyWorse(int limit) {
+    Known as = known.get(limit);
+    return as != null && as.mean < -worth && as.mean < -SURE * as.error;
+  }
+
+  /** The limit that was tried is the one that holds now, and the other is known by that trial. */
+  void moved(Trial trial, int left) {
     Known as = known.get(trial.challenger);
     double gain = as == null ? 0 : as.mean;
     double error = as == null ? 0 : as.error;
@@ -227,6 +239,7 @@ final class Route {
       other.mean -= gain;
       other.error = Math.hypot(other.error, error);
     }
+    known.put(left, new Known(-gain, error));
     sides = 0;
     if (leg == Leg.OPEN) {
       leg = Leg.DOWN;

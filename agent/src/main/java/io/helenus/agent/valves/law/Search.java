@@ -440,7 +440,7 @@ final class Search implements Law {
     String how = letGo ? "no limit is as good as " + home : trial.says();
     budget.settle();
     compared(0);
-    route.moved(trial);
+    route.moved(trial, home);
     forgone = Math.max(0, forgone - trial.more());
     home = trial.challenger;
     History left = history;
