@@ -1,4 +1,4 @@
 -- What were the threads doing?
-SELECT time_ns, thread_group, thread, stack, weight
+SELECT time_ns, CASE WHEN $by_thread THEN thread ELSE thread_group END AS name, stack, weight
 FROM samples
-WHERE event = $event AND time_ns >= $start_ns AND time_ns < $end_ns
+WHERE event = $event AND ($group = '' OR thread_group = $group) AND time_ns >= $start_ns AND time_ns < $end_ns

@@ -40,8 +40,9 @@ queries! {
     POOL_QUEUES = "pool_queues",
     SAMPLES = "samples",
     STACKS = "stacks",
-    FIRST_SAMPLE = "first_sample",
+    SAMPLED_TIME = "sampled_time",
     SAMPLE_EVENTS = "sample_events",
+    SAMPLED_ON_CPU = "sampled_on_cpu",
     SAMPLES_BY_THREAD = "samples_by_thread",
     COUNTED_CPU = "counted_cpu",
     LONG_SYSCALLS = "long_syscalls",
@@ -195,6 +196,7 @@ mod tests {
             ("limit", Value::Integer(10)),
             ("filter", Value::Condition("true")),
             ("group", Value::Text("")),
+            ("by_thread", Value::Condition("false")),
         ];
         for query in ALL {
             engine.sql(&query.fill(&values)).unwrap_or_else(|error| panic!("{}: {error}", query.name));

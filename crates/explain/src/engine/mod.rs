@@ -6,6 +6,7 @@ mod message;
 pub use batches::Batches;
 pub(crate) use batches::{integers, texts};
 
+use crate::timeline::Interval;
 use crate::{Error, Io, requests::Requests};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -28,6 +29,9 @@ use tokio::runtime::Runtime;
 
 /// What queries may keep in memory before they spill to the disk or say that it is not enough.
 const QUERY_MEMORY_BYTES: usize = 1 << 30;
+
+/// A query is split into as many parts by time at most.
+const MOST_PARTS: usize = 8;
 
 /// Name of the column that tells recordings apart when several are open.
 pub const RECORDING_COLUMN: &str = "recording";
@@ -161,6 +165,15 @@ impl Engine {
         let io = Rc::new(Io::load(self)?);
         Ok(Rc::clone(self.io.get_or_init(|| io)))
     }
+}
+
+/// Parts of a window, one for each CPU.
+pub(crate) fn parts(window: Interval) -> impl Iterator<Item = Interval> {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_PARTS);
+    let cpus = i64::try_from(cpus).unwrap_or(1);
+    let length = i128::from(window.end) - i128::from(window.start);
+    let edge = move |part: i64| (i128::from(window.start) + length * i128::from(part) / i128::from(cpus)) as i64;
+    (0..cpus).map(move |part| Interval { start: edge(part), end: edge(part + 1) }).filter(|part| part.start < part.end)
 }
 
 fn only_reading() -> SQLOptions {

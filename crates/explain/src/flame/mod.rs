@@ -1,5 +1,6 @@
 //! Flame graphs: where the time of the threads went, by thread group and stack.
 
+mod gather;
 mod scope;
 mod svg;
 mod tree;
@@ -8,12 +9,13 @@ pub use scope::FlameScope;
 pub use tree::{FlameNode, FlameTree};
 
 use crate::engine::{integers, texts};
-use crate::query::{COUNTED_CPU, FIRST_SAMPLE, SAMPLE_EVENTS, SAMPLES, STACKS, Value};
+use crate::query::{COUNTED_CPU, SAMPLE_EVENTS, SAMPLED_ON_CPU, SAMPLED_TIME, STACKS, Value};
 use crate::timeline::{Interval, merge};
 use crate::{Engine, Error, Explanation};
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What a flame graph is to show.
 #[derive(Debug, Clone)]
@@ -29,7 +31,7 @@ pub struct FlameOptions {
     pub end_ns: i64,
     /// Innermost frames first: who calls what is hot, and not what is called.
     pub reversed: bool,
-    /// Keeps when each sample was taken, for a tree of which a stretch of time can be chosen. 16 bytes a sample.
+    /// Keeps when each sample was taken, for a tree of which a stretch of time can be chosen.
     pub times: bool,
 }
 
@@ -59,29 +61,39 @@ pub struct Flame {
     /// The CPU time that the kernel counted of the threads that were sampled, ns: samples miss more of those that run for
     /// microseconds at a time. None where it was not recorded, and of a comparison.
     pub counted_ns: Option<i64>,
+    /// Each stack of each group, once.
     stacks: Vec<FlameStack>,
+    /// What the stacks have in common with those of other groups.
+    frames: Vec<Frames>,
     reversed: bool,
-    /// When the first sample of the recording was taken, of whatever kind.
-    zero_ns: i64,
+    /// When each sample was taken, where that is kept.
+    times: Vec<TimedSample>,
 }
 
 #[derive(Debug, Clone)]
 struct FlameStack {
-    group: String,
-    frames: String,
-    kinds: String,
+    group: Arc<str>,
+    /// Position among the frames.
+    frames: usize,
     weight: i64,
     other: i64,
-    /// Time and weight of each sample, where these are kept.
-    times: Vec<(i64, i64)>,
 }
 
-/// What one stack of a group weighs.
-#[derive(Debug, Default)]
-struct Weighed {
+/// From the outermost: their names, with `;` between them, and the letter of the kind of each.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Frames {
+    names: String,
+    kinds: String,
+}
+
+/// A sample of those that are kept with their times.
+#[derive(Debug, Clone, Copy, Default)]
+struct TimedSample {
+    /// Position among the stacks.
+    stack: u32,
+    /// Milliseconds since the first sample of the recording, of whatever kind.
+    at_ms: u32,
     weight: i64,
-    other: i64,
-    times: Vec<(i64, i64)>,
 }
 
 impl Flame {
@@ -110,86 +122,68 @@ impl Flame {
 
     /// Compares with another one, stack by stack.
     pub fn compare(mut self, title: &str, other: Flame, against: &str) -> Flame {
-        let mut places: HashMap<(String, String), usize> = HashMap::new();
+        let known: HashMap<Frames, usize> = self.frames.iter().cloned().zip(0..).collect();
+        let here: Vec<usize> = other
+            .frames
+            .into_iter()
+            .map(|frames| {
+                known.get(&frames).copied().unwrap_or_else(|| {
+                    self.frames.push(frames);
+                    self.frames.len() - 1
+                })
+            })
+            .collect();
+        let mut places: HashMap<(Arc<str>, usize), usize> = HashMap::new();
         for (place, stack) in self.stacks.iter().enumerate() {
-            places.insert((stack.group.clone(), stack.frames.clone()), place);
+            places.insert((Arc::clone(&stack.group), stack.frames), place);
         }
         for stack in other.stacks {
-            match places.get(&(stack.group.clone(), stack.frames.clone())) {
+            let frames = here[stack.frames];
+            match places.get(&(Arc::clone(&stack.group), frames)) {
                 Some(place) => self.stacks[*place].other += stack.weight,
-                None => self.stacks.push(FlameStack { other: stack.weight, weight: 0, ..stack }),
+                None => self.stacks.push(FlameStack { frames, other: stack.weight, weight: 0, ..stack }),
             }
         }
         (self.title, self.against) = (title.to_string(), against.to_string());
         self.counted_ns = None;
+        self.times.clear();
         self
     }
 
-    fn split(engine: &Engine, options: &FlameOptions, inside: impl Fn(i64) -> bool) -> Result<Flame, Error> {
-        let sql = SAMPLES.fill(&[
-            ("event", Value::Text(&options.event)),
-            ("start_ns", Value::Integer(options.start_ns)),
-            ("end_ns", Value::Integer(options.end_ns)),
-        ]);
-        let mut weights: BTreeMap<String, HashMap<i64, Weighed>> = BTreeMap::new();
-        let mut samples = 0;
-        engine.each(&sql, |batch| {
-            let column = |name| integers(&batch, name);
-            let (times, stacks, weight) = (column("time_ns")?, column("stack")?, column("weight")?);
-            let groups = texts(&batch, if options.by_thread { "thread" } else { "thread_group" })?;
-            // The group is what it is asked for by, also thread by thread.
-            let asked = texts(&batch, "thread_group")?;
-            let (times, stacks) = (times.as_primitive::<Int64Type>(), stacks.as_primitive::<Int64Type>());
-            let (weight, groups, asked) =
-                (weight.as_primitive::<Int64Type>(), groups.as_string::<i32>(), asked.as_string::<i32>());
-            for row in 0..batch.num_rows() {
-                if options.group.as_ref().is_some_and(|group| group != asked.value(row)) {
-                    continue;
-                }
-                if !weights.contains_key(groups.value(row)) {
-                    weights.insert(groups.value(row).to_string(), HashMap::new());
-                }
-                let Some(of_group) = weights.get_mut(groups.value(row)) else { continue };
-                let weighed = of_group.entry(stacks.value(row)).or_default();
-                samples += 1;
-                match inside(times.value(row)) {
-                    true => weighed.weight += weight.value(row),
-                    false => weighed.other += weight.value(row),
-                }
-                if options.times {
-                    weighed.times.push((times.value(row), weight.value(row)));
-                }
-            }
-            Ok::<(), Error>(())
-        })?;
-        let frames = stacks_by_number(engine)?;
+    fn split(engine: &Engine, options: &FlameOptions, inside: impl Fn(i64) -> bool + Sync) -> Result<Flame, Error> {
+        let gathered = gather::samples(engine, options, inside)?;
+        let mut known = stacks_by_number(engine)?;
         let unknown = || (UNKNOWN_STACK.to_string(), "n".to_string());
-        let mut stacks = Vec::new();
-        for (group, of_group) in weights {
-            for (stack, Weighed { weight, other, times }) in of_group {
-                let (frames, kinds) = frames.get(&stack).cloned().unwrap_or_else(unknown);
-                stacks.push(FlameStack { group: group.clone(), frames, kinds, weight, other, times });
-            }
-        }
-        stacks.sort_unstable_by(|a, b| (&a.group, &a.frames).cmp(&(&b.group, &b.frames)));
-        let zero_ns = if options.times { Flame::first_sample_ns(engine)?.unwrap_or_default() } else { 0 };
+        let frames = gathered.numbers.iter().map(|number| {
+            let (names, kinds) = known.remove(number).unwrap_or_else(unknown);
+            Frames { names, kinds }
+        });
+        let frames = frames.collect();
         let title = engine.manifests().iter().map(|manifest| manifest.title.as_str()).collect::<Vec<_>>().join(" + ");
         Ok(Flame {
             event: options.event.clone(),
             title,
             against: String::new(),
-            samples,
+            samples: gathered.samples,
             counted_ns: None,
-            stacks,
+            stacks: gathered.stacks,
+            frames,
             reversed: options.reversed,
-            zero_ns,
+            times: gathered.times,
         })
     }
 
     /// When the first sample of any kind was taken.
     pub fn first_sample_ns(engine: &Engine) -> Result<Option<i64>, Error> {
-        let first = engine.sql(&FIRST_SAMPLE.fill(&[]))?.integers_or_null("time_ns")?;
-        Ok(first.into_iter().next().flatten())
+        Ok(Flame::sampled(engine)?.map(|sampled| sampled.start))
+    }
+
+    /// From the first sample of any kind to just after the last.
+    fn sampled(engine: &Engine) -> Result<Option<Interval>, Error> {
+        let rows = engine.sql(&SAMPLED_TIME.fill(&[]))?;
+        let only = |column| Ok::<_, Error>(rows.integers_or_null(column)?.into_iter().next().flatten());
+        let ends = only("first_ns")?.zip(only("last_ns")?);
+        Ok(ends.map(|(first_ns, last_ns)| Interval { start: first_ns, end: last_ns.saturating_add(1) }))
     }
 
     /// What stacks were sampled of, by name, with the number of samples.
@@ -200,6 +194,9 @@ impl Flame {
 
     /// The event to show where none is asked for: cpu, or the only one that there is.
     pub fn usual_event(engine: &Engine) -> Result<String, Error> {
+        if engine.sql(&SAMPLED_ON_CPU.fill(&[]))?.rows() > 0 {
+            return Ok("cpu".to_string());
+        }
         let mut events = Flame::events(engine)?;
         let only = if events.len() == 1 { events.pop() } else { None };
         Ok(only.map_or_else(|| "cpu".to_string(), |(event, _)| event))
@@ -208,6 +205,7 @@ impl Flame {
     /// Without what it is compared with.
     pub fn alone(mut self) -> Flame {
         self.against.clear();
+        self.times.clear();
         self.stacks.retain(|stack| stack.weight > 0);
         self.stacks.iter_mut().for_each(|stack| stack.other = 0);
         self
@@ -228,15 +226,20 @@ impl Flame {
         self.stacks.is_empty()
     }
 
-    /// A line for each stack: its frames from the outermost, with `;` between them, and its weight; in a comparison the
-    /// weight of the other before it. Brendan Gregg's collapsed format.
+    /// A line for each stack, in their order by name: its frames from the outermost, with `;` between them, and its
+    /// weight; in a comparison the weight of the other before it. Brendan Gregg's collapsed format.
     pub fn folded(&self) -> impl Iterator<Item = String> + '_ {
-        self.stacks.iter().map(|stack| {
+        let names = |stack: &FlameStack| self.frames[stack.frames].names.as_str();
+        let mut stacks: Vec<&FlameStack> = self.stacks.iter().collect();
+        stacks.sort_unstable_by_key(|stack| (&*stack.group, names(stack)));
+        stacks.into_iter().map(move |stack| {
+            let FlameStack { group, weight, other, .. } = stack;
+            let names = names(stack);
             // A stack without frames is a thread of which no more is known.
-            let joint = if stack.frames.is_empty() { "" } else { ";" };
+            let joint = if names.is_empty() { "" } else { ";" };
             match self.against.is_empty() {
-                true => format!("{}{joint}{} {}", stack.group, stack.frames, stack.weight),
-                false => format!("{}{joint}{} {} {}", stack.group, stack.frames, stack.other, stack.weight),
+                true => format!("{group}{joint}{names} {weight}"),
+                false => format!("{group}{joint}{names} {other} {weight}"),
             }
         })
     }

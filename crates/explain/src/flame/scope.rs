@@ -1,7 +1,7 @@
 //! When the samples of a flame graph were taken, small enough for a page: of each stack the times of its samples, as
 //! differences in numbers of variable length.
 
-use super::Flame;
+use super::{Flame, TimedSample};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
@@ -11,7 +11,7 @@ const MOST_BYTES: usize = 4 << 20;
 /// Times are kept to this at best.
 const FINEST_NS: i64 = 1_000_000;
 /// And to this at worst: longer, and nothing is left to choose from.
-const COARSEST_NS: i64 = 1_000_000_000_000;
+const COARSEST_MS: u32 = 1_000_000;
 
 /// Times of samples, for a page that draws the graph of any stretch of time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -38,55 +38,89 @@ impl FlameScope {
     }
 
     fn within(flame: &Flame, ends: &[usize], most_bytes: usize) -> Option<FlameScope> {
-        let samples = || flame.stacks.iter().flat_map(|stack| &stack.times);
-        if !flame.against.is_empty() || samples().next().is_none() {
+        if !flame.against.is_empty() || flame.times.is_empty() {
             return None;
         }
-        let mut order: Vec<usize> = (0..flame.stacks.len()).collect();
-        order.sort_by_key(|place| ends[*place]);
-        let unit = samples().fold(0, |unit, (_, weight)| common_divisor(unit, *weight)).max(1);
-        let mut decade_ns = FINEST_NS;
+        let samples = by_node(&flame.times, ends);
+        let unit = samples.iter().fold(0, |unit, sample| common_divisor(unit, sample.weight)).max(1);
+        let first_ms = samples.iter().map(|sample| sample.at_ms).min().unwrap_or(0);
+        let last_ms = samples.iter().map(|sample| sample.at_ms).max().unwrap_or(0);
+        let mut decade_ms = 1;
         loop {
             for factor in [1, 2, 5] {
-                let step_ns = decade_ns * factor;
-                let scope = FlameScope::with_step(flame, ends, &order, unit, step_ns);
-                if scope.times.len() <= most_bytes || step_ns >= COARSEST_NS {
+                let step_ms = decade_ms * factor;
+                let most_bytes = if step_ms < COARSEST_MS { most_bytes } else { usize::MAX };
+                if let Some(scope) = FlameScope::with_step(&samples, (first_ms, last_ms), unit, step_ms, most_bytes) {
                     return Some(scope);
                 }
             }
-            decade_ns *= 10;
+            decade_ms *= 10;
         }
     }
 
-    fn with_step(flame: &Flame, ends: &[usize], order: &[usize], unit: i64, step_ns: i64) -> FlameScope {
-        let step_of = |time_ns: i64| (time_ns - flame.zero_ns).div_euclid(step_ns);
-        let steps = || flame.stacks.iter().flat_map(|stack| &stack.times).map(|(time, _)| step_of(*time));
-        let (first, last) = (steps().min().unwrap_or(0), steps().max().unwrap_or(0));
+    /// Of samples in the order of their nodes and times; None where that takes more bytes.
+    fn with_step(
+        samples: &[TimedSample],
+        (first_ms, last_ms): (u32, u32),
+        unit: i64,
+        step_ms: u32,
+        most_bytes: usize,
+    ) -> Option<FlameScope> {
+        let step = |sample: &TimedSample| sample.at_ms / step_ms;
+        let (first, last) = (first_ms / step_ms, last_ms / step_ms);
         let mut bytes = Vec::new();
         let mut node = 0;
-        // Stacks that end at the same node are told apart by nothing that the graph shows.
-        for same in order.chunk_by(|a, b| ends[*a] == ends[*b]) {
-            let mut times: Vec<(i64, i64)> = same
-                .iter()
-                .flat_map(|place| &flame.stacks[*place].times)
-                .map(|(time, weight)| (step_of(*time), *weight))
-                .collect();
-            times.sort_unstable();
-            let entries: Vec<&[(i64, i64)]> = times.chunk_by(|a, b| a.0 == b.0).collect();
-            put(&mut bytes, (ends[same[0]] - node) as u64);
-            node = ends[same[0]];
-            put(&mut bytes, entries.len() as u64);
+        for of_node in samples.chunk_by(|a, b| a.stack == b.stack) {
+            let entries = || of_node.chunk_by(|a, b| step(a) == step(b));
+            put(&mut bytes, (of_node[0].stack - node).into());
+            node = of_node[0].stack;
+            put(&mut bytes, entries().count() as u64);
             let mut before = first;
-            for entry in entries {
-                put(&mut bytes, entry[0].0.abs_diff(before));
-                before = entry[0].0;
-                put(&mut bytes, (entry.iter().map(|(_, weight)| *weight).sum::<i64>() / unit).unsigned_abs());
+            for entry in entries() {
+                put(&mut bytes, (step(&entry[0]) - before).into());
+                before = step(&entry[0]);
+                let weight: i64 = entry.iter().map(|sample| sample.weight).sum();
+                put(&mut bytes, (weight / unit).unsigned_abs());
                 put(&mut bytes, entry.len() as u64);
             }
+            // Base64 makes four of three.
+            if bytes.len().div_ceil(3) * 4 > most_bytes {
+                return None;
+            }
         }
-        let times = BASE64_STANDARD.encode(bytes);
-        FlameScope { first, end: last + 1, step_ns, binned: step_ns > FINEST_NS, unit, times }
+        Some(FlameScope {
+            first: first.into(),
+            end: i64::from(last) + 1,
+            step_ns: i64::from(step_ms) * FINEST_NS,
+            binned: step_ms > 1,
+            unit,
+            times: BASE64_STANDARD.encode(bytes),
+        })
     }
+}
+
+/// In the order of the nodes at which their stacks end, which `stack` is from here on, and of time within each: stacks
+/// that end at the same node are told apart by nothing that the graph shows. Each is put where it belongs by how many
+/// come before it, as sorting millions takes longer; of a node they mostly come in order.
+fn by_node(samples: &[TimedSample], ends: &[usize]) -> Vec<TimedSample> {
+    let nodes = ends.iter().max().map_or(0, |last| last + 1);
+    let mut place = vec![0; nodes + 1];
+    for sample in samples {
+        place[ends[sample.stack as usize] + 1] += 1;
+    }
+    for node in 0..nodes {
+        place[node + 1] += place[node];
+    }
+    let mut ordered = vec![TimedSample::default(); samples.len()];
+    for sample in samples {
+        let node = ends[sample.stack as usize];
+        ordered[place[node]] = TimedSample { stack: node as u32, ..*sample };
+        place[node] += 1;
+    }
+    for of_node in ordered.chunk_by_mut(|a, b| a.stack == b.stack) {
+        of_node.sort_by_key(|sample| sample.at_ms);
+    }
+    ordered
 }
 
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
@@ -108,21 +142,26 @@ fn common_divisor(a: i64, b: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flame::FlameStack;
+    use crate::flame::{FlameStack, Frames};
     use proptest::prelude::*;
 
     const MS: i64 = 1_000_000;
 
     fn flame(stacks: Vec<(&str, Vec<(i64, i64)>)>) -> Flame {
-        let stacks = stacks.into_iter().map(|(frames, times)| FlameStack {
-            group: "g".to_string(),
-            frames: frames.to_string(),
-            kinds: "j".repeat(frames.split(';').count()),
-            weight: times.iter().map(|(_, weight)| weight).sum(),
-            other: 0,
-            times,
-        });
-        Flame { event: "cpu".to_string(), stacks: stacks.collect(), ..Flame::default() }
+        let mut flame = Flame { event: "cpu".to_string(), ..Flame::default() };
+        for (place, (names, times)) in stacks.into_iter().enumerate() {
+            let kinds = "j".repeat(names.split(';').count());
+            let weight = times.iter().map(|(_, weight)| weight).sum();
+            flame.frames.push(Frames { names: names.to_string(), kinds });
+            flame.stacks.push(FlameStack { group: "g".into(), frames: place, weight, other: 0 });
+            let timed = times.into_iter().map(|(time_ns, weight)| TimedSample {
+                stack: u32::try_from(place).unwrap(),
+                at_ms: u32::try_from(time_ns / MS).unwrap(),
+                weight,
+            });
+            flame.times.extend(timed);
+        }
+        flame
     }
 
     /// As a page reads it: node, step, weight, samples.

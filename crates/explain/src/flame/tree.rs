@@ -2,7 +2,7 @@
 
 use super::{Flame, FlameScope};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A frame, its weight and that of what it called.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,72 +57,79 @@ fn as_columns<S: serde::Serializer>(nodes: &[FlameNode], serializer: S) -> Resul
     .serialize(serializer)
 }
 
-#[derive(Default)]
-struct Building<'a> {
-    kind: char,
-    weight: i64,
-    other: i64,
-    /// Positions of the stacks that end here.
-    ends: Vec<usize>,
-    children: HashMap<&'a str, Building<'a>>,
-}
+/// A name by its position among all names in order, so that comparing them is comparing numbers, and its kind.
+type Step = (u32, char);
 
 impl FlameTree {
     pub(super) fn of(flame: &Flame) -> FlameTree {
-        let mut root = Building { kind: 'a', ..Building::default() };
-        for (place, stack) in flame.stacks.iter().enumerate() {
-            let mut node = root.enter(stack.weight, stack.other);
-            node = node.child(&stack.group, 'g').enter(stack.weight, stack.other);
-            let mut frames: Vec<(&str, char)> = stack.frames.split(';').zip(stack.kinds.chars()).collect();
+        let names = names_in_order(flame);
+        let positions: HashMap<&str, u32> = names.iter().copied().zip(0..).collect();
+        let step = |name: &str, kind| (positions[name], kind);
+        let frames = flame.frames.iter().map(|frames| {
+            let mut steps: Vec<Step> =
+                frames.names.split(';').zip(frames.kinds.chars()).map(|(name, kind)| step(name, kind)).collect();
             if flame.reversed {
-                frames.reverse();
+                steps.reverse();
             }
-            for (name, kind) in frames {
-                node = node.child(name, kind).enter(stack.weight, stack.other);
-            }
-            node.ends.push(place);
-        }
+            steps
+        });
+        let frames: Vec<Vec<Step>> = frames.collect();
+        let path = |place: usize| {
+            let stack = &flame.stacks[place];
+            let head = [step(ALL, 'a'), step(&stack.group, 'g')];
+            head.into_iter().chain(frames[stack.frames].iter().copied())
+        };
+        let in_order = |a: usize, b: usize| path(a).map(|(name, _)| name).cmp(path(b).map(|(name, _)| name));
+        let mut order: Vec<usize> = (0..flame.stacks.len()).collect();
+        order.sort_by(|a, b| in_order(*a, *b));
+
         let mut tree = FlameTree {
             event: flame.event.clone(),
             title: flame.title.clone(),
             against: flame.against.clone(),
             samples: flame.samples,
             counted_ns: flame.counted_ns,
-            names: Vec::new(),
-            nodes: Vec::new(),
+            names: vec![ALL.to_string()],
+            nodes: vec![FlameNode { depth: 0, name: 0, kind: 'a', weight: 0, other: 0 }],
             scope: None,
         };
         let mut ends = vec![0; flame.stacks.len()];
-        let mut numbers = HashMap::new();
-        root.walk("all", 0, &mut |name, depth, node| {
-            let number = *numbers.entry(name.to_string()).or_insert_with(|| {
-                tree.names.push(name.to_string());
-                tree.names.len() - 1
-            });
-            node.ends.iter().for_each(|place| ends[*place] = tree.nodes.len());
-            let Building { kind, weight, other, .. } = *node;
-            tree.nodes.push(FlameNode { depth, name: number, kind, weight, other });
-        });
+        // Names are numbered as they come, so that those of the outer frames have the short numbers.
+        let mut numbers = vec![None; names.len()];
+        numbers[step(ALL, 'a').0 as usize] = Some(0);
+        // The nodes from the root to where the walk is, with their names.
+        let mut walk: Vec<(usize, u32)> = vec![(0, step(ALL, 'a').0)];
+        for place in order {
+            let shared = walk.iter().zip(path(place)).take_while(|((_, here), (name, _))| here == name).count();
+            walk.truncate(shared);
+            for (name, kind) in path(place).skip(shared) {
+                let number = *numbers[name as usize].get_or_insert_with(|| {
+                    tree.names.push(names[name as usize].to_string());
+                    tree.names.len() - 1
+                });
+                walk.push((tree.nodes.len(), name));
+                tree.nodes.push(FlameNode { depth: walk.len() - 1, name: number, kind, weight: 0, other: 0 });
+            }
+            let stack = &flame.stacks[place];
+            for (node, _) in &walk {
+                tree.nodes[*node].weight += stack.weight;
+                tree.nodes[*node].other += stack.other;
+            }
+            ends[place] = walk.last().map_or(0, |(node, _)| *node);
+        }
         tree.scope = FlameScope::of(flame, &ends);
         tree
     }
 }
 
-impl<'a> Building<'a> {
-    fn enter(&mut self, weight: i64, other: i64) -> &mut Building<'a> {
-        self.weight += weight;
-        self.other += other;
-        self
-    }
+/// What the root is called.
+const ALL: &str = "all";
 
-    fn child(&mut self, name: &'a str, kind: char) -> &mut Building<'a> {
-        self.children.entry(name).or_insert_with(|| Building { kind, ..Building::default() })
-    }
-
-    fn walk(&self, name: &str, depth: usize, take: &mut impl FnMut(&str, usize, &Building<'_>)) {
-        take(name, depth, self);
-        let mut children: Vec<_> = self.children.iter().collect();
-        children.sort_unstable_by_key(|(name, _)| **name);
-        children.into_iter().for_each(|(name, child)| child.walk(name, depth + 1, take));
-    }
+fn names_in_order(flame: &Flame) -> Vec<&str> {
+    let groups = flame.stacks.iter().map(|stack| &*stack.group);
+    let frames = flame.frames.iter().flat_map(|frames| frames.names.split(';'));
+    let names: HashSet<&str> = groups.chain(frames).chain([ALL]).collect();
+    let mut names: Vec<&str> = names.into_iter().collect();
+    names.sort_unstable();
+    names
 }

@@ -279,10 +279,13 @@ impl Report {
             }
         }
         let whole = Flame::build(engine, &FlameOptions { times: true, ..FlameOptions::default() })?;
-        let slow = Flame::of_slow(engine, &FlameOptions::default(), explanation)?;
+        let slow = match explanation.judged.is_empty() {
+            true => None,
+            false => Some(Flame::of_slow(engine, &FlameOptions::default(), explanation)?),
+        };
         let metered = probes::probes(engine)?;
         let runs = runs(engine)?;
-        let flames = [whole, slow].iter().filter(|flame| flame.weighs()).map(Flame::tree).collect();
+        let flames = [Some(whole), slow].iter().flatten().filter(|flame| flame.weighs()).map(Flame::tree).collect();
         Ok(Report {
             format: 1,
             flames_begin_s: Flame::first_sample_ns(engine)?.map(|first_ns| (first_ns - span.start) as f64 / 1e9),

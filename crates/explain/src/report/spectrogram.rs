@@ -2,10 +2,10 @@
 //! by time, duration, call, thread group and file, with bounds on all of them, and the longest calls of each place.
 
 use super::bins::Bins;
-use crate::engine::{integers, texts};
+use crate::engine::{integers, parts, texts};
 use crate::query::{EVERY_SUMMARY, EVERY_SYSCALL, Value};
 use crate::spectrogram::selection::totals_of;
-use crate::spectrogram::{Area, Of, SourceLoss, TotalsBy, Traces, axis, losses, parts};
+use crate::spectrogram::{Area, Of, SourceLoss, TotalsBy, Traces, axis, losses};
 use crate::timeline::Interval;
 use crate::{Engine, Error};
 use arrow::array::{Array, ArrayRef, AsArray};

@@ -8,7 +8,7 @@ pub use axis::highest_ns;
 pub use filter::SpectrogramFilter;
 pub use selection::{Area, Event, Selection, Total, TotalsBy};
 
-use crate::engine::{integers, texts};
+use crate::engine::{integers, parts, texts};
 use crate::query::{REQUEST_CELLS, SOURCE_TOTALS, SUMMARY_CELLS, SYSCALL_CELLS, SYSCALL_ROWS, Value};
 use crate::report::bins::Bins;
 use crate::report::span;
@@ -23,8 +23,6 @@ use std::collections::BTreeMap;
 const SUMMARY_NS: i64 = 1_000_000_000;
 /// Nothing shorter is worth a row of its own.
 const SHORTEST_NS: i64 = 1000;
-/// A query is split into as many parts by time at most.
-const MOST_PARTS: usize = 8;
 
 /// What the events are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -176,15 +174,6 @@ impl Spectrogram {
             lost: losses(engine, of)?,
         })
     }
-}
-
-/// Parts of a window, one for each CPU.
-pub(crate) fn parts(window: Interval) -> impl Iterator<Item = Interval> {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_PARTS);
-    let cpus = i64::try_from(cpus).unwrap_or(1);
-    let length = i128::from(window.end) - i128::from(window.start);
-    let edge = move |part: i64| (i128::from(window.start) + length * i128::from(part) / i128::from(cpus)) as i64;
-    (0..cpus).map(move |part| Interval { start: edge(part), end: edge(part + 1) }).filter(|part| part.start < part.end)
 }
 
 /// What the source of the events lost, on the way to the recording or before.

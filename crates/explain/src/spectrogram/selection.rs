@@ -1,7 +1,7 @@
 //! A rectangle of a spectrogram: exactly the events in it.
 
-use super::{Of, SpectrogramFilter, Traces, losses, parts};
-use crate::engine::{integers, texts};
+use super::{Of, SpectrogramFilter, Traces, losses};
+use crate::engine::{integers, parts, texts};
 use crate::query::{REQUEST_EVENTS, REQUEST_TOTALS, SUMMARY_TOTALS, SYSCALL_EVENTS, SYSCALL_TOTALS, Value};
 use crate::spectrogram::SourceLoss;
 use crate::timeline::Interval;

@@ -128,12 +128,14 @@ fn options(arguments: &Arguments, engine: &Engine) -> Result<FlameOptions> {
         Some(event) => event.clone(),
         None => Flame::usual_event(engine)?,
     };
+    // A picture does not let choose a stretch of time.
+    let is_picture = arguments.output.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "svg"));
     let mut options = FlameOptions {
         event,
         by_thread: arguments.threads,
         group: arguments.group.clone(),
         reversed: arguments.reversed,
-        times: !arguments.folded && arguments.slow.is_none() && arguments.diff.is_none(),
+        times: !arguments.folded && !is_picture && arguments.slow.is_none() && arguments.diff.is_none(),
         ..FlameOptions::default()
     };
     if arguments.from.is_some() || arguments.to.is_some() {

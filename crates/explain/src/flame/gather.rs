@@ -1,0 +1,119 @@
+//! The samples of a flame graph, added up by thread group and stack in one pass.
+
+use super::{Flame, FlameOptions, FlameStack, TimedSample};
+use crate::engine::{integers, parts, texts};
+use crate::query::{SAMPLES, Value};
+use crate::timeline::Interval;
+use crate::{Engine, Error};
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+use arrow::record_batch::RecordBatch;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Samples, added up.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub samples: u64,
+    pub stacks: Vec<FlameStack>,
+    pub times: Vec<TimedSample>,
+    /// The numbers of the stacks that were seen; the positions among their frames are those in here.
+    pub numbers: Vec<i64>,
+    groups: Vec<Arc<str>>,
+    place_of_group: HashMap<Arc<str>, usize>,
+    place_of_number: HashMap<i64, usize>,
+    /// By the place of the group and the stack's number.
+    place_of_stack: HashMap<(usize, i64), usize>,
+}
+
+/// Those that `inside` holds for, and the others beside them.
+pub(super) fn samples(
+    engine: &Engine,
+    options: &FlameOptions,
+    inside: impl Fn(i64) -> bool + Sync,
+) -> Result<Gathered, Error> {
+    let Some(sampled) = Flame::sampled(engine)? else { return Ok(Gathered::default()) };
+    let window = Interval { start: sampled.start.max(options.start_ns), end: sampled.end.min(options.end_ns) };
+    let statement = |part: Interval| {
+        SAMPLES.fill(&[
+            ("event", Value::Text(&options.event)),
+            ("by_thread", Value::Condition(if options.by_thread { "true" } else { "false" })),
+            ("group", Value::Text(options.group.as_deref().unwrap_or_default())),
+            ("start_ns", Value::Integer(part.start)),
+            ("end_ns", Value::Integer(part.end)),
+        ])
+    };
+    let statements: Vec<String> = parts(window).map(statement).collect();
+    let first_ns = options.times.then_some(sampled.start);
+    let gathered = engine.fold_on_all_cpus(&statements, Gathered::default, |gathered: &mut Gathered, batch| {
+        gathered.take(&batch, first_ns, &inside)
+    })?;
+    Ok(gathered.into_iter().reduce(Gathered::and).unwrap_or_default())
+}
+
+impl Gathered {
+    fn take(&mut self, batch: &RecordBatch, first_ns: Option<i64>, inside: impl Fn(i64) -> bool) -> Result<(), Error> {
+        let column = |name| integers(batch, name);
+        let (times, numbers, weights) = (column("time_ns")?, column("stack")?, column("weight")?);
+        let names = texts(batch, "name")?;
+        let names = names.as_string::<i32>();
+        let (times, numbers, weights) = (
+            times.as_primitive::<Int64Type>(),
+            numbers.as_primitive::<Int64Type>(),
+            weights.as_primitive::<Int64Type>(),
+        );
+        self.samples += batch.num_rows() as u64;
+        for row in 0..batch.num_rows() {
+            let (time_ns, weight) = (times.value(row), weights.value(row));
+            let stack = self.stack(names.value(row), numbers.value(row));
+            match inside(time_ns) {
+                true => self.stacks[stack].weight += weight,
+                false => self.stacks[stack].other += weight,
+            }
+            if let Some(first_ns) = first_ns {
+                let at_ms = time_ns.saturating_sub(first_ns) / 1_000_000;
+                // Of more than 49 days, the rest is at the end of them.
+                let at_ms = u32::try_from(at_ms.max(0)).unwrap_or(u32::MAX);
+                self.times.push(TimedSample { stack: stack as u32, at_ms, weight });
+            }
+        }
+        Ok(())
+    }
+
+    /// The position of a stack of a group.
+    fn stack(&mut self, group: &str, number: i64) -> usize {
+        let group = match self.place_of_group.get(group) {
+            Some(place) => *place,
+            None => {
+                let (group, place) = (Arc::<str>::from(group), self.groups.len());
+                self.groups.push(Arc::clone(&group));
+                self.place_of_group.insert(group, place);
+                place
+            }
+        };
+        *self.place_of_stack.entry((group, number)).or_insert_with(|| {
+            let frames = *self.place_of_number.entry(number).or_insert_with(|| {
+                self.numbers.push(number);
+                self.numbers.len() - 1
+            });
+            let group = Arc::clone(&self.groups[group]);
+            self.stacks.push(FlameStack { group, frames, weight: 0, other: 0 });
+            self.stacks.len() - 1
+        })
+    }
+
+    /// Both together.
+    fn and(mut self, other: Gathered) -> Gathered {
+        self.samples += other.samples;
+        let place = |stack: FlameStack| {
+            let place = self.stack(&stack.group, other.numbers[stack.frames]);
+            self.stacks[place].weight += stack.weight;
+            self.stacks[place].other += stack.other;
+            place as u32
+        };
+        let places: Vec<u32> = other.stacks.into_iter().map(place).collect();
+        let here = |sample: TimedSample| TimedSample { stack: places[sample.stack as usize], ..sample };
+        self.times.extend(other.times.into_iter().map(here));
+        self
+    }
+}
