@@ -401,8 +401,10 @@ fn said(block: &Block) -> String {
         let failed = if phase.failed > 0 { format!(", {} failed", phase.failed) } else { String::new() };
         format!("{:.0}/s, p99 {p99_ms:.1} ms{failed}", phase.throughput_per_s)
     });
-    let limits: Vec<String> = block.limits.iter().map(|(_, limit)| limit.to_string()).collect();
-    format!("{}; limits {}", each.collect::<Vec<_>>().join("; "), limits.join(" "))
+    let start_ns = block.phases.first().map_or(0, |phase| phase.start_ns);
+    let after_s = |since_ns: i64| (since_ns - start_ns).max(0) as f64 / 1e9;
+    let limits = block.limits.iter().map(|(since_ns, limit)| format!("{limit} at {:.0} s", after_s(*since_ns)));
+    format!("{}; limits {}", each.collect::<Vec<_>>().join("; "), limits.collect::<Vec<_>>().join(", "))
 }
 
 /// Prints each valve against none and against the best limit, and what misses what was asked for.

@@ -13,7 +13,7 @@ import java.util.TreeSet;
  * doubling from what was won; downwards by halving, until it hurts, through ties, since there may
  * be a gain below a plateau; again, and longer, what looked promising but was not sure; then a step
  * of 2^½ to both sides of the best, and of those what looked promising. At last no limit is tried
- * once more, unless it is known beyond doubt to be worse: a limit has to prove itself.
+ * once more, unless it was plainly worse: a limit has to prove itself.
  *
  * <p>What is explored later, when all legs are done, goes far away too, so that no local optimum is
  * for good.
@@ -39,6 +39,9 @@ final class Route {
 
   /** So many standard errors are beyond doubt, where several limits were looked at. */
   private static final double SURE = 3;
+
+  /** So many are enough not to ask again at once: what is explored later asks. */
+  private static final double PLAIN = 2;
 
   /** With fewer inside, by that ratio to the least limit, halving is soon there. */
   private static final double MANY = 16;
@@ -173,7 +176,7 @@ final class Route {
       case REFINE:
         return refine(home);
       default:
-        return home < max && !isSurelyWorse(max) ? proof() : null;
+        return home < max && !isPlainlyWorse(max) ? proof() : null;
     }
   }
 
@@ -225,9 +228,9 @@ final class Route {
     lowest = inside < 2 * piledInside ? Math.max(lowest, piled) : lowest;
   }
 
-  private boolean isSurelyWorse(int limit) {
+  private boolean isPlainlyWorse(int limit) {
     Known as = known.get(limit);
-    return as != null && as.mean < -worth && as.mean < -SURE * as.error;
+    return as != null && as.mean < -worth && as.mean < -PLAIN * as.error;
   }
 
   /** The limit that was tried is the one that holds now, and the other is known by that trial. */

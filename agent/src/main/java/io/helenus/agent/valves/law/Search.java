@@ -203,12 +203,22 @@ final class Search implements Law {
       trial.addHome(score, window);
       if (trial.homeStretchDone()) {
         trial.nextStretch();
-        visit();
+        goOn();
       }
     } else if (step == Step.LEARN) {
       learn();
     } else if (rest.isOver(nowNs)) {
       proceed();
+    }
+  }
+
+  /** To the limit on trial again, unless it has become hopeless since. */
+  private void goOn() {
+    if (trial.challenger < home && trial.isHopeless()) {
+      route.remember(trial, home);
+      stay(Trial.Verdict.EQUAL);
+    } else {
+      visit();
     }
   }
 

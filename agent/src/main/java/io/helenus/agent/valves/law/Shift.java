@@ -5,20 +5,22 @@ import java.util.ArrayDeque;
 /**
  * Whether the workload is another than it was, seen at a limit that did not change.
  *
- * <p>The last {@value #RECENT} windows are compared with those before them in three figures: the
- * logarithm of completions per second, the logarithm of the mean time inside, and the number there
- * altogether, inside and waiting. A figure has shifted when its mean is off by more than its {@link
- * #LEAST} and by more than {@value #SURE} standard errors, and that of its older and of its newer
- * half by the least, so that a dip is none; the correlation of neighbours counts as in {@link
- * Difference}. What was before fades slowly, so that a slow drift is not a shift, and how far it
- * scattered more slowly yet.
+ * <p>The last {@value #RECENT} stretches of {@value #STRETCH_NS} ns or more are compared with those
+ * before them in three figures: the logarithm of completions per second, the logarithm of the mean
+ * time inside, and the number there altogether, inside and waiting. A figure has shifted when its
+ * mean is off by more than its {@link #LEAST} and by more than {@value #SURE} standard errors, and
+ * that of its older and of its newer half by the least, so that a dip is none; a server among
+ * others on a host does a quarter more or less for seconds, and that is none either. The
+ * correlation of neighbours counts as in {@link Difference}. What was before fades slowly, so that
+ * a slow drift is not a shift, and how far it scattered more slowly yet.
  */
 final class Shift {
   private static final int RECENT = 12;
+  private static final long STRETCH_NS = 200_000_000;
   private static final int FEWEST_BEFORE = 10;
   private static final double FADE = 1.0 / 64;
   private static final double SCATTER_FADES = 1.0 / 512;
-  private static final double[] LEAST = {0.15, 0.3, 0.4};
+  private static final double[] LEAST = {0.3, 0.4, 0.4};
   private static final double SURE = 4;
 
   private static final String[] NAMES = {"completions", "the time inside", "the number there"};
@@ -28,9 +30,24 @@ final class Shift {
   private final double[] variances = new double[NAMES.length];
   private int before;
 
+  private long lengthNs;
+  private double completed;
+  private double left;
+  private double insideNs;
+  private double thereNs;
+
   void clear() {
     recent.clear();
     before = 0;
+    beginStretch();
+  }
+
+  private void beginStretch() {
+    lengthNs = 0;
+    completed = 0;
+    left = 0;
+    insideNs = 0;
+    thereNs = 0;
   }
 
   /**
@@ -39,7 +56,16 @@ final class Shift {
    * @return what shifted, for people; null if nothing did
    */
   String add(Window window, double inflation) {
-    recent.addLast(figures(window));
+    lengthNs += window.lengthNs();
+    completed += window.completed;
+    left += window.left();
+    insideNs += window.totalNs;
+    thereNs += window.there() * window.lengthNs();
+    if (lengthNs < STRETCH_NS) {
+      return null;
+    }
+    recent.addLast(figures());
+    beginStretch();
     if (recent.size() > RECENT) {
       fold(recent.removeFirst());
     }
@@ -69,13 +95,13 @@ final class Shift {
     return null;
   }
 
-  private static double[] figures(Window window) {
-    double insideNs = window.totalNs / (double) Math.max(1, window.left());
+  /** Of the stretch, in the order of the names. */
+  private double[] figures() {
     return new double[] {
-      Math.log(Math.max(1, window.completed) * 1e9 / window.lengthNs()),
-      Math.log(Math.max(1, insideNs)),
+      Math.log(Math.max(1, completed) * 1e9 / lengthNs),
+      Math.log(Math.max(1, insideNs / Math.max(1, left))),
       // One or two more of a few are no shift.
-      Math.log(window.there() + 4)
+      Math.log(thereNs / lengthNs + 4)
     };
   }
 

@@ -203,8 +203,20 @@ final class Trial {
       return Verdict.BETTER;
     }
     boolean over = stretches + 1 >= mostStretches;
-    boolean hopeless = difference.mean + 1.5 * difference.error < worth;
-    return over || hopeless ? Verdict.EQUAL : Verdict.OPEN;
+    return over || (!awaitsHome() && isHopeless()) ? Verdict.EQUAL : Verdict.OPEN;
+  }
+
+  /**
+   * Where it takes long to get there, the server may drift meanwhile, and home is looked at again.
+   */
+  private boolean awaitsHome() {
+    return stretches == 0 && stretch > STRETCH && challenger < homeLimit;
+  }
+
+  /** Whether it is not likely to be better by enough. */
+  boolean isHopeless() {
+    Difference difference = difference();
+    return difference.mean + 1.5 * difference.error < worth;
   }
 
   /**

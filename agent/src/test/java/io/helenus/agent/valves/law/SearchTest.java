@@ -152,6 +152,23 @@ class SearchTest {
   }
 
   @Test
+  void whatDriftsByAFifthMeanwhileIsLookedAtAgain() {
+    Case server = named("scans, drifting");
+    double without = 0;
+    double most = 0;
+    double won = 0;
+    // One that is tried in the bad moment of a slow server is not tried again soon.
+    for (int seed = 1; seed <= 20; seed++) {
+      Run run = server.run(law("throughput"), LENGTH_S, seed);
+      double none = server.fixed(Cases.MAX, seed).perS(20, LENGTH_S);
+      without += none;
+      most += server.fixed(8, seed).perS(20, LENGTH_S) - none;
+      won += run.perS(20, LENGTH_S) - none;
+    }
+    assertTrue(most > 0.2 * without && won > 0.6 * most, won + " of " + most);
+  }
+
+  @Test
   void aLocalOptimumIsLeft() {
     Case peaks = named("two peaks");
     assertTrue(run(peaks, "throughput").perS(75, 120) > 0.95 * peaks.bestPerS(75, 120));

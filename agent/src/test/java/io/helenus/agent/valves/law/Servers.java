@@ -88,4 +88,31 @@ final class Servers {
       }
     };
   }
+
+  /**
+   * A server that does more and less in turn whatever the limit is, as one among others on a host.
+   */
+  static Server drifting(Server server, double share, double periodS) {
+    return new Server() {
+      @Override
+      public double perS(int inside, double atS) {
+        return server.perS(inside, atS) * (1 + share * Math.sin(2 * Math.PI * atS / periodS));
+      }
+
+      @Override
+      public double pauseShare(int inside) {
+        return server.pauseShare(inside);
+      }
+
+      @Override
+      public double pauseS() {
+        return server.pauseS();
+      }
+
+      @Override
+      public double heapS() {
+        return server.heapS();
+      }
+    };
+  }
 }
