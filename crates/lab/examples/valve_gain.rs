@@ -41,6 +41,8 @@ const WORKLOADS: [(&str, &str); 4] = [
     ("inserts", "adaptive-valves-inserts.toml"),
     ("reads", "adaptive-valves-reads.toml"),
 ];
+/// So many limits of a block are said.
+const MOST_SAID: usize = 24;
 const LIMITS: [u32; 7] = [2, 4, 8, 16, 32, 64, 128];
 const LAWS: [&str; 3] = ["throughput", "response-time", "gradient2"];
 /// Those that stay for the steps.
@@ -404,7 +406,12 @@ fn said(block: &Block) -> String {
     let start_ns = block.phases.first().map_or(0, |phase| phase.start_ns);
     let after_s = |since_ns: i64| (since_ns - start_ns).max(0) as f64 / 1e9;
     let limits = block.limits.iter().map(|(since_ns, limit)| format!("{limit} at {:.0} s", after_s(*since_ns)));
-    format!("{}; limits {}", each.collect::<Vec<_>>().join("; "), limits.collect::<Vec<_>>().join(", "))
+    let limits: Vec<String> = limits.take(MOST_SAID).collect();
+    let more = match block.limits.len() - limits.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}; limits {}{more}", each.collect::<Vec<_>>().join("; "), limits.join(", "))
 }
 
 /// Prints each valve against none and against the best limit, and what misses what was asked for.
