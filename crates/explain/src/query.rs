@@ -42,7 +42,6 @@ queries! {
     STACKS = "stacks",
     SAMPLED_TIME = "sampled_time",
     SAMPLE_EVENTS = "sample_events",
-    SAMPLED_ON_CPU = "sampled_on_cpu",
     SAMPLES_BY_THREAD = "samples_by_thread",
     COUNTED_CPU = "counted_cpu",
     LONG_SYSCALLS = "long_syscalls",

@@ -9,7 +9,7 @@ pub use scope::FlameScope;
 pub use tree::{FlameNode, FlameTree};
 
 use crate::engine::{integers, texts};
-use crate::query::{COUNTED_CPU, SAMPLE_EVENTS, SAMPLED_ON_CPU, SAMPLED_TIME, STACKS, Value};
+use crate::query::{COUNTED_CPU, SAMPLE_EVENTS, SAMPLED_TIME, STACKS, Value};
 use crate::timeline::{Interval, merge};
 use crate::{Engine, Error, Explanation};
 use arrow::array::AsArray;
@@ -194,9 +194,6 @@ impl Flame {
 
     /// The event to show where none is asked for: cpu, or the only one that there is.
     pub fn usual_event(engine: &Engine) -> Result<String, Error> {
-        if engine.sql(&SAMPLED_ON_CPU.fill(&[]))?.rows() > 0 {
-            return Ok("cpu".to_string());
-        }
         let mut events = Flame::events(engine)?;
         let only = if events.len() == 1 { events.pop() } else { None };
         Ok(only.map_or_else(|| "cpu".to_string(), |(event, _)| event))

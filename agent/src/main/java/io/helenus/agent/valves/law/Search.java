@@ -215,7 +215,7 @@ final class Search implements Law {
   /** To the limit on trial again, unless it has become hopeless since. */
   private void goOn() {
     if (trial.challenger < home && trial.isHopeless()) {
-      route.remember(trial, home);
+      remember();
       stay(Trial.Verdict.EQUAL);
     } else {
       visit();
@@ -430,8 +430,7 @@ final class Search implements Law {
       }
       return;
     }
-    route.remember(trial, home);
-    forgone = Math.max(forgone, trial.surelyMore());
+    remember();
     boolean proven = route.proven(trial.challenger) && trial.keeps(least);
     if (verdict == Trial.Verdict.EQUAL && proven) {
       verdict = Trial.Verdict.BETTER;
@@ -444,6 +443,11 @@ final class Search implements Law {
     } else {
       stay(verdict);
     }
+  }
+
+  private void remember() {
+    route.remember(trial, home);
+    forgone = Math.max(forgone, trial.surelyMore());
   }
 
   private void move(boolean letGo) {

@@ -1,5 +1,0 @@
--- Were stacks sampled of the threads on a CPU?
-SELECT event
-FROM samples
-WHERE event = 'cpu'
-LIMIT 1
