@@ -26,13 +26,15 @@ final class Rest {
   /** Something else is to be found out. */
   void startOver() {
     promises = 0;
-    stay();
+    nextNs = FIRST_NS;
+    awayNs = 0;
+    away = false;
   }
 
-  /** Another limit holds now, and is to be looked at as soon. */
-  void stay() {
+  /** The limit on trial holds now, and is to be looked at as soon. */
+  void moved(long nowNs) {
+    comeBack(nowNs, true);
     nextNs = FIRST_NS;
-    away = false;
   }
 
   /** The limit that holds is left for a trial. */

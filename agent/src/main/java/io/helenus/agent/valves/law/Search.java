@@ -38,6 +38,12 @@ final class Search implements Law {
   /** So many of the last windows at the limit that holds are what others are compared with. */
   private static final int COMPARED = 32;
 
+  /**
+   * A search that has found a limit ends after so long. What is left of it is tried like all that
+   * is explored: one trial at a time, and rarely.
+   */
+  private static final long SEARCHES_NS = 12_000_000_000L;
+
   /** With so many times those who were there when a search began, what it found was for others. */
   private static final double MANY_MORE = 1.5;
 
@@ -68,7 +74,11 @@ final class Search implements Law {
   private boolean climbing;
 
   private long nowNs;
+  private long searchedNs;
   private int learned;
+
+  /** The trial began before the search had to end. */
+  private boolean hurried;
 
   /**
    * The completions per second that trials one after the other were compared with, until the limit
@@ -103,6 +113,7 @@ final class Search implements Law {
   @Override
   public Decision next(Window window) {
     nowNs = window.endNs;
+    searchedNs += window.lengthNs();
     heap.add(window);
     budget.pass(window.lengthNs() / 1e9, home < max ? route.gain() : 0);
     if (window.limit == limit) {
@@ -212,9 +223,15 @@ final class Search implements Law {
     }
   }
 
-  /** To the limit on trial again, unless it has become hopeless since. */
+  /** Whether trials follow one another: for some seconds, or until a limit is found. */
+  private boolean hurries() {
+    return home == max || searchedNs < SEARCHES_NS;
+  }
+
+  /** To the limit on trial again, unless it has become hopeless since or the search has to end. */
   private void goOn() {
-    if (trial.challenger < home && trial.isHopeless()) {
+    boolean late = hurried && !hurries() && !trial.looksBetter();
+    if (late || (trial.challenger < home && trial.isHopeless())) {
       remember();
       stay(Trial.Verdict.EQUAL);
     } else {
@@ -284,6 +301,7 @@ final class Search implements Law {
     learned = 0;
     thereThen = 0;
     comparedWith = 0;
+    searchedNs = 0;
     step = Step.LEARN;
     pending = null;
   }
@@ -314,7 +332,7 @@ final class Search implements Law {
     if (pending != null && pending.challenger == home) {
       pending = null;
     }
-    if (pending == null) {
+    if (pending == null || !(rested || hurries())) {
       rest.begin(nowNs);
       stop();
     } else if (affordable()) {
@@ -360,6 +378,7 @@ final class Search implements Law {
   private void leave() {
     trial = pending;
     pending = null;
+    hurried = hurries();
     rest.leave(nowNs);
     piling = history.grows();
     if (comparedWith == 0 && !piling) {
@@ -464,7 +483,7 @@ final class Search implements Law {
     thereThen = Math.max(thereThen, history.figures(COMPARED, Window::there).mean());
     shift.clear();
     trial = null;
-    rest.stay();
+    rest.moved(nowNs);
     learned = 0;
     step = Step.LEARN;
     reason = "moved to " + home + ": " + how;
@@ -476,7 +495,7 @@ final class Search implements Law {
     route.stayed(verdict);
     trial = null;
     learned = 0;
-    if (!worse && route.goesOn() && nowNs - history.endNs() < FRESH_NS) {
+    if (!worse && route.goesOn() && hurries() && nowNs - history.endNs() < FRESH_NS) {
       pending = route.next(home, inside(), resolution());
       if (pending != null && affordable()) {
         leave();

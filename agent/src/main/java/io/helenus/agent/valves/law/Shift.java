@@ -10,9 +10,10 @@ import java.util.ArrayDeque;
  * time inside, and the number there altogether, inside and waiting. A figure has shifted when its
  * mean is off by more than its {@link #LEAST} and by more than {@value #SURE} standard errors, and
  * that of its older and of its newer half by the least, so that a dip is none; a server among
- * others on a host does a quarter more or less for seconds, and that is none either. The
- * correlation of neighbours counts as in {@link Difference}. What was before fades slowly, so that
- * a slow drift is not a shift, and how far it scattered more slowly yet.
+ * others on a host does a quarter more or less for seconds, and that is none either. How many wait
+ * makes no difference while the limit binds: as many are inside. The correlation of neighbours
+ * counts as in {@link Difference}. What was before fades slowly, so that a slow drift is not a
+ * shift, and how far it scattered more slowly yet.
  */
 final class Shift {
   private static final int RECENT = 12;
@@ -24,6 +25,7 @@ final class Shift {
   private static final double SURE = 4;
 
   private static final String[] NAMES = {"completions", "the time inside", "the number there"};
+  private static final int THERE = 2;
 
   private final ArrayDeque<double[]> recent = new ArrayDeque<>();
   private final double[] means = new double[NAMES.length];
@@ -36,9 +38,15 @@ final class Shift {
   private double insideNs;
   private double thereNs;
 
+  /** How many of the last stretches had somebody wait in all of their windows. */
+  private int bound;
+
+  private boolean binds;
+
   void clear() {
     recent.clear();
     before = 0;
+    bound = 0;
     beginStretch();
   }
 
@@ -48,6 +56,7 @@ final class Shift {
     left = 0;
     insideNs = 0;
     thereNs = 0;
+    binds = true;
   }
 
   /**
@@ -61,9 +70,11 @@ final class Shift {
     left += window.left();
     insideNs += window.totalNs;
     thereNs += window.there() * window.lengthNs();
+    binds &= window.limited;
     if (lengthNs < STRETCH_NS) {
       return null;
     }
+    bound = binds ? bound + 1 : 0;
     recent.addLast(figures());
     beginStretch();
     if (recent.size() > RECENT) {
@@ -72,13 +83,14 @@ final class Shift {
     if (before < FEWEST_BEFORE) {
       return null;
     }
-    for (int i = 0; i < NAMES.length; i++) {
+    int figures = bound >= RECENT ? THERE : NAMES.length;
+    for (int i = 0; i < figures; i++) {
       Sample now = new Sample();
       Sample older = new Sample();
-      for (double[] figures : recent) {
-        now.add(figures[i]);
+      for (double[] stretch : recent) {
+        now.add(stretch[i]);
         if (now.count() <= RECENT / 2) {
-          older.add(figures[i]);
+          older.add(stretch[i]);
         }
       }
       double off = now.mean() - means[i];

@@ -129,7 +129,7 @@ final class Trial {
     return windows >= (mostStretches > 1 && looksBetter() ? LONGER : 1) * stretch;
   }
 
-  private boolean looksBetter() {
+  boolean looksBetter() {
     if (scores.count() == 0) {
       return false;
     }

@@ -39,8 +39,9 @@
  * where collections take their time); measure, back and forth where one stretch does not tell
  * ({@link io.helenus.agent.valves.law.Trial}); judge by the ratio of the means and its error
  * ({@link io.helenus.agent.valves.law.Difference}); move or go back; and rest in the end ({@link
- * io.helenus.agent.valves.law.Rest}). A window with a collection in it is left out ({@link
- * io.helenus.agent.valves.law.Trust}); what trying costs is bounded ({@link
+ * io.helenus.agent.valves.law.Rest}). A search that has found a limit ends after 12 s; what it has
+ * not tried by then is tried one at a time after a rest. A window with a collection in it is left
+ * out ({@link io.helenus.agent.valves.law.Trust}); what trying costs is bounded ({@link
  * io.helenus.agent.valves.law.Budget}); another workload starts it afresh ({@link
  * io.helenus.agent.valves.law.Shift}).
  *
@@ -55,8 +56,8 @@
  *   <li>A gain smaller than the server's own drift: with a deviation of 10 % that lasts a second, a
  *       gain of 9 % is found in two minutes about every second time.
  *   <li>A better limit that comes up while nothing changes at the one that holds is found by
- *       exploring only, which grows rare: 8 s after the search at the soonest, then twice as long
- *       each time, to five minutes.
+ *       exploring only, which grows rare: 8 s after the search at the soonest, or twelve times as
+ *       long as the last trial took, then twice as long each time, to five minutes.
  *   <li>On a server that answers fewer than some 50 requests a second a search takes longer than 20
  *       s: each trial has to wait for the requests of before.
  *   <li>A peak far from the limits on the way down, behind a dip, is found by exploring, tens of

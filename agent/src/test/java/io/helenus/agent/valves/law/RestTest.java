@@ -33,7 +33,17 @@ class RestTest {
     lasts(16);
     rest.explored(true);
     lasts(16);
-    rest.stay();
+    rest.leave(NOW_NS);
+    rest.moved(NOW_NS);
+    lasts(8);
+  }
+
+  @Test
+  void whatTookLongToBeFoundIsLeftTheMoreRarely() {
+    rest.leave(NOW_NS - 5 * S);
+    rest.moved(NOW_NS);
+    lasts(60);
+    rest.startOver();
     lasts(8);
   }
 

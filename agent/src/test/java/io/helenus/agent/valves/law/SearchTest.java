@@ -115,6 +115,27 @@ class SearchTest {
     assertTrue(away <= 0.1, "away for " + away + " of the time");
   }
 
+  static Stream<Arguments> found() {
+    List<Case> servers = new ArrayList<>(Cases.SOMETHING_TO_WIN);
+    servers.addAll(List.of(named("knee 4, slow"), named("knee 6, slower"), named("scans")));
+    return with(servers, "throughput", "response-time");
+  }
+
+  @ParameterizedTest(name = "{0}, {1}")
+  @MethodSource("found")
+  void afterTwentySecondsALimitThatWasFoundStays(Case server, String law) {
+    double away =
+        LongStream.rangeClosed(SEEDS[0], SEEDS[0] + 11)
+            .mapToDouble(
+                seed -> {
+                  Run run = run(server, law, seed);
+                  return run.awayShare(run.usualLimit(20, 36), 20, 36);
+                })
+            .average()
+            .orElseThrow();
+    assertTrue(away <= 0.1, "away for " + away + " of the time");
+  }
+
   @ParameterizedTest(name = "{0}, {1}")
   @MethodSource("responseTimes")
   void slowRequestsAreNoSlowerThanWithoutALimit(Case server, String law) {

@@ -11,6 +11,8 @@ final class ShiftTest {
   private final Shift shift = new Shift();
   private long nowNs;
   private int count;
+  private int waiting;
+  private boolean limited = true;
 
   /** Windows with so many completed per second, a few more and a few less in turn. */
   private String give(double seconds, double perS) {
@@ -20,7 +22,7 @@ final class ShiftTest {
       Window window =
           Window.between(nowNs, nowNs += WINDOW_NS, 8)
               .counts(Math.round(completed), 0, 0)
-              .occupancy(8, 0, true)
+              .occupancy(8, waiting, limited)
               .times(8 * WINDOW_NS, 0, WINDOW_NS, new Latencies())
               .build();
       shifted = shift.add(window, 1);
@@ -47,6 +49,18 @@ final class ShiftTest {
     assertNull(give(5, 1000));
     assertNull(give(1, 500));
     assertNull(give(4, 1000));
+  }
+
+  @Test
+  void howManyWaitMakesNoDifferenceWhileTheLimitBinds() {
+    waiting = 190;
+    assertNull(give(5, 1000));
+    waiting = 12;
+    assertNull(give(4, 1000));
+    waiting = 0;
+    limited = false;
+    String shifted = give(4, 1000);
+    assertTrue(shifted != null && shifted.startsWith("the number there went -"), shifted);
   }
 
   @Test
