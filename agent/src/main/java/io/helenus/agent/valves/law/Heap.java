@@ -17,11 +17,15 @@ final class Heap {
   /** With more than that it may be that the heap is only being filled. */
   private static final double FILLING = 0.02;
 
+  /** With more than that, where it was none, it has been. */
+  private static final double FILLED = 0.1;
+
   /** The share is of about so long. */
   private static final double OF_NS = 3e9;
 
   private double share;
   private double mostShare;
+  private boolean wasEmpty;
 
   /** Takes note of a window, whatever the limit. */
   void add(Window window) {
@@ -32,6 +36,19 @@ final class Heap {
   /** Forgets what collections took with more inside, for another workload. */
   void clear() {
     mostShare = share;
+    wasEmpty = false;
+  }
+
+  /** What the limit that holds does is known now, with a heap as full as it is. */
+  void learned() {
+    wasEmpty = share < FILLING;
+  }
+
+  /**
+   * Whether collections matter that there were none of before: then what was learned is no more.
+   */
+  boolean hasFilled() {
+    return wasEmpty && share > FILLED;
   }
 
   /**

@@ -209,6 +209,8 @@ final class Search implements Law {
       afresh(shifted, window.there(), false);
     } else if (haveMultiplied()) {
       afresh("many more are there", window.there(), true);
+    } else if (home == max && heap.hasFilled()) {
+      afresh("its heap has filled", window.there(), false);
     } else if (step == Step.COMPARE) {
       compared(0);
       trial.addHome(score, window);
@@ -253,6 +255,9 @@ final class Search implements Law {
       neededNs = Math.max(neededNs, heap.fillsNs());
     }
     boolean enough = learned >= LEARN_WINDOWS && history.lengthNs() >= neededNs;
+    if (enough) {
+      heap.learned();
+    }
     if (enough || (route.goesOn() && history.count() > LEARN_WINDOWS)) {
       proceed();
     }

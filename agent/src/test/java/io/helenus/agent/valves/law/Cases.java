@@ -139,6 +139,7 @@ final class Cases {
               atS -> Load.closed(atS < 30 ? 60 : 200),
               0.3,
               0.15),
+          new Case("scans, filling", Servers.filling(Servers.scanning(900), 5), CLIENTS, 0.3, 0.08),
           new Case("scans, heap", Servers.scanning(900, 2), CLIENTS, 0.3, 0.12),
           new Case(
               "scans, drifting",

@@ -43,6 +43,19 @@ class HeapTest {
     assertTrue(settling.over(window, 0, false));
   }
 
+  @Test
+  void collectionsThatThereWereNoneOfFillIt() {
+    pass(40, 0.01);
+    heap.learned();
+    pass(40, 0.01);
+    assertFalse(heap.hasFilled());
+    pass(40, 0.2);
+    assertTrue(heap.hasFilled());
+    heap.learned();
+    pass(40, 0.4);
+    assertFalse(heap.hasFilled(), "it was full before");
+  }
+
   private void pass(int times, double gcShare) {
     windows.gcShare(gcShare);
     for (int i = 0; i < times; i++) {

@@ -190,6 +190,19 @@ class SearchTest {
   }
 
   @Test
+  void whatALimitDidBeforeTheHeapWasFullIsNotHeldAgainstAnother() {
+    Case server = named("scans, filling");
+    double most = 0;
+    double won = 0;
+    for (int seed = 1; seed <= 20; seed++) {
+      double none = server.fixed(Cases.MAX, seed).perS(20, 60);
+      most += server.fixed(8, seed).perS(20, 60) - none;
+      won += server.run(law("throughput"), 60, seed).perS(20, 60) - none;
+    }
+    assertTrue(won > 0.9 * most, won + " of " + most);
+  }
+
+  @Test
   void aLocalOptimumIsLeft() {
     Case peaks = named("two peaks");
     assertTrue(run(peaks, "throughput").perS(75, 120) > 0.95 * peaks.bestPerS(75, 120));

@@ -30,6 +30,31 @@ final class Servers {
     return (inside, nowS) -> nowS < atS ? before.perS(inside, nowS) : after.perS(inside, nowS);
   }
 
+  /** One that does not pause until a time: its heap is being filled. */
+  static Server filling(Server server, double untilS) {
+    return new Server() {
+      @Override
+      public double perS(int inside, double atS) {
+        return server.perS(inside, atS);
+      }
+
+      @Override
+      public double pauseShare(int inside, double atS) {
+        return atS < untilS ? 0 : server.pauseShare(inside, atS);
+      }
+
+      @Override
+      public double pauseS() {
+        return server.pauseS();
+      }
+
+      @Override
+      public double heapS() {
+        return server.heapS();
+      }
+    };
+  }
+
   /** Two peaks: a low one near many inside, a high one near few. */
   static Server twoPeaks(double mostPerS, int high, int low, double lowShare) {
     return (inside, atS) -> mostPerS * Math.max(hump(inside, high), lowShare * hump(inside, low));
@@ -73,7 +98,7 @@ final class Servers {
       }
 
       @Override
-      public double pauseShare(int inside) {
+      public double pauseShare(int inside, double atS) {
         return share + shareEach * inside;
       }
 
@@ -100,8 +125,8 @@ final class Servers {
       }
 
       @Override
-      public double pauseShare(int inside) {
-        return server.pauseShare(inside);
+      public double pauseShare(int inside, double atS) {
+        return server.pauseShare(inside, atS);
       }
 
       @Override

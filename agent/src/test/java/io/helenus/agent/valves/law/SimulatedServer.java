@@ -21,7 +21,7 @@ final class SimulatedServer {
     double perS(int inside, double atS);
 
     /** The share of time that it stands in pauses, given how many are inside. */
-    default double pauseShare(int inside) {
+    default double pauseShare(int inside, double atS) {
       return 0;
     }
 
@@ -332,7 +332,7 @@ final class SimulatedServer {
     double length = 0.5 + weather.nextDouble();
     if (pauseEndsS <= nowS && nextPauseS == NEVER && server.pauseS() > 0) {
       pauseLengthS = server.pauseS() * length;
-      double share = Math.min(0.9, server.pauseShare((int) Math.round(inHeap)));
+      double share = Math.min(0.9, server.pauseShare((int) Math.round(inHeap), nowS));
       double perS = share / (1 - share) / server.pauseS();
       double inS = -Math.log(1 - chance) / perS;
       if (inS < NOISE_STEP_S) {
