@@ -24,18 +24,19 @@ public final class ValveWindows extends Sample {
   void read() {
     String reply = resident.apply("{\"do\":\"valve.rows\",\"after\":" + last + "}");
     if (reply == null) {
-      // The next resident counts from the beginning.
-      last = 0;
       return;
     }
-    Object rows = ((Map<?, ?>) Json.parse(reply)).get("ok");
-    if (!(rows instanceof List)) {
+    Object ok = ((Map<?, ?>) Json.parse(reply)).get("ok");
+    if (!(ok instanceof Map)) {
       throw new IllegalStateException(reply);
     }
-    for (Object row : (List<?>) rows) {
+    long first = number(ok, "first");
+    for (Object row : (List<?>) ((Map<?, ?>) ok).get("rows")) {
       long sequence = number(row, "sequence");
-      if (last > 0 && sequence > last + 1) {
-        feed.lose(sequence - last - 1, "more windows ended than are kept between two readings");
+      // The agent may be another one than that of the last reading.
+      long due = last == 0 ? sequence : Math.max(last + 1, first);
+      if (sequence > due) {
+        feed.lose(sequence - due, "more windows ended than are kept between two readings");
       }
       last = sequence;
       if (number(row, "end_ns") > sinceNs) {

@@ -37,7 +37,11 @@ public final class Valves {
   private final Precedence precedence = new Precedence();
   private final Map<String, Valve> valves = new ConcurrentSkipListMap<>();
   private final Deque<Row> rows = new ArrayDeque<>();
-  private long sequence;
+
+  /** The number of the first row: of no other agent that this JVM has had or will have. */
+  private final long first = System.nanoTime();
+
+  private long sequence = first - 1;
   private volatile Thread thread;
 
   public Valves(
@@ -166,13 +170,18 @@ public final class Valves {
     return valves.values().stream().map(Valve::state).collect(Collectors.toList());
   }
 
-  /** The rows after the one of this sequence number that are still kept, oldest first. */
-  public List<Map<String, Object>> rowsAfter(long sequence) {
+  /**
+   * The rows after the one of this sequence number that are still kept, oldest first, and the
+   * number that the first of all had.
+   */
+  public Map<String, Object> rowsAfter(long sequence) {
     synchronized (rows) {
-      return rows.stream()
-          .filter(row -> row.sequence() > sequence)
-          .map(Row::values)
-          .collect(Collectors.toList());
+      List<Map<String, Object>> kept =
+          rows.stream()
+              .filter(row -> row.sequence() > sequence)
+              .map(Row::values)
+              .collect(Collectors.toList());
+      return Map.of("first", first, "rows", kept);
     }
   }
 
