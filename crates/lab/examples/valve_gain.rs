@@ -2,15 +2,17 @@
 //! Cassandra, in closed loop with as many in flight as the study's surge has at its peak.
 //!
 //! `cargo run --release --workspace --example valve_gain -- [ROUNDS] [SECONDS] [WORKLOAD…]`, of lwt, scans, inserts and reads;
-//! node, workload and valves are those of experiments/adaptive-valves*.toml. One workload takes about four minutes
-//! and three more a round.
+//! node, workload and valves are those of experiments/adaptive-valves*.toml. One workload takes about six minutes
+//! and four more a round.
 //!
 //! 1. The node, whose JVM is ready to be woven, is warmed up until it does not get faster any more, for two minutes at most: with
 //!    a few in flight, and with all. A valve is added and removed before.
 //! 2. The sweep: no valve and fixed limits from 2 to 128, SECONDS (5) each, twice in an order that is drawn.
-//! 3. ROUNDS (3): no valve, the limit that did best in the sweep, and each law from its beginning; for 20 s, in which a law may
+//! 3. ROUNDS (3): no valve, the limit that did best in the sweep, and each law; for 20 s from the surge on, in which a law may
 //!    learn, and 16 s that are judged. What the sweep measured is judged by none of it: the best of eight noisy figures is
 //!    too good.
+//!    Every block of the sweep and of the rounds begins with a few in flight, for 8 s in which the JVM compiles again what the
+//!    valve was woven into; then all come at once.
 //!    A limit moves for the share of the judged time for which it is further than a tenth from its median.
 //! 4. In the last round the laws that search go on with a tenth in flight for 15 s, and with all again.
 //!
@@ -53,12 +55,18 @@ const WARM: f64 = 0.03;
 const WARM_UPS: usize = 12;
 /// With these the CPUs have time to compile.
 const FEW: u32 = 4;
+/// With few in flight, until what was woven is compiled again for the most part.
+const WOVEN: Duration = Duration::from_secs(8);
 const LEARNS: Duration = Duration::from_secs(20);
 const JUDGED: Duration = Duration::from_secs(16);
 const STEP: Duration = Duration::from_secs(15);
 /// Until a fixed limit holds, and those before it are out.
 const SETTLES: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The phases of a block of a round; the steps are of its last.
+const LEARNING: usize = 1;
+const SETTLED: usize = 2;
+const STEPS: [(usize, &str); 2] = [(3, "a tenth in flight"), (4, "all again")];
 /// From here on a gain is one.
 const GAIN: f64 = 0.05;
 
@@ -155,7 +163,7 @@ fn study(
         for index in order {
             let (name, valve) = &variants[index];
             let all = study.in_flight;
-            let mut phases = vec![(all, LEARNS), (all, JUDGED)];
+            let mut phases = vec![(FEW, WOVEN), (all, LEARNS), (all, JUDGED)];
             if round == rounds && SEARCHING.contains(&name.as_str()) {
                 phases.extend([((all / 10).max(1), STEP), (all, STEP)]);
             }
@@ -259,13 +267,13 @@ impl Study<'_> {
             for index in order {
                 self.restore()?;
                 let all = self.in_flight;
-                let block = self.block(&valves[index], &[(all, SETTLES), (all, lasts)])?;
+                let block = self.block(&valves[index], &[(FEW, WOVEN), (all, SETTLES), (all, lasts)])?;
                 eprintln!(
                     "sweep: {}: {}",
                     valves[index].as_ref().map_or(&json!("none"), |v| &v["parameters"]["limit"]),
                     said(&block)
                 );
-                rates[index] += block.phases[1].throughput_per_s / TIMES as f64;
+                rates[index] += block.phases[2].throughput_per_s / TIMES as f64;
             }
         }
         Ok(rates)
@@ -417,8 +425,6 @@ fn said(block: &Block) -> String {
 /// Prints each valve against none and against the best limit, and what misses what was asked for.
 fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>]) {
     let [none, best, ..] = blocks else { return };
-    const LEARNING: usize = 0;
-    const SETTLED: usize = 1;
     let whole = |block: &Block| block.rate(LEARNING..SETTLED + 1);
     let settled = |block: &Block| block.rate(SETTLED..SETTLED + 1);
     let mean = |blocks: &[Block], of: &dyn Fn(&Block) -> f64| blocks.iter().map(of).sum::<f64>() / blocks.len() as f64;
@@ -467,7 +473,7 @@ fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>]) {
         says.push(verdict(p99.low <= 1.0, format!("p99 {:.2} of none's", p99.mean)));
         let moves = mean(of, &|block| block.moves(SETTLED));
         says.push(verdict(moves < MOVES, format!("moves {:.0} %", 100.0 * moves)));
-        for (phase, called) in [(2, "a tenth in flight"), (3, "all again")] {
+        for (phase, called) in STEPS {
             if let Some(block) = of.iter().find(|block| block.phases.len() > phase) {
                 let after = block.settles(phase).map_or("not at all".to_string(), |s| format!("after {s:.1} s"));
                 says.push(verdict(block.settles(phase).is_some(), format!("with {called} settles {after}")));

@@ -35,7 +35,7 @@ final class Trial {
   private static final double LIKELY = 1.5;
 
   /** A share of the time by which collections take plainly less of it. */
-  private static final double LESS_PAUSED = 0.08;
+  private static final double LESS_PAUSED = 0.05;
 
   /**
    * With that share of the time which collections leave to it, a limit may seem to lose: the time

@@ -117,7 +117,9 @@ class SearchTest {
 
   static Stream<Arguments> found() {
     List<Case> servers = new ArrayList<>(Cases.SOMETHING_TO_WIN);
-    servers.addAll(List.of(named("knee 4, slow"), named("knee 6, slower"), named("scans")));
+    for (String name : List.of("knee 4, slow", "knee 6, slower", "scans", "scans, swinging")) {
+      servers.add(named(name));
+    }
     return with(servers, "throughput", "response-time");
   }
 
