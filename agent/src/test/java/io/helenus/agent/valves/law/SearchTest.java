@@ -102,13 +102,17 @@ class SearchTest {
   @ParameterizedTest(name = "{0}, {1}")
   @MethodSource("steady")
   void whatHasSettledStays(Case server, String law) {
-    // Runs differ by more than the median of a few is sure of.
+    staysFrom(75, LENGTH_S, server, law);
+  }
+
+  /** Runs differ by more than the median of a few is sure of. */
+  private static void staysFrom(double fromS, double toS, Case server, String law) {
     double away =
         LongStream.rangeClosed(SEEDS[0], SEEDS[0] + 11)
             .mapToDouble(
                 seed -> {
                   Run run = run(server, law, seed);
-                  return run.awayShare(run.usualLimit(75, LENGTH_S), 75, LENGTH_S);
+                  return run.awayShare(run.usualLimit(fromS, toS), fromS, toS);
                 })
             .average()
             .orElseThrow();
@@ -126,16 +130,7 @@ class SearchTest {
   @ParameterizedTest(name = "{0}, {1}")
   @MethodSource("found")
   void afterTwentySecondsALimitThatWasFoundStays(Case server, String law) {
-    double away =
-        LongStream.rangeClosed(SEEDS[0], SEEDS[0] + 11)
-            .mapToDouble(
-                seed -> {
-                  Run run = run(server, law, seed);
-                  return run.awayShare(run.usualLimit(20, 36), 20, 36);
-                })
-            .average()
-            .orElseThrow();
-    assertTrue(away <= 0.1, "away for " + away + " of the time");
+    staysFrom(20, 36, server, law);
   }
 
   @ParameterizedTest(name = "{0}, {1}")

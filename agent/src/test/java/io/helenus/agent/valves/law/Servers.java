@@ -2,6 +2,7 @@ package io.helenus.agent.valves.law;
 
 import io.helenus.agent.valves.law.SimulatedServer.Server;
 import java.util.Random;
+import java.util.function.DoubleUnaryOperator;
 
 /** Servers to try laws on. */
 final class Servers {
@@ -33,27 +34,7 @@ final class Servers {
 
   /** One that does not pause until a time: its heap is being filled. */
   static Server filling(Server server, double untilS) {
-    return new Server() {
-      @Override
-      public double perS(int inside, double atS) {
-        return server.perS(inside, atS);
-      }
-
-      @Override
-      public double pauseShare(int inside, double atS) {
-        return atS < untilS ? 0 : server.pauseShare(inside, atS);
-      }
-
-      @Override
-      public double pauseS() {
-        return server.pauseS();
-      }
-
-      @Override
-      public double heapS() {
-        return server.heapS();
-      }
-    };
+    return varying(server, atS -> 1, atS -> atS < untilS ? 0 : 1);
   }
 
   /** Two peaks: a low one near many inside, a high one near few. */
@@ -86,29 +67,10 @@ final class Servers {
    */
   static Server swinging(double mostPerS) {
     Server server = (inside, atS) -> mostPerS * Math.min(1, inside / 4.0) * (1 - 0.0008 * inside);
-    return new Server() {
-      @Override
-      public double perS(int inside, double atS) {
-        return server.perS(inside, atS) * (0.85 + 0.15 * Math.min(1, atS / 15));
-      }
-
-      @Override
-      public double pauseShare(int inside, double atS) {
-        long stretch = (long) (atS / 3);
-        boolean well = new Random(stretch * 7919).nextInt(100) < 35;
-        return 0.03 + 0.0011 * inside * (well ? 0.3 : 1.3);
-      }
-
-      @Override
-      public double pauseS() {
-        return 0.05;
-      }
-
-      @Override
-      public double heapS() {
-        return 1;
-      }
-    };
+    return varying(
+        withPauses(server, 0.05, 0.03, 0.0011, 1),
+        atS -> 0.85 + 0.15 * Math.min(1, atS / 15),
+        atS -> new Random((long) (atS / 3) * 7919).nextInt(100) < 35 ? 0.3 : 1.3);
   }
 
   /** A server that stands for a fixed share of the time. */
@@ -150,15 +112,21 @@ final class Servers {
    * A server that does more and less in turn whatever the limit is, as one among others on a host.
    */
   static Server drifting(Server server, double share, double periodS) {
+    return varying(server, atS -> 1 + share * Math.sin(2 * Math.PI * atS / periodS), atS -> 1);
+  }
+
+  /** A server whose speed, and the share of whose pauses, is multiplied by what the time gives. */
+  private static Server varying(
+      Server server, DoubleUnaryOperator speed, DoubleUnaryOperator pauses) {
     return new Server() {
       @Override
       public double perS(int inside, double atS) {
-        return server.perS(inside, atS) * (1 + share * Math.sin(2 * Math.PI * atS / periodS));
+        return server.perS(inside, atS) * speed.applyAsDouble(atS);
       }
 
       @Override
       public double pauseShare(int inside, double atS) {
-        return server.pauseShare(inside, atS);
+        return server.pauseShare(inside, atS) * pauses.applyAsDouble(atS);
       }
 
       @Override
