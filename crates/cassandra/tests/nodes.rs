@@ -328,8 +328,27 @@ fn load_agents(java: &java::Java, classes: &Path, jar: &[u8]) {
     assert!(matches!(attach::load_agent(&target, jar, &"x".repeat(1100)), Err(attach::Error::TooLong { .. })));
     assert!(matches!(attach::execute(&target, "nonsense", &[]), Err(attach::Error::Refused { .. })));
     assert!(!agent_files().iter().any(mine));
+    load_at_the_same_time(&target, jar);
+    assert!(!agent_files().iter().any(mine));
     // The trigger is gone too: a thread dump can be asked for as before.
     assert!(!Path::new(&format!("/.attach_pid{}", target.pid)).exists());
+}
+
+/// Each has its jar until its `agentmain` has returned, whoever else has loaded and removed the same bytes meanwhile.
+fn load_at_the_same_time(target: &Target, jar: &[u8]) {
+    const THREADS: usize = 3;
+    const LOADS: usize = 20;
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                for _ in 0..LOADS {
+                    attach::load_agent(target, jar, "opens").unwrap();
+                }
+            });
+        }
+    });
+    let opened = attach::properties(target).unwrap().get("agent.opened").cloned();
+    assert_eq!(opened, Some((THREADS * LOADS).to_string()));
 }
 
 #[test]

@@ -59,21 +59,30 @@ impl Door {
     /// # Errors
     /// Why none came.
     pub fn wait_for(&self, within: Duration) -> Result<Visitor, String> {
+        let mut turned_away = None;
         let until = Instant::now() + within;
         self.listener.set_nonblocking(true).map_err(|error| error.to_string())?;
         loop {
             match self.listener.accept() {
                 Ok((stream, _)) => {
                     let stream = stream.set_nonblocking(false).map(|()| stream).map_err(|error| error.to_string())?;
-                    if let Ok(visitor) = self.let_in(stream) {
-                        return Ok(visitor);
+                    match self.let_in(stream) {
+                        Ok(visitor) => return Ok(visitor),
+                        Err(error) => turned_away = Some(error),
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(LOOK_EVERY),
                 Err(error) => return Err(error.to_string()),
             }
             if Instant::now() >= until {
-                return Err(format!("the agent was loaded and did not connect to {} within {within:?}", self.address));
+                let why = match turned_away {
+                    Some(error) => format!("the last connection there was turned away: {error}"),
+                    None => "the server's standard error may say why".into(),
+                };
+                return Err(format!(
+                    "the agent was loaded and did not connect to {} within {within:?}; {why}",
+                    self.address
+                ));
             }
         }
     }
@@ -122,6 +131,10 @@ mod tests {
         assert_eq!((visitor.hello.pid, turned_away.len()), (7, 2));
         let _again = knock(&door, &token);
         assert!(door.wait_for(Duration::from_secs(5)).is_ok());
-        assert!(door.wait_for(Duration::from_millis(1)).unwrap_err().contains("did not connect"));
+        let nobody = door.wait_for(Duration::from_millis(1)).unwrap_err();
+        assert!(nobody.contains("did not connect") && nobody.contains("standard error"), "{nobody}");
+        let _stranger = knock(&door, "0123");
+        let turned_away = door.wait_for(Duration::from_millis(1)).unwrap_err();
+        assert!(turned_away.ends_with("its token is wrong"), "{turned_away}");
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn write<'a>(channel: &'a Channel<'_>, what: &str, bytes: &[u8]) -> R
         action: format!("write the {stem} to /tmp/{name} for JVM {}", channel.target.pid),
         source,
     };
-    // Whole under its name or not at all: another helenus may be attaching to the JVM as well.
+    // Whole under its name or not at all, should another helenus not have waited for its turn.
     let own = NUMBER.fetch_add(1, Ordering::Relaxed);
     let mut written = LoadedFile { folder, name: format!("{name}.{}-{own}", std::process::id()) };
     // One of this name was left by one that was killed.

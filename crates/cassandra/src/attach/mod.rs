@@ -10,6 +10,7 @@
 mod channel;
 mod file;
 mod reply;
+mod turn;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,12 +20,11 @@ pub use reply::Reply;
 use crate::process;
 use crate::target::{Target, Vm};
 use channel::Channel;
+use turn::Turn;
 
 /// How long the JVM may take to open its socket. A long safepoint or a swapped-out process takes
 /// seconds.
 const OPEN_BOUND: Duration = Duration::from_secs(15);
-/// How often an agent's jar is offered.
-const LOADS: usize = 5;
 /// How long a command may take to answer; loading an agent runs its `agentmain`.
 const ANSWER_BOUND: Duration = Duration::from_secs(60);
 
@@ -103,31 +103,22 @@ pub fn jcmd(target: &Target, command: &str) -> Result<String, Error> {
 /// `agentmain`. The same bytes get the same name each time, so that attaching again does not
 /// lengthen the target's class path; it also means that *other* bytes do not replace classes that
 /// an earlier agent brought. An agent whose loader outlives it is told by the further option `jar=PATH` which jar is
-/// meant this time.
+/// meant this time. Whoever else loads something into the JVM at the same time waits.
 ///
 /// # Errors
 /// [`Error::AgentFailed`] with what the JVM said; and as [`execute`].
 pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Error> {
     check(target)?;
     on_behalf_of(target, |channel| {
-        let load = || {
-            let file = file::write(channel, "agent.jar", jar)?;
-            let path = file.path_in_target();
-            let argument = format!("{path}={options},jar={path}");
-            let reply = channel.execute("load", &["instrument", "false", &argument]);
-            // Removed whatever came of it.
-            drop(file);
-            Ok(reply::agent_result(&reply?.text))
-        };
-        let mut loaded = load()?;
-        for _ in 1..LOADS {
-            // Another helenus that attaches to the JVM at the same time has removed its own file, which has the same name.
-            if !matches!(&loaded, Err(message) if message == reply::NO_JAR) {
-                break;
-            }
-            loaded = load()?;
-        }
-        loaded.map_err(|message| Error::AgentFailed { pid: target.pid, message })
+        let turn = Turn::take(target, ANSWER_BOUND)?;
+        let file = file::write(channel, "agent.jar", jar)?;
+        let path = file.path_in_target();
+        let argument = format!("{path}={options},jar={path}");
+        let reply = channel.execute("load", &["instrument", "false", &argument]);
+        // Removed whatever came of it.
+        drop(file);
+        drop(turn);
+        reply::agent_result(&reply?.text).map_err(|message| Error::AgentFailed { pid: target.pid, message })
     })
 }
 
@@ -143,10 +134,12 @@ pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Erro
 pub fn load_native(target: &Target, library: &[u8], options: &str) -> Result<(), Error> {
     check(target)?;
     on_behalf_of(target, |channel| {
+        let turn = Turn::take(target, ANSWER_BOUND)?;
         let file = file::write(channel, "profiler.so", library)?;
         let reply = channel.execute("load", &[&file.path_in_target(), "true", options]);
         // Removed whatever came of it.
         drop(file);
+        drop(turn);
         reply::native_result(&reply?.text).map_err(|message| Error::AgentFailed { pid: target.pid, message })
     })
 }

@@ -16,8 +16,6 @@ pub(super) fn split(answer: &[u8]) -> Option<(i32, String)> {
     Some((code, text))
 }
 
-pub(super) const NO_JAR: &str = "the jar cannot be opened, or its manifest names no Agent-Class";
-
 /// Whether `load` went well. Its own result code is 0 whatever became of the agent. The text is
 /// the code of `Agent_OnAttach` alone (JDK 8), that after "return code: " (JDK 9 and later), or
 /// words of why the agent did not get that far.
@@ -26,7 +24,7 @@ pub(super) fn agent_result(text: &str) -> Result<(), String> {
     match text.strip_prefix("return code:").unwrap_or(text).trim().parse::<i32>() {
         Ok(0) => Ok(()),
         // The codes of java.instrument's own library (InvocationAdapter.c).
-        Ok(100) => Err(NO_JAR.to_owned()),
+        Ok(100) => Err("the jar cannot be opened, or its manifest names no Agent-Class".to_owned()),
         Ok(101) => Err("the jar cannot be put on the class path".to_owned()),
         Ok(102) => Err("its agentmain threw an exception, or its class was not found; the target's stderr has the stack trace".to_owned()),
         Ok(code) => Err(format!("its start returned {code}")),

@@ -1,16 +1,33 @@
+import java.io.IOException;
 import java.lang.instrument.Instrumentation;
+import java.util.jar.JarFile;
 
 /** Proves that it was loaded by what it leaves in the system properties. */
 public final class Agent {
-    public static void agentmain(String options, Instrumentation instrumentation) {
+    public static void agentmain(String options, Instrumentation instrumentation) throws Exception {
         if (options.startsWith("fail")) {
             throw new IllegalStateException("as asked");
         }
-        System.setProperty("agent.loads", Integer.toString(Integer.getInteger("agent.loads", 0) + 1));
+        if (options.startsWith("opens")) {
+            open(options.substring(options.indexOf("jar=") + 4));
+            return;
+        }
+        count("agent.loads");
         System.setProperty("agent.options", options);
         Thread late = new Thread(Agent::late);
         late.setDaemon(true);
         late.start();
+    }
+
+    private static void count(String property) {
+        System.setProperty(property, Integer.toString(Integer.getInteger(property, 0) + 1));
+    }
+
+    /** Opens the jar late, as one may who loads classes from it. */
+    private static void open(String jar) throws IOException, InterruptedException {
+        Thread.sleep(2);
+        new JarFile(jar).close();
+        count("agent.opened");
     }
 
     /** Loads a class after agentmain has returned, when the jar's file is removed. */
