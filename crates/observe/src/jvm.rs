@@ -81,7 +81,10 @@ impl AgentLink {
     /// Waits until the agent has connected and says what it is.
     pub fn wait(&self, within: Duration) -> Result<Hello, String> {
         self.connected.recv_timeout(within).unwrap_or_else(|_| {
-            Err(format!("the agent was loaded and did not connect to {} within {within:?}", self.address))
+            Err(format!(
+                "the agent was loaded and did not connect to {} within {within:?}; the server's standard error may say why",
+                self.address
+            ))
         })
     }
 

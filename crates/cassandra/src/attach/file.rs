@@ -7,8 +7,9 @@ use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Error;
 use super::channel::{Channel, open_at, rename_at, unlink_at};
+use super::turn::Turn;
+use super::{ANSWER_BOUND, Error};
 
 /// Tells apart the files that this process writes at once.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
@@ -18,6 +19,8 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 pub(super) struct LoadedFile<'a> {
     folder: &'a OwnedFd,
     name: String,
+    /// Ends after the file: fields are dropped last.
+    _turn: Turn,
 }
 
 impl LoadedFile<'_> {
@@ -34,7 +37,7 @@ impl Drop for LoadedFile<'_> {
 }
 
 /// Writes `bytes` as the calling thread's user, who is the target's: mode 0400, so that nobody
-/// else can read or replace it. The same bytes have the same name each time.
+/// else can read or replace it. Whoever else loads something into the JVM is waited for. The same bytes have the same name each time.
 pub(super) fn write<'a>(channel: &'a Channel<'_>, what: &str, bytes: &[u8]) -> Result<LoadedFile<'a>, Error> {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
@@ -46,9 +49,10 @@ pub(super) fn write<'a>(channel: &'a Channel<'_>, what: &str, bytes: &[u8]) -> R
         action: format!("write the {stem} to /tmp/{name} for JVM {}", channel.target.pid),
         source,
     };
+    let turn = Turn::take(channel.target, ANSWER_BOUND)?;
     // Whole under its name or not at all, should another helenus not have waited for its turn.
     let own = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let mut written = LoadedFile { folder, name: format!("{name}.{}-{own}", std::process::id()) };
+    let mut written = LoadedFile { folder, name: format!("{name}.{}-{own}", std::process::id()), _turn: turn };
     // One of this name was left by one that was killed.
     let _ = unlink_at(folder, &written.name);
     let file = create(folder, &written.name).map_err(failed)?;

@@ -20,7 +20,6 @@ pub use reply::Reply;
 use crate::process;
 use crate::target::{Target, Vm};
 use channel::Channel;
-use turn::Turn;
 
 /// How long the JVM may take to open its socket. A long safepoint or a swapped-out process takes
 /// seconds.
@@ -110,14 +109,12 @@ pub fn jcmd(target: &Target, command: &str) -> Result<String, Error> {
 pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Error> {
     check(target)?;
     on_behalf_of(target, |channel| {
-        let turn = Turn::take(target, ANSWER_BOUND)?;
         let file = file::write(channel, "agent.jar", jar)?;
         let path = file.path_in_target();
         let argument = format!("{path}={options},jar={path}");
         let reply = channel.execute("load", &["instrument", "false", &argument]);
         // Removed whatever came of it.
         drop(file);
-        drop(turn);
         reply::agent_result(&reply?.text).map_err(|message| Error::AgentFailed { pid: target.pid, message })
     })
 }
@@ -134,12 +131,10 @@ pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Erro
 pub fn load_native(target: &Target, library: &[u8], options: &str) -> Result<(), Error> {
     check(target)?;
     on_behalf_of(target, |channel| {
-        let turn = Turn::take(target, ANSWER_BOUND)?;
         let file = file::write(channel, "profiler.so", library)?;
         let reply = channel.execute("load", &[&file.path_in_target(), "true", options]);
         // Removed whatever came of it.
         drop(file);
-        drop(turn);
         reply::native_result(&reply?.text).map_err(|message| Error::AgentFailed { pid: target.pid, message })
     })
 }
