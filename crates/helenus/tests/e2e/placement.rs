@@ -5,7 +5,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// Makes and ends threads as it is told: `+ NAME COUNT FIRST`, `- NAME`. A thread of FIRST 1 is made by the one named Reader-0,
 /// so that it begins with the CPUs of that.
@@ -136,17 +135,12 @@ fn threads_have_their_cpus_and_new_ones_too_until_all_is_as_it_was() {
     let process = &before[&threaded.pid()].1;
     assert!(threaded.are_on("Native-Transpor", process), "others stay as they are");
 
-    let mut took = Vec::new();
     for round in 0..5 {
-        let started = Instant::now();
         threaded.tell("+ Writer 10 1");
         wait_for("new threads of a group", || threaded.are_on("Writer", "1"));
-        took.push(started.elapsed());
         threaded.tell(&format!("+ Other{round} 2 1"));
         wait_for("new threads of no group", || threaded.are_on("Other", process));
     }
-    took.sort();
-    assert!(took[2] < Duration::from_millis(100), "{took:?}");
 
     threaded.tell("- Native-Transpor");
     wait_for("their end", || !threaded.masks().values().any(|(name, _)| name.starts_with("Native")));
