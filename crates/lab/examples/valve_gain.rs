@@ -425,18 +425,16 @@ fn said(block: &Block) -> String {
 /// Prints each valve against none and against the best limit, and what misses what was asked for.
 fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>]) {
     let [none, best, ..] = blocks else { return };
-    let whole = |block: &Block| block.rate(LEARNING..SETTLED + 1);
+    let learning = |block: &Block| block.rate(LEARNING..LEARNING + 1);
     let settled = |block: &Block| block.rate(SETTLED..SETTLED + 1);
     let mean = |blocks: &[Block], of: &dyn Fn(&Block) -> f64| blocks.iter().map(of).sum::<f64>() / blocks.len() as f64;
-    let header =
-        ["", "of none, all", "of none, after 20 s", "of best, after 20 s", "p99, all 20 s", "p99, after", "moves"];
     println!(
         "  {:>14} {:>21} {:>21} {:>21} {:>21} {:>21} {:>6}",
-        header[0], header[1], header[2], header[3], header[4], header[5], header[6]
+        "", "of none, first 20 s", "of none, after", "of best, after", "p99, first 20 s", "p99, after", "moves"
     );
     for ((name, _), of) in variants.iter().zip(blocks) {
         let cells = [
-            ratio(of, none, &whole),
+            ratio(of, none, &learning),
             ratio(of, none, &settled),
             ratio(of, best, &settled),
             ratio(of, none, &|block| block.p99_ms(LEARNING)),
@@ -460,11 +458,13 @@ fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>]) {
     for (index, (name, _)) in variants.iter().enumerate().filter(|(_, (name, _))| LAWS.contains(&name.as_str())) {
         let of = &blocks[index];
         let mut says = Vec::new();
-        if gain.mean > 1.0 + GAIN && gain.low > 1.0 {
+        if gain.mean <= 1.0 + GAIN {
+            says.push("there is nothing to be won".to_string());
+        } else if gain.low <= 1.0 {
+            says.push(format!("the gain of {} is not sure", gain.text()));
+        } else {
             let share = (mean(of, &settled) - mean(none, &settled)) / (mean(best, &settled) - mean(none, &settled));
             says.push(verdict(share >= OF_GAIN, format!("{:.0} % of the gain after 20 s", 100.0 * share)));
-        } else {
-            says.push("there is nothing to be won".to_string());
         }
         let (of_best, of_none) = (ratio(of, best, &settled), ratio(of, none, &settled));
         says.push(verdict(of_best.mean >= OF_BEST, format!("{:.3} of the best limit", of_best.mean)));

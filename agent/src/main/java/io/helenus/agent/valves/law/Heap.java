@@ -17,15 +17,26 @@ final class Heap {
   /** With more than that it may be that the heap is only being filled. */
   private static final double FILLING = 0.02;
 
-  /** With more than that, where it was none, it has been. */
+  /** With so much more of the time in collections than when the limit was learned, it has been. */
   private static final double FILLED = 0.1;
+
+  /** And by so many standard errors. */
+  private static final double PLAINLY = 3.5;
+
+  /** Filled by those inside again when collections take that much of what they took, */
+  private static final double REFILLED = 0.5;
+
+  /** or after so long: then it is not the limit that collections were for. */
+  private static final long FILLS_NS = 10_000_000_000L;
 
   /** The share is of about so long. */
   private static final double OF_NS = 3e9;
 
   private double share;
   private double mostShare;
-  private boolean wasEmpty;
+
+  /** The shares when the limit that holds was learned; null until then. */
+  private Sample learned;
 
   /** Takes note of a window, whatever the limit. */
   void add(Window window) {
@@ -36,19 +47,26 @@ final class Heap {
   /** Forgets what collections took with more inside, for another workload. */
   void clear() {
     mostShare = share;
-    wasEmpty = false;
-  }
-
-  /** What the limit that holds does is known now, with a heap as full as it is. */
-  void learned() {
-    wasEmpty = share < FILLING;
+    learned = null;
   }
 
   /**
-   * Whether collections matter that there were none of before: then what was learned is no more.
+   * What the limit that holds does is known now, with a heap as full as it is.
+   *
+   * @param paused the shares of its windows
    */
-  boolean hasFilled() {
-    return wasEmpty && share > FILLED;
+  void learned(Sample paused) {
+    learned = learned == null ? paused : learned;
+  }
+
+  /** Whether collections matter much more than they did: then what was learned is no more. */
+  boolean hasFilled(Sample paused) {
+    if (learned == null) {
+      return false;
+    }
+    double more = paused.mean() - learned.mean();
+    double square = paused.variance() / paused.count() + learned.variance() / learned.count();
+    return more > FILLED && more > PLAINLY * Math.sqrt(square);
   }
 
   /**
@@ -59,6 +77,16 @@ final class Heap {
    */
   long remembersNs(boolean more) {
     return (more ? mostShare : share) > COLLECTING ? REMEMBERS_NS : 0;
+  }
+
+  /**
+   * Whether it has yet to fill again, with a limit that is higher than the last.
+   *
+   * @param took the share that collections took of the time with as many inside
+   * @param sinceNs for how long that many may be inside now
+   */
+  boolean refills(double took, long sinceNs) {
+    return took > COLLECTING && share < REFILLED * took && sinceNs < FILLS_NS;
   }
 
   /**

@@ -149,9 +149,15 @@ final class Search implements Law {
     } else if (trying && budget.exhausted()) {
       trial.hurt();
       judge();
-    } else if (settling.over(window, goal().lagNs(window), !trying && overrun(window))) {
+    } else if (settling.over(window, goal().lagNs(window), !trying && overrun(window))
+        && (trying || !heap.refills(paused(2 * COMPARED).mean(), settling.sinceNs(window)))) {
       arrive(window);
     }
+  }
+
+  /** The shares of so many of the last windows that collections took at the limit that holds. */
+  private Sample paused(int windows) {
+    return history.figures(windows, window -> window.gcShare);
   }
 
   private void arrive(Window window) {
@@ -209,7 +215,7 @@ final class Search implements Law {
       afresh(shifted, window.there(), false);
     } else if (haveMultiplied()) {
       afresh("many more are there", window.there(), true);
-    } else if (home == max && heap.hasFilled()) {
+    } else if (home == max && heap.hasFilled(paused(2 * Trial.STRETCH))) {
       afresh("its heap has filled", window.there(), false);
     } else if (step == Step.COMPARE) {
       compared(0);
@@ -256,7 +262,7 @@ final class Search implements Law {
     }
     boolean enough = learned >= LEARN_WINDOWS && history.lengthNs() >= neededNs;
     if (enough) {
-      heap.learned();
+      heap.learned(paused(2 * COMPARED));
     }
     if (enough || (route.goesOn() && history.count() > LEARN_WINDOWS)) {
       proceed();
@@ -393,7 +399,7 @@ final class Search implements Law {
         home,
         history.figures(COMPARED, this::score),
         history.figures(COMPARED, Window::completedPerS),
-        history.figures(2 * COMPARED, window -> window.gcShare),
+        paused(2 * COMPARED),
         history.inflation(this::score));
     if (heap.remembersNs(trial.challenger > home) > 0) {
       trial.isFar();

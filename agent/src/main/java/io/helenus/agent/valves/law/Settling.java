@@ -26,6 +26,11 @@ final class Settling {
     drainedNs = 0;
   }
 
+  /** How long ago the limit changed, ns. */
+  long sinceNs(Window window) {
+    return window.endNs - changedNs;
+  }
+
   /**
    * Whether it is over with this window; after {@value #LONGEST_NS} ns it is, come what may.
    *
@@ -36,10 +41,10 @@ final class Settling {
     if (drainedNs == 0 && window.inFlight <= 1.05 * window.limit + 0.5) {
       drainedNs = window.startNs;
     }
-    if (window.endNs - changedNs < leastNs) {
+    if (sinceNs(window) < leastNs) {
       return false;
     }
-    boolean longest = window.endNs - changedNs >= LONGEST_NS;
+    boolean longest = sinceNs(window) >= LONGEST_NS;
     boolean drained = drainedNs != 0 && window.endNs - drainedNs >= Math.min(MOST_LAG_NS, lagNs);
     return longest || (drained && !backlog);
   }

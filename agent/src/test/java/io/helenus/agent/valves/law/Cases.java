@@ -141,7 +141,8 @@ final class Cases {
               0.15),
           new Case("scans, filling", Servers.filling(Servers.scanning(900), 5), CLIENTS, 0.3, 0.08),
           new Case("scans, swinging", Servers.swinging(1100), CLIENTS, 0.3, 0.08),
-          new Case("scans, heap", Servers.scanning(900, 2), CLIENTS, 0.3, 0.12),
+          new Case("scans, heap", Servers.scanning(900, 2, 2), CLIENTS, 0.3, 0.12),
+          new Case("scans, refilling", Servers.scanning(900, 2, 8), CLIENTS, 0.3, 0.12),
           new Case(
               "scans, drifting",
               Servers.drifting(Servers.scanning(900), 0.2, 13),

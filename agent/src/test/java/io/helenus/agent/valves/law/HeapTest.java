@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.stream.DoubleStream;
 import org.junit.jupiter.api.Test;
 
 class HeapTest {
@@ -44,16 +45,32 @@ class HeapTest {
   }
 
   @Test
-  void collectionsThatThereWereNoneOfFillIt() {
-    pass(40, 0.01);
-    heap.learned();
-    pass(40, 0.01);
-    assertFalse(heap.hasFilled());
+  void collectionsThatTakePlainlyMoreHaveFilledIt() {
+    assertFalse(heap.hasFilled(shares(0.2, 0.2)), "nothing was learned yet");
+    heap.learned(shares(0, 0, 0.02));
+    heap.learned(shares(0.2, 0.2));
+    assertTrue(heap.hasFilled(shares(0.14, 0.15, 0.16)), "the first is what counts");
+    assertFalse(heap.hasFilled(shares(0.08, 0.08, 0.08)), "by too little");
+    assertFalse(heap.hasFilled(shares(0, 1, 0, 0, 0, 0)), "by chance");
+    heap.clear();
+    assertFalse(heap.hasFilled(shares(0.14, 0.15, 0.16)), "of another workload nothing is known");
+  }
+
+  @Test
+  void withMoreInsideAgainItRefillsUntilCollectionsAreAsOftenOrForTenSeconds() {
+    pass(80, 0.2);
+    pass(80, 0);
+    assertTrue(heap.refills(0.2, 5_000_000_000L));
+    assertFalse(heap.refills(0.2, 10_000_000_000L), "whatever they were for, it has gone");
+    assertFalse(heap.refills(0.02, 0), "collections did not matter");
     pass(40, 0.2);
-    assertTrue(heap.hasFilled());
-    heap.learned();
-    pass(40, 0.4);
-    assertFalse(heap.hasFilled(), "it was full before");
+    assertFalse(heap.refills(0.2, 5_000_000_000L));
+  }
+
+  private static Sample shares(double... shares) {
+    Sample sample = new Sample();
+    DoubleStream.of(shares).forEach(sample::add);
+    return sample;
   }
 
   private void pass(int times, double gcShare) {

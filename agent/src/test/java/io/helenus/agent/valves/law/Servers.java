@@ -52,13 +52,13 @@ final class Servers {
    * quarter of a second, which takes the longer the more of the heap is held by those inside.
    */
   static Server scanning(double mostPerS) {
-    return scanning(mostPerS, 0);
+    return scanning(mostPerS, 0, 0);
   }
 
-  /** The same, with a heap that remembers for so many seconds who was inside. */
-  static Server scanning(double mostPerS, double heapS) {
+  /** The same, with a heap that takes so many seconds to empty with fewer inside, or to fill. */
+  static Server scanning(double mostPerS, double emptiesS, double fillsS) {
     Server server = (inside, atS) -> mostPerS * Math.min(1, inside / 4.0) * (1 - 0.0008 * inside);
-    return withPauses(server, 0.05, 0.05, 0.0013, heapS);
+    return withPauses(server, 0.05, 0.05, 0.0013, emptiesS, fillsS);
   }
 
   /**
@@ -68,7 +68,7 @@ final class Servers {
   static Server swinging(double mostPerS) {
     Server server = (inside, atS) -> mostPerS * Math.min(1, inside / 4.0) * (1 - 0.0008 * inside);
     return varying(
-        withPauses(server, 0.05, 0.03, 0.0011, 1),
+        withPauses(server, 0.05, 0.03, 0.0011, 1, 1),
         atS -> 0.85 + 0.15 * Math.min(1, atS / 15),
         atS -> new Random((long) (atS / 3) * 7919).nextInt(100) < 35 ? 0.3 : 1.3);
   }
@@ -80,11 +80,16 @@ final class Servers {
 
   /** A server that stands the longer the more are inside, since they hold its heap. */
   static Server withPauses(Server server, double lengthS, double share, double shareEach) {
-    return withPauses(server, lengthS, share, shareEach, 0);
+    return withPauses(server, lengthS, share, shareEach, 0, 0);
   }
 
   private static Server withPauses(
-      Server server, double lengthS, double share, double shareEach, double heapS) {
+      Server server,
+      double lengthS,
+      double share,
+      double shareEach,
+      double emptiesS,
+      double fillsS) {
     return new Server() {
       @Override
       public double perS(int inside, double atS) {
@@ -102,8 +107,13 @@ final class Servers {
       }
 
       @Override
-      public double heapS() {
-        return heapS;
+      public double emptiesS() {
+        return emptiesS;
+      }
+
+      @Override
+      public double fillsS() {
+        return fillsS;
       }
     };
   }
@@ -135,8 +145,13 @@ final class Servers {
       }
 
       @Override
-      public double heapS() {
-        return server.heapS();
+      public double emptiesS() {
+        return server.emptiesS();
+      }
+
+      @Override
+      public double fillsS() {
+        return server.fillsS();
       }
     };
   }

@@ -25,9 +25,17 @@ final class SimulatedServer {
       return 0;
     }
 
-    /** How long the heap remembers who was inside, s: the share of pauses follows so slowly. */
-    default double heapS() {
+    /**
+     * How long the heap takes to empty, s, with fewer inside: the share of pauses follows so
+     * slowly.
+     */
+    default double emptiesS() {
       return 0;
+    }
+
+    /** How long it takes to fill with more inside, s. */
+    default double fillsS() {
+      return emptiesS();
     }
 
     /** The mean length of a pause, s; its lengths are within half and one and a half of it. */
@@ -304,7 +312,8 @@ final class SimulatedServer {
       pausedS += Math.min(toS, pauseEndsS) - nowS;
     }
     work += speed * lengthS;
-    double follows = server.heapS() > 0 ? -Math.expm1(-lengthS / server.heapS()) : 1;
+    double heapS = inside.size() > inHeap ? server.fillsS() : server.emptiesS();
+    double follows = heapS > 0 ? -Math.expm1(-lengthS / heapS) : 1;
     inHeap += (inside.size() - inHeap) * follows;
     nowS = toS;
   }
