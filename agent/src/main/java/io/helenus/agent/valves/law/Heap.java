@@ -5,8 +5,8 @@ package io.helenus.agent.valves.law;
  *
  * <p>Where collections take much of the time, they do so for what those inside hold, and for what
  * those before them have left. With fewer inside it takes a second or two until the heap is empty
- * enough that they become rare, and as long with more until it is full again. What is measured
- * meanwhile belongs to the limit before.
+ * enough that they become rare, and with more as long again or several times as long until it is
+ * full. What is measured meanwhile belongs to the limit before.
  */
 final class Heap {
   private static final long REMEMBERS_NS = 2_500_000_000L;

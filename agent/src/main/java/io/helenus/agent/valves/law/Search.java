@@ -135,7 +135,7 @@ final class Search implements Law {
       trial.hurt();
       judge();
     } else if (pace.forgotten() && (home < max || history.count() > 0)) {
-      begin(max, false, "too few requests to learn from: no limit");
+      begin(max, "too few requests to learn from: no limit");
     }
   }
 
@@ -169,7 +169,7 @@ final class Search implements Law {
     rest.comeBack(nowNs, trial == null);
     if (pileUp.suspected() > 0 && overrun(window) && !pileUp.isOver(window)) {
       budget.forgive();
-      afresh("more are there", window.there(), true);
+      afresh("more are there", window.there());
       return;
     }
     if (pileUp.suspected() > 0) {
@@ -212,11 +212,11 @@ final class Search implements Law {
     history.add(window);
     String shifted = shift.add(window, history.inflation(this::score));
     if (shifted != null) {
-      afresh(shifted, window.there(), false);
+      afresh(shifted, window.there());
     } else if (haveMultiplied()) {
-      afresh("many more are there", window.there(), true);
+      afresh("many more are there", window.there());
     } else if (home == max && heap.hasFilled(paused(2 * Trial.STRETCH))) {
-      afresh("its heap has filled", window.there(), false);
+      afresh("its heap has filled", window.there());
     } else if (step == Step.COMPARE) {
       compared(0);
       trial.addHome(score, window);
@@ -290,12 +290,12 @@ final class Search implements Law {
     return thereThen > 0 && are.count() >= Trial.STRETCH && are.mean() == 1;
   }
 
-  private void afresh(String shifted, double there, boolean more) {
+  private void afresh(String shifted, double there) {
     budget.grant(there);
-    begin(home, more, "the workload changed: " + shifted);
+    begin(home, "the workload changed: " + shifted);
   }
 
-  private void begin(int limit, boolean more, String why) {
+  private void begin(int limit, String why) {
     home = limit;
     this.limit = limit;
     reason = why;
@@ -304,7 +304,7 @@ final class Search implements Law {
     history.clear();
     shift.clear();
     heap.clear();
-    route.restart(more);
+    route.restart();
     climbing = objective.throughputFirst();
     piling = false;
     rest.startOver();

@@ -98,6 +98,11 @@ final class Cases {
   static final Case VERY_NOISY =
       new Case("flat, very noisy", Servers.saturating(900, 4), CLIENTS, 0.5, 0.2);
 
+  /** What does best of the few that are there first costs half of what many could do. */
+  static final Case TRANSACTIONS =
+      new Case(
+          "transactions", Servers.transacting(), atS -> Load.closed(atS < 8 ? 4 : 200), 1, 0.05);
+
   /** A limit does better than none. */
   static final List<Case> SOMETHING_TO_WIN =
       List.of(

@@ -52,6 +52,7 @@ final class LawTable {
         "server", "law", "all", "gain 20-60", "gain 75-120", "limit", "away", "p99");
     List<Case> cases = new ArrayList<>(Cases.NOTHING_TO_WIN);
     cases.add(Cases.VERY_NOISY);
+    cases.add(Cases.TRANSACTIONS);
     cases.addAll(Cases.SOMETHING_TO_WIN);
     cases.addAll(Cases.HARD);
     cases.addAll(Cases.CHANGING);
