@@ -37,7 +37,8 @@ impl Drop for LoadedFile<'_> {
 }
 
 /// Writes `bytes` as the calling thread's user, who is the target's: mode 0400, so that nobody
-/// else can read or replace it. Whoever else loads something into the JVM is waited for. The same bytes have the same name each time.
+/// else can read or replace it. Whoever else loads something into the JVM is waited for. The same
+/// bytes have the same name each time.
 pub(super) fn write<'a>(channel: &'a Channel<'_>, what: &str, bytes: &[u8]) -> Result<LoadedFile<'a>, Error> {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);

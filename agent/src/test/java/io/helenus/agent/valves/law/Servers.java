@@ -48,8 +48,8 @@ final class Servers {
   }
 
   /**
-   * As Cassandra did transactions on a few hot partitions (docs/valves.md): of four at once a tenth
-   * less than of three, as much up to 8, and more from there on to 128.
+   * As Cassandra did transactions on a few hot partitions (docs/valves.md): with two or three at
+   * once it does a tenth more than with four to seven, and from 8 on the more the more there are.
    */
   static Server transacting() {
     return (inside, atS) -> {
