@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 /// Chance must give the like less often than this, and explain this much less, for a cause to be named. Seven causes
 /// are tested: with 0.01 each, one of fifteen runs would name one by chance, were it not for the second bound.
 const P_BOUND: f64 = 0.01;
+/// What chance gives less often than this is not called innocent.
+const SUSPECT_P_BOUND: f64 = 0.1;
 pub(crate) const EXCESS_BOUND: f64 = 0.05;
 
 /// In the order of precedence: a request that met several is counted for one only (see `attribution`).
@@ -83,9 +85,18 @@ impl Cause {
 
     /// Whether the slow requests meet it more often than chance would have it.
     pub(crate) fn is_significant(&self) -> bool {
+        self.goes_together(P_BOUND)
+    }
+
+    /// Whether it may be, and was there too seldom to tell from coincidence.
+    pub(crate) fn is_suspect(&self) -> bool {
+        !self.is_significant() && self.goes_together(SUSPECT_P_BOUND)
+    }
+
+    fn goes_together(&self, p_bound: f64) -> bool {
         self.association
             .as_ref()
-            .is_some_and(|association| association.p_value < P_BOUND && association.excess_share() >= EXCESS_BOUND)
+            .is_some_and(|association| association.p_value < p_bound && association.excess_share() >= EXCESS_BOUND)
     }
 
     /// Share of the slow requests that it accounts for after what chance would give is taken off.

@@ -1,6 +1,6 @@
 //! Was it the load driver itself?
 
-use super::{Check, Finding, no_more_than_chance, shares};
+use super::{Check, Finding, UNDECIDED, against_chance, shares};
 use crate::evidence::{CauseKind, Evidence, StopTotals};
 use crate::{query, text};
 use serde_json::json;
@@ -20,6 +20,7 @@ impl Check for ClientStall {
         }
         let totals = StopTotals::of(&evidence.stops.client, &evidence.judged);
         let longest = text::time_ms(totals.longest_ms);
+        let in_all = format!("{}, the longest {longest}.", text::counted(totals.stops, "stall", "stalls"));
         let words = if cause.is_significant() && cause.attributed > 0 {
             (
                 format!(
@@ -45,11 +46,10 @@ impl Check for ClientStall {
                 "Every slow request that met a stall of the driver also met a longer stop, for which it is counted."
                     .into(),
             )
+        } else if cause.is_suspect() {
+            (format!("The load driver is not cleared: {}", against_chance(cause)), format!("{in_all} {UNDECIDED}"))
         } else {
-            (
-                format!("The load driver is cleared: {}", no_more_than_chance(cause)),
-                format!("{}, the longest {longest}.", text::counted(totals.stops, "stall", "stalls")),
-            )
+            (format!("The load driver is cleared: {}", against_chance(cause)), in_all)
         };
         let query = evidence.ask_with(&query::SLOW_IN_STALLS, &[("side", query::Value::Text("load"))]);
         vec![Finding::about(self.name(), cause, evidence, words, query, json!({ "stalls": totals }))]

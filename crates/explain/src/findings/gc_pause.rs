@@ -1,6 +1,6 @@
 //! Was it garbage collection on the server?
 
-use super::{Check, Finding, no_more_than_chance, of_node, shares};
+use super::{Check, Finding, UNDECIDED, against_chance, of_node, shares};
 use crate::evidence::{Cause, CauseKind, Evidence, StopTotals};
 use crate::{query, text};
 use serde_json::json;
@@ -33,22 +33,31 @@ impl Check for GcPause {
                     .into(),
                 "Every slow request that met a GC pause also met a longer stop, for which it is counted.".into(),
             )
-        } else {
+        } else if cause.is_suspect() {
             (
-                format!("Garbage collection is not why requests were slow: {}", no_more_than_chance(cause)),
                 format!(
-                    "{}, {} in all, the longest {}.",
-                    text::counted(totals.stops, "GC pause", "GC pauses"),
-                    text::time_ms(totals.total_ms),
-                    text::time_ms(totals.longest_ms)
+                    "Garbage collection may be why requests were slow, which is not sure: {}",
+                    against_chance(cause)
                 ),
+                format!("{} {UNDECIDED}", in_all(&totals)),
             )
+        } else {
+            (format!("Garbage collection is not why requests were slow: {}", against_chance(cause)), in_all(&totals))
         };
         let more = json!({ "pauses": totals, "gc_time_share": gc_time });
         let mut finding = Finding::about(self.name(), cause, evidence, words, evidence.ask(&query::SLOW_IN_GC), more);
         finding.node = totals.node;
         vec![finding]
     }
+}
+
+fn in_all(totals: &StopTotals) -> String {
+    format!(
+        "{}, {} in all, the longest {}.",
+        text::counted(totals.stops, "GC pause", "GC pauses"),
+        text::time_ms(totals.total_ms),
+        text::time_ms(totals.longest_ms)
+    )
 }
 
 fn yes(cause: &Cause, totals: &StopTotals, gc_time: f64) -> (String, String) {

@@ -233,8 +233,11 @@ fn shares(cause: &Cause) -> String {
     )
 }
 
-/// "it can account for 7 % of the slow requests, chance alone gives 6.4 % (p = 0.310)", for what is no cause.
-fn no_more_than_chance(cause: &Cause) -> String {
+/// What more of it would tell, for what may be a cause.
+const UNDECIDED: &str = "None of the slow requests is counted for it, because what was met so seldom may have been met by coincidence. Record for longer, under the same load: then it shows.";
+
+/// "it can account for 7 % of the slow requests, chance alone gives 6.4 % (p = 0.310)", for what is not known to be one.
+fn against_chance(cause: &Cause) -> String {
     match &cause.association {
         Some(association) => format!(
             "it can account for {} of the slow requests, chance alone gives {} ({})",

@@ -74,6 +74,19 @@ fn a_stopped_server_is_no_gc() {
     insta::assert_snapshot!(explained.explanation.to_string());
 }
 
+/// One pause near to what held them up, in a short time: chance would have it as near too often to blame it.
+#[test]
+fn a_pause_too_seldom_to_tell_is_neither_blamed_nor_cleared() {
+    let phases = vec![Phase { name: "steady", rate_per_s: 500, seconds: 12, measured: true }];
+    let (gc, secret_stops) = (vec![(5 * S, 400 * MS)], vec![(5 * S + 150 * MS, 400 * MS)]);
+    let explained = World { phases, gc, secret_stops, ..World::default() }.explain();
+    let gc = explained.find("gc-pause").unwrap();
+    assert_eq!(gc.severity, Severity::Information);
+    assert!((0.01..0.1).contains(&gc.p_value.unwrap()), "{gc:?}");
+    assert!(gc.title.contains("may be why") && gc.detail.contains("Record for longer"), "{gc:?}");
+    assert_eq!(gc.share, Some(0.0));
+}
+
 #[test]
 fn an_idle_healthy_run_has_nothing_above_information() {
     for (rate_per_s, seconds) in [(200, 20), (500, 60), (1000, 30)] {
