@@ -8,6 +8,12 @@ interface Objective {
    */
   double score(Window window);
 
+  /**
+   * Whether of two limits the one that completes more is the better one by it, as long as as many
+   * are there: so it is for a mean, and not for a percentile.
+   */
+  boolean isMean();
+
   /** The least share of the best throughput seen that a limit must keep; 0 asks for none. */
   double floor();
 

@@ -51,6 +51,11 @@ final class ResponseTime implements Objective {
   }
 
   @Override
+  public boolean isMean() {
+    return percentile == 0;
+  }
+
+  @Override
   public double floor() {
     return floor;
   }

@@ -400,6 +400,8 @@ final class Search implements Law {
         history.figures(COMPARED, this::score),
         history.figures(COMPARED, Window::completedPerS),
         paused(2 * COMPARED),
+        history.figures(COMPARED, Window::queued),
+        goal().isMean(),
         history.inflation(this::score));
     if (heap.remembersNs(trial.challenger > home) > 0) {
       trial.isFar();

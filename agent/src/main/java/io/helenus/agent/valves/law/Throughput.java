@@ -26,6 +26,11 @@ final class Throughput implements Objective {
   }
 
   @Override
+  public boolean isMean() {
+    return true;
+  }
+
+  @Override
   public double floor() {
     return 0;
   }

@@ -48,6 +48,9 @@ final class Trial {
   /** So many standard errors more are taken for more, where only a doubt is at stake. */
   private static final double MORE = 0.5;
 
+  /** Of those who are there, a third at least is seen, a logarithm. */
+  private static final double SEEN = Math.log(3);
+
   final int challenger;
 
   /** What it is tried for, for people. */
@@ -64,6 +67,9 @@ final class Trial {
   private Sample home = new Sample();
   private Sample homeRates = new Sample();
   private Sample homePauses = new Sample();
+  private final Sample queued = new Sample();
+  private Sample homeQueued = new Sample();
+  private boolean isMean;
   private int homeLimit;
   private int homeWindows;
   private int stretches;
@@ -90,13 +96,24 @@ final class Trial {
    * @param scores of its windows
    * @param rates completions per second in them
    * @param pauses the shares of them that went into collections
+   * @param queued whether somebody waited all the time in them, 1 or 0
+   * @param isMean of the score, see {@link Objective#isMean}
    * @param inflation of the variance of scores, see {@link History#inflation}
    */
-  void compareWith(int limit, Sample scores, Sample rates, Sample pauses, double inflation) {
+  void compareWith(
+      int limit,
+      Sample scores,
+      Sample rates,
+      Sample pauses,
+      Sample queued,
+      boolean isMean,
+      double inflation) {
     this.homeLimit = limit;
     this.home = scores;
     this.homeRates = rates;
     this.homePauses = pauses;
+    this.homeQueued = queued;
+    this.isMean = isMean;
     this.inflation = inflation;
   }
 
@@ -105,6 +122,7 @@ final class Trial {
     home.add(score);
     homeRates.add(window.completedPerS());
     homePauses.add(window.gcShare);
+    homeQueued.add(window.queued());
     homeWindows++;
   }
 
@@ -113,6 +131,7 @@ final class Trial {
     scores.add(score);
     rates.add(window.completedPerS());
     pauses.add(window.gcShare);
+    queued.add(window.queued());
   }
 
   /** It takes long to get there: then it pays to stay for twice as long. */
@@ -151,13 +170,20 @@ final class Trial {
 
   /**
    * By how much the limit tried is better. Who waits at a lower limit is seen, and who waited
-   * elsewhere without it may not have been: where the lower of the two limits completes more, it is
-   * not worse for its score.
+   * elsewhere without it may not have been. Where somebody always waits at the lower of the two
+   * limits and not more than are served come, the clients wait for their answers, and their number
+   * is the same at both limits: then their mean response is shorter by what is completed more
+   * (Little's law, 1961). Otherwise, where the lower one completes more, it is not worse for its
+   * score.
    */
   Difference difference() {
     Difference score = Difference.between(scores, home, inflation);
     Difference rate = rate();
     boolean lower = challenger < homeLimit;
+    boolean sameClients = Math.abs(score.mean - rate.mean) < SEEN;
+    if (isMean && sameClients && (lower ? queued : homeQueued).mean() == 1) {
+      return rate;
+    }
     boolean lowerHasMore = (lower ? rate.mean : -rate.mean) > MORE * rate.error;
     return lowerHasMore && score.mean < rate.mean == lower ? rate : score;
   }

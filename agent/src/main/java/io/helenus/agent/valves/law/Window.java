@@ -88,6 +88,11 @@ public final class Window {
     return completed + failed;
   }
 
+  /** 1 where somebody waited all the time because of the limit, as far as can be told; else 0. */
+  double queued() {
+    return limited && waiting >= 1 ? 1 : 0;
+  }
+
   /** The share of those who came to an end that failed or were refused, 0 to 1. */
   double badShare() {
     double bad = refused + failed;

@@ -149,6 +149,12 @@ final class Cases {
           new Case("scans, heap", Servers.scanning(900, 2, 2), CLIENTS, 0.3, 0.12),
           new Case("scans, refilling", Servers.scanning(900, 2, 8), CLIENTS, 0.3, 0.12),
           new Case(
+              "scans, unseen",
+              Servers.starving(Servers.scanning(1150, 2, 8)),
+              atS -> Load.closed(atS < 8 ? 4 : 200),
+              0.3,
+              0.15),
+          new Case(
               "scans, drifting",
               Servers.drifting(Servers.scanning(900), 0.2, 13),
               CLIENTS,

@@ -337,6 +337,28 @@ class SearchTest {
     }
   }
 
+  /**
+   * Clients that wait for their answers are as many at a limit as without, where what is seen of
+   * them is a half and changes: what is completed tells, and not how many seem to be there.
+   */
+  @Test
+  void aGoodStartAtALimitIsNotEndedByThoseWhoAreSeenThereOnly() {
+    Law law = law("response-time");
+    Windows windows = Windows.of(125);
+    Decision decision = null;
+    int tried = 0;
+    for (int i = 0; i < 60 && (decision == null || !decision.reason.contains("moved to")); i++) {
+      boolean lower = decision != null && decision.limit < Cases.MAX;
+      boolean even = i % 2 == 0;
+      tried += lower ? 1 : 0;
+      int better = tried < 8 ? 101 : 130;
+      windows.completed(lower ? better : even ? 80 : 120);
+      windows.there(lower ? 8 : even ? 70 : 130, lower ? 190 : 0);
+      decision = windows.give(law, 1);
+    }
+    assertTrue(decision.reason.contains("moved to 8"), decision.toString());
+  }
+
   @Test
   void whatWasTriedIsComparedWithTheLimitThatHoldsBeforeAndAfter() {
     for (int after : new int[] {100, 60}) {

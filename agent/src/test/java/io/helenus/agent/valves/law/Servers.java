@@ -86,6 +86,46 @@ final class Servers {
         atS -> new Random((long) (atS / 3) * 7919).nextInt(100) < 35 ? 0.3 : 1.3);
   }
 
+  /**
+   * The same, which sees a changing share of those who are there where many are inside, half of
+   * them in the mean: on two CPUs the threads that read requests from sockets hardly get any
+   * between those that serve them (docs/valves.md).
+   */
+  static Server starving(Server server) {
+    return new Server() {
+      @Override
+      public double perS(int inside, double atS) {
+        return server.perS(inside, atS);
+      }
+
+      @Override
+      public double pauseShare(int inside, double atS) {
+        return server.pauseShare(inside, atS);
+      }
+
+      @Override
+      public double pauseS() {
+        return server.pauseS();
+      }
+
+      @Override
+      public double emptiesS() {
+        return server.emptiesS();
+      }
+
+      @Override
+      public double fillsS() {
+        return server.fillsS();
+      }
+
+      @Override
+      public double seen(int inside, double atS) {
+        double share = 0.15 + 0.8 * new Random((long) (atS / 0.1) * 7919).nextDouble();
+        return inside > 32 ? share : 1;
+      }
+    };
+  }
+
   /** A server that stands for a fixed share of the time. */
   static Server pausing(Server server, double share, double lengthS) {
     return withPauses(server, lengthS, share, 0);

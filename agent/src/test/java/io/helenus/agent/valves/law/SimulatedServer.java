@@ -38,6 +38,14 @@ final class SimulatedServer {
       return emptiesS();
     }
 
+    /**
+     * The share that it sees of those who are there: the rest waits in sockets whose threads get no
+     * CPU.
+     */
+    default double seen(int inside, double atS) {
+      return 1;
+    }
+
     /** The mean length of a pause, s; its lengths are within half and one and a half of it. */
     default double pauseS() {
       return 0;
@@ -306,8 +314,9 @@ final class SimulatedServer {
 
   private void pass(double toS, double speed) {
     double lengthS = toS - nowS;
-    insideSum += inside.size() * lengthS;
-    waitingSum += gate.size() * lengthS;
+    double seen = server.seen(inside.size(), nowS);
+    insideSum += inside.size() * seen * lengthS;
+    waitingSum += gate.size() * seen * lengthS;
     if (pauseEndsS > nowS) {
       pausedS += Math.min(toS, pauseEndsS) - nowS;
     }
