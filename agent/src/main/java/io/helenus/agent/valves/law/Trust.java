@@ -9,23 +9,25 @@ package io.helenus.agent.valves.law;
  * what is to be won; so then all windows count.
  */
 final class Trust {
-  private static final double PAUSED = 0.1;
+  /** A collection that took so much of a window makes it another one. */
+  private static final double MUCH = 0.1;
+
   private static final int SIZE = 48;
   private static final int ONE_IN = 8;
 
-  private final boolean[] paused = new boolean[SIZE];
+  private final boolean[] collected = new boolean[SIZE];
   private int next;
   private int seen;
-  private int pauses;
+  private int collections;
 
   /** Takes note of a window, and says whether it counts. */
   boolean counts(Window window) {
-    boolean pause = window.gcShare > PAUSED;
-    pauses += (pause ? 1 : 0) - (paused[next] ? 1 : 0);
-    paused[next] = pause;
+    boolean collects = window.gcShare > 0;
+    collections += (collects ? 1 : 0) - (collected[next] ? 1 : 0);
+    collected[next] = collects;
     next = (next + 1) % SIZE;
     seen = Math.min(SIZE, seen + 1);
     // One of few is by chance.
-    return !pause || ONE_IN * (pauses - 1) > seen;
+    return window.gcShare <= MUCH || ONE_IN * (collections - 1) > seen;
   }
 }
