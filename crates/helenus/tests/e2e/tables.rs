@@ -93,7 +93,8 @@ fn a_table_made_anew_is_another(place: &Place, node: &str) {
     let mut connection = Connection::open(node.parse().unwrap(), Duration::from_secs(30), None).unwrap();
     connection.query("DROP TABLE churn.cart").unwrap();
     place.well(&format!("load {CHURN} --node {node} --in-flight 1 --count 40 -o anew-load.helenus"));
-    std::thread::sleep(Duration::from_secs(3));
+    // After a look that took long the agent rests for some seconds.
+    std::thread::sleep(Duration::from_secs(12));
     recorder.signal(libc::SIGINT);
     let recorder = recorder.end();
     assert!(recorder.status.success(), "{}", recorder.err);
