@@ -85,7 +85,7 @@ fn a_node_that_sheds_load_is_counted_and_goes_on() {
     let responder = responder(2);
     for driver in [DriverKind::Thin, DriverKind::Scylla] {
         responder.behave(Behaviour::Overloaded);
-        let plan = plan(&responder, driver, vec![Phase::rate(1_000.0, Until::Elapsed(SECOND * 2))]);
+        let plan = plan(&responder, driver, vec![Phase::rate(1_000.0, Until::Elapsed(SECOND * 4))]);
         let (summary, _) = drive(&plan, &Cancel::new(), |elapsed| {
             if elapsed > SECOND {
                 responder.behave(Behaviour::AtOnce);
