@@ -171,10 +171,10 @@ final class Trial {
   /**
    * By how much the limit tried is better. Who waits at a lower limit is seen, and who waited
    * elsewhere without it may not have been. Where somebody always waits at the lower of the two
-   * limits and not more than are served come, the clients wait for their answers, and their number
-   * is the same at both limits: then their mean response is shorter by what is completed more
-   * (Little's law, 1961). Otherwise, where the lower one completes more, it is not worse for its
-   * score.
+   * limits, and not three times as many seem to be there as at the other, the clients are taken to
+   * wait for their answers and to be as many at both: then their mean response is shorter by what
+   * is completed more (Little's law, 1961). Otherwise, where the lower one completes more, it is
+   * not worse for its score.
    */
   Difference difference() {
     Difference score = Difference.between(scores, home, inflation);

@@ -92,32 +92,7 @@ final class Servers {
    * between those that serve them (docs/valves.md).
    */
   static Server starving(Server server) {
-    return new Server() {
-      @Override
-      public double perS(int inside, double atS) {
-        return server.perS(inside, atS);
-      }
-
-      @Override
-      public double pauseShare(int inside, double atS) {
-        return server.pauseShare(inside, atS);
-      }
-
-      @Override
-      public double pauseS() {
-        return server.pauseS();
-      }
-
-      @Override
-      public double emptiesS() {
-        return server.emptiesS();
-      }
-
-      @Override
-      public double fillsS() {
-        return server.fillsS();
-      }
-
+    return new Like(server) {
       @Override
       public double seen(int inside, double atS) {
         double share = 0.15 + 0.8 * new Random((long) (atS / 0.1) * 7919).nextDouble();
@@ -181,7 +156,7 @@ final class Servers {
   /** A server whose speed, and the share of whose pauses, is multiplied by what the time gives. */
   private static Server varying(
       Server server, DoubleUnaryOperator speed, DoubleUnaryOperator pauses) {
-    return new Server() {
+    return new Like(server) {
       @Override
       public double perS(int inside, double atS) {
         return server.perS(inside, atS) * speed.applyAsDouble(atS);
@@ -191,21 +166,45 @@ final class Servers {
       public double pauseShare(int inside, double atS) {
         return server.pauseShare(inside, atS) * pauses.applyAsDouble(atS);
       }
-
-      @Override
-      public double pauseS() {
-        return server.pauseS();
-      }
-
-      @Override
-      public double emptiesS() {
-        return server.emptiesS();
-      }
-
-      @Override
-      public double fillsS() {
-        return server.fillsS();
-      }
     };
+  }
+
+  /** A server that is another one but for what is said. */
+  private abstract static class Like implements Server {
+    private final Server other;
+
+    Like(Server other) {
+      this.other = other;
+    }
+
+    @Override
+    public double perS(int inside, double atS) {
+      return other.perS(inside, atS);
+    }
+
+    @Override
+    public double pauseShare(int inside, double atS) {
+      return other.pauseShare(inside, atS);
+    }
+
+    @Override
+    public double pauseS() {
+      return other.pauseS();
+    }
+
+    @Override
+    public double emptiesS() {
+      return other.emptiesS();
+    }
+
+    @Override
+    public double fillsS() {
+      return other.fillsS();
+    }
+
+    @Override
+    public double seen(int inside, double atS) {
+      return other.seen(inside, atS);
+    }
   }
 }
