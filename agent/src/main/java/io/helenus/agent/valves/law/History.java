@@ -3,6 +3,10 @@ package io.helenus.agent.valves.law;
 /** The last windows at the limit that holds, without those in which it was still settling. */
 final class History {
   private static final int SIZE = 64;
+
+  /** So many of the last ones are what other limits are compared with. */
+  private static final int COMPARED = 32;
+
   private static final double GUESSED_INFLATION = 3;
 
   /** The guess counts as that many stretches. */
@@ -18,8 +22,13 @@ final class History {
     count = Math.min(SIZE, count + 1);
   }
 
+  /** Forgets all but the last so many. */
+  void keep(int windows) {
+    count = Math.min(count, windows);
+  }
+
   void clear() {
-    count = 0;
+    keep(0);
   }
 
   int count() {
@@ -64,6 +73,45 @@ final class History {
 
   private static double outside(Window window) {
     return window.there() - window.inFlight;
+  }
+
+  /** A figure of those that other limits are compared with. */
+  Sample figures(Figure figure) {
+    return figures(COMPARED, figure);
+  }
+
+  /** How many completed per second. */
+  double rate() {
+    return figures(Window::completedPerS).mean();
+  }
+
+  /** The mean number inside. */
+  double inside() {
+    return figures(window -> window.inFlight).mean();
+  }
+
+  /** The shares that collections took, of all: they are rare. */
+  Sample paused() {
+    return figures(SIZE, window -> window.gcShare);
+  }
+
+  /** What other limits are compared with. */
+  Measured measured(Figure score) {
+    Measured measured = new Measured();
+    for (int i = count - 1; i >= COMPARED; i--) {
+      measured.pauses.add(back(i).gcShare);
+    }
+    for (int i = Math.min(COMPARED, count) - 1; i >= 0; i--) {
+      measured.add(score.of(back(i)), back(i));
+    }
+    return measured;
+  }
+
+  /** The least difference that one stretch can show beside what is known, as a logarithm. */
+  double resolution(Figure score) {
+    Sample recent = figures(score);
+    double share = 1.0 / Trial.STRETCH + 1.0 / Math.max(1, recent.count());
+    return Difference.SURE * Math.sqrt(recent.relativeVariance() * inflation(score) * share);
   }
 
   /** A figure of the last so many. */

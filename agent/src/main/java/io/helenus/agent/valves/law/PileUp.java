@@ -13,13 +13,22 @@ final class PileUp {
   /** Of those who piled up no more than that share is left when it is over. */
   private static final double LEFT_SHARE = 0.7;
 
+  /** Who stays for so long, but for a few, when the limit is back has come and not piled up. */
+  private static final long STAYS_NS = 1_500_000_000L;
+
+  private static final double STAYS_SHARE = 0.95;
+
   private double owed;
   private int limit;
   private double there;
 
+  /** Since when there have been more than by chance, back at the limit that holds, and how many. */
+  private Window first;
+
   /** A limit is tried from now on. */
   void begin() {
     owed = 0;
+    first = null;
   }
 
   /**
@@ -52,7 +61,25 @@ final class PileUp {
     return window.there() <= LEFT_SHARE * there;
   }
 
+  /**
+   * Whether they only stay.
+   *
+   * @param window back at the limit that holds
+   * @param more whether more are there than by chance
+   */
+  boolean stays(Window window, boolean more) {
+    if (!more) {
+      first = null;
+    } else if (first == null) {
+      first = window;
+    }
+    return first != null
+        && window.endNs - first.endNs >= STAYS_NS
+        && window.there() > STAYS_SHARE * first.there();
+  }
+
   void clear() {
     limit = 0;
+    first = null;
   }
 }

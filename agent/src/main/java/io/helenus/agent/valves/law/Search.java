@@ -35,9 +35,6 @@ final class Search implements Law {
 
   private static final double UNEVEN = 0.3;
 
-  /** So many of the last windows at the limit that holds are what others are compared with. */
-  private static final int COMPARED = 32;
-
   /**
    * A search that has found a limit ends after so long. What is left of it is tried like all that
    * is explored: one trial at a time, and rarely.
@@ -135,7 +132,7 @@ final class Search implements Law {
       trial.hurt();
       judge();
     } else if (pace.forgotten() && (home < max || history.count() > 0)) {
-      begin(max, "too few requests to learn from: no limit");
+      begin(max, "too few requests to learn from: no limit", 0);
     }
   }
 
@@ -149,15 +146,12 @@ final class Search implements Law {
     } else if (trying && budget.exhausted()) {
       trial.hurt();
       judge();
+    } else if (!trying && pileUp.stays(window, overrun(window))) {
+      moreAreThere(window);
     } else if (settling.over(window, goal().lagNs(window), !trying && overrun(window))
-        && (trying || !heap.refills(paused(2 * COMPARED).mean(), settling.sinceNs(window)))) {
+        && (trying || !heap.refills(history.paused().mean(), settling.sinceNs(window)))) {
       arrive(window);
     }
-  }
-
-  /** The shares of so many of the last windows that collections took at the limit that holds. */
-  private Sample paused(int windows) {
-    return history.figures(windows, window -> window.gcShare);
   }
 
   private void arrive(Window window) {
@@ -168,8 +162,7 @@ final class Search implements Law {
     limit = home;
     rest.comeBack(nowNs, trial == null);
     if (pileUp.suspected() > 0 && overrun(window) && !pileUp.isOver(window)) {
-      budget.forgive();
-      afresh("more are there", window.there());
+      moreAreThere(window);
       return;
     }
     if (pileUp.suspected() > 0) {
@@ -180,10 +173,16 @@ final class Search implements Law {
     step = trial == null ? Step.LEARN : Step.COMPARE;
   }
 
+  /** What seemed to be the limit's doing was not. */
+  private void moreAreThere(Window window) {
+    budget.forgive();
+    afresh("more are there", window, 0);
+  }
+
   /** What a window away from the limit that holds has cost. */
   private void pay(Window window) {
-    double loss = 1 - window.completedPerS() / Math.max(1e-9, rate(history));
-    pileUp.pass(window, rate(history));
+    double loss = 1 - window.completedPerS() / Math.max(1e-9, history.rate());
+    pileUp.pass(window, history.rate());
     budget.spend(Math.max(-1, Math.min(1, loss)), window.lengthNs() / 1e9);
   }
 
@@ -212,11 +211,12 @@ final class Search implements Law {
     history.add(window);
     String shifted = shift.add(window, history.inflation(this::score));
     if (shifted != null) {
-      afresh(shifted, window.there());
+      afresh(shifted, window, 0);
     } else if (haveMultiplied()) {
-      afresh("many more are there", window.there());
-    } else if (home == max && heap.hasFilled(paused(2 * Trial.STRETCH))) {
-      afresh("its heap has filled", window.there());
+      // A limit that was found for few is called in question without a second look.
+      afresh("many more are there", window, home < max ? Trial.STRETCH : 0);
+    } else if (home == max && heap.hasFilled(history.figures(2 * Trial.STRETCH, w -> w.gcShare))) {
+      afresh("its heap has filled", window, 0);
     } else if (step == Step.COMPARE) {
       compared(0);
       trial.addHome(score, window);
@@ -256,13 +256,13 @@ final class Search implements Law {
       }
       return;
     }
-    long neededNs = resolution() > UNEVEN ? LEARN_UNEVEN_NS : LEARN_NS;
+    long neededNs = history.resolution(this::score) > UNEVEN ? LEARN_UNEVEN_NS : LEARN_NS;
     if (home == max) {
       neededNs = Math.max(neededNs, heap.fillsNs());
     }
     boolean enough = learned >= LEARN_WINDOWS && history.lengthNs() >= neededNs;
     if (enough) {
-      heap.learned(paused(2 * COMPARED));
+      heap.learned(history.paused());
     }
     if (enough || (route.goesOn() && history.count() > LEARN_WINDOWS)) {
       proceed();
@@ -274,7 +274,7 @@ final class Search implements Law {
    * is compared with what the limit that holds did before and after.
    */
   private void compareAnew() {
-    double now = rate(history);
+    double now = history.rate();
     compared(now > 0 ? Math.log(comparedWith / now) : 0);
   }
 
@@ -290,18 +290,21 @@ final class Search implements Law {
     return thereThen > 0 && are.count() >= Trial.STRETCH && are.mean() == 1;
   }
 
-  private void afresh(String shifted, double there) {
-    budget.grant(there);
-    begin(home, "the workload changed: " + shifted);
+  /**
+   * @param known how many of the last windows are of the workload that there is now
+   */
+  private void afresh(String shifted, Window window, int known) {
+    budget.grant(window.there());
+    begin(home, "the workload changed: " + shifted, known);
   }
 
-  private void begin(int limit, String why) {
+  private void begin(int limit, String why, int known) {
     home = limit;
     this.limit = limit;
     reason = why;
     trial = null;
     pileUp.clear();
-    history.clear();
+    history.keep(known);
     shift.clear();
     heap.clear();
     route.restart();
@@ -309,7 +312,7 @@ final class Search implements Law {
     piling = false;
     rest.startOver();
     forgone = 0;
-    learned = 0;
+    learned = known;
     thereThen = 0;
     comparedWith = 0;
     searchedNs = 0;
@@ -321,10 +324,10 @@ final class Search implements Law {
   private void proceed() {
     boolean rested = step == Step.REST;
     if (thereThen == 0) {
-      thereThen = history.figures(COMPARED, Window::there).mean();
+      thereThen = history.figures(Window::there).mean();
     }
     if (pending == null) {
-      pending = route.next(home, inside(), resolution());
+      pending = route.next(home, history.inside(), history.resolution(this::score));
     }
     if (pending == null && climbing) {
       climbing = false;
@@ -337,7 +340,7 @@ final class Search implements Law {
       return;
     }
     if (pending == null && rested) {
-      pending = route.explore(home, inside());
+      pending = route.explore(home, history.inside());
       rest.explored(route.promises());
     }
     if (pending != null && pending.challenger == home) {
@@ -354,23 +357,9 @@ final class Search implements Law {
     }
   }
 
-  private double inside() {
-    return history.figures(COMPARED, window -> window.inFlight).mean();
-  }
-
-  /**
-   * The least difference that one stretch can show beside what is known of the limit that holds.
-   */
-  private double resolution() {
-    Sample recent = history.figures(COMPARED, this::score);
-    double share = 1.0 / Trial.STRETCH + 1.0 / Math.max(1, recent.count());
-    double variance = recent.relativeVariance() * history.inflation(this::score);
-    return Difference.SURE * Math.sqrt(variance * share);
-  }
-
   /** Whether what the pending trial is likely to lose until it is broken off may be lost. */
   private boolean affordable() {
-    double trialS = 2 * (history.figures(COMPARED, goal()::lagNs).mean() + pace.windowNs()) / 1e9;
+    double trialS = 2 * (history.figures(goal()::lagNs).mean() + pace.windowNs()) / 1e9;
     double lossS = route.likelyLoss(pending.challenger) * trialS;
     return budget.allows(Math.min(Budget.FIRST_S / 2, lossS));
   }
@@ -382,7 +371,7 @@ final class Search implements Law {
   }
 
   private String says() {
-    return goal().say(history.figures(COMPARED, this::score).mean());
+    return goal().say(history.figures(this::score).mean());
   }
 
   /** Goes to the limit that is to be tried. */
@@ -393,16 +382,10 @@ final class Search implements Law {
     rest.leave(nowNs);
     piling = history.grows();
     if (comparedWith == 0 && !piling) {
-      comparedWith = rate(history);
+      comparedWith = history.rate();
     }
     trial.compareWith(
-        home,
-        history.figures(COMPARED, this::score),
-        history.figures(COMPARED, Window::completedPerS),
-        paused(2 * COMPARED),
-        history.figures(COMPARED, Window::queued),
-        goal().isMean(),
-        history.inflation(this::score));
+        home, history.measured(this::score), goal().isMean(), history.inflation(this::score));
     if (heap.remembersNs(trial.challenger > home) > 0) {
       trial.isFar();
     }
@@ -433,7 +416,7 @@ final class Search implements Law {
 
   /** Whether more are there than can be by chance: clients that do not wait pile up. */
   private boolean overrun(Window window) {
-    Sample there = history.figures(COMPARED, Window::there);
+    Sample there = history.figures(Window::there);
     double more = window.there() - there.mean();
     boolean ours = step == Step.RETURN || pileUp.explains(more);
     return !piling && ours && more > 0.5 * there.mean() + 4 * there.deviation() + 4;
@@ -442,7 +425,7 @@ final class Search implements Law {
   private void measure(Window window, double score) {
     trial.add(score, window);
     tried.add(window);
-    Sample refused = history.figures(COMPARED, Window::badShare);
+    Sample refused = history.figures(Window::badShare);
     if (overrun(window)) {
       piledUp(window);
     }
@@ -467,7 +450,7 @@ final class Search implements Law {
     if (verdict == Trial.Verdict.EQUAL && proven) {
       verdict = Trial.Verdict.BETTER;
     }
-    boolean bound = history.figures(COMPARED, w -> w.limited ? 1 : 0).mean() > 0.5;
+    boolean bound = history.figures(w -> w.limited ? 1 : 0).mean() > 0.5;
     boolean letGo =
         verdict == Trial.Verdict.EQUAL && trial.challenger == max && bound && route.asGoodWithout();
     if (verdict == Trial.Verdict.BETTER || letGo) {
@@ -493,7 +476,7 @@ final class Search implements Law {
     history = tried;
     tried = left;
     // Who waits at a limit is counted, and who waited elsewhere without it may not have been.
-    thereThen = Math.max(thereThen, history.figures(COMPARED, Window::there).mean());
+    thereThen = Math.max(thereThen, history.figures(Window::there).mean());
     shift.clear();
     trial = null;
     rest.moved(nowNs);
@@ -509,7 +492,7 @@ final class Search implements Law {
     trial = null;
     learned = 0;
     if (!worse && route.goesOn() && hurries() && nowNs - history.endNs() < FRESH_NS) {
-      pending = route.next(home, inside(), resolution());
+      pending = route.next(home, history.inside(), history.resolution(this::score));
       if (pending != null && affordable()) {
         leave();
         return;
@@ -523,10 +506,6 @@ final class Search implements Law {
    * inside as there used to be, until it is gone.
    */
   private int wayBack() {
-    return Math.min(home, Math.max(limit, (int) Math.ceil(2 * inside())));
-  }
-
-  private static double rate(History history) {
-    return history.figures(COMPARED, Window::completedPerS).mean();
+    return Math.min(home, Math.max(limit, (int) Math.ceil(2 * history.inside())));
   }
 }

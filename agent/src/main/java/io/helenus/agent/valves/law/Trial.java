@@ -61,14 +61,8 @@ final class Trial {
 
   private final int mostStretches;
   private final boolean searching;
-  private final Sample scores = new Sample();
-  private final Sample rates = new Sample();
-  private final Sample pauses = new Sample();
-  private Sample home = new Sample();
-  private Sample homeRates = new Sample();
-  private Sample homePauses = new Sample();
-  private final Sample queued = new Sample();
-  private Sample homeQueued = new Sample();
+  private final Measured tried = new Measured();
+  private Measured home = new Measured();
   private boolean isMean;
   private int homeLimit;
   private int homeWindows;
@@ -93,45 +87,25 @@ final class Trial {
    * What the limit that holds did of late, to compare with.
    *
    * @param limit what it is
-   * @param scores of its windows
-   * @param rates completions per second in them
-   * @param pauses the shares of them that went into collections
-   * @param queued whether somebody waited all the time in them, 1 or 0
    * @param isMean of the score, see {@link Objective#isMean}
    * @param inflation of the variance of scores, see {@link History#inflation}
    */
-  void compareWith(
-      int limit,
-      Sample scores,
-      Sample rates,
-      Sample pauses,
-      Sample queued,
-      boolean isMean,
-      double inflation) {
+  void compareWith(int limit, Measured home, boolean isMean, double inflation) {
     this.homeLimit = limit;
-    this.home = scores;
-    this.homeRates = rates;
-    this.homePauses = pauses;
-    this.homeQueued = queued;
+    this.home = home;
     this.isMean = isMean;
     this.inflation = inflation;
   }
 
   /** A window at the limit that holds. */
   void addHome(double score, Window window) {
-    home.add(score);
-    homeRates.add(window.completedPerS());
-    homePauses.add(window.gcShare);
-    homeQueued.add(window.queued());
+    home.add(score, window);
     homeWindows++;
   }
 
   /** A window at the limit tried. */
   void add(double score, Window window) {
-    scores.add(score);
-    rates.add(window.completedPerS());
-    pauses.add(window.gcShare);
-    queued.add(window.queued());
+    tried.add(score, window);
   }
 
   /** It takes long to get there: then it pays to stay for twice as long. */
@@ -146,12 +120,12 @@ final class Trial {
 
   /** Whether the stretch at the limit tried is over. */
   boolean stretchDone() {
-    int windows = scores.count() - begun;
+    int windows = windows() - begun;
     return windows >= (mostStretches > 1 && looksBetter() ? LONGER : 1) * stretch;
   }
 
   boolean looksBetter() {
-    if (scores.count() == 0) {
+    if (windows() == 0) {
       return false;
     }
     Difference difference = difference();
@@ -165,7 +139,7 @@ final class Trial {
 
   void nextStretch() {
     stretches++;
-    begun = scores.count();
+    begun = windows();
   }
 
   /**
@@ -177,11 +151,11 @@ final class Trial {
    * not worse for its score.
    */
   Difference difference() {
-    Difference score = Difference.between(scores, home, inflation);
+    Difference score = Difference.between(tried.scores, home.scores, inflation);
     Difference rate = rate();
     boolean lower = challenger < homeLimit;
     boolean sameClients = Math.abs(score.mean - rate.mean) < SEEN;
-    if (isMean && sameClients && (lower ? queued : homeQueued).mean() == 1) {
+    if (isMean && sameClients && (lower ? tried : home).queued.mean() == 1) {
       return rate;
     }
     boolean lowerHasMore = (lower ? rate.mean : -rate.mean) > MORE * rate.error;
@@ -189,11 +163,11 @@ final class Trial {
   }
 
   private Difference rate() {
-    return Difference.between(rates, homeRates, inflation);
+    return Difference.between(tried.rates, home.rates, inflation);
   }
 
   int windows() {
-    return scores.count();
+    return tried.windows();
   }
 
   /**
@@ -204,14 +178,14 @@ final class Trial {
     if (hurt) {
       return Verdict.WORSE;
     }
-    if (scores.count() == 0) {
+    if (windows() == 0) {
       return Verdict.OPEN;
     }
     Difference difference = difference();
     if (farBelow(difference) || rateTooLow(least)) {
       return Verdict.WORSE;
     }
-    if (scores.count() < FEWEST) {
+    if (windows() < FEWEST) {
       return Verdict.OPEN;
     }
     boolean plain = stretches > 0 || Math.abs(difference.mean) > PLAIN;
@@ -254,14 +228,14 @@ final class Trial {
    */
   private boolean pausesLess() {
     double less = fewerPauses();
-    double variance = Math.max(pauses.variance(), homePauses.variance() / 4);
-    double square = variance / pauses.count() + homePauses.variance() / homePauses.count();
+    double variance = Math.max(tried.pauses.variance(), home.pauses.variance() / 4);
+    double square = variance / tried.pauses.count() + home.pauses.variance() / home.pauses.count();
     return less > LESS_PAUSED && less > PLAINLY * Math.sqrt(square);
   }
 
   /** The share of the time that collections take at the limit that holds, and not at this one. */
   private double fewerPauses() {
-    return homePauses.mean() - pauses.mean();
+    return home.pauses.mean() - tried.pauses.mean();
   }
 
   /** How much better the limit tried did, for people. */
@@ -270,15 +244,15 @@ final class Trial {
     return pausesLess()
         ? String.format(
             "%s, collections took %.0f %% of the time and not %.0f",
-            better, 100 * pauses.mean(), 100 * homePauses.mean())
+            better, 100 * tried.pauses.mean(), 100 * home.pauses.mean())
         : better;
   }
 
   /** So much worse that one window is enough, or two. */
   private boolean farBelow(Difference difference) {
-    double scatter = Math.max(0.02, home.relativeDeviation());
-    double bound = scores.count() == 1 ? Math.max(0.35, 6 * scatter) : Math.max(PLAIN, 3 * scatter);
-    return difference.mean < -bound && (scores.count() == 1 || difference.below());
+    double scatter = Math.max(0.02, home.scores.relativeDeviation());
+    double bound = windows() == 1 ? Math.max(0.35, 6 * scatter) : Math.max(PLAIN, 3 * scatter);
+    return difference.mean < -bound && (windows() == 1 || difference.below());
   }
 
   /** Whether as many completed per second as there have to. */
@@ -288,7 +262,7 @@ final class Trial {
 
   private boolean rateTooLow(double least) {
     Difference rate = rate();
-    return rates.count() >= FEWEST && rate.mean + 2.5 * rate.error < least;
+    return windows() >= FEWEST && rate.mean + 2.5 * rate.error < least;
   }
 
   /** How many more completed per second than at the limit that holds, as a logarithm. */
@@ -298,6 +272,6 @@ final class Trial {
 
   /** The same by a standard error less, and nothing as long as a stretch is not over. */
   double surelyMore() {
-    return rates.count() < STRETCH ? 0 : rate().mean - rate().error;
+    return windows() < STRETCH ? 0 : rate().mean - rate().error;
   }
 }

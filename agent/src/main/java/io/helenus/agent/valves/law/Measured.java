@@ -1,0 +1,27 @@
+package io.helenus.agent.valves.law;
+
+/** What a limit did, window by window, in the figures by which limits are compared. */
+final class Measured {
+  /** By the objective: more is better. */
+  final Sample scores = new Sample();
+
+  /** Completions per second. */
+  final Sample rates = new Sample();
+
+  /** The shares of windows that went into collections. */
+  final Sample pauses = new Sample();
+
+  /** Whether somebody waited all the time, 1 or 0. */
+  final Sample queued = new Sample();
+
+  void add(double score, Window window) {
+    scores.add(score);
+    rates.add(window.completedPerS());
+    pauses.add(window.gcShare);
+    queued.add(window.queued());
+  }
+
+  int windows() {
+    return scores.count();
+  }
+}
