@@ -88,6 +88,7 @@ queries! {
     VALVE_WINDOWS = "valve_windows",
     PROBE_TOTALS = "probe_totals",
     COLLECTIONS = "collections",
+    MARKING = "marking",
     TABLE_HEALTH = "table_health",
     TABLE_SPANS = "table_spans",
     DEFINITIONS = "definitions",

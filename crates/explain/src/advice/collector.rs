@@ -1,6 +1,6 @@
 //! The collector and what it costs.
 
-use super::facts::Node;
+use super::facts::{Node, need};
 use super::{Check, Checked, Found, Rule, thresholds};
 use crate::Severity;
 use crate::{query, text};
@@ -113,5 +113,39 @@ fn gc_time(node: &Node) -> Checked {
         figures: json!({ "gc": gc }),
         advice: advice.into(),
         verify: "helenus gc over the same load; helenus explain says whether slow requests met the pauses.".into(),
+    }))
+}
+
+pub(super) const MARKING: Rule = Rule {
+    name: "marking",
+    looks_at: "the CPU time in which G1 marks beside the requests",
+    thresholds: &[&thresholds::MARKING_SHARE],
+    source: "HotSpot's documentation of G1: where it begins to mark is adapted, and InitiatingHeapOccupancyPercent is only the \
+             first value, unless -XX:-G1UseAdaptiveIHOP; measured: docs/valves.md",
+    query: query::MARKING,
+    check: Check::OfNode(marking),
+};
+
+fn marking(node: &Node) -> Checked {
+    let share = need(node.marking_share, "the CPU time of its threads is not recorded")?;
+    if !thresholds::MARKING_SHARE.is_met(share) {
+        return Ok(None);
+    }
+    let options = node.need_setting(&["jvm.options"])?;
+    let is_held = options.split(' ').any(|option| option == "-XX:-G1UseAdaptiveIHOP");
+    let advice = if is_held {
+        "The old generation is above the share at which marking begins for most of the time: give the heap more memory, or \
+         put less into it."
+    } else {
+        "Marking is in no pause: it takes CPUs from requests. G1 begins earlier after a surge has filled the heap, whatever \
+         InitiatingHeapOccupancyPercent says, and may mark all the time from then on. Try -XX:-G1UseAdaptiveIHOP, which \
+         holds it at that share (70 in Cassandra's own options), or a larger heap."
+    };
+    Ok(Some(Found {
+        severity: Severity::Information,
+        evidence: format!("G1 marked beside the requests with {} of the node's CPU time", text::percent(share)),
+        figures: json!({ "marking_share": share }),
+        advice: advice.into(),
+        verify: "The same share over the same load, requests/s, and that helenus gc shows no whole collection (G1Full).".into(),
     }))
 }

@@ -22,6 +22,8 @@ pub(super) struct Node {
     pub settings: BTreeMap<String, String>,
     pub metrics: BTreeMap<MetricName, Figure>,
     pub gc: Option<GcFigures>,
+    /// Share of its CPU time in which G1 marked beside the requests; None where no thread was recorded.
+    pub marking_share: Option<f64>,
     pub pools: Vec<Pool>,
     pub tables: Vec<Table>,
     /// Sessions of repair that its replica of the history has; None where it was not read.
@@ -191,6 +193,7 @@ pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
     settings(engine, &mut nodes)?;
     metrics(engine, &mut nodes)?;
     pools(engine, &mut nodes)?;
+    marking(engine, &mut nodes)?;
     for NodeGc { node, whole, .. } in crate::gc(engine, span.length())? {
         nodes.entry(node).or_default().gc = Some(whole);
     }
@@ -261,6 +264,16 @@ fn pools(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Erro
         let pool =
             Pool { name: name[row].clone(), pending: pending[row], max_size: max_size[row], blocked: blocked[row] };
         nodes.entry(node[row].clone()).or_default().pools.push(pool);
+    }
+    Ok(())
+}
+
+fn marking(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Error> {
+    let rows = engine.sql(&query::MARKING.fill(&[]))?;
+    let node = rows.texts("node")?;
+    let (marking, cpu) = (rows.integers("marking_ns")?, rows.integers("cpu_ns")?);
+    for row in 0..rows.rows() {
+        nodes.entry(node[row].clone()).or_default().marking_share = Some(marking[row] as f64 / cpu[row].max(1) as f64);
     }
     Ok(())
 }

@@ -140,6 +140,7 @@ const RULES: &[Rule] = &[
     collector::COLLECTOR,
     collector::YOUNG_GENERATION,
     collector::GC_TIME,
+    collector::MARKING,
     pressure::BLOCKED_POOLS,
     pressure::DROPPED_MESSAGES,
     caches::ROW_CACHE,

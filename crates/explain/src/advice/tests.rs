@@ -38,6 +38,7 @@ fn healthy() -> Node {
             kept_bytes_per_s: Some(1e6),
             heap_after_bytes: Some(2 * GIB),
         }),
+        marking_share: Some(0.01),
         pools: vec![Pool { name: "ReadStage".into(), pending: 3, max_size: Some(32), blocked: 0 }],
         tables: vec![table()],
         repair_sessions: Some(12),
@@ -567,6 +568,20 @@ fn gc_time() {
     assert_eq!(after(rule, gc(|gc| gc.pause_max_ms = Some(300.0))).severity, Severity::Information);
     quiet_after(rule, |_| ());
     missing_after(rule, |node| node.gc = None);
+}
+
+#[test]
+fn marking() {
+    let rule = &collector::MARKING;
+    let found = after(rule, |node| node.marking_share = Some(0.16));
+    assert!(found.evidence.contains("16 %") && found.advice.contains("-XX:-G1UseAdaptiveIHOP"), "{found:?}");
+    let held = after(rule, |node| {
+        node.marking_share = Some(0.16);
+        setting(node, "jvm.options", "-XX:+UseG1GC -XX:-G1UseAdaptiveIHOP");
+    });
+    assert!(held.advice.contains("more memory"), "{held:?}");
+    quiet_after(rule, |_| ());
+    missing_after(rule, |node| node.marking_share = None);
 }
 
 #[test]

@@ -135,6 +135,8 @@ pub(super) const HEAP_WITHOUT_GAIN: Threshold = Threshold::new(
 );
 pub(super) const GC_SHARE: Threshold =
     Threshold::new("time in collections", 0.05, "of the time", "judgement: 50 ms of each second");
+pub(super) const MARKING_SHARE: Threshold =
+    Threshold::new("marking", 0.05, "of the node's CPU time", "judgement: as much as collections may take");
 pub(super) const GC_PAUSE: Threshold =
     Threshold::new("pause", 200.0, "ms", "cassandra.yaml: default of gc_log_threshold");
 pub(super) const LONG_GC_PAUSE: Threshold =

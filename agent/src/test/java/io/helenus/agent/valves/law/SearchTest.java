@@ -280,10 +280,13 @@ class SearchTest {
         noticed = decision.reason.contains("more are there");
       }
       assertTrue(noticed, decision.toString());
-      for (int i = 0; i < 60 && !decision.reason.startsWith("trying"); i++) {
+      int asked = 0;
+      for (; asked < 60 && !decision.reason.startsWith("trying"); asked++) {
         decision = at(found, decision, windows, 200).give(law, 1);
       }
       assertTrue(decision.reason.endsWith("whether no limit is as good"), decision.toString());
+      // Those who were there while it was noticed are known.
+      assertTrue(whileTrying || asked <= 1, "asked after " + asked + " windows");
     }
   }
 
