@@ -26,8 +26,10 @@ pub struct GcFigures {
     pub start_s: f64,
     pub length_s: f64,
     pub young: usize,
-    /// Of the old generation or of the whole heap.
+    /// Of the old generation, most of which is collected while threads run.
     pub old: usize,
+    /// Of the whole heap in one pause.
+    pub full: usize,
     pub paused_ms: f64,
     /// Share of the time in which the JVM stood for them.
     pub paused_share: f64,
@@ -55,6 +57,12 @@ impl Collection {
     /// G1New, ParNew, DefNew, ParallelScavenge, PSNew, ZGC Minor: the others collect the old generation, or know none.
     fn is_young(&self) -> bool {
         ["New", "Young", "Minor", "Scavenge", "Copy"].iter().any(|young| self.collector.contains(young))
+    }
+
+    /// The first three as the log has them, the others as the beans: that of G1 counts full ones only.
+    fn is_full(&self) -> bool {
+        ["G1Full", "SerialOld", "ParallelOld", "MarkSweepCompact", "PS MarkSweep", "G1 Old Generation"]
+            .contains(&self.collector.as_str())
     }
 }
 
@@ -123,7 +131,8 @@ fn figures(own: &[Collection], window: Interval, begin_ns: i64) -> GcFigures {
         start_s: (window.start - begin_ns) as f64 / 1e9,
         length_s: seconds,
         young: within.iter().filter(|collection| collection.is_young()).count(),
-        old: within.iter().filter(|collection| !collection.is_young()).count(),
+        old: within.iter().filter(|collection| !collection.is_young() && !collection.is_full()).count(),
+        full: within.iter().filter(|collection| collection.is_full()).count(),
         paused_ms: ms(paused_ns),
         paused_share: paused_ns as f64 / window.length().max(1) as f64,
         pause_p50_ms: quantile_of_sorted(&pauses, 0.5).map(ms),
@@ -156,14 +165,15 @@ mod tests {
 
     #[test]
     fn rates_are_from_one_collection_to_the_next() {
-        let own = [
+        let mut own = vec![
             collection(1, "G1New", 10, 400, 100),
             collection(3, "G1New", 20, 500, 130),
             collection(4, "G1Old", 90, 530, 50),
             collection(9, "G1New", 30, 450, 40),
         ];
         let all = figures(&own, Interval { start: 0, end: 10 * S }, 0);
-        assert_eq!((all.young, all.old, all.paused_ms, all.pause_max_ms), (3, 1, 150.0, Some(90.0)));
+        assert_eq!((all.young, all.old, all.full), (3, 1, 0));
+        assert_eq!((all.paused_ms, all.pause_max_ms), (150.0, Some(90.0)));
         assert!((all.paused_share - 0.015).abs() < 1e-9);
         // 400, 400 and 400 MB; 30 MB stayed, and then less than before.
         assert_eq!(all.allocated_bytes_per_s, Some(120e6));
@@ -173,5 +183,8 @@ mod tests {
         assert_eq!((calm.young, calm.allocated_bytes_per_s, calm.pause_p50_ms), (0, None, None));
         let first = figures(&own, Interval { start: 0, end: 2 * S }, 0);
         assert_eq!((first.young, first.allocated_bytes_per_s, first.heap_after_bytes), (1, None, Some(100 * MB)));
+        own.push(collection(9, "G1Full", 500, 460, 30));
+        let all = figures(&own, Interval { start: 0, end: 10 * S }, 0);
+        assert_eq!((all.young, all.old, all.full), (3, 1, 1));
     }
 }

@@ -72,7 +72,7 @@ fn young_generation(node: &Node) -> Checked {
 
 pub(super) const GC_TIME: Rule = Rule {
     name: "gc-time",
-    looks_at: "how long the JVM stands for collections, and how often",
+    looks_at: "how long the JVM stands for collections, how often, and whether it collects the whole heap in one pause",
     thresholds: &[&thresholds::GC_SHARE, &thresholds::GC_PAUSE, &thresholds::LONG_GC_PAUSE, &thresholds::YOUNG_PER_S],
     source: "field reports of 2014 and 2017; cassandra.yaml (gc_log_threshold, gc_warn_threshold)",
     query: query::COLLECTIONS,
@@ -85,12 +85,18 @@ fn gc_time(node: &Node) -> Checked {
     let young_per_s = gc.young as f64 / gc.length_s.max(1e-9);
     let often = thresholds::YOUNG_PER_S.is_met(young_per_s);
     let much = thresholds::GC_SHARE.is_met(gc.paused_share);
-    if !(often || much || thresholds::GC_PAUSE.is_met(longest)) {
+    let full = gc.full > 0;
+    if !(often || much || full || thresholds::GC_PAUSE.is_met(longest)) {
         return Ok(None);
     }
     let allocated =
         gc.allocated_bytes_per_s.map_or("an unknown rate".into(), |rate| format!("{}/s", text::bytes(rate as i64)));
-    let advice = if often {
+    let whole = if full { format!(" and {} of the whole heap", gc.full) } else { String::new() };
+    let advice = if full {
+        "A collector takes the whole heap in one pause when it has no room left, to copy into or for a large object (half of \
+         a G1 region and more): give the heap more memory, or put less into it, as with a valve where scans are (helenus \
+         points). A single one may have been asked for (System.gc(), a histogram of the heap)."
+    } else if often {
         "Young collections come as fast as the young generation fills: a larger heap makes them fewer, and less allocation \
          makes them fewer for good. helenus record --stacks alloc and helenus flame show who allocates; reads over \
          tombstones and wide rows are the usual ones."
@@ -100,13 +106,14 @@ fn gc_time(node: &Node) -> Checked {
          -XX:MaxGCPauseMillis makes them shorter and more."
     };
     Ok(Some(Found {
-        severity: if much || thresholds::LONG_GC_PAUSE.is_met(longest) {
+        severity: if much || full || thresholds::LONG_GC_PAUSE.is_met(longest) {
             Severity::Warning
         } else {
             Severity::Information
         },
         evidence: format!(
-            "{young_per_s:.1} young collections a second took {} of the time, the longest pause {}, at {allocated} allocated",
+            "{young_per_s:.1} young collections a second{whole} took {} of the time, the longest pause {}, at {allocated} \
+             allocated",
             text::percent(gc.paused_share),
             text::time_ms(longest)
         ),
@@ -121,7 +128,7 @@ pub(super) const MARKING: Rule = Rule {
     looks_at: "the CPU time in which G1 marks beside the requests",
     thresholds: &[&thresholds::MARKING_SHARE],
     source: "HotSpot's documentation of G1: where it begins to mark is adapted, and InitiatingHeapOccupancyPercent is only the \
-             first value, unless -XX:-G1UseAdaptiveIHOP; measured: docs/valves.md",
+             first value, unless -XX:-G1UseAdaptiveIHOP",
     query: query::MARKING,
     check: Check::OfNode(marking),
 };
@@ -146,6 +153,6 @@ fn marking(node: &Node) -> Checked {
         evidence: format!("G1 marked beside the requests with {} of the node's CPU time", text::percent(share)),
         figures: json!({ "marking_share": share }),
         advice: advice.into(),
-        verify: "The same share over the same load, requests/s, and that helenus gc shows no whole collection (G1Full).".into(),
+        verify: "The same share over the same load, requests/s, and no more full collections (helenus gc).".into(),
     }))
 }

@@ -30,6 +30,7 @@ fn healthy() -> Node {
             length_s: 60.0,
             young: 12,
             old: 0,
+            full: 0,
             paused_ms: 240.0,
             paused_share: 0.004,
             pause_p50_ms: Some(20.0),
@@ -566,6 +567,8 @@ fn gc_time() {
     assert!(study.evidence.starts_with("20.0 young") && study.advice.contains("--stacks alloc"), "{study:?}");
     assert_eq!(after(rule, gc(|gc| gc.paused_share = 0.2)).severity, Severity::Warning);
     assert_eq!(after(rule, gc(|gc| gc.pause_max_ms = Some(300.0))).severity, Severity::Information);
+    let full = after(rule, gc(|gc| gc.full = 2));
+    assert!(full.severity == Severity::Warning && full.advice.contains("no room left"), "{full:?}");
     quiet_after(rule, |_| ());
     missing_after(rule, |node| node.gc = None);
 }

@@ -67,8 +67,19 @@ fn source(node: &NodeGc) -> String {
     }
 }
 
-const HEAD: [&str; 10] =
-    ["from s", "young/s", "old/s", "paused", "of time", "p50 ms", "max ms", "allocated/s", "stayed/s", "heap after"];
+const HEAD: [&str; 11] = [
+    "from s",
+    "young/s",
+    "old/s",
+    "full",
+    "paused",
+    "of time",
+    "p50 ms",
+    "max ms",
+    "allocated/s",
+    "stayed/s",
+    "heap after",
+];
 
 fn line(name: &str, figures: &GcFigures) -> Vec<String> {
     let nothing = || "–".to_string();
@@ -79,6 +90,7 @@ fn line(name: &str, figures: &GcFigures) -> Vec<String> {
         name.to_string(),
         per_s(figures.young),
         per_s(figures.old),
+        if figures.full == 0 { nothing() } else { figures.full.to_string() },
         format!("{:.0} ms", figures.paused_ms),
         format!("{:.1} %", figures.paused_share * 100.0),
         time(figures.pause_p50_ms),
