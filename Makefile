@@ -79,6 +79,7 @@ bench: build
 	$(CARGO_TARGET_DIR)/release/examples/tables_cost
 	$(CARGO_TARGET_DIR)/release/examples/shadow_setup
 	$(CARGO_TARGET_DIR)/release/examples/valve_gain
+	$(CARGO_TARGET_DIR)/release/examples/valve_rest
 	cargo bench --locked --workspace --bench million --bench day_of_tables
 	cargo bench --locked --workspace --bench spectrogram --bench flame -- 10000000
 	$(MVN) -P bench test-compile exec:exec

@@ -18,51 +18,22 @@
 //!
 //! Intervals hold 95 % of the means of rounds by Student's t, of the logarithms of the ratios within each round.
 
-mod built;
+mod valve_study;
 
-use helenus_cassandra::target::{self, Which};
-use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
-use helenus_control::Link;
-use helenus_lab::{Experiment, Restore};
-use helenus_load::{Cancel, Phase, PhaseSummary, Plan, Until, Workload};
-use helenus_recording::{Manifest, Recorder};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
-use serde_json::{Value, json};
-use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use serde_json::json;
 use std::time::Duration;
+use valve_study::{Block, FEW, Failure, Ratio, SEARCHING, Study, Valve, WOVEN, said, wanted};
 
-type Failure = Box<dyn std::error::Error>;
-
-const WORKLOADS: [(&str, &str); 4] = [
-    ("lwt", "adaptive-valves.toml"),
-    ("scans", "adaptive-valves-scans.toml"),
-    ("inserts", "adaptive-valves-inserts.toml"),
-    ("reads", "adaptive-valves-reads.toml"),
-];
-/// So many limits of a block are said.
-const MOST_SAID: usize = 24;
 const LIMITS: [u32; 7] = [2, 4, 8, 16, 32, 64, 128];
 const LAWS: [&str; 3] = ["throughput", "response-time", "gradient2"];
-/// Those that stay for the steps.
-const SEARCHING: [&str; 2] = ["throughput", "response-time"];
-/// Warm is who does no more in a stretch than in the one before, by this share, or has had so many.
-const WARM_UP: Duration = Duration::from_secs(10);
-const WARM: f64 = 0.03;
-const WARM_UPS: usize = 12;
-/// With these the CPUs have time to compile.
-const FEW: u32 = 4;
-/// With few in flight, until what was woven is compiled again for the most part.
-const WOVEN: Duration = Duration::from_secs(8);
 const LEARNS: Duration = Duration::from_secs(20);
 const JUDGED: Duration = Duration::from_secs(16);
 const STEP: Duration = Duration::from_secs(25);
 /// Until a fixed limit holds, and those before it are out.
 const SETTLES: Duration = Duration::from_secs(1);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The phases of a block of a round; the steps are of its last.
 const LEARNING: usize = 1;
 const SETTLED: usize = 2;
@@ -81,66 +52,16 @@ fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let rounds: usize = arguments.first().map_or(Ok(3), |rounds| rounds.parse())?;
     let sweeps_for = Duration::from_secs(arguments.get(1).map_or(Ok(5), |seconds| seconds.parse())?);
-    let wanted = arguments.get(2..).unwrap_or_default();
-    if let Some(unknown) = wanted.iter().find(|name| WORKLOADS.iter().all(|(known, _)| known != name)) {
-        return Err(format!("there is no workload {unknown}; there are lwt, scans, inserts, reads").into());
-    }
-    let agent = built::agent()?;
-    for (name, file) in WORKLOADS {
-        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(file);
-            study(name, &Experiment::read(&path)?, agent, (rounds, sweeps_for))?;
-        }
+    for name in wanted(arguments.get(2..).unwrap_or_default())? {
+        study(name, (rounds, sweeps_for))?;
     }
     Ok(())
 }
 
-/// One workload of the study on its node.
-struct Study<'s> {
-    experiment: &'s Experiment,
-    workload: Workload,
-    node: SocketAddr,
-    link: Link,
-    in_flight: u32,
-    folder: &'s Path,
-}
-
-/// A valve that is to be there while load is, as `valve.add` takes it; none for none.
-type Valve = Option<Value>;
-
-/// What came of some load under a valve.
-struct Block {
-    phases: Vec<PhaseSummary>,
-    /// Since when, on the clock of the phases, which limit held. With no valve there are none.
-    limits: Vec<(i64, f64)>,
-}
-
-fn study(
-    name: &str,
-    experiment: &Experiment,
-    agent: &'static [u8],
-    (rounds, sweeps_for): (usize, Duration),
-) -> Result<(), Failure> {
-    let folder = tempfile::tempdir()?;
-    let cluster = start(experiment, folder.path(), agent)?;
-    let node = cluster.nodes()[0].address;
-    let phases = experiment.parts(1.0)?.into_iter().flat_map(|part| part.phases);
-    let open = || -> Result<Link, Failure> { Ok(Link::open(&target::find(Which::Address(node))?, agent)?) };
-    let mut study = Study {
-        experiment,
-        workload: experiment.open_workload(None)?,
-        node,
-        link: open()?,
-        in_flight: phases.filter_map(|phase| phase.in_flight_at_most()).max().ok_or("a study without a closed loop")?,
-        folder: folder.path(),
-    };
-    study.fill()?;
-    // Filling takes longer than the agent waits to be told something.
-    study.link = open()?;
-    study.warm_up()?;
-
+fn study(name: &str, (rounds, sweeps_for): (usize, Duration)) -> Result<(), Failure> {
+    let mut study = Study::open(name)?;
     let mut random = StdRng::seed_from_u64(1);
-    let found = study.sweep(sweeps_for, &mut random)?;
+    let found = sweep(&mut study, sweeps_for, &mut random)?;
     let (none, of_limits) = found.split_first().ok_or("no sweep")?;
     let best = (0..LIMITS.len()).max_by(|a, b| of_limits[*a].total_cmp(&of_limits[*b])).ok_or("no limits")?;
     println!("{name}: {} in flight, valve at {}", study.in_flight, study.place()?);
@@ -175,168 +96,36 @@ fn study(
         }
     }
     report(&variants, &blocks);
-    drop(study);
-    cluster.stop(false, &mut |_| {})?;
-    Ok(())
+    study.close()
 }
 
-fn start(experiment: &Experiment, folder: &Path, agent: &'static [u8]) -> Result<Cluster, Failure> {
-    let places = Places { cache: Places::of_user()?.cache, state: folder.join("state") };
-    let options = ClusterOptions {
-        version: experiment.node.version.parse()?,
-        heap: experiment.node.heap.clone(),
-        jvm_options: experiment.node.jvm_options.clone(),
-        // Emptying a table would keep what was in it.
-        settings: [&experiment.node.settings[..], &["auto_snapshot=false".to_string()]].concat(),
-        ready: Some(agent),
-        first_address: Some(Ipv4Addr::new(127, 0, 20, 63)),
-        lifetime: Lifetime::Tied,
-        ..ClusterOptions::new(places, "gain")
-    };
-    Ok(Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new())?)
-}
-
-impl Study<'_> {
-    fn law(&self, name: &str) -> Result<Value, Failure> {
-        let variants = self.experiment.variants.as_ref().ok_or("a study without variants")?;
-        let variant = variants.list.iter().find(|variant| variant.name == name);
-        let valve = variant.and_then(|variant| variant.valves.first());
-        Ok(valve.ok_or_else(|| format!("the study has no variant {name} with a valve"))?.clone())
+/// Completed per second with no valve, and at each limit.
+fn sweep(study: &mut Study, lasts: Duration, random: &mut StdRng) -> Result<Vec<f64>, Failure> {
+    let mut valves = vec![None];
+    for limit in LIMITS {
+        valves.push(study.fixed(limit)?);
     }
-
-    fn fixed(&self, limit: u32) -> Result<Valve, Failure> {
-        let mut valve = self.law("throughput")?;
-        valve["law"] = json!("fixed");
-        valve["parameters"] = json!({"limit": limit.to_string()});
-        Ok(Some(valve))
-    }
-
-    fn place(&self) -> Result<String, Failure> {
-        let valve = self.law("throughput")?;
-        Ok(valve.get("at").or(valve.get("stage")).map_or_else(String::new, Value::to_string))
-    }
-
-    fn restores(&self) -> Restore {
-        self.experiment.variants.as_ref().map_or(Restore::Nothing, |variants| variants.restore)
-    }
-
-    fn fill(&self) -> Result<(), Failure> {
-        if matches!(self.restores(), Restore::Populate | Restore::Once) {
-            let mut plan = Plan::new(self.workload.clone(), Vec::new(), vec![self.node.to_string()]);
-            plan.populate = true;
-            self.drive(&plan)?;
+    let mut rates = vec![0.0; valves.len()];
+    const TIMES: usize = 2;
+    for _ in 0..TIMES {
+        let mut order: Vec<usize> = (0..valves.len()).collect();
+        order.shuffle(random);
+        for index in order {
+            study.restore()?;
+            let all = study.in_flight;
+            let block = study.block(&valves[index], &[(FEW, WOVEN), (all, SETTLES), (all, lasts)])?;
+            eprintln!(
+                "sweep: {}: {}",
+                valves[index].as_ref().map_or(&json!("none"), |v| &v["parameters"]["limit"]),
+                said(&block)
+            );
+            rates[index] += block.phases[2].throughput_per_s / TIMES as f64;
         }
-        Ok(())
     }
-
-    /// What is written grows, and is taken away; what is only read stays.
-    fn restore(&self) -> Result<(), Failure> {
-        if self.restores() == Restore::Truncate {
-            helenus_lab::truncate(self.node, &self.workload.schema)?;
-        }
-        Ok(())
-    }
-
-    fn warm_up(&mut self) -> Result<(), Failure> {
-        self.block(&self.fixed(LIMITS[0])?, &[(FEW, Duration::from_secs(1))])?;
-        for in_flight in [FEW, self.in_flight] {
-            let mut before = 0.0;
-            for _ in 0..WARM_UPS / 2 {
-                let block = self.block(&None, &[(in_flight, WARM_UP)])?;
-                eprintln!("warm-up, {in_flight} in flight: {}", said(&block));
-                let rate = block.rate(0..1);
-                if rate < before * (1.0 + WARM) {
-                    break;
-                }
-                before = rate;
-            }
-        }
-        Ok(())
-    }
-
-    /// Completed per second with no valve, and at each limit.
-    fn sweep(&mut self, lasts: Duration, random: &mut StdRng) -> Result<Vec<f64>, Failure> {
-        let mut valves = vec![None];
-        for limit in LIMITS {
-            valves.push(self.fixed(limit)?);
-        }
-        let mut rates = vec![0.0; valves.len()];
-        const TIMES: usize = 2;
-        for _ in 0..TIMES {
-            let mut order: Vec<usize> = (0..valves.len()).collect();
-            order.shuffle(random);
-            for index in order {
-                self.restore()?;
-                let all = self.in_flight;
-                let block = self.block(&valves[index], &[(FEW, WOVEN), (all, SETTLES), (all, lasts)])?;
-                eprintln!(
-                    "sweep: {}: {}",
-                    valves[index].as_ref().map_or(&json!("none"), |v| &v["parameters"]["limit"]),
-                    said(&block)
-                );
-                rates[index] += block.phases[2].throughput_per_s / TIMES as f64;
-            }
-        }
-        Ok(rates)
-    }
-
-    /// Closed loops one after another, with a valve that is there from the first to the last.
-    fn block(&mut self, valve: &Valve, loops: &[(u32, Duration)]) -> Result<Block, Failure> {
-        if let Some(valve) = valve {
-            self.link.command("valve.add", valve.clone())?;
-        }
-        let phases = loops.iter().map(|(in_flight, lasts)| Phase::in_flight(*in_flight, Until::Elapsed(*lasts)));
-        let plan = Plan::new(self.workload.clone(), phases.collect(), vec![self.node.to_string()]);
-        let folder = self.folder.join("load");
-        let recorder = Recorder::create(&folder, Manifest::new("gain", "valve_gain"))?;
-        let clock = recorder.clock();
-        let ended = AtomicBool::new(false);
-        let link = &mut self.link;
-        let (summary, limits) = std::thread::scope(|scope| {
-            let watch = scope.spawn(|| -> Result<Vec<(i64, f64)>, helenus_control::Error> {
-                let mut limits: Vec<(i64, f64)> = Vec::new();
-                while valve.is_some() && !ended.load(Ordering::Relaxed) {
-                    if let Some(limit) = link.valves()?.first().and_then(|valve| valve.limit) {
-                        let limit = limit as f64;
-                        if limits.last().is_none_or(|(_, last)| *last != limit) {
-                            limits.push((clock.now_ns(), limit));
-                        }
-                    }
-                    std::thread::sleep(LOOK_EVERY);
-                }
-                Ok(limits)
-            });
-            let summary = helenus_load::run(&plan, &recorder, &Cancel::new(), &mut |_| {});
-            ended.store(true, Ordering::Relaxed);
-            (summary, watch.join())
-        });
-        recorder.close()?;
-        std::fs::remove_dir_all(&folder)?;
-        if valve.is_some() {
-            self.link.remove_valve(None)?;
-        }
-        let limits = limits.map_err(|_| "the watch of the limit ended badly")??;
-        Ok(Block { phases: summary?.phases, limits })
-    }
-
-    fn drive(&self, plan: &Plan) -> Result<(), Failure> {
-        let folder = self.folder.join("load");
-        let recorder = Recorder::create(&folder, Manifest::new("gain", "valve_gain"))?;
-        helenus_load::run(plan, &recorder, &Cancel::new(), &mut |_| {})?;
-        recorder.close()?;
-        Ok(std::fs::remove_dir_all(&folder)?)
-    }
+    Ok(rates)
 }
 
 impl Block {
-    /// Completed per second over the phases from the first to one.
-    fn rate(&self, phases: std::ops::Range<usize>) -> f64 {
-        let phases = &self.phases[phases];
-        let seconds = |phase: &PhaseSummary| (phase.end_ns - phase.start_ns) as f64 / 1e9;
-        let completed: f64 = phases.iter().map(|phase| phase.throughput_per_s * seconds(phase)).sum();
-        completed / phases.iter().map(seconds).sum::<f64>()
-    }
-
     fn p99_ms(&self, phase: usize) -> f64 {
         self.phases[phase].response.p99_ns.map_or(f64::NAN, |ns| ns as f64 / 1e6)
     }
@@ -406,28 +195,11 @@ fn median(stretches: &[(f64, f64)]) -> f64 {
     sorted.iter().find_map(reaches).unwrap_or(f64::NAN)
 }
 
-fn said(block: &Block) -> String {
-    let each = block.phases.iter().map(|phase| {
-        let p99_ms = phase.response.p99_ns.map_or(f64::NAN, |ns| ns as f64 / 1e6);
-        let failed = if phase.failed > 0 { format!(", {} failed", phase.failed) } else { String::new() };
-        format!("{:.0}/s, p99 {p99_ms:.1} ms{failed}", phase.throughput_per_s)
-    });
-    let start_ns = block.phases.first().map_or(0, |phase| phase.start_ns);
-    let after_s = |since_ns: i64| (since_ns - start_ns).max(0) as f64 / 1e9;
-    let limits = block.limits.iter().map(|(since_ns, limit)| format!("{limit} at {:.0} s", after_s(*since_ns)));
-    let limits: Vec<String> = limits.take(MOST_SAID).collect();
-    let more = match block.limits.len() - limits.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{}; limits {}{more}", each.collect::<Vec<_>>().join("; "), limits.join(", "))
-}
-
 /// Prints each valve against none and against the best limit, and what misses what was asked for.
 fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>]) {
     let [none, best, ..] = blocks else { return };
-    let learning = |block: &Block| block.rate(LEARNING..LEARNING + 1);
-    let settled = |block: &Block| block.rate(SETTLED..SETTLED + 1);
+    let learning = |block: &Block| block.phases[LEARNING].throughput_per_s;
+    let settled = |block: &Block| block.phases[SETTLED].throughput_per_s;
     let mean = |blocks: &[Block], of: &dyn Fn(&Block) -> f64| blocks.iter().map(of).sum::<f64>() / blocks.len() as f64;
     println!(
         "  {:>14} {:>21} {:>21} {:>21} {:>21} {:>21} {:>6}",
@@ -490,28 +262,7 @@ fn verdict(well: bool, text: String) -> String {
     if well { text } else { format!("MISSED {text}") }
 }
 
-/// A ratio of means, and the interval in which it lies.
-struct Ratio {
-    mean: f64,
-    low: f64,
-    high: f64,
-}
-
-impl Ratio {
-    fn text(&self) -> String {
-        format!("{:.3} ({:.3} to {:.3})", self.mean, self.low, self.high)
-    }
-}
-
 fn ratio(of: &[Block], to: &[Block], figure: &dyn Fn(&Block) -> f64) -> Ratio {
-    /// Of 95 %, by degrees of freedom from 1.
-    const STUDENT: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
     let logs: Vec<f64> = of.iter().zip(to).map(|(of, to)| (figure(of) / figure(to)).ln()).collect();
-    let count = logs.len() as f64;
-    let mean = logs.iter().sum::<f64>() / count;
-    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
-    // One round tells nothing of how two would differ.
-    let quantile = logs.len().checked_sub(2).map(|position| STUDENT.get(position).copied().unwrap_or(2.0));
-    let margin = quantile.map_or(f64::INFINITY, |quantile| quantile * (variance / count).sqrt());
-    Ratio { mean: mean.exp(), low: (mean - margin).exp(), high: (mean + margin).exp() }
+    Ratio::of(&logs)
 }

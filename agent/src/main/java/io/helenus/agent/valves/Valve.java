@@ -15,6 +15,8 @@ final class Valve {
   /** A pause of the JVM is not time in which nobody came out. */
   private static final long LONGEST_TICK_NS = 100_000_000;
 
+  private static final long NOBODY_WAITS = -1;
+
   private final Enforcement enforcement;
   private final GcTime gcTime = new GcTime();
   private Settings settings;
@@ -35,7 +37,7 @@ final class Valve {
   private double elsewhereSum;
   private int samples;
   private boolean limited;
-  private long passedBefore;
+  private long passedBefore = NOBODY_WAITS;
   private long stuckNs;
   private volatile Row last;
 
@@ -117,7 +119,8 @@ final class Valve {
   }
 
   private void watch(long nowNs, int waiting) {
-    long passed = enforcement.passed();
+    // Counting them looks at what every thread counts, and nobody is stuck who does not wait.
+    long passed = waiting > 0 ? enforcement.passed() : NOBODY_WAITS;
     boolean stuck = waiting > 0 && passed == passedBefore && openReason == null;
     stuckNs = stuck ? stuckNs + Math.min(LONGEST_TICK_NS, nowNs - tickedNs) : 0;
     passedBefore = passed;

@@ -1,0 +1,285 @@
+//! The node, the workload and the valves of a study `experiments/adaptive-valves*.toml`, for what is measured beside it: closed
+//! loops with as many in flight as the study's surge has at its peak.
+
+#[path = "../built/mod.rs"]
+mod built;
+
+use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
+use helenus_control::Link;
+use helenus_lab::{Experiment, Restore};
+use helenus_load::{Cancel, Phase, PhaseSummary, Plan, Progress, Until, Workload};
+use helenus_recording::{Manifest, Recorder};
+use serde_json::{Value, json};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+pub type Failure = Box<dyn std::error::Error>;
+
+const WORKLOADS: [(&str, &str); 4] = [
+    ("lwt", "adaptive-valves.toml"),
+    ("scans", "adaptive-valves-scans.toml"),
+    ("inserts", "adaptive-valves-inserts.toml"),
+    ("reads", "adaptive-valves-reads.toml"),
+];
+/// So many limits of a block are said.
+const MOST_SAID: usize = 24;
+/// Warm is who does no more in a stretch than in the one before, by this share, or has had so many.
+const WARM_UP: Duration = Duration::from_secs(10);
+const WARM: f64 = 0.03;
+const WARM_UPS: usize = 12;
+/// The limit of the valve that is added once and removed before anything is measured.
+const WEAVES: u32 = 2;
+/// With these the CPUs have time to compile.
+pub const FEW: u32 = 4;
+/// With few in flight, until what was woven is compiled again for the most part.
+pub const WOVEN: Duration = Duration::from_secs(8);
+/// The laws that search for a limit.
+pub const SEARCHING: [&str; 2] = ["throughput", "response-time"];
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The workloads that were asked for, all when none was.
+pub fn wanted(names: &[String]) -> Result<Vec<&str>, Failure> {
+    let all = WORKLOADS.map(|(name, _)| name);
+    if let Some(unknown) = names.iter().find(|name| !all.contains(&name.as_str())) {
+        return Err(format!("there is no workload {unknown}; there are {}", all.join(", ")).into());
+    }
+    Ok(if names.is_empty() { all.to_vec() } else { names.iter().map(String::as_str).collect() })
+}
+
+/// One workload of the study on its node, which ends with it.
+pub struct Study {
+    experiment: Experiment,
+    workload: Workload,
+    node: SocketAddr,
+    pub link: Link,
+    pub in_flight: u32,
+    cluster: Cluster,
+    folder: tempfile::TempDir,
+}
+
+/// A valve that is to be there while load is, as `valve.add` takes it; none for none.
+pub type Valve = Option<Value>;
+
+/// What came of some load under a valve.
+pub struct Block {
+    pub phases: Vec<PhaseSummary>,
+    /// Since when, on the clock of the phases, which limit held. With no valve there are none.
+    pub limits: Vec<(i64, f64)>,
+}
+
+impl Study {
+    /// A warm node with the study's data, whose JVM is ready to be woven.
+    ///
+    /// # Arguments
+    /// * `name` of the workload: lwt, scans, inserts or reads
+    pub fn open(name: &str) -> Result<Study, Failure> {
+        let (_, file) = WORKLOADS.iter().find(|(known, _)| *known == name).ok_or("no such workload")?;
+        let experiment = Experiment::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments").join(file))?;
+        let agent = built::agent()?;
+        let folder = tempfile::tempdir()?;
+        let cluster = start(&experiment, folder.path(), agent)?;
+        let node = cluster.nodes()[0].address;
+        let phases = experiment.parts(1.0)?.into_iter().flat_map(|part| part.phases);
+        let open = || -> Result<Link, Failure> { Ok(Link::open(&target::find(Which::Address(node))?, agent)?) };
+        let mut study = Study {
+            workload: experiment.open_workload(None)?,
+            node,
+            link: open()?,
+            in_flight: phases
+                .filter_map(|phase| phase.in_flight_at_most())
+                .max()
+                .ok_or("a study without a closed loop")?,
+            experiment,
+            cluster,
+            folder,
+        };
+        study.fill()?;
+        // Filling takes longer than the agent waits to be told something.
+        study.link = open()?;
+        study.warm_up()?;
+        Ok(study)
+    }
+
+    pub fn close(self) -> Result<(), Failure> {
+        self.cluster.stop(false, &mut |_| {})?;
+        Ok(())
+    }
+
+    pub fn law(&self, name: &str) -> Result<Value, Failure> {
+        let variants = self.experiment.variants.as_ref().ok_or("a study without variants")?;
+        let variant = variants.list.iter().find(|variant| variant.name == name);
+        let valve = variant.and_then(|variant| variant.valves.first());
+        Ok(valve.ok_or_else(|| format!("the study has no variant {name} with a valve"))?.clone())
+    }
+
+    pub fn fixed(&self, limit: u32) -> Result<Valve, Failure> {
+        let mut valve = self.law("throughput")?;
+        valve["law"] = json!("fixed");
+        valve["parameters"] = json!({"limit": limit.to_string()});
+        Ok(Some(valve))
+    }
+
+    pub fn place(&self) -> Result<String, Failure> {
+        let valve = self.law("throughput")?;
+        Ok(valve.get("at").or(valve.get("stage")).map_or_else(String::new, Value::to_string))
+    }
+
+    fn restores(&self) -> Restore {
+        self.experiment.variants.as_ref().map_or(Restore::Nothing, |variants| variants.restore)
+    }
+
+    fn fill(&mut self) -> Result<(), Failure> {
+        if matches!(self.restores(), Restore::Populate | Restore::Once) {
+            let mut plan = self.plan(Vec::new());
+            plan.populate = true;
+            self.drive(&plan, &Cancel::new(), &mut |_, _| {})?;
+        }
+        Ok(())
+    }
+
+    /// What is written grows, and is taken away; what is only read stays.
+    pub fn restore(&self) -> Result<(), Failure> {
+        if self.restores() == Restore::Truncate {
+            helenus_lab::truncate(self.node, &self.workload.schema)?;
+        }
+        Ok(())
+    }
+
+    fn warm_up(&mut self) -> Result<(), Failure> {
+        self.block(&self.fixed(WEAVES)?, &[(FEW, Duration::from_secs(1))])?;
+        for in_flight in [FEW, self.in_flight] {
+            let mut before = 0.0;
+            for _ in 0..WARM_UPS / 2 {
+                let block = self.block(&None, &[(in_flight, WARM_UP)])?;
+                eprintln!("warm-up, {in_flight} in flight: {}", said(&block));
+                let rate = block.phases[0].throughput_per_s;
+                if rate < before * (1.0 + WARM) {
+                    break;
+                }
+                before = rate;
+            }
+        }
+        Ok(())
+    }
+
+    /// Closed loops one after another, with a valve that is there from the first to the last.
+    pub fn block(&mut self, valve: &Valve, loops: &[(u32, Duration)]) -> Result<Block, Failure> {
+        if let Some(valve) = valve {
+            self.link.command("valve.add", valve.clone())?;
+        }
+        let phases = loops.iter().map(|(in_flight, lasts)| Phase::in_flight(*in_flight, Until::Elapsed(*lasts)));
+        let plan = self.plan(phases.collect());
+        let folder = self.folder.path().join("load");
+        let recorder = Recorder::create(&folder, Manifest::new("valves", "valve_study"))?;
+        let clock = recorder.clock();
+        let ended = AtomicBool::new(false);
+        let link = &mut self.link;
+        let (summary, limits) = std::thread::scope(|scope| {
+            let watch = scope.spawn(|| -> Result<Vec<(i64, f64)>, helenus_control::Error> {
+                let mut limits: Vec<(i64, f64)> = Vec::new();
+                while valve.is_some() && !ended.load(Ordering::Relaxed) {
+                    if let Some(limit) = link.valves()?.first().and_then(|valve| valve.limit) {
+                        let limit = limit as f64;
+                        if limits.last().is_none_or(|(_, last)| *last != limit) {
+                            limits.push((clock.now_ns(), limit));
+                        }
+                    }
+                    std::thread::sleep(LOOK_EVERY);
+                }
+                Ok(limits)
+            });
+            let summary = helenus_load::run(&plan, &recorder, &Cancel::new(), &mut |_| {});
+            ended.store(true, Ordering::Relaxed);
+            (summary, watch.join())
+        });
+        recorder.close()?;
+        std::fs::remove_dir_all(&folder)?;
+        if valve.is_some() {
+            self.link.remove_valve(None)?;
+        }
+        let limits = limits.map_err(|_| "the watch of the limit ended badly")??;
+        Ok(Block { phases: summary?.phases, limits })
+    }
+
+    /// Load on the node.
+    pub fn plan(&self, phases: Vec<Phase>) -> Plan {
+        Plan::new(self.workload.clone(), phases, vec![self.node.to_string()])
+    }
+
+    /// Puts it on, until it is over or cancelled.
+    pub fn drive(
+        &mut self,
+        plan: &Plan,
+        cancel: &Cancel,
+        shows: &mut dyn FnMut(&mut Link, Progress),
+    ) -> Result<(), Failure> {
+        let folder = self.folder.path().join("load");
+        let recorder = Recorder::create(&folder, Manifest::new("valves", "valve_study"))?;
+        helenus_load::run(plan, &recorder, cancel, &mut |progress| shows(&mut self.link, progress))?;
+        recorder.close()?;
+        Ok(std::fs::remove_dir_all(&folder)?)
+    }
+}
+
+fn start(experiment: &Experiment, folder: &Path, agent: &'static [u8]) -> Result<Cluster, Failure> {
+    let places = Places { cache: Places::of_user()?.cache, state: folder.join("state") };
+    let options = ClusterOptions {
+        version: experiment.node.version.parse()?,
+        heap: experiment.node.heap.clone(),
+        jvm_options: experiment.node.jvm_options.clone(),
+        // Emptying a table would keep what was in it.
+        settings: [&experiment.node.settings[..], &["auto_snapshot=false".to_string()]].concat(),
+        ready: Some(agent),
+        first_address: Some(Ipv4Addr::new(127, 0, 20, 63)),
+        lifetime: Lifetime::Tied,
+        ..ClusterOptions::new(places, "gain")
+    };
+    Ok(Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new())?)
+}
+
+/// A block in a line.
+pub fn said(block: &Block) -> String {
+    let each = block.phases.iter().map(|phase| {
+        let p99_ms = phase.response.p99_ns.map_or(f64::NAN, |ns| ns as f64 / 1e6);
+        let failed = if phase.failed > 0 { format!(", {} failed", phase.failed) } else { String::new() };
+        format!("{:.0}/s, p99 {p99_ms:.1} ms{failed}", phase.throughput_per_s)
+    });
+    let start_ns = block.phases.first().map_or(0, |phase| phase.start_ns);
+    let after_s = |since_ns: i64| (since_ns - start_ns).max(0) as f64 / 1e9;
+    let limits = block.limits.iter().map(|(since_ns, limit)| format!("{limit} at {:.0} s", after_s(*since_ns)));
+    let limits: Vec<String> = limits.take(MOST_SAID).collect();
+    let more = match block.limits.len() - limits.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}; limits {}{more}", each.collect::<Vec<_>>().join("; "), limits.join(", "))
+}
+
+/// A ratio of means, and the interval in which it lies.
+pub struct Ratio {
+    pub mean: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Ratio {
+    /// Of pairs, by the logarithm of the ratio in each: holds 95 % of the means by Student's t.
+    pub fn of(logs: &[f64]) -> Ratio {
+        /// Of 95 %, by degrees of freedom from 1.
+        const STUDENT: [f64; 9] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
+        let count = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / count;
+        let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+        // One pair tells nothing of how two would differ.
+        let quantile = logs.len().checked_sub(2).map(|position| STUDENT.get(position).copied().unwrap_or(2.0));
+        let margin = quantile.map_or(f64::INFINITY, |quantile| quantile * (variance / count).sqrt());
+        Ratio { mean: mean.exp(), low: (mean - margin).exp(), high: (mean + margin).exp() }
+    }
+
+    pub fn text(&self) -> String {
+        format!("{:.3} ({:.3} to {:.3})", self.mean, self.low, self.high)
+    }
+}
