@@ -17,6 +17,9 @@ final class Heap {
   /** With more than that it may be that the heap is only being filled. */
   private static final double FILLING = 0.02;
 
+  /** And with more than that it has been, whoever filled it. */
+  private static final double FULL = 0.15;
+
   /** With so much more of the time in collections than when the limit was learned, it has been. */
   private static final double FILLED = 0.1;
 
@@ -91,8 +94,12 @@ final class Heap {
 
   /**
    * How long a server is looked at until it is known what collections take; 0 where there are none.
+   * Where they take much it shows sooner, and each second without a limit costs.
    */
   long fillsNs() {
+    if (share > FULL) {
+      return REMEMBERS_NS;
+    }
     return share > FILLING ? 2 * REMEMBERS_NS : 0;
   }
 }

@@ -29,9 +29,11 @@ final class Trial {
   private static final double PLAIN = 0.15;
 
   /**
-   * What was plainly better for a whole stretch, by so many standard errors, a search does not
-   * leave again only to be surer: going back is what would cost.
+   * What was better for a whole stretch by so much, and by so many standard errors, a search does
+   * not leave again only to be surer: going back is what would cost.
    */
+  private static final double LIKELY_GAIN = 0.1;
+
   private static final double LIKELY = 1.5;
 
   /** A share of the time by which collections take plainly less of it, and by how many errors. */
@@ -199,7 +201,7 @@ final class Trial {
       return Verdict.OPEN;
     }
     boolean likely =
-        difference.mean > Math.max(PLAIN, LIKELY * difference.error)
+        difference.mean > Math.max(LIKELY_GAIN, LIKELY * difference.error)
             || (pausesLess() && difference.mean > -DOUBT * fewerPauses());
     if (searching && likely && keeps(least)) {
       return Verdict.BETTER;

@@ -161,6 +161,7 @@ final class Cases {
               0.3,
               0.1),
           new Case("scans, joining", Servers.scanning(900), Cases::joining, 0.3, 0.15),
+          new Case("scans, study", Servers.scanning(900, 2, 2), Cases::joining, 0.3, 0.15),
           new Case("two peaks", Servers.twoPeaks(3000, 6, 110, 0.6), CLIENTS, 1, 0.05),
           new Case(
               "surge",

@@ -19,6 +19,15 @@ class HeapTest {
   }
 
   @Test
+  void whatCollectionsTakeIsKnownTheSoonerTheMoreTheyTake() {
+    pass(40, 0.05);
+    long fillsNs = heap.fillsNs();
+    assertTrue(fillsNs > 0);
+    pass(40, 0.3);
+    assertTrue(heap.fillsNs() > 0 && heap.fillsNs() < fillsNs);
+  }
+
+  @Test
   void afterCollectionsAChangeTakesTimeAndWithFewerInsideOnlyOneUpwards() {
     pass(40, 0.2);
     assertTrue(heap.remembersNs(false) > 0);
