@@ -148,10 +148,19 @@ final class Search implements Law {
       judge();
     } else if (!trying && pileUp.stays(window, overrun(window))) {
       moreAreThere(window);
-    } else if (settling.over(window, goal().lagNs(window), !trying && overrun(window))
-        && (trying || !heap.refills(history.paused().mean(), settling.sinceNs(window)))) {
-      arrive(window);
+    } else if (settling.over(window, goal().lagNs(window), !trying && overrun(window))) {
+      if (!trying && limit < home && heap.remembersNs(true) > 0) {
+        letAllIn();
+      } else if (trying || !heap.refills(history.paused().mean(), settling.sinceNs(window))) {
+        arrive(window);
+      }
     }
+  }
+
+  /** A heap fills with all that may be inside; clients that wait for their answers always wait. */
+  private void letAllIn() {
+    limit = home;
+    settling.begin(nowNs, heap.remembersNs(true));
   }
 
   private void arrive(Window window) {
@@ -402,7 +411,8 @@ final class Search implements Law {
   }
 
   private void change(Step step, int limit, String why) {
-    settling.begin(nowNs, heap.remembersNs(limit > this.limit));
+    boolean onTheWay = step == Step.RETURN && limit < home;
+    settling.begin(nowNs, onTheWay ? 0 : heap.remembersNs(limit > this.limit));
     this.step = step;
     this.limit = limit;
     reason = why;
