@@ -18,6 +18,8 @@ use std::time::Duration;
 use valve_study::{FEW, Failure, Ratio, SEARCHING, Study, WOVEN, wanted};
 
 const TURN: Duration = Duration::from_secs(1);
+/// How it goes is said once in so many of them.
+const SAID_EVERY: usize = 30;
 /// Of all settings, before what is measured: each law is new to the JVM.
 const REHEARSALS: usize = 10;
 
@@ -89,11 +91,17 @@ fn in_turn(
         if let Some(setting) = current {
             rates[setting].push(progress.ok_per_s);
         }
+        if next.len() % SAID_EVERY == 0 {
+            eprintln!("{} s to go, {:.0}/s", TURN.as_secs() as usize * next.len(), progress.ok_per_s);
+        }
         current = next.next().copied();
         match current.map(|setting| &settings[setting]) {
             Some((law, parameters)) => {
                 let with = json!({"name": valve, "law": law, "parameters": parameters});
-                failed = failed.take().or(link.command("valve.set", with).err());
+                if let Err(error) = link.command("valve.set", with) {
+                    failed = Some(error);
+                    cancel.stop();
+                }
             }
             None => cancel.stop(),
         }
