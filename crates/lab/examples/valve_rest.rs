@@ -91,7 +91,7 @@ fn in_turn(
         if let Some(setting) = current {
             rates[setting].push(progress.ok_per_s);
         }
-        if next.len() % SAID_EVERY == 0 {
+        if next.len().is_multiple_of(SAID_EVERY) {
             eprintln!("{} s to go, {:.0}/s", TURN.as_secs() as usize * next.len(), progress.ok_per_s);
         }
         current = next.next().copied();
