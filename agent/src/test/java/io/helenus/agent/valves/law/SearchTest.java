@@ -380,6 +380,24 @@ class SearchTest {
     }
   }
 
+  @Test
+  void onTheWayBackAllAreLetInBeforeTheHeapIsWaitedFor() {
+    Law law = law("response-time");
+    Windows windows = Windows.of(125).gcShare(0.1).completed(100).there(6, 0);
+    Decision decision = windows.give(law, 1);
+    int onTheWay = 0;
+    int heapFills = 0;
+    for (int i = 0; i < 400 && !decision.reason.startsWith("no limit"); i++) {
+      boolean trying = decision.reason.startsWith("trying");
+      onTheWay += !trying && decision.limit < Cases.MAX ? 1 : 0;
+      heapFills += !trying && onTheWay > 0 && decision.limit == Cases.MAX ? 1 : 0;
+      windows.completed(trying ? 50 : 100).there(6, 0);
+      decision = windows.give(law, 1);
+    }
+    assertTrue(onTheWay > 0 && onTheWay < 8, "on the way for " + onTheWay + " eighths of a second");
+    assertTrue(heapFills >= 20, "waited for " + heapFills + " eighths of a second");
+  }
+
   /** A third more completes at the one limit than at any other. */
   private static Windows at(int best, Decision decision, Windows windows, int waiting) {
     return windows.completed(decision.limit == best ? 130 : 100).there(decision.limit, waiting);
