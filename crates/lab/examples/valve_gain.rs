@@ -134,10 +134,10 @@ impl Block {
     fn limits_of(&self, phase: usize) -> Vec<(f64, f64)> {
         let phase = &self.phases[phase];
         let most = f64::from(phase.in_flight.unwrap_or(u32::MAX));
-        let ends = self.limits.iter().skip(1).map(|(since_ns, _)| *since_ns).chain([i64::MAX]);
-        let stretches = self.limits.iter().zip(ends).map(|((since_ns, limit), until_ns)| {
-            let held_ns = until_ns.min(phase.end_ns) - (*since_ns).max(phase.start_ns);
-            (limit.min(most), held_ns as f64 / 1e9)
+        let ends = self.limits.iter().skip(1).map(|held| held.since_ns).chain([i64::MAX]);
+        let stretches = self.limits.iter().zip(ends).map(|(held, until_ns)| {
+            let held_ns = until_ns.min(phase.end_ns) - held.since_ns.max(phase.start_ns);
+            (held.limit.min(most), held_ns as f64 / 1e9)
         });
         stretches.filter(|(_, seconds)| *seconds > 0.0).collect()
     }

@@ -24,8 +24,8 @@ const WORKLOADS: [(&str, &str); 4] = [
     ("inserts", "adaptive-valves-inserts.toml"),
     ("reads", "adaptive-valves-reads.toml"),
 ];
-/// So many limits of a block are said.
-const MOST_SAID: usize = 24;
+/// So many changes of a block are said.
+const MOST_SAID: usize = 40;
 /// Warm is who does no more in a stretch than in the one before, by this share, or has had so many.
 const WARM_UP: Duration = Duration::from_secs(10);
 const WARM: f64 = 0.03;
@@ -66,8 +66,17 @@ pub type Valve = Option<Value>;
 /// What came of some load under a valve.
 pub struct Block {
     pub phases: Vec<PhaseSummary>,
-    /// Since when, on the clock of the phases, which limit held. With no valve there are none.
-    pub limits: Vec<(i64, f64)>,
+    /// One after another. With no valve there are none.
+    pub limits: Vec<Held>,
+}
+
+/// A limit, and why it is that one.
+pub struct Held {
+    /// On the clock of the phases.
+    pub since_ns: i64,
+    pub limit: f64,
+    /// None before the law has said anything.
+    pub reason: Option<String>,
 }
 
 impl Study {
@@ -178,13 +187,14 @@ impl Study {
         let ended = AtomicBool::new(false);
         let link = &mut self.link;
         let (summary, limits) = std::thread::scope(|scope| {
-            let watch = scope.spawn(|| -> Result<Vec<(i64, f64)>, helenus_control::Error> {
-                let mut limits: Vec<(i64, f64)> = Vec::new();
+            let watch = scope.spawn(|| -> Result<Vec<Held>, helenus_control::Error> {
+                let mut limits: Vec<Held> = Vec::new();
                 while valve.is_some() && !ended.load(Ordering::Relaxed) {
-                    if let Some(limit) = link.valves()?.first().and_then(|valve| valve.limit) {
-                        let limit = limit as f64;
-                        if limits.last().is_none_or(|(_, last)| *last != limit) {
-                            limits.push((clock.now_ns(), limit));
+                    let valve = link.valves()?.into_iter().next();
+                    if let Some((limit, last)) = valve.and_then(|valve| Some((valve.limit? as f64, valve.last))) {
+                        let reason = last.map(|window| window.reason);
+                        if limits.last().is_none_or(|held| held.limit != limit || held.reason != reason) {
+                            limits.push(Held { since_ns: clock.now_ns(), limit, reason });
                         }
                     }
                     std::thread::sleep(LOOK_EVERY);
@@ -240,7 +250,7 @@ fn start(experiment: &Experiment, folder: &Path, agent: &'static [u8]) -> Result
     Ok(Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new())?)
 }
 
-/// A block in a line.
+/// A block in a line, and each limit in one of its own.
 pub fn said(block: &Block) -> String {
     let each = block.phases.iter().map(|phase| {
         let p99_ms = phase.response.p99_ns.map_or(f64::NAN, |ns| ns as f64 / 1e6);
@@ -249,13 +259,15 @@ pub fn said(block: &Block) -> String {
     });
     let start_ns = block.phases.first().map_or(0, |phase| phase.start_ns);
     let after_s = |since_ns: i64| (since_ns - start_ns).max(0) as f64 / 1e9;
-    let limits = block.limits.iter().map(|(since_ns, limit)| format!("{limit} at {:.0} s", after_s(*since_ns)));
-    let limits: Vec<String> = limits.take(MOST_SAID).collect();
-    let more = match block.limits.len() - limits.len() {
+    let limits = block.limits.iter().take(MOST_SAID).map(|held| {
+        let reason = held.reason.as_deref().unwrap_or("as it was set");
+        format!("\n    {:5.1} s {:4} {reason}", after_s(held.since_ns), held.limit)
+    });
+    let more = match block.limits.len().saturating_sub(MOST_SAID) {
         0 => String::new(),
-        more => format!(" and {more} more"),
+        more => format!("\n    and {more} more"),
     };
-    format!("{}; limits {}{more}", each.collect::<Vec<_>>().join("; "), limits.join(", "))
+    format!("{}{}{more}", each.collect::<Vec<_>>().join("; "), limits.collect::<String>())
 }
 
 /// A ratio of means, and the interval in which it lies.
