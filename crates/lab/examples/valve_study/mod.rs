@@ -79,6 +79,14 @@ pub struct Held {
     pub reason: Option<String>,
 }
 
+impl Held {
+    /// Whether it is more than the figures of the reason that is another.
+    fn differs(&self, other: &Held) -> bool {
+        let words = |held: &Held| held.reason.as_deref().map(|reason| reason.replace(|c: char| c.is_ascii_digit(), ""));
+        self.limit != other.limit || words(self) != words(other)
+    }
+}
+
 impl Study {
     /// A warm node with the study's data, whose JVM is ready to be woven.
     ///
@@ -193,8 +201,9 @@ impl Study {
                     let valve = link.valves()?.into_iter().next();
                     if let Some((limit, last)) = valve.and_then(|valve| Some((valve.limit? as f64, valve.last))) {
                         let reason = last.map(|window| window.reason);
-                        if limits.last().is_none_or(|held| held.limit != limit || held.reason != reason) {
-                            limits.push(Held { since_ns: clock.now_ns(), limit, reason });
+                        let held = Held { since_ns: clock.now_ns(), limit, reason };
+                        if limits.last().is_none_or(|before| before.differs(&held)) {
+                            limits.push(held);
                         }
                     }
                     std::thread::sleep(LOOK_EVERY);
