@@ -258,11 +258,14 @@ fn reasons_are_those_that_the_program_had() {
     need_what_these_tests_need();
     let mut program = Program::start(
         "
-import mmap
+import mmap, resource
 fd = os.open(folder + '/data', os.O_RDWR | os.O_CREAT | os.O_DIRECT)
 page = mmap.mmap(-1, 4096)
 os.pwritev(fd, [page], 0)
-for i in range(20): os.preadv(fd, [page], 0)
+# A disk that answers before the thread has gone to sleep makes it wait for nothing.
+slept = lambda: resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+enough = slept() + 20
+while slept() < enough: os.preadv(fd, [page], 0)
 for i in range(5): os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)
 time.sleep(1)
 ",
