@@ -11,9 +11,10 @@ import java.util.TreeSet;
  * what was won with a few there may cost half of what many could do; then far fewer at once, by the
  * geometric mean of the least and of those inside, since what there is to be won shows the most
  * there; upwards by doubling from what was won; downwards by halving, until it hurts, through ties,
- * since there may be a gain below a plateau; again, and longer, what looked promising but was not
- * sure; then a step of 2^½ to both sides of the best, and of those what looked promising. At last
- * no limit is tried once more, unless it was plainly worse: a limit has to prove itself.
+ * since there may be a gain below a plateau, unless few at once were plainly worse; again, and
+ * longer, what looked promising but was not sure; then a step of 2^½ to both sides of the best, and
+ * of those what looked promising. At last no limit is tried once more, unless it was plainly worse:
+ * a limit has to prove itself.
  *
  * <p>What is explored later, when all legs are done, goes far away too, so that no local optimum is
  * for good.
@@ -228,6 +229,17 @@ final class Route {
     lowest = inside < 2 * piledInside ? Math.max(lowest, piled) : lowest;
   }
 
+  /**
+   * Whether nothing is to be hoped for between a limit and one far below: it looks no better than
+   * the one that holds, and fewer still are plainly worse.
+   */
+  private boolean isAboveWorse(int limit) {
+    Known as = known.get(limit);
+    return as != null
+        && as.mean < worth
+        && known.keySet().stream().anyMatch(fewer -> fewer < limit && isPlainlyWorse(fewer));
+  }
+
   private boolean isPlainlyWorse(int limit) {
     Known as = known.get(limit);
     return as != null && as.mean < -worth && as.mean < -PLAIN * as.error;
@@ -311,6 +323,9 @@ final class Route {
       // A limit that does not bind makes no difference: the first to try is just below those
       // inside.
       from = (int) Math.ceil(1.6 * inside);
+    }
+    if (from < home && isAboveWorse(from)) {
+      return null;
     }
     below = Math.max(lowest, from / 2);
     // It was tried as few at once, and did no worse.

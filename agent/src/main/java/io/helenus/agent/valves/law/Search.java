@@ -41,8 +41,13 @@ final class Search implements Law {
    */
   private static final long SEARCHES_NS = 12_000_000_000L;
 
-  /** With so many times those who were there when a search began, what it found was for others. */
+  /**
+   * With so many times those who could be inside when a search began, what it found was for others:
+   * beyond doubt when that lasts for a stretch, or for half of one with three times as many again.
+   */
   private static final double MANY_MORE = 1.5;
+
+  private static final double VERY_MANY_MORE = 3 * MANY_MORE;
 
   private final Objective objective;
   private final int max;
@@ -74,6 +79,9 @@ final class Search implements Law {
   private long searchedNs;
   private int learned;
 
+  /** The limit that holds was found for fewer: what it does now is known well enough to ask. */
+  private boolean questioned;
+
   /** The trial began before the search had to end. */
   private boolean hurried;
 
@@ -83,8 +91,8 @@ final class Search implements Law {
    */
   private double comparedWith;
 
-  /** How many were there when the search began; 0 until that is known. */
-  private double thereThen;
+  /** How many could be inside when the search began; 0 until that is known. */
+  private double couldThen;
 
   /** By how much the best throughput of what was tried is above that of home, as a logarithm. */
   private double forgone;
@@ -223,7 +231,7 @@ final class Search implements Law {
       afresh(shifted, window, 0);
     } else if (haveMultiplied()) {
       // A limit that was found for few is called in question without a second look.
-      afresh("many more are there", window, home < max ? Trial.STRETCH : 0);
+      afresh("many more are there", window, home < max ? Trial.STRETCH / 2 : 0);
     } else if (home == max && heap.hasFilled(history.figures(2 * Trial.STRETCH, w -> w.gcShare))) {
       afresh("its heap has filled", window, 0);
     } else if (step == Step.COMPARE) {
@@ -269,7 +277,7 @@ final class Search implements Law {
     if (home == max) {
       neededNs = Math.max(neededNs, heap.fillsNs());
     }
-    boolean enough = learned >= LEARN_WINDOWS && history.lengthNs() >= neededNs;
+    boolean enough = learned >= LEARN_WINDOWS && (questioned || history.lengthNs() >= neededNs);
     if (enough) {
       heap.learned(history.paused());
     }
@@ -292,11 +300,21 @@ final class Search implements Law {
     comparedWith = 0;
   }
 
-  /** Whether many more were there in each of the last windows than when the search began. */
+  /** Whether many more could be inside, for some time, than when the search began. */
   private boolean haveMultiplied() {
-    double many = MANY_MORE * (thereThen + 4);
-    Sample are = history.figures(Trial.STRETCH, window -> window.there() > many ? 1 : 0);
-    return thereThen > 0 && are.count() >= Trial.STRETCH && are.mean() == 1;
+    return couldThen > 0
+        && (haveBeen(MANY_MORE, Trial.STRETCH) || haveBeen(VERY_MANY_MORE, Trial.STRETCH / 2));
+  }
+
+  private boolean haveBeen(double times, int windows) {
+    double many = times * (couldThen + 4);
+    Sample are = history.figures(windows, window -> couldBeInside(window) > many ? 1 : 0);
+    return are.count() >= windows && are.mean() == 1;
+  }
+
+  /** How many would be inside without a limit: who waits then too makes no difference to it. */
+  private double couldBeInside(Window window) {
+    return Math.min(max, window.there());
   }
 
   /**
@@ -322,7 +340,8 @@ final class Search implements Law {
     rest.startOver();
     forgone = 0;
     learned = known;
-    thereThen = 0;
+    questioned = known > 0;
+    couldThen = 0;
     comparedWith = 0;
     searchedNs = 0;
     step = Step.LEARN;
@@ -332,8 +351,8 @@ final class Search implements Law {
   /** Begins the next trial, if there is one that may be paid for; rests otherwise. */
   private void proceed() {
     boolean rested = step == Step.REST;
-    if (thereThen == 0) {
-      thereThen = history.figures(Window::there).mean();
+    if (couldThen == 0) {
+      couldThen = history.figures(this::couldBeInside).mean();
     }
     if (pending == null) {
       pending = route.next(home, history.inside(), history.resolution(this::score));
@@ -486,7 +505,7 @@ final class Search implements Law {
     history = tried;
     tried = left;
     // Who waits at a limit is counted, and who waited elsewhere without it may not have been.
-    thereThen = Math.max(thereThen, history.figures(Window::there).mean());
+    couldThen = Math.max(couldThen, history.figures(this::couldBeInside).mean());
     shift.clear();
     trial = null;
     rest.moved(nowNs);

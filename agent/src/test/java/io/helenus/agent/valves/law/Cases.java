@@ -15,6 +15,9 @@ final class Cases {
   /** When the servers that change do so, s. */
   static final double CHANGE_S = 60;
 
+  /** When the clients of those cases that join one after another begin to. */
+  static final double JOIN_S = 8;
+
   private static final int[] SWEEP = {MAX, 90, 64, 45, 32, 22, 16, 11, 8, 6, 4, 3, 2, 1};
   private static final Loads CLIENTS = atS -> Load.closed(200);
   private static final Map<String, Run> RUNS = new ConcurrentHashMap<>();
@@ -101,7 +104,11 @@ final class Cases {
   /** What does best of the few that are there first costs half of what many could do. */
   static final Case TRANSACTIONS =
       new Case(
-          "transactions", Servers.transacting(), atS -> Load.closed(atS < 8 ? 4 : 200), 1, 0.05);
+          "transactions", Servers.transacting(MAX), atS -> Load.closed(atS < 8 ? 4 : 200), 1, 0.05);
+
+  /** As in the study of transactions, where half of no limit does nearly as well as none. */
+  static final Case TRANSACTIONS_JOINING =
+      new Case("transactions, more", Servers.transacting(64), atS -> joining(atS, 40, 20), 1, 0.08);
 
   /** A limit does better than none. */
   static final List<Case> SOMETHING_TO_WIN =
@@ -160,8 +167,9 @@ final class Cases {
               CLIENTS,
               0.3,
               0.1),
-          new Case("scans, joining", Servers.scanning(900), Cases::joining, 0.3, 0.15),
-          new Case("scans, study", Servers.scanning(900, 2, 2), Cases::joining, 0.3, 0.15),
+          new Case("scans, joining", Servers.scanning(900), atS -> joining(atS, 16, 40), 0.3, 0.15),
+          new Case(
+              "scans, study", Servers.scanning(900, 2, 2), atS -> joining(atS, 16, 40), 0.3, 0.15),
           new Case("two peaks", Servers.twoPeaks(3000, 6, 110, 0.6), CLIENTS, 1, 0.05),
           new Case(
               "surge",
@@ -183,9 +191,9 @@ final class Cases {
     return new Case(name, Servers.changing(before, CHANGE_S, after), CLIENTS, 1, 0.05);
   }
 
-  /** As in the study of scans: a few that warm it up, and then 40 more with each second. */
-  private static Load joining(double atS) {
-    return Load.closed(atS < 8 ? 16 : Math.min(200, 40 * (int) (atS - 7)));
+  /** As in the studies: some that warm it up, and then as many more with each second. */
+  private static Load joining(double atS, int first, int more) {
+    return Load.closed(atS < JOIN_S ? first : Math.min(200, more * (int) (atS - JOIN_S + 1)));
   }
 
   private static Loads open(double arrivalsPerS) {

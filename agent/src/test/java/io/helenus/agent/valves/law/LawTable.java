@@ -17,6 +17,7 @@ import java.util.Map;
  */
 final class LawTable {
   private static final double LENGTH_S = 120;
+  private static final double SURGED_S = 33;
   private static final double LEARNED_S = 20;
   private static final double SETTLED_S = 75;
 
@@ -39,7 +40,7 @@ final class LawTable {
     String servers = arguments.length > 1 ? arguments[1] : ".*";
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     out.println(
-        "Two minutes each. all: completed, law / none. gain: the share of what the best fixed"
+        "Two minutes each. all: completed, law / none; surge: the same from 8 s to 33 s. gain: the share of what the best fixed"
             + " limit gains over none,");
     out.println(
         "that the law gains from 20 s to 60 s, and from 75 s to 120 s; - where there is less than"
@@ -48,11 +49,12 @@ final class LawTable {
         "limit: which held most of the time from 75 s on, in the first run, and the best fixed one."
             + " away: the share of that time more than 10 % off it.");
     out.printf(
-        "%-18s %-18s %6s %12s %12s %10s %6s %6s%n",
-        "server", "law", "all", "gain 20-60", "gain 75-120", "limit", "away", "p99");
+        "%-18s %-18s %6s %6s %12s %12s %10s %6s %6s%n",
+        "server", "law", "all", "surge", "gain 20-60", "gain 75-120", "limit", "away", "p99");
     List<Case> cases = new ArrayList<>(Cases.NOTHING_TO_WIN);
     cases.add(Cases.VERY_NOISY);
     cases.add(Cases.TRANSACTIONS);
+    cases.add(Cases.TRANSACTIONS_JOINING);
     cases.addAll(Cases.SOMETHING_TO_WIN);
     cases.addAll(Cases.HARD);
     cases.addAll(Cases.CHANGING);
@@ -77,10 +79,11 @@ final class LawTable {
       p99 += run.latencies.percentile(99) / (double) without.latencies.percentile(99) / runs;
     }
     return String.format(
-        "%-18s %-18s %6.3f %12s %12s %4d (%3d) %6.2f %6.2f",
+        "%-18s %-18s %6.3f %6.3f %12s %12s %4d (%3d) %6.2f %6.2f",
         one.name,
         law,
         perS(of, 0, LENGTH_S) / perS(none, 0, LENGTH_S),
+        perS(of, Cases.JOIN_S, SURGED_S) / perS(none, Cases.JOIN_S, SURGED_S),
         gain(one, of, none, LEARNED_S, 60),
         gain(one, of, none, SETTLED_S, LENGTH_S),
         of.get(0).usualLimit(SETTLED_S, LENGTH_S),

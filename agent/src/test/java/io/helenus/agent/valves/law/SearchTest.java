@@ -1,6 +1,7 @@
 package io.helenus.agent.valves.law;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.helenus.agent.valves.law.Cases.Case;
@@ -8,7 +9,9 @@ import io.helenus.agent.valves.law.SimulatedServer.Run;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.LongToDoubleFunction;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -293,13 +296,80 @@ class SearchTest {
   @Test
   void whatWasWonWithAFewCostsManyNothingForLong() {
     for (String name : List.of("throughput", "response-time")) {
-      double none = 0;
-      double with = 0;
-      for (long seed : SEEDS) {
-        none += Cases.TRANSACTIONS.fixed(Cases.MAX, seed).perS(20, LENGTH_S);
-        with += run(Cases.TRANSACTIONS, name, seed).perS(20, LENGTH_S);
+      double later = ofNone(Cases.TRANSACTIONS, name, 20, LENGTH_S);
+      assertTrue(later >= 0.98, name + " did " + later + " of none");
+      double surge = ofNone(Cases.TRANSACTIONS, name, Cases.JOIN_S, Cases.JOIN_S + 25);
+      assertTrue(surge >= 0.96, name + " did " + surge + " of none under the surge");
+    }
+  }
+
+  @Test
+  void learningWhileClientsJoinCostsTwoPercentAtMost() {
+    for (String name : List.of("throughput", "response-time")) {
+      double surge = ofNone(Cases.TRANSACTIONS_JOINING, name, Cases.JOIN_S, Cases.JOIN_S + 25);
+      assertTrue(surge >= 0.98, name + " did " + surge + " of none under the surge");
+    }
+  }
+
+  private static double ofNone(Case server, String law, double fromS, double toS) {
+    double none = 0;
+    double with = 0;
+    for (long seed : SEEDS) {
+      none += server.fixed(Cases.MAX, seed).perS(fromS, toS);
+      with += run(server, law, seed).perS(fromS, toS);
+    }
+    return with / none;
+  }
+
+  @Test
+  void veryManyMoreAreNoticedInHalfTheTime() {
+    for (int waiting : new int[] {60, 200}) {
+      Law law = law("throughput");
+      Windows windows = Windows.of(125).completed(100).there(20, 0);
+      int found = windows.give(law, 12).limit;
+      Decision decision = windows.give(law, 1);
+      for (int i = 0; i < 400 && !decision.reason.contains("best so far"); i++) {
+        decision = at(found, decision, windows, Math.max(0, 20 - decision.limit)).give(law, 1);
       }
-      assertTrue(with >= 0.98 * none, name + " did " + with / none + " of none");
+      int noticed = 0;
+      for (; noticed < 60 && !decision.reason.contains("more are there"); noticed++) {
+        decision = at(found, decision, windows, waiting).give(law, 1);
+      }
+      assertEquals(waiting == 60 ? 8 : 4, noticed, decision.toString());
+    }
+  }
+
+  @Test
+  void thoseWhoWaitEvenWithoutALimitAreNoOtherWorkload() {
+    Law law = law("throughput");
+    Windows windows = Windows.of(125).completed(100);
+    Decision decision = null;
+    for (int i = 0; i < 400; i++) {
+      int there = i < 80 ? 120 : 300;
+      int limit = decision == null ? Cases.MAX : decision.limit;
+      int inside = Math.min(limit, there);
+      windows.completed(limit < Cases.MAX ? 60 : 100).there(inside, there - inside);
+      decision = windows.give(law, 1);
+      assertFalse(decision.reason.contains("many more"), decision.toString());
+    }
+    assertEquals(Cases.MAX, decision.limit, decision.toString());
+  }
+
+  @Test
+  void betweenNoBetterAndPlainlyWorseNothingIsTried() {
+    // What 8 do tells, when 64 win nothing, whether 32 and 16 are looked at.
+    for (int few : new int[] {60, 98}) {
+      Law law = law("throughput");
+      Windows windows = Windows.of(125);
+      Set<Integer> tried = new TreeSet<>();
+      Decision decision = windows.completed(100).there(Cases.MAX, 70).give(law, 1);
+      for (int i = 0; i < 120; i++) {
+        tried.add(decision.limit);
+        windows.completed(decision.limit > 8 ? 100 : few);
+        decision = windows.there(decision.limit, 198 - decision.limit).give(law, 1);
+      }
+      assertTrue(tried.containsAll(Set.of(8, 64)), tried.toString());
+      assertEquals(few == 98, tried.contains(32), tried.toString());
     }
   }
 

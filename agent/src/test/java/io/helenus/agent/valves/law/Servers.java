@@ -49,14 +49,15 @@ final class Servers {
 
   /**
    * As Cassandra did transactions on a few hot partitions (docs/valves.md): with two or three at
-   * once it does a tenth more than with four to seven, and from 8 on the more the more there are.
+   * once it does a tenth more than with four to seven, and from 8 on the more the more there are,
+   * up to a number.
    */
-  static Server transacting() {
+  static Server transacting(int upTo) {
     return (inside, atS) -> {
       if (inside < 8) {
         return inside < 4 ? 2900 * Math.min(1, inside / 2.0) : 2600;
       }
-      return 2900 * Math.pow(inside / 8.0, 0.24);
+      return 2900 * Math.pow(Math.min(inside, upTo) / 8.0, 0.24);
     };
   }
 
