@@ -193,7 +193,7 @@ final class Search implements Law {
   /** What seemed to be the limit's doing was not. */
   private void moreAreThere(Window window) {
     budget.forgive();
-    afresh("more are there", window, 0);
+    question("more are there", window, 0);
   }
 
   /** What a window away from the limit that holds has cost. */
@@ -230,8 +230,7 @@ final class Search implements Law {
     if (shifted != null) {
       afresh(shifted, window, 0);
     } else if (haveMultiplied()) {
-      // A limit that was found for few is called in question without a second look.
-      afresh("many more are there", window, home < max ? Trial.STRETCH / 2 : 0);
+      question("many more are there", window, Trial.STRETCH / 2);
     } else if (home == max && heap.hasFilled(history.figures(2 * Trial.STRETCH, w -> w.gcShare))) {
       afresh("its heap has filled", window, 0);
     } else if (step == Step.COMPARE) {
@@ -317,6 +316,12 @@ final class Search implements Law {
     return Math.min(max, window.there());
   }
 
+  /** A limit that was found for few is called in question without a second look. */
+  private void question(String more, Window window, int known) {
+    afresh(more, window, home < max ? known : 0);
+    questioned = home < max;
+  }
+
   /**
    * @param known how many of the last windows are of the workload that there is now
    */
@@ -340,7 +345,7 @@ final class Search implements Law {
     rest.startOver();
     forgone = 0;
     learned = known;
-    questioned = known > 0;
+    questioned = false;
     couldThen = 0;
     comparedWith = 0;
     searchedNs = 0;
