@@ -41,14 +41,6 @@ final class Search implements Law {
    */
   private static final long SEARCHES_NS = 12_000_000_000L;
 
-  /**
-   * With so many times those who could be inside when a search began, what it found was for others:
-   * beyond doubt when that lasts for a stretch, or for half of one with three times as many again.
-   */
-  private static final double MANY_MORE = 1.5;
-
-  private static final double VERY_MANY_MORE = 3 * MANY_MORE;
-
   private final Objective objective;
   private final int max;
   private final Route route;
@@ -60,6 +52,7 @@ final class Search implements Law {
   private final Pace pace = new Pace();
   private final Rest rest = new Rest();
   private final PileUp pileUp = new PileUp();
+  private final Crowd crowd;
   private History history = new History();
   private History tried = new History();
 
@@ -91,9 +84,6 @@ final class Search implements Law {
    */
   private double comparedWith;
 
-  /** How many could be inside when the search began; 0 until that is known. */
-  private double couldThen;
-
   /** By how much the best throughput of what was tried is above that of home, as a logarithm. */
   private double forgone;
 
@@ -104,6 +94,7 @@ final class Search implements Law {
     this.objective = objective;
     this.climbing = objective.throughputFirst();
     this.max = max;
+    this.crowd = new Crowd(max);
     this.home = max;
     this.limit = max;
     double worth = Math.log1p(given.number("gain", 0.03, 0.005, 0.5));
@@ -229,7 +220,7 @@ final class Search implements Law {
     String shifted = shift.add(window, history.inflation(this::score));
     if (shifted != null) {
       afresh(shifted, window, 0);
-    } else if (haveMultiplied()) {
+    } else if (crowd.hasMultiplied(history)) {
       question("many more are there", window, Trial.STRETCH / 2);
     } else if (home == max && heap.hasFilled(history.figures(2 * Trial.STRETCH, w -> w.gcShare))) {
       afresh("its heap has filled", window, 0);
@@ -299,23 +290,6 @@ final class Search implements Law {
     comparedWith = 0;
   }
 
-  /** Whether many more could be inside, for some time, than when the search began. */
-  private boolean haveMultiplied() {
-    return couldThen > 0
-        && (haveBeen(MANY_MORE, Trial.STRETCH) || haveBeen(VERY_MANY_MORE, Trial.STRETCH / 2));
-  }
-
-  private boolean haveBeen(double times, int windows) {
-    double many = times * (couldThen + 4);
-    Sample are = history.figures(windows, window -> couldBeInside(window) > many ? 1 : 0);
-    return are.count() >= windows && are.mean() == 1;
-  }
-
-  /** How many would be inside without a limit: who waits then too makes no difference to it. */
-  private double couldBeInside(Window window) {
-    return Math.min(max, window.there());
-  }
-
   /** A limit that was found for few is called in question without a second look. */
   private void question(String more, Window window, int known) {
     afresh(more, window, home < max ? known : 0);
@@ -346,7 +320,7 @@ final class Search implements Law {
     forgone = 0;
     learned = known;
     questioned = false;
-    couldThen = 0;
+    crowd.clear();
     comparedWith = 0;
     searchedNs = 0;
     step = Step.LEARN;
@@ -356,9 +330,7 @@ final class Search implements Law {
   /** Begins the next trial, if there is one that may be paid for; rests otherwise. */
   private void proceed() {
     boolean rested = step == Step.REST;
-    if (couldThen == 0) {
-      couldThen = history.figures(this::couldBeInside).mean();
-    }
+    crowd.learned(history);
     if (pending == null) {
       pending = route.next(home, history.inside(), history.resolution(this::score));
     }
@@ -509,8 +481,7 @@ final class Search implements Law {
     History left = history;
     history = tried;
     tried = left;
-    // Who waits at a limit is counted, and who waited elsewhere without it may not have been.
-    couldThen = Math.max(couldThen, history.figures(this::couldBeInside).mean());
+    crowd.moved(history);
     shift.clear();
     trial = null;
     rest.moved(nowNs);

@@ -43,7 +43,8 @@
  * not tried by then is tried one at a time after a rest. A window with a collection in it is left
  * out ({@link io.helenus.agent.valves.law.Trust}); what trying costs is bounded ({@link
  * io.helenus.agent.valves.law.Budget}); another workload starts it afresh ({@link
- * io.helenus.agent.valves.law.Shift}).
+ * io.helenus.agent.valves.law.Shift}), and so do many more clients ({@link
+ * io.helenus.agent.valves.law.Crowd}).
  *
  * <p>Most servers do best without a limit. Therefore the burden of proof is on the limit: it is
  * taken only for a gain beyond doubt, and given up when no limit cannot be told from it. Trying a

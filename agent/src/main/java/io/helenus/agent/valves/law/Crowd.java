@@ -1,0 +1,65 @@
+package io.helenus.agent.valves.law;
+
+/**
+ * How many could be inside if there were no limit, and whether that is many more than when a search
+ * began: then what it found was for others. Those who would wait even so make no difference to any
+ * limit.
+ */
+final class Crowd {
+  /** So many times as many are many more when they have been there for a stretch of windows. */
+  private static final double MANY_MORE = 1.5;
+
+  /** So many times as many are when they have been there for half of one. */
+  private static final double VERY_MANY_MORE = 3 * MANY_MORE;
+
+  /** So many more are not many, however few there were. */
+  private static final int FEW = 4;
+
+  private final int max;
+
+  /** How many there were when the search began; 0 until that is known. */
+  private double then;
+
+  Crowd(int max) {
+    this.max = max;
+  }
+
+  /** A search begins anew. */
+  void clear() {
+    then = 0;
+  }
+
+  /** It has learned what the limit that holds does, with those who were there meanwhile. */
+  void learned(History history) {
+    then = then == 0 ? mean(history) : then;
+  }
+
+  /**
+   * The limit moved. Who waits at one is counted, and who waited elsewhere without it may not have
+   * been.
+   */
+  void moved(History history) {
+    then = Math.max(then, mean(history));
+  }
+
+  /** Whether there have been many more for some time. */
+  boolean hasMultiplied(History history) {
+    return then > 0
+        && (hasBeen(MANY_MORE, Trial.STRETCH, history)
+            || hasBeen(VERY_MANY_MORE, Trial.STRETCH / 2, history));
+  }
+
+  private boolean hasBeen(double times, int windows, History history) {
+    double many = times * (then + FEW);
+    Sample are = history.figures(windows, window -> couldBeInside(window) > many ? 1 : 0);
+    return are.count() >= windows && are.mean() == 1;
+  }
+
+  private double mean(History history) {
+    return history.figures(this::couldBeInside).mean();
+  }
+
+  private double couldBeInside(Window window) {
+    return Math.min(max, window.there());
+  }
+}
