@@ -48,9 +48,9 @@ final class Servers {
   }
 
   /**
-   * As Cassandra did transactions on a few hot partitions (docs/valves.md): with two or three at
-   * once it does a tenth more than with four to seven, and from 8 on the more the more there are,
-   * up to a number.
+   * As Cassandra did transactions on a few hot partitions (docs/valves-results.md): with two or
+   * three at once it does a tenth more than with four to seven, and from 8 on the more the more
+   * there are, up to a number.
    */
   static Server transacting(int upTo) {
     return (inside, atS) -> {
@@ -62,8 +62,9 @@ final class Servers {
   }
 
   /**
-   * As Cassandra did whole wide partitions out of a small heap (docs/valves.md): a collection every
-   * quarter of a second, which takes the longer the more of the heap is held by those inside.
+   * As Cassandra did whole wide partitions out of a small heap (docs/valves-results.md): a
+   * collection every quarter of a second, which takes the longer the more of the heap is held by
+   * those inside.
    */
   static Server scanning(double mostPerS) {
     return scanning(mostPerS, 0, 0);
@@ -77,7 +78,7 @@ final class Servers {
 
   /**
    * The same, whose heap does well for some seconds now and then, whoever is inside: as at no limit
-   * on one of two CPUs the share of collections went between 6 and 20 % (docs/valves.md).
+   * on one of two CPUs the share of collections went between 6 and 20 % (docs/valves-results.md).
    */
   static Server swinging(double mostPerS) {
     Server server = (inside, atS) -> mostPerS * Math.min(1, inside / 4.0) * (1 - 0.0008 * inside);
@@ -90,7 +91,7 @@ final class Servers {
   /**
    * The same, which sees a changing share of those who are there where many are inside, half of
    * them in the mean: on two CPUs the threads that read requests from sockets hardly get any
-   * between those that serve them (docs/valves.md).
+   * between those that serve them (docs/valves-results.md).
    */
   static Server starving(Server server) {
     return new Like(server) {
