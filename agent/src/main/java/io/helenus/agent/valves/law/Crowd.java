@@ -6,6 +6,9 @@ package io.helenus.agent.valves.law;
  * limit.
  */
 final class Crowd {
+  /** At least so many of the last windows are of the many that have come. */
+  static final int NOTICED = Trial.STRETCH / 2;
+
   /** So many times as many are many more when they have been there for a stretch of windows. */
   private static final double MANY_MORE = 1.5;
 
@@ -46,7 +49,7 @@ final class Crowd {
   boolean hasMultiplied(History history) {
     return then > 0
         && (hasBeen(MANY_MORE, Trial.STRETCH, history)
-            || hasBeen(VERY_MANY_MORE, Trial.STRETCH / 2, history));
+            || hasBeen(VERY_MANY_MORE, NOTICED, history));
   }
 
   private boolean hasBeen(double times, int windows, History history) {

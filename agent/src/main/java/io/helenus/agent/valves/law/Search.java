@@ -221,7 +221,7 @@ final class Search implements Law {
     if (shifted != null) {
       afresh(shifted, window, 0);
     } else if (crowd.hasMultiplied(history)) {
-      question("many more are there", window, Trial.STRETCH / 2);
+      question("many more are there", window, Crowd.NOTICED);
     } else if (home == max && heap.hasFilled(history.figures(2 * Trial.STRETCH, w -> w.gcShare))) {
       afresh("its heap has filled", window, 0);
     } else if (step == Step.COMPARE) {

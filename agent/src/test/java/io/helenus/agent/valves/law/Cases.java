@@ -15,8 +15,11 @@ final class Cases {
   /** When the servers that change do so, s. */
   static final double CHANGE_S = 60;
 
-  /** When the clients of those cases that join one after another begin to. */
+  /** When a surge begins, s: after a few have been there alone. */
   static final double JOIN_S = 8;
+
+  /** When what a surge costs has been paid. */
+  static final double SURGED_S = JOIN_S + 25;
 
   private static final int[] SWEEP = {MAX, 90, 64, 45, 32, 22, 16, 11, 8, 6, 4, 3, 2, 1};
   private static final Loads CLIENTS = atS -> Load.closed(200);
@@ -104,7 +107,11 @@ final class Cases {
   /** What does best of the few that are there first costs half of what many could do. */
   static final Case TRANSACTIONS =
       new Case(
-          "transactions", Servers.transacting(MAX), atS -> Load.closed(atS < 8 ? 4 : 200), 1, 0.05);
+          "transactions",
+          Servers.transacting(MAX),
+          atS -> Load.closed(atS < JOIN_S ? 4 : 200),
+          1,
+          0.05);
 
   /** As in the study of transactions, where half of no limit does nearly as well as none. */
   static final Case TRANSACTIONS_JOINING =
@@ -158,7 +165,7 @@ final class Cases {
           new Case(
               "scans, unseen",
               Servers.starving(Servers.scanning(1150, 2, 8)),
-              atS -> Load.closed(atS < 8 ? 4 : 200),
+              atS -> Load.closed(atS < JOIN_S ? 4 : 200),
               0.3,
               0.15),
           new Case(

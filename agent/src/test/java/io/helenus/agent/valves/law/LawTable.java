@@ -17,7 +17,6 @@ import java.util.Map;
  */
 final class LawTable {
   private static final double LENGTH_S = 120;
-  private static final double SURGED_S = 33;
   private static final double LEARNED_S = 20;
   private static final double SETTLED_S = 75;
 
@@ -39,9 +38,8 @@ final class LawTable {
     int runs = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 1;
     String servers = arguments.length > 1 ? arguments[1] : ".*";
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-    out.println(
-        "Two minutes each. all: completed, law / none; surge: the same from 8 s to 33 s. gain: the share of what the best fixed"
-            + " limit gains over none,");
+    out.println("Two minutes each. all: completed, law / none; surge: the same from 8 s to 33 s.");
+    out.println("gain: the share of what the best fixed limit gains over none,");
     out.println(
         "that the law gains from 20 s to 60 s, and from 75 s to 120 s; - where there is less than"
             + " 3 % to gain, then law / none.");
@@ -83,7 +81,7 @@ final class LawTable {
         one.name,
         law,
         perS(of, 0, LENGTH_S) / perS(none, 0, LENGTH_S),
-        perS(of, Cases.JOIN_S, SURGED_S) / perS(none, Cases.JOIN_S, SURGED_S),
+        perS(of, Cases.JOIN_S, Cases.SURGED_S) / perS(none, Cases.JOIN_S, Cases.SURGED_S),
         gain(one, of, none, LEARNED_S, 60),
         gain(one, of, none, SETTLED_S, LENGTH_S),
         of.get(0).usualLimit(SETTLED_S, LENGTH_S),

@@ -298,7 +298,7 @@ class SearchTest {
     for (String name : List.of("throughput", "response-time")) {
       double later = ofNone(Cases.TRANSACTIONS, name, 20, LENGTH_S);
       assertTrue(later >= 0.98, name + " did " + later + " of none");
-      double surge = ofNone(Cases.TRANSACTIONS, name, Cases.JOIN_S, Cases.JOIN_S + 25);
+      double surge = ofNone(Cases.TRANSACTIONS, name, Cases.JOIN_S, Cases.SURGED_S);
       assertTrue(surge >= 0.96, name + " did " + surge + " of none under the surge");
     }
   }
@@ -306,7 +306,7 @@ class SearchTest {
   @Test
   void learningWhileClientsJoinCostsTwoPercentAtMost() {
     for (String name : List.of("throughput", "response-time")) {
-      double surge = ofNone(Cases.TRANSACTIONS_JOINING, name, Cases.JOIN_S, Cases.JOIN_S + 25);
+      double surge = ofNone(Cases.TRANSACTIONS_JOINING, name, Cases.JOIN_S, Cases.SURGED_S);
       assertTrue(surge >= 0.98, name + " did " + surge + " of none under the surge");
     }
   }
