@@ -16,7 +16,9 @@
 //!    A limit moves for the share of the judged time for which it is further than a tenth from its median.
 //! 4. In the last round the laws that search go on with a tenth in flight for 25 s, and with all again for as long.
 //!
-//! Intervals hold 95 % of the means of rounds by Student's t, of the logarithms of the ratios within each round.
+//! Intervals hold 95 % of the means of rounds by Student's t, of the logarithms of the ratios within each round. What misses
+//! what was asked for, by all that its interval holds, is MISSED, and NOT SHOWN where the interval holds that, too: more rounds
+//! would tell. One round has no interval.
 
 mod valve_study;
 
@@ -228,6 +230,7 @@ fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>]) {
         );
     }
     let gain = ratio(best, none, &settled);
+    let of_gain = 1.0 + OF_GAIN * (gain.mean - 1.0);
     for (index, (name, _)) in variants.iter().enumerate().filter(|(_, (name, _))| LAWS.contains(&name.as_str())) {
         let of = &blocks[index];
         let mut says = Vec::new();
@@ -237,13 +240,15 @@ fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>]) {
             says.push(format!("the gain of {} is not sure", gain.text()));
         } else {
             let share = (mean(of, &settled) - mean(none, &settled)) / (mean(best, &settled) - mean(none, &settled));
-            says.push(verdict(share >= OF_GAIN, format!("{:.0} % of the gain after 20 s", 100.0 * share)));
+            let text = format!("{:.0} % of the gain after 20 s", 100.0 * share);
+            says.push(of_rounds(share - OF_GAIN, ratio(of, none, &settled).high - of_gain, text));
         }
         let (of_best, of_none) = (ratio(of, best, &settled), ratio(of, none, &settled));
-        says.push(verdict(of_best.mean >= OF_BEST, format!("{:.3} of the best limit", of_best.mean)));
-        says.push(verdict(of_none.mean >= OF_NONE, format!("{:.3} of none", of_none.mean)));
+        for (ratio, least, called) in [(of_best, OF_BEST, "the best limit"), (of_none, OF_NONE, "none")] {
+            says.push(of_rounds(ratio.mean - least, ratio.high - least, format!("{:.3} of {called}", ratio.mean)));
+        }
         let p99 = ratio(of, none, &|block| block.p99_ms(SETTLED));
-        says.push(verdict(p99.low <= 1.0, format!("p99 {:.2} of none's", p99.mean)));
+        says.push(of_rounds(1.0 - p99.mean, 1.0 - p99.low, format!("p99 {:.2} of none's", p99.mean)));
         let moves = mean(of, &|block| block.moves(SETTLED));
         says.push(verdict(moves < MOVES, format!("moves {:.0} %", 100.0 * moves)));
         for (phase, called) in STEPS {
@@ -256,6 +261,14 @@ fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>]) {
         }
         println!("  {name}: {}", says.join(", "));
     }
+}
+
+/// Of a figure that rounds differ in.
+///
+/// # Arguments
+/// * `mean` and `at_best`: how far above what was asked for its mean is, and the better end of its interval
+fn of_rounds(mean: f64, at_best: f64, text: String) -> String {
+    if mean < 0.0 && at_best >= 0.0 { format!("NOT SHOWN {text}") } else { verdict(mean >= 0.0, text) }
 }
 
 fn verdict(well: bool, text: String) -> String {

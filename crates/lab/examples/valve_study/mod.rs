@@ -189,33 +189,31 @@ impl Study {
         }
         let phases = loops.iter().map(|(in_flight, lasts)| Phase::in_flight(*in_flight, Until::Elapsed(*lasts)));
         let plan = self.plan(phases.collect());
-        let folder = self.folder.path().join("load");
-        let recorder = Recorder::create(&folder, Manifest::new("valves", "valve_study"))?;
-        let clock = recorder.clock();
         let ended = AtomicBool::new(false);
         let link = &mut self.link;
-        let (summary, limits) = std::thread::scope(|scope| {
-            let watch = scope.spawn(|| -> Result<Vec<Held>, helenus_control::Error> {
-                let mut limits: Vec<Held> = Vec::new();
-                while valve.is_some() && !ended.load(Ordering::Relaxed) {
-                    let valve = link.valves()?.into_iter().next();
-                    if let Some((limit, last)) = valve.and_then(|valve| Some((valve.limit? as f64, valve.last))) {
-                        let reason = last.map(|window| window.reason);
-                        let held = Held { since_ns: clock.now_ns(), limit, reason };
-                        if limits.last().is_none_or(|before| before.differs(&held)) {
-                            limits.push(held);
+        let (summary, limits) = recorded(self.folder.path(), |recorder| {
+            let clock = recorder.clock();
+            std::thread::scope(|scope| {
+                let watch = scope.spawn(|| -> Result<Vec<Held>, helenus_control::Error> {
+                    let mut limits: Vec<Held> = Vec::new();
+                    while valve.is_some() && !ended.load(Ordering::Relaxed) {
+                        let valve = link.valves()?.into_iter().next();
+                        if let Some((limit, last)) = valve.and_then(|valve| Some((valve.limit? as f64, valve.last))) {
+                            let reason = last.map(|window| window.reason);
+                            let held = Held { since_ns: clock.now_ns(), limit, reason };
+                            if limits.last().is_none_or(|before| before.differs(&held)) {
+                                limits.push(held);
+                            }
                         }
+                        std::thread::sleep(LOOK_EVERY);
                     }
-                    std::thread::sleep(LOOK_EVERY);
-                }
-                Ok(limits)
-            });
-            let summary = helenus_load::run(&plan, &recorder, &Cancel::new(), &mut |_| {});
-            ended.store(true, Ordering::Relaxed);
-            (summary, watch.join())
-        });
-        recorder.close()?;
-        std::fs::remove_dir_all(&folder)?;
+                    Ok(limits)
+                });
+                let summary = helenus_load::run(&plan, recorder, &Cancel::new(), &mut |_| {});
+                ended.store(true, Ordering::Relaxed);
+                (summary, watch.join())
+            })
+        })?;
         if valve.is_some() {
             self.link.remove_valve(None)?;
         }
@@ -235,12 +233,22 @@ impl Study {
         cancel: &Cancel,
         shows: &mut dyn FnMut(&mut Link, Progress),
     ) -> Result<(), Failure> {
-        let folder = self.folder.path().join("load");
-        let recorder = Recorder::create(&folder, Manifest::new("valves", "valve_study"))?;
-        helenus_load::run(plan, &recorder, cancel, &mut |progress| shows(&mut self.link, progress))?;
-        recorder.close()?;
-        Ok(std::fs::remove_dir_all(&folder)?)
+        let link = &mut self.link;
+        recorded(self.folder.path(), |recorder| {
+            helenus_load::run(plan, recorder, cancel, &mut |progress| shows(link, progress))
+        })??;
+        Ok(())
     }
+}
+
+/// What is done with a recording that is not kept.
+fn recorded<T>(folder: &Path, run: impl FnOnce(&Recorder) -> T) -> Result<T, Failure> {
+    let folder = folder.join("load");
+    let recorder = Recorder::create(&folder, Manifest::new("valves", "valve_study"))?;
+    let done = run(&recorder);
+    recorder.close()?;
+    std::fs::remove_dir_all(&folder)?;
+    Ok(done)
 }
 
 fn start(experiment: &Experiment, folder: &Path, agent: &'static [u8]) -> Result<Cluster, Failure> {
@@ -301,6 +309,9 @@ impl Ratio {
     }
 
     pub fn text(&self) -> String {
+        if self.high.is_infinite() {
+            return format!("{:.3} (of one)", self.mean);
+        }
         format!("{:.3} ({:.3} to {:.3})", self.mean, self.low, self.high)
     }
 }
