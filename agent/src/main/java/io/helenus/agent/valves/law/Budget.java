@@ -43,10 +43,15 @@ final class Budget {
    */
   void grant(double there) {
     if (sinceGrantS >= BETWEEN_GRANTS_S || there > MANY_MORE * granted) {
-      leftS = FIRST_S;
-      sinceGrantS = 0;
+      renew();
       granted = there;
     }
+  }
+
+  /** What was learned was of something else, however short the time since it was paid for. */
+  void renew() {
+    leftS = FIRST_S;
+    sinceGrantS = 0;
   }
 
   /**

@@ -82,6 +82,11 @@ final class Heap {
     return (more ? mostShare : share) > COLLECTING ? REMEMBERS_NS : 0;
   }
 
+  /** Whether collections take so much of the time that limits may matter for them. */
+  boolean collects() {
+    return share > COLLECTING;
+  }
+
   /**
    * Whether it has yet to fill again, with a limit that is higher than the last.
    *

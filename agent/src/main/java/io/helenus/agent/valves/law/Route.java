@@ -113,6 +113,7 @@ final class Route {
   private int explored;
   private double inside;
   private double resolution;
+  private boolean collects;
 
   Route(int min, int max, double worth) {
     this.min = min;
@@ -159,6 +160,11 @@ final class Route {
     return trial;
   }
 
+  /** Whether collections may be why a server does more with fewer. */
+  void collects(boolean collects) {
+    this.collects = collects;
+  }
+
   private Trial ofLeg(int home) {
     switch (leg) {
       case OPEN:
@@ -166,7 +172,9 @@ final class Route {
             ? trial(max, 2, worth, "whether no limit is as good")
             : null;
       case FEW:
-        return inside > MANY * lowest ? unknown(few(home), home, 2, "few at once") : null;
+        return inside > MANY * lowest && (collects || !fewerAreWorse(few(home)))
+            ? unknown(few(home), home, 2, "few at once")
+            : null;
       case UP:
         return home < max ? unknown(Math.min(max, home * 2), home, 1, "twice as many") : null;
       case DOWN:
@@ -235,9 +243,11 @@ final class Route {
    */
   private boolean isAboveWorse(int limit) {
     Known as = known.get(limit);
-    return as != null
-        && as.mean < worth
-        && known.keySet().stream().anyMatch(fewer -> fewer < limit && isPlainlyWorse(fewer));
+    return as != null && as.mean < worth && fewerAreWorse(limit);
+  }
+
+  private boolean fewerAreWorse(int limit) {
+    return known.keySet().stream().anyMatch(fewer -> fewer < limit && isPlainlyWorse(fewer));
   }
 
   private boolean isPlainlyWorse(int limit) {
@@ -257,7 +267,7 @@ final class Route {
     known.put(left, new Known(-gain, error));
     sides = 0;
     if (leg == Leg.OPEN) {
-      leg = Leg.DOWN;
+      leg = Leg.FEW;
     } else if (leg == Leg.FEW) {
       leg = Leg.UP;
     } else if (leg == Leg.PROMISING || leg == Leg.DONE) {

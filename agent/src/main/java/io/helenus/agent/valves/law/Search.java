@@ -223,6 +223,7 @@ final class Search implements Law {
     } else if (crowd.hasMultiplied(history)) {
       question("many more are there", window, Crowd.NOTICED);
     } else if (home == max && heap.hasFilled(history.figures(2 * Trial.STRETCH, w -> w.gcShare))) {
+      budget.renew();
       afresh("its heap has filled", window, 0);
     } else if (step == Step.COMPARE) {
       compared(0);
@@ -267,8 +268,9 @@ final class Search implements Law {
     if (home == max) {
       neededNs = Math.max(neededNs, heap.fillsNs());
     }
-    boolean enough = learned >= LEARN_WINDOWS && (questioned || history.lengthNs() >= neededNs);
-    if (enough) {
+    boolean asks = questioned && home < max;
+    boolean enough = learned >= LEARN_WINDOWS && (asks || history.lengthNs() >= neededNs);
+    if (enough && home == max) {
       heap.learned(history.paused());
     }
     if (enough || (route.goesOn() && history.count() > LEARN_WINDOWS)) {
@@ -332,6 +334,7 @@ final class Search implements Law {
     boolean rested = step == Step.REST;
     crowd.learned(history);
     if (pending == null) {
+      route.collects(heap.collects());
       pending = route.next(home, history.inside(), history.resolution(this::score));
     }
     if (pending == null && climbing) {

@@ -169,6 +169,12 @@ final class Cases {
               0.3,
               0.15),
           new Case(
+              "scans, found for few",
+              Servers.starving(Servers.scanningFew(1050)),
+              atS -> Load.closed(atS < JOIN_S ? 4 : 200),
+              0.3,
+              0.15),
+          new Case(
               "scans, drifting",
               Servers.drifting(Servers.scanning(900), 0.2, 13),
               CLIENTS,

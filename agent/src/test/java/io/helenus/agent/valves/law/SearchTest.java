@@ -374,6 +374,49 @@ class SearchTest {
   }
 
   @Test
+  void whatFewCostWhileTheHeapWasEmptyIsNotHeldAgainstFewAtOnce() {
+    for (double gcShare : new double[] {0, 0.12}) {
+      Law law = law("throughput");
+      Windows windows = Windows.of(125).completed(100).there(4, 0);
+      int found = Cases.MAX;
+      Decision decision = null;
+      for (int i = 0; i < 400 && (found == Cases.MAX || decision.limit != found); i++) {
+        decision = windows.give(law, 1);
+        windows.completed(decision.limit < 4 ? 130 : 100);
+        windows.there(Math.min(4, decision.limit), Math.max(0, 4 - decision.limit));
+        found = decision.reason.startsWith("best so far") ? decision.limit : found;
+      }
+      Set<String> tried = new TreeSet<>();
+      for (int i = 0; i < 100; i++) {
+        boolean all = decision.limit == Cases.MAX;
+        windows.completed(all ? 200 : 130).gcShare(all ? gcShare : 0);
+        decision = windows.there(decision.limit, 200 - decision.limit).give(law, 1);
+        tried.add(decision.reason.replaceFirst(".* against ", ""));
+      }
+      assertTrue(tried.contains(found + ": whether no limit is as good"), tried.toString());
+      assertEquals(gcShare > 0, tried.contains(Cases.MAX + ": few at once"), tried.toString());
+    }
+  }
+
+  @Test
+  void whenItsHeapHasFilledTheServerIsLookedAtAnewWhateverThatCostBefore() {
+    Law law = law("throughput");
+    Windows windows = Windows.of(125);
+    Decision decision = windows.completed(100).there(20, 0).give(law, 80);
+    boolean filled = false;
+    boolean tries = false;
+    for (int i = 0; i < 160 && !tries; i++) {
+      boolean all = decision.limit == Cases.MAX;
+      double gcShare = all && i > 80 ? 0.3 : 0;
+      windows.completed(all ? 100 : 50).gcShare(gcShare).there(Math.min(100, decision.limit), 0);
+      decision = windows.give(law, 1);
+      filled |= decision.reason.contains("its heap has filled");
+      tries = filled && decision.reason.startsWith("trying");
+    }
+    assertTrue(tries, decision.toString());
+  }
+
+  @Test
   void whatIsAsGoodAndCollectsLessIsTaken() {
     for (double below : new double[] {0.2, 0.05}) {
       Law law = law("throughput");
