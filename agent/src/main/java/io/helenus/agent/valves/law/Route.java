@@ -10,11 +10,12 @@ import java.util.TreeSet;
  * <p>A search goes its legs in order. First whether no limit is as good as the one that holds, as
  * what was won with a few there may cost half of what many could do; then far fewer at once, by the
  * geometric mean of the least and of those inside, since what there is to be won shows the most
- * there; upwards by doubling from what was won; downwards by halving, until it hurts, through ties,
- * since there may be a gain below a plateau, unless few at once were plainly worse; again, and
- * longer, what looked promising but was not sure; then a step of 2^½ to both sides of the best, and
- * of those what looked promising. At last no limit is tried once more, unless it was plainly worse:
- * a limit has to prove itself.
+ * there, also when fewer still were plainly worse, if collections take much now, as they were tried
+ * on an emptier heap; upwards by doubling from what was won; downwards by halving, until it hurts,
+ * through ties, since there may be a gain below a plateau, unless few at once were plainly worse;
+ * again, and longer, what looked promising but was not sure; then a step of 2^½ to both sides of
+ * the best, and of those what looked promising. At last no limit is tried once more, unless it was
+ * plainly worse: a limit has to prove itself.
  *
  * <p>What is explored later, when all legs are done, goes far away too, so that no local optimum is
  * for good.
