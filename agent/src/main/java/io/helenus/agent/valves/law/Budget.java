@@ -25,6 +25,9 @@ final class Budget {
   private double sinceGrantS = BETWEEN_GRANTS_S;
   private double granted;
 
+  /** A grant came too soon after the one before, and is due when it no longer is. */
+  private boolean owed;
+
   /**
    * Time that passes.
    *
@@ -34,6 +37,9 @@ final class Budget {
   void pass(double lengthS, double gain) {
     leftS = Math.min(FIRST_S, leftS + (SHARE + GAIN_SHARE * gain) * lengthS);
     sinceGrantS += lengthS;
+    if (owed && sinceGrantS >= BETWEEN_GRANTS_S) {
+      renew();
+    }
   }
 
   /**
@@ -45,6 +51,8 @@ final class Budget {
     if (sinceGrantS >= BETWEEN_GRANTS_S || there > MANY_MORE * granted) {
       renew();
       granted = there;
+    } else {
+      owed = true;
     }
   }
 
@@ -52,6 +60,7 @@ final class Budget {
   void renew() {
     leftS = FIRST_S;
     sinceGrantS = 0;
+    owed = false;
   }
 
   /**
