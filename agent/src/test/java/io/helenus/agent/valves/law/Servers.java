@@ -77,7 +77,7 @@ final class Servers {
   static Server scanningFew(double mostPerS) {
     Server server =
         (inside, atS) -> {
-          double few = inside < 3 ? inside / 2.0 : inside < 8 ? 0.75 : 1;
+          double few = inside < 3 ? 0.85 * inside / 2 : inside < 8 ? 0.7 : 1;
           return mostPerS * few * (1 - 0.0008 * inside);
         };
     return withPauses(server, 0.05, 0.01, 0.0013, 2, 8);
