@@ -485,6 +485,9 @@ final class Search implements Law {
     history = tried;
     tried = left;
     crowd.moved(history);
+    if (home == max && heap.fillsNs() > 0) {
+      history.keep(0);
+    }
     shift.clear();
     trial = null;
     rest.moved(nowNs);

@@ -387,14 +387,18 @@ class SearchTest {
         found = decision.reason.startsWith("best so far") ? decision.limit : found;
       }
       Set<String> tried = new TreeSet<>();
+      int looksAtNoLimit = 0;
       for (int i = 0; i < 100; i++) {
         boolean all = decision.limit == Cases.MAX;
         windows.completed(all ? 200 : 130).gcShare(all ? gcShare : 0);
         decision = windows.there(decision.limit, 200 - decision.limit).give(law, 1);
         tried.add(decision.reason.replaceFirst(".* against ", ""));
+        looksAtNoLimit += decision.reason.startsWith("moved to 128") ? 1 : 0;
       }
       assertTrue(tried.contains(found + ": whether no limit is as good"), tried.toString());
       assertEquals(gcShare > 0, tried.contains(Cases.MAX + ": few at once"), tried.toString());
+      // Until its heap has filled, for 5 s.
+      assertEquals(gcShare > 0 ? 40 : 4, looksAtNoLimit);
     }
   }
 
