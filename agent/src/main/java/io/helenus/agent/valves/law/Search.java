@@ -218,24 +218,41 @@ final class Search implements Law {
   private void atHome(Window window, double score) {
     history.add(window);
     String shifted = shift.add(window, history.inflation(this::score));
-    if (shifted != null) {
+    // Back from a trial, it may be the heap's filling again that shows.
+    boolean refills = step == Step.COMPARE && heap.collects();
+    if (shifted != null && !refills) {
       afresh(shifted, window, 0);
     } else if (crowd.hasMultiplied(history)) {
       question("many more are there", window, Crowd.NOTICED);
-    } else if (home == max && heap.hasFilled(history.figures(2 * Trial.STRETCH, w -> w.gcShare))) {
+    } else if (!refills && home == max && hasFilled()) {
       budget.renew();
       afresh("its heap has filled", window, 0);
     } else if (step == Step.COMPARE) {
       compared(0);
       trial.addHome(score, window);
       if (trial.homeStretchDone()) {
-        trial.nextStretch();
-        goOn();
+        judgeFromHome();
       }
     } else if (step == Step.LEARN) {
       learn();
     } else if (rest.isOver(nowNs)) {
       proceed();
+    }
+  }
+
+  private boolean hasFilled() {
+    return heap.hasFilled(history.figures(2 * Trial.STRETCH, w -> w.gcShare));
+  }
+
+  /** What the limit that holds did before and after the trial may be enough. */
+  private void judgeFromHome() {
+    if (trial.isLikelyAfter(least())) {
+      remember();
+      move(false);
+      change(Step.RETURN, home, reason);
+    } else {
+      trial.nextStretch();
+      goOn();
     }
   }
 
@@ -445,9 +462,13 @@ final class Search implements Law {
     judge();
   }
 
+  /** What has to be completed at least, as {@link Trial#verdict} takes it. */
+  private double least() {
+    return Math.log(goal().floor()) + forgone;
+  }
+
   private void judge() {
-    double least = Math.log(goal().floor()) + forgone;
-    Trial.Verdict verdict = trial.verdict(least);
+    Trial.Verdict verdict = trial.verdict(least());
     if (verdict == Trial.Verdict.OPEN) {
       if (trial.stretchDone()) {
         change(Step.RETURN, wayBack(), "comparing " + trial.challenger + " with " + home);
@@ -455,7 +476,7 @@ final class Search implements Law {
       return;
     }
     remember();
-    boolean proven = route.proven(trial.challenger) && trial.keeps(least);
+    boolean proven = route.proven(trial.challenger) && trial.keeps(least());
     if (verdict == Trial.Verdict.EQUAL && proven) {
       verdict = Trial.Verdict.BETTER;
     }

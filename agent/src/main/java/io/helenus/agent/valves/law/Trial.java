@@ -200,14 +200,28 @@ final class Trial {
     if (!stretchDone()) {
       return Verdict.OPEN;
     }
-    boolean likely =
-        difference.mean > Math.max(LIKELY_GAIN, LIKELY * difference.error)
-            || (pausesLess() && difference.mean > -DOUBT * fewerPauses());
-    if (searching && likely && keeps(least)) {
+    if (isLikely(least)) {
       return Verdict.BETTER;
     }
     boolean over = stretches + 1 >= mostStretches;
     return over || (!awaitsHome() && isHopeless()) ? Verdict.EQUAL : Verdict.OPEN;
+  }
+
+  /** Whether it is good enough for a search after a whole stretch. */
+  private boolean isLikely(double least) {
+    Difference difference = difference();
+    boolean likely =
+        difference.mean > Math.max(LIKELY_GAIN, LIKELY * difference.error)
+            || (pausesLess() && difference.mean > -DOUBT * fewerPauses());
+    return searching && likely && keeps(least);
+  }
+
+  /**
+   * Whether it is good enough when the limit that holds has been looked at again, after a whole
+   * stretch of it.
+   */
+  boolean isLikelyAfter(double least) {
+    return !hurt && windows() >= stretch && isLikely(least);
   }
 
   /**

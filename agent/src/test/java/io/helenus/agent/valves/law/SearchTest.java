@@ -497,6 +497,30 @@ class SearchTest {
   }
 
   @Test
+  void whatTheLimitThatHoldsDoesAfterATrialMayTell() {
+    // Its heap was being filled when it was looked at before.
+    Law law = law("throughput");
+    Windows windows = Windows.of(125).completed(100).gcShare(0.08).there(Cases.MAX, 70);
+    Decision decision = windows.give(law, 1);
+    List<String> reasons = new ArrayList<>();
+    boolean wasAway = false;
+    for (int i = 0; i < 200 && !decision.reason.startsWith("moved"); i++) {
+      boolean all = decision.limit == Cases.MAX;
+      wasAway |= !all;
+      windows.completed(all && wasAway ? 80 : 100);
+      windows.gcShare(all ? wasAway ? 0.2 : 0.08 : 0.04);
+      decision = windows.there(decision.limit, 198 - decision.limit).give(law, 1);
+      if (reasons.isEmpty() || !decision.reason.equals(reasons.get(reasons.size() - 1))) {
+        reasons.add(decision.reason);
+      }
+    }
+    int last = reasons.size() - 1;
+    assertTrue(reasons.get(last).startsWith("moved to 8"), reasons.toString());
+    assertEquals("comparing 8 with 128", reasons.get(last - 1));
+    assertEquals(8, decision.limit, decision.toString());
+  }
+
+  @Test
   void onTheWayBackAllAreLetInBeforeTheHeapIsWaitedFor() {
     Law law = law("response-time");
     Windows windows = Windows.of(125).gcShare(0.1).completed(100).there(6, 0);
