@@ -99,16 +99,12 @@ final class Heap {
 
   /**
    * How long a server is looked at until it is known what collections take; 0 where there are none.
-   * Where they take much it shows sooner, and each second without a limit costs; where they take
-   * little its heap may yet be filling.
+   * Where they take much it shows sooner, and each second without a limit costs.
    */
   long fillsNs() {
     if (share > FULL) {
       return REMEMBERS_NS;
     }
-    if (share > COLLECTING) {
-      return 2 * REMEMBERS_NS;
-    }
-    return share > FILLING ? FILLS_NS : 0;
+    return share > FILLING ? 2 * REMEMBERS_NS : 0;
   }
 }
