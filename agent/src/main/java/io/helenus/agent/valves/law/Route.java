@@ -146,10 +146,12 @@ final class Route {
    * @param home the limit that holds
    * @param inside the mean number inside
    * @param resolution the least difference that a stretch of windows can show, as a logarithm
+   * @param collects whether collections may be why a server does more with fewer
    */
-  Trial next(int home, double inside, double resolution) {
+  Trial next(int home, double inside, double resolution, boolean collects) {
     look(inside);
     this.resolution = resolution;
+    this.collects = collects;
     Trial trial = null;
     while (trial == null && leg != Leg.DONE) {
       Leg gone = leg;
@@ -159,11 +161,6 @@ final class Route {
       }
     }
     return trial;
-  }
-
-  /** Whether collections may be why a server does more with fewer. */
-  void collects(boolean collects) {
-    this.collects = collects;
   }
 
   private Trial ofLeg(int home) {

@@ -351,8 +351,7 @@ final class Search implements Law {
     boolean rested = step == Step.REST;
     crowd.learned(history);
     if (pending == null) {
-      route.collects(heap.collects());
-      pending = route.next(home, history.inside(), history.resolution(this::score));
+      pending = next();
     }
     if (pending == null && climbing) {
       climbing = false;
@@ -380,6 +379,11 @@ final class Search implements Law {
       rest.beginShort(nowNs);
       stop();
     }
+  }
+
+  private Trial next() {
+    double resolution = history.resolution(this::score);
+    return route.next(home, history.inside(), resolution, heap.collects());
   }
 
   /** Whether what the pending trial is likely to lose until it is broken off may be lost. */
@@ -440,11 +444,14 @@ final class Search implements Law {
     trial.hurt();
   }
 
-  /** Whether more are there than can be by chance: clients that do not wait pile up. */
+  /**
+   * Whether more are there than can be by chance: clients that do not wait pile up. Before anything
+   * is known of the limit that holds nobody is too many.
+   */
   private boolean overrun(Window window) {
     Sample there = history.figures(Window::there);
     double more = window.there() - there.mean();
-    boolean ours = step == Step.RETURN || pileUp.explains(more);
+    boolean ours = there.count() > 0 && (step == Step.RETURN || pileUp.explains(more));
     return !piling && ours && more > 0.5 * there.mean() + 4 * there.deviation() + 4;
   }
 
@@ -524,7 +531,7 @@ final class Search implements Law {
     trial = null;
     learned = 0;
     if (!worse && route.goesOn() && hurries() && nowNs - history.endNs() < FRESH_NS) {
-      pending = route.next(home, history.inside(), history.resolution(this::score));
+      pending = next();
       if (pending != null && affordable()) {
         leave();
         return;

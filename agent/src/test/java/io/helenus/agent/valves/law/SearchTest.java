@@ -521,6 +521,30 @@ class SearchTest {
   }
 
   @Test
+  void whoIsThereAtNoLimitAgainHasNotCome() {
+    Law law = law("throughput");
+    Windows windows = Windows.of(125).completed(100).there(20, 0);
+    int found = windows.give(law, 12).limit;
+    Decision decision = windows.give(law, 1);
+    for (int i = 0; i < 400 && !decision.reason.contains("best so far"); i++) {
+      decision = at(found, decision, windows, Math.max(0, 20 - decision.limit)).give(law, 1);
+    }
+    // What few do falls once all have been inside.
+    Set<String> reasons = new TreeSet<>();
+    boolean letIn = false;
+    for (int i = 0; i < 200 && !reasons.toString().contains("moved to 128"); i++) {
+      boolean all = decision.limit == Cases.MAX;
+      letIn |= all;
+      windows.completed(all ? 138 : letIn ? 100 : 130).gcShare(all ? 0.12 : 0);
+      decision = windows.there(decision.limit, 200 - decision.limit).give(law, 1);
+      reasons.add(decision.reason);
+    }
+    assertTrue(reasons.toString().contains("moved to 128"), reasons.toString());
+    decision = windows.completed(138).gcShare(0.12).there(Cases.MAX, 72).give(law, 30);
+    assertFalse(decision.reason.contains("more are there"), decision.toString());
+  }
+
+  @Test
   void onTheWayBackAllAreLetInBeforeTheHeapIsWaitedFor() {
     Law law = law("response-time");
     Windows windows = Windows.of(125).gcShare(0.1).completed(100).there(6, 0);

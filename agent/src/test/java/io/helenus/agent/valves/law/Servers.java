@@ -70,19 +70,6 @@ final class Servers {
     return scanning(mostPerS, 0, 0);
   }
 
-  /**
-   * The same, of which two do more than three to seven, so that a limit of two is found for four;
-   * out of a heap that is nearly empty with them, and takes long to fill when more come.
-   */
-  static Server scanningFew(double mostPerS) {
-    Server server =
-        (inside, atS) -> {
-          double few = inside < 3 ? 0.85 * inside / 2 : inside < 8 ? 0.7 : 1;
-          return mostPerS * few * (1 - 0.0008 * inside);
-        };
-    return withPauses(server, 0.05, 0.01, 0.0013, 2, 8);
-  }
-
   /** The same, with a heap that takes so many seconds to empty with fewer inside, or to fill. */
   static Server scanning(double mostPerS, double emptiesS, double fillsS) {
     Server server = (inside, atS) -> mostPerS * Math.min(1, inside / 4.0) * (1 - 0.0008 * inside);
@@ -102,9 +89,22 @@ final class Servers {
   }
 
   /**
-   * The same, which sees a changing share of those who are there where many are inside, half of
-   * them in the mean: on two CPUs the threads that read requests from sockets hardly get any
-   * between those that serve them (docs/valves-results.md).
+   * As the scans, of which two do more than three to seven, so that a limit of two is found for
+   * four; out of a heap that is nearly empty with them, and takes long to fill when more come.
+   */
+  static Server scanningFew(double mostPerS) {
+    Server server =
+        (inside, atS) -> {
+          double few = inside < 3 ? 0.85 * inside / 2 : inside < 8 ? 0.7 : 1;
+          return mostPerS * few * (1 - 0.0008 * inside);
+        };
+    return withPauses(server, 0.05, 0.01, 0.0013, 2, 8);
+  }
+
+  /**
+   * A server which sees a changing share of those who are there where many are inside, half of them
+   * in the mean: on two CPUs the threads that read requests from sockets hardly get any between
+   * those that serve them (docs/valves-results.md).
    */
   static Server starving(Server server) {
     return new Like(server) {
