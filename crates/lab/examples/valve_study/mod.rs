@@ -3,6 +3,8 @@
 
 #[path = "../built/mod.rs"]
 mod built;
+#[path = "../yardstick/mod.rs"]
+mod yardstick;
 
 use helenus_cassandra::target::{self, Which};
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
@@ -15,6 +17,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use yardstick::{Reading, Yardstick};
 
 pub type Failure = Box<dyn std::error::Error>;
 
@@ -68,6 +71,17 @@ pub struct Block {
     pub phases: Vec<PhaseSummary>,
     /// One after another. With no valve there are none.
     pub limits: Vec<Held>,
+    speeds: Vec<Reading>,
+}
+
+impl Block {
+    /// How fast the CPUs were in a phase, see [`Yardstick`].
+    pub fn speed(&self, phase: usize) -> f64 {
+        let phase = &self.phases[phase];
+        let within = self.speeds.iter().filter(|reading| (phase.start_ns..phase.end_ns).contains(&reading.at_ns));
+        let (count, sum) = within.fold((0, 0.0), |(count, sum), reading| (count + 1, sum + reading.per_s));
+        sum / f64::from(count)
+    }
 }
 
 /// A limit, and why it is that one.
@@ -191,9 +205,11 @@ impl Study {
         let plan = self.plan(phases.collect());
         let ended = AtomicBool::new(false);
         let link = &mut self.link;
+        let yardstick = Yardstick::new();
         let (summary, limits) = recorded(self.folder.path(), |recorder| {
             let clock = recorder.clock();
             std::thread::scope(|scope| {
+                scope.spawn(|| yardstick.read(|| clock.now_ns(), &ended));
                 let watch = scope.spawn(|| -> Result<Vec<Held>, helenus_control::Error> {
                     let mut limits: Vec<Held> = Vec::new();
                     while valve.is_some() && !ended.load(Ordering::Relaxed) {
@@ -218,7 +234,7 @@ impl Study {
             self.link.remove_valve(None)?;
         }
         let limits = limits.map_err(|_| "the watch of the limit ended badly")??;
-        Ok(Block { phases: summary?.phases, limits })
+        Ok(Block { phases: summary?.phases, limits, speeds: yardstick.readings() })
     }
 
     /// Load on the node.
@@ -269,10 +285,11 @@ fn start(experiment: &Experiment, folder: &Path, agent: &'static [u8]) -> Result
 
 /// A block in a line, and each limit in one of its own.
 pub fn said(block: &Block) -> String {
-    let each = block.phases.iter().map(|phase| {
+    let each = block.phases.iter().enumerate().map(|(index, phase)| {
         let p99_ms = phase.response.p99_ns.map_or(f64::NAN, |ns| ns as f64 / 1e6);
         let failed = if phase.failed > 0 { format!(", {} failed", phase.failed) } else { String::new() };
-        format!("{:.0}/s, p99 {p99_ms:.1} ms{failed}", phase.throughput_per_s)
+        let speed = block.speed(index);
+        format!("{:.0}/s, p99 {p99_ms:.1} ms{failed}, CPUs at {speed:.0}", phase.throughput_per_s)
     });
     let start_ns = block.phases.first().map_or(0, |phase| phase.start_ns);
     let after_s = |since_ns: i64| (since_ns - start_ns).max(0) as f64 / 1e9;

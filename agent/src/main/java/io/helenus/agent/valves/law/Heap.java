@@ -9,6 +9,9 @@ package io.helenus.agent.valves.law;
  * full. What is measured meanwhile belongs to the limit before.
  */
 final class Heap {
+  /** That it has filled is seen in so many of the last windows. */
+  static final int NOTICED = 2 * Trial.STRETCH;
+
   private static final long REMEMBERS_NS = 2_500_000_000L;
 
   /** With less of the time in collections than that, they are not what limits matter for. */
@@ -21,7 +24,7 @@ final class Heap {
   private static final double FULL = 0.15;
 
   /** With so much more of the time in collections than when the limit was learned, it has been. */
-  private static final double FILLED = 0.1;
+  private static final double FILLED = 0.06;
 
   /** And by so many standard errors. */
   private static final double PLAINLY = 3.5;

@@ -72,7 +72,10 @@ final class Search implements Law {
   private long searchedNs;
   private int learned;
 
-  /** The limit that holds was found for fewer: what it does now is known well enough to ask. */
+  /**
+   * The limit that holds was found for fewer, or on an emptier heap: what it does now is known well
+   * enough to ask.
+   */
   private boolean questioned;
 
   /** The trial began before the search had to end. */
@@ -226,7 +229,8 @@ final class Search implements Law {
       question("many more are there", window, Crowd.NOTICED);
     } else if (!refills && home == max && hasFilled()) {
       budget.renew();
-      afresh("its heap has filled", window, 0);
+      afresh("its heap has filled", window, Heap.NOTICED);
+      questioned = true;
     } else if (step == Step.COMPARE) {
       compared(0);
       trial.addHome(score, window);
@@ -241,7 +245,7 @@ final class Search implements Law {
   }
 
   private boolean hasFilled() {
-    return heap.hasFilled(history.figures(2 * Trial.STRETCH, w -> w.gcShare));
+    return heap.hasFilled(history.figures(Heap.NOTICED, w -> w.gcShare));
   }
 
   /** What the limit that holds did before and after the trial may be enough. */
@@ -285,8 +289,7 @@ final class Search implements Law {
     if (home == max) {
       neededNs = Math.max(neededNs, heap.fillsNs());
     }
-    boolean asks = questioned && home < max;
-    boolean enough = learned >= LEARN_WINDOWS && (asks || history.lengthNs() >= neededNs);
+    boolean enough = learned >= LEARN_WINDOWS && (questioned || history.lengthNs() >= neededNs);
     if (enough && home == max) {
       heap.learned(history.paused());
     }
@@ -513,6 +516,7 @@ final class Search implements Law {
     history = tried;
     tried = left;
     crowd.moved(history);
+    questioned &= home < max;
     if (home == max && heap.fillsNs() > 0) {
       history.keep(0);
     }

@@ -403,14 +403,18 @@ class SearchTest {
   }
 
   @Test
-  void whenItsHeapHasFilledTheServerIsLookedAtAnewWhateverThatCostBefore() {
+  void whenItsHeapHasFilledTheServerIsKnownAndAnotherLimitTriedWhateverThatCostBefore() {
     Case server = named("scans, found for few");
     Set<String> next = new TreeSet<>();
     for (int seed = 1; seed <= 20; seed++) {
       String before = "";
+      int windows = 0;
       for (Decision decision : server.run(law("throughput"), 60, seed).decisions) {
-        if (before.contains("its heap has filled") && !decision.reason.equals(before)) {
+        boolean filled = before.contains("its heap has filled");
+        windows = filled ? windows + 1 : 0;
+        if (filled && !decision.reason.equals(before)) {
           next.add(decision.reason);
+          assertEquals(1, windows, "what it does is known by what showed that it has filled");
         }
         before = decision.reason;
       }
