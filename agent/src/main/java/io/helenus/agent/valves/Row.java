@@ -47,6 +47,7 @@ final class Row {
     values.put("p99_ns", timed ? window.latencies.percentile(99) : null);
     values.put("max_ns", timed ? window.maxNs : null);
     values.put("gc_share", window.gcShare);
+    values.put("cpu_speed", window.cpuSpeed > 0 ? window.cpuSpeed : null);
     values.put("limited", window.limited);
     values.put("reason", reason);
     values.put("state", state);

@@ -35,6 +35,7 @@ final class Valve {
   private double insideSum;
   private double waitingSum;
   private double elsewhereSum;
+  private double speedSum;
   private int samples;
   private boolean limited;
   private long passedBefore = NOBODY_WAITS;
@@ -99,14 +100,16 @@ final class Valve {
   /**
    * To be called often.
    *
+   * @param cpuSpeed how fast the CPUs are, see {@link CpuSpeed}
    * @return what the window gave that ended now; null while it goes on
    */
-  synchronized Row tick(long nowNs, long sequence) {
+  synchronized Row tick(long nowNs, double cpuSpeed, long sequence) {
     int inside = enforcement.inside();
     int waiting = enforcement.waiting();
     insideSum += inside;
     waitingSum += waiting;
     elsewhereSum += enforcement.elsewhere();
+    speedSum += cpuSpeed;
     samples++;
     limited |= waiting > 0 && inside >= limit;
     if (settings.leaseNs > 0 && nowNs - renewedNs > settings.leaseNs && openReason == null) {
@@ -176,6 +179,7 @@ final class Valve {
         .elsewhere(elsewhereSum / Math.max(1, samples))
         .times(totalNs, waitNs, longest(latencies), latencies)
         .gcShare(gcShare)
+        .cpuSpeed(speedSum / Math.max(1, samples))
         .build();
   }
 
@@ -194,6 +198,7 @@ final class Valve {
     insideSum = 0;
     waitingSum = 0;
     elsewhereSum = 0;
+    speedSum = 0;
     samples = 0;
     limited = false;
   }

@@ -199,11 +199,13 @@ public final class Valves {
   }
 
   private void run() {
+    CpuSpeed cpuSpeed = new CpuSpeed();
     while (thread == Thread.currentThread()) {
       LockSupport.parkNanos(TICK_NS);
+      double speed = cpuSpeed.read();
       for (Valve valve : valves.values()) {
         try {
-          Row row = valve.tick(System.nanoTime(), sequence + 1);
+          Row row = valve.tick(System.nanoTime(), speed, sequence + 1);
           if (row != null) {
             keep(row);
           }
@@ -214,6 +216,7 @@ public final class Valves {
         }
       }
     }
+    cpuSpeed.end();
   }
 
   private void keep(Row row) {

@@ -80,11 +80,6 @@ final class History {
     return figures(COMPARED, figure);
   }
 
-  /** How many completed per second. */
-  double rate() {
-    return figures(Window::completedPerS).mean();
-  }
-
   /** The mean number inside. */
   double inside() {
     return figures(window -> window.inFlight).mean();
@@ -96,13 +91,13 @@ final class History {
   }
 
   /** What other limits are compared with. */
-  Measured measured(Figure score) {
+  Measured measured(Figure score, Figure rate) {
     Measured measured = new Measured();
     for (int i = count - 1; i >= COMPARED; i--) {
       measured.pauses.add(back(i).gcShare);
     }
     for (int i = Math.min(COMPARED, count) - 1; i >= 0; i--) {
-      measured.add(score.of(back(i)), back(i));
+      measured.add(score.of(back(i)), rate.of(back(i)), back(i));
     }
     return measured;
   }

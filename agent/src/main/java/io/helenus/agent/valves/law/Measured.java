@@ -5,7 +5,7 @@ final class Measured {
   /** By the objective: more is better. */
   final Sample scores = new Sample();
 
-  /** Completions per second. */
+  /** Completions per second, for the speed that the CPUs had. */
   final Sample rates = new Sample();
 
   /** The shares of windows that went into collections. */
@@ -14,9 +14,9 @@ final class Measured {
   /** Whether somebody waited all the time, 1 or 0. */
   final Sample queued = new Sample();
 
-  void add(double score, Window window) {
+  void add(double score, double rate, Window window) {
     scores.add(score);
-    rates.add(window.completedPerS());
+    rates.add(rate);
     pauses.add(window.gcShare);
     queued.add(window.queued());
   }

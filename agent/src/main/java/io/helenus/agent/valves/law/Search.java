@@ -49,6 +49,7 @@ final class Search implements Law {
   private final Shift shift = new Shift();
   private final Settling settling = new Settling();
   private final Heap heap = new Heap();
+  private final CpuDrift drift = new CpuDrift();
   private final Pace pace = new Pace();
   private final Rest rest = new Rest();
   private final PileUp pileUp = new PileUp();
@@ -192,8 +193,8 @@ final class Search implements Law {
 
   /** What a window away from the limit that holds has cost. */
   private void pay(Window window) {
-    double loss = 1 - window.completedPerS() / Math.max(1e-9, history.rate());
-    pileUp.pass(window, history.rate());
+    double loss = 1 - rate(window) / Math.max(1e-9, rate());
+    pileUp.pass(window, history.figures(Window::completedPerS).mean());
     budget.spend(Math.max(-1, Math.min(1, loss)), window.lengthNs() / 1e9);
   }
 
@@ -201,14 +202,26 @@ final class Search implements Law {
     return piling || climbing ? THROUGHPUT : objective;
   }
 
+  /** How good a window was, for the speed that the CPUs had. */
   private double score(Window window) {
-    return goal().score(window);
+    return goal().score(window) / drift.pace(window);
+  }
+
+  /** How many completed per second in it, for the speed that the CPUs had. */
+  private double rate(Window window) {
+    return window.completedPerS() / drift.pace(window);
+  }
+
+  /** The same at the limit that holds. */
+  private double rate() {
+    return history.figures(this::rate).mean();
   }
 
   private void take(Window window, double score) {
     if (Double.isNaN(score) || Double.isInfinite(score)) {
       return;
     }
+    drift.add(window);
     if (step == Step.MEASURE) {
       pay(window);
       measure(window, score);
@@ -220,7 +233,7 @@ final class Search implements Law {
   /** A window at the limit that holds. */
   private void atHome(Window window, double score) {
     history.add(window);
-    String shifted = shift.add(window, history.inflation(this::score));
+    String shifted = shift.add(window, drift.pace(window), history.inflation(this::score));
     // Back from a trial, it may be the heap's filling again that shows.
     boolean refills = step == Step.COMPARE && heap.collects();
     if (shifted != null && !refills) {
@@ -233,7 +246,7 @@ final class Search implements Law {
       questioned = true;
     } else if (step == Step.COMPARE) {
       compared(0);
-      trial.addHome(score, window);
+      trial.addHome(score, rate(window), window);
       if (trial.homeStretchDone()) {
         judgeFromHome();
       }
@@ -303,7 +316,7 @@ final class Search implements Law {
    * is compared with what the limit that holds did before and after.
    */
   private void compareAnew() {
-    double now = history.rate();
+    double now = rate();
     compared(now > 0 ? Math.log(comparedWith / now) : 0);
   }
 
@@ -403,7 +416,7 @@ final class Search implements Law {
   }
 
   private String says() {
-    return goal().say(history.figures(this::score).mean());
+    return goal().say(history.figures(goal()::score).mean());
   }
 
   /** Goes to the limit that is to be tried. */
@@ -413,11 +426,14 @@ final class Search implements Law {
     hurried = hurries();
     rest.leave(nowNs);
     piling = history.grows();
-    if (comparedWith == 0 && !piling) {
-      comparedWith = history.rate();
+    if (comparedWith == 0) {
+      drift.learn();
     }
-    trial.compareWith(
-        home, history.measured(this::score), goal().isMean(), history.inflation(this::score));
+    if (comparedWith == 0 && !piling) {
+      comparedWith = rate();
+    }
+    Measured measured = history.measured(this::score, this::rate);
+    trial.compareWith(home, measured, goal().isMean(), history.inflation(this::score));
     if (heap.remembersNs(trial.challenger > home) > 0) {
       trial.isFar();
     }
@@ -459,7 +475,7 @@ final class Search implements Law {
   }
 
   private void measure(Window window, double score) {
-    trial.add(score, window);
+    trial.add(score, rate(window), window);
     tried.add(window);
     Sample refused = history.figures(Window::badShare);
     if (overrun(window)) {

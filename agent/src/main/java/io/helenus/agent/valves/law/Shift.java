@@ -62,13 +62,14 @@ final class Shift {
   /**
    * A window at the limit that holds.
    *
+   * @param pace how much was to be expected of it for the speed of the CPUs alone
    * @return what shifted, for people; null if nothing did
    */
-  String add(Window window, double inflation) {
+  String add(Window window, double pace, double inflation) {
     lengthNs += window.lengthNs();
-    completed += window.completed;
+    completed += window.completed / pace;
     left += window.left();
-    insideNs += window.totalNs;
+    insideNs += window.totalNs * pace;
     thereNs += window.there() * window.lengthNs();
     binds &= window.limited;
     if (lengthNs < STRETCH_NS) {

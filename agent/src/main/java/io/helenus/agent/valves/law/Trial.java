@@ -41,12 +41,6 @@ final class Trial {
 
   private static final double LESS_PAUSED = 0.05;
 
-  /**
-   * With that share of the time which collections leave to it, a limit may seem to lose: the time
-   * is sure, and what seems is not.
-   */
-  private static final double DOUBT = 0.25;
-
   /** So many standard errors more are taken for more, where only a doubt is at stake. */
   private static final double MORE = 0.5;
 
@@ -100,14 +94,14 @@ final class Trial {
   }
 
   /** A window at the limit that holds. */
-  void addHome(double score, Window window) {
-    home.add(score, window);
+  void addHome(double score, double rate, Window window) {
+    home.add(score, rate, window);
     homeWindows++;
   }
 
   /** A window at the limit tried. */
-  void add(double score, Window window) {
-    tried.add(score, window);
+  void add(double score, double rate, Window window) {
+    tried.add(score, rate, window);
   }
 
   /** It takes long to get there: then it pays to stay for twice as long. */
@@ -212,7 +206,7 @@ final class Trial {
     Difference difference = difference();
     boolean likely =
         difference.mean > Math.max(LIKELY_GAIN, LIKELY * difference.error)
-            || (pausesLess() && difference.mean > -DOUBT * fewerPauses());
+            || (pausesLess() && promises(difference));
     return searching && likely && keeps(least);
   }
 
@@ -247,6 +241,16 @@ final class Trial {
     double variance = Math.max(tried.pauses.variance(), home.pauses.variance() / 4);
     double square = variance / tried.pauses.count() + home.pauses.variance() / home.pauses.count();
     return less > LESS_PAUSED && less > PLAINLY * Math.sqrt(square);
+  }
+
+  /**
+   * Whether it is better by what was seen and by the time that collections leave to it together,
+   * each weighed with how sure it is: the time may be worth as much as it is, or nothing, or twice
+   * as much.
+   */
+  private boolean promises(Difference difference) {
+    double seen = difference.mean / (difference.error * difference.error);
+    return seen + 1 / fewerPauses() > 0;
   }
 
   /** The share of the time that collections take at the limit that holds, and not at this one. */

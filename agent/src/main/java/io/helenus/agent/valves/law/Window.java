@@ -47,6 +47,9 @@ public final class Window {
   /** The share of the window in which the JVM stood for a collection, 0 to 1. */
   public final double gcShare;
 
+  /** How fast the CPUs were, by a measure of its own; 0 where it was not measured. */
+  public final double cpuSpeed;
+
   /** Whether somebody waited because of the limit. */
   public final boolean limited;
 
@@ -65,6 +68,7 @@ public final class Window {
     maxNs = builder.maxNs;
     latencies = builder.latencies;
     gcShare = builder.gcShare;
+    cpuSpeed = builder.cpuSpeed;
     limited = builder.limited;
   }
 
@@ -126,6 +130,7 @@ public final class Window {
     private long maxNs;
     private Latencies latencies = new Latencies();
     private double gcShare;
+    private double cpuSpeed;
     private boolean limited;
 
     private Builder(long startNs, long endNs, int limit) {
@@ -170,6 +175,12 @@ public final class Window {
     /** The share of the window in which the JVM stood for a collection, 0 to 1. */
     public Builder gcShare(double gcShare) {
       this.gcShare = gcShare;
+      return this;
+    }
+
+    /** How fast the CPUs were, by a measure of its own. */
+    public Builder cpuSpeed(double cpuSpeed) {
+      this.cpuSpeed = cpuSpeed;
       return this;
     }
 

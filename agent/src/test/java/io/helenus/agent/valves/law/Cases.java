@@ -97,6 +97,18 @@ final class Cases {
               CLIENTS,
               1,
               0.05),
+          new Case(
+              "flat, shared",
+              Servers.shared(Servers.saturating(3000, 8), 0.2, true),
+              CLIENTS,
+              1,
+              0.05),
+          new Case(
+              "open, shared",
+              Servers.shared(Servers.saturating(4000, 16), 0.2, true),
+              open(2000),
+              1,
+              0.05),
           new Case("open, flat", Servers.saturating(4000, 16), open(2000), 1, 0.05),
           new Case("open, knee", Servers.scaling(3000, 0.05, 8), open(1500), 1, 0.05));
 
@@ -180,6 +192,8 @@ final class Cases {
               CLIENTS,
               0.3,
               0.1),
+          shared("scans, shared", true),
+          shared("scans, shared, unread", false),
           new Case("scans, joining", Servers.scanning(900), atS -> joining(atS, 16, 40), 0.3, 0.15),
           new Case(
               "scans, study", Servers.scanning(900, 2, 2), atS -> joining(atS, 16, 40), 0.3, 0.15),
@@ -199,6 +213,16 @@ final class Cases {
           changing("knee 8 to flat", Servers.scaling(3000, 0.05, 8), Servers.saturating(3000, 64)));
 
   private Cases() {}
+
+  /** Scans on CPUs that do half as much again in one second as in another. */
+  private static Case shared(String name, boolean isRead) {
+    return new Case(
+        name,
+        Servers.shared(Servers.starving(Servers.scanning(1150, 2, 8)), 0.2, isRead),
+        atS -> Load.closed(atS < JOIN_S ? 4 : 200),
+        0.3,
+        0.08);
+  }
 
   private static Case changing(String name, Server before, Server after) {
     return new Case(name, Servers.changing(before, CHANGE_S, after), CLIENTS, 1, 0.05);

@@ -168,6 +168,25 @@ final class Servers {
     return varying(server, atS -> 1 + share * Math.sin(2 * Math.PI * atS / periodS), atS -> 1);
   }
 
+  /**
+   * The same on a host that others use: its CPUs are faster and slower for seconds.
+   *
+   * @param isRead whether it is measured how fast they are
+   */
+  static Server shared(Server server, double drift, boolean isRead) {
+    return new Like(server) {
+      @Override
+      public double drift() {
+        return drift;
+      }
+
+      @Override
+      public boolean speedIsRead() {
+        return isRead;
+      }
+    };
+  }
+
   /** A server whose speed, and the share of whose pauses, is multiplied by what the time gives. */
   private static Server varying(
       Server server, DoubleUnaryOperator speed, DoubleUnaryOperator pauses) {
@@ -220,6 +239,16 @@ final class Servers {
     @Override
     public double seen(int inside, double atS) {
       return other.seen(inside, atS);
+    }
+
+    @Override
+    public double drift() {
+      return other.drift();
+    }
+
+    @Override
+    public boolean speedIsRead() {
+      return other.speedIsRead();
     }
   }
 }

@@ -25,7 +25,7 @@ final class ShiftTest {
               .occupancy(8, waiting, limited)
               .times(8 * WINDOW_NS, 0, WINDOW_NS, new Latencies())
               .build();
-      shifted = shift.add(window, 1);
+      shifted = shift.add(window, 1, 1);
     }
     return shifted;
   }

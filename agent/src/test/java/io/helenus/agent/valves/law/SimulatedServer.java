@@ -46,6 +46,18 @@ final class SimulatedServer {
       return 1;
     }
 
+    /**
+     * By how much the CPUs are faster or slower for some seconds: a standard deviation, a share.
+     */
+    default double drift() {
+      return 0;
+    }
+
+    /** Whether it is measured how fast they are. */
+    default boolean speedIsRead() {
+      return true;
+    }
+
     /** The mean length of a pause, s; its lengths are within half and one and a half of it. */
     default double pauseS() {
       return 0;
@@ -168,6 +180,12 @@ final class SimulatedServer {
   private static final double NEVER = Double.POSITIVE_INFINITY;
   private static final double NOISE_STEP_S = 0.02;
 
+  /** How long the CPUs are faster or slower, s. */
+  private static final double DRIFTS_S = 4;
+
+  /** The standard deviation of what is measured of their speed in a tenth of a second. */
+  private static final double MISREAD = 0.06;
+
   private final Server server;
   private final Loads loads;
   private final double workCv;
@@ -178,6 +196,9 @@ final class SimulatedServer {
   /** Its own, so that runs under different laws have the same noise at the same time. */
   private final Random weather;
 
+  /** Of the CPUs, the same. */
+  private final Random host;
+
   private final PriorityQueue<Request> inside =
       new PriorityQueue<>((a, b) -> Double.compare(a.endsAtWork, b.endsAtWork));
   private final ArrayDeque<Request> gate = new ArrayDeque<>();
@@ -185,6 +206,8 @@ final class SimulatedServer {
   private double nowS;
   private double work;
   private double noiseLevel;
+  private double driftLevel;
+  private double speedSum;
 
   /** How many are inside by what is in the heap. */
   private double inHeap;
@@ -219,6 +242,7 @@ final class SimulatedServer {
     this.noiseS = noiseS;
     this.random = new Random(seed);
     this.weather = new Random(~seed);
+    this.host = new Random(31 * seed + 5);
   }
 
   /** Lets a law govern the server from its start, with the limit at max before it says anything. */
@@ -255,6 +279,9 @@ final class SimulatedServer {
         double keep = Math.exp(-NOISE_STEP_S / noiseS);
         noiseLevel =
             keep * noiseLevel + Math.sqrt(1 - keep * keep) * noise * weather.nextGaussian();
+        double lasts = Math.exp(-NOISE_STEP_S / DRIFTS_S);
+        double drifts = Math.sqrt(1 - lasts * lasts) * server.drift();
+        driftLevel = lasts * driftLevel + drifts * host.nextGaussian();
         planPause();
       } else if (toS == departureS) {
         leave(inside.poll(), load, run);
@@ -309,7 +336,8 @@ final class SimulatedServer {
     if (inside.isEmpty() || pauseEndsS > nowS) {
       return 0;
     }
-    return server.perS(inside.size(), nowS) * Math.exp(noiseLevel) / inside.size();
+    double perS = server.perS(inside.size(), nowS);
+    return perS * Math.exp(noiseLevel + driftLevel) / inside.size();
   }
 
   private void pass(double toS, double speed) {
@@ -321,6 +349,7 @@ final class SimulatedServer {
       pausedS += Math.min(toS, pauseEndsS) - nowS;
     }
     work += speed * lengthS;
+    speedSum += Math.exp(driftLevel) * lengthS;
     double heapS = inside.size() > inHeap ? server.fillsS() : server.emptiesS();
     double follows = heapS > 0 ? -Math.expm1(-lengthS / heapS) : 1;
     inHeap += (inside.size() - inHeap) * follows;
@@ -361,13 +390,16 @@ final class SimulatedServer {
 
   private Window window(double startS, double endS, int limit) {
     double lengthS = endS - startS;
+    double misread = MISREAD * Math.sqrt(0.1 / lengthS) * host.nextGaussian();
     Window window =
         Window.between(Math.round(startS * 1e9), Math.round(endS * 1e9), limit)
             .counts(completed, 0, 0)
             .occupancy(insideSum / lengthS, waitingSum / lengthS, limited)
             .times(totalNs, waitNs, maxNs, latencies)
             .gcShare(Math.min(1, pausedS / lengthS))
+            .cpuSpeed(server.speedIsRead() ? speedSum / lengthS * Math.exp(misread) : 0)
             .build();
+    speedSum = 0;
     completed = 0;
     insideSum = 0;
     waitingSum = 0;

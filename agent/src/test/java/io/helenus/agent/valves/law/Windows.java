@@ -14,6 +14,7 @@ final class Windows {
   private double insideMs = 10;
   private double waitMs;
   private double gcShare;
+  private double cpuSpeed;
 
   private Windows(long lengthNs) {
     this.lengthNs = lengthNs;
@@ -55,6 +56,11 @@ final class Windows {
     return this;
   }
 
+  Windows cpuSpeed(double cpuSpeed) {
+    this.cpuSpeed = cpuSpeed;
+    return this;
+  }
+
   Window build() {
     long left = completed + failed;
     long insideNs = Math.round(insideMs * MILLI_NS);
@@ -67,6 +73,7 @@ final class Windows {
             .occupancy(inFlight, waiting, waiting > 0)
             .times(left * insideNs, left * waitNs, insideNs + waitNs, latencies)
             .gcShare(gcShare)
+            .cpuSpeed(cpuSpeed)
             .build();
     startNs += lengthNs;
     return window;
