@@ -15,49 +15,63 @@ import java.util.zip.Inflater;
  * <p>The piece is unpacked by the JDK's zlib: compiled code, which no JIT makes faster, with the
  * tables and branches of what a server does, out of memory that no collection waits for.
  */
-final class CpuSpeed {
+final class CpuSpeed implements AutoCloseable {
   private static final int PLAIN_BYTES = 2048;
 
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-  private final boolean measures = threads.isCurrentThreadCpuTimeSupported();
   private final Inflater inflater = new Inflater();
-  private final ByteBuffer packed;
-  private final ByteBuffer plain = ByteBuffer.allocateDirect(PLAIN_BYTES);
+  private ByteBuffer packed;
+  private ByteBuffer plain;
+
+  /** False where it cannot be measured, or could not once: valves go on without. */
+  private boolean works;
 
   CpuSpeed() {
+    try {
+      works = threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled();
+      pack();
+    } catch (RuntimeException | OutOfMemoryError e) {
+      works = false;
+    }
+  }
+
+  private void pack() {
     StringBuilder text = new StringBuilder();
     for (int word = 1; text.length() < PLAIN_BYTES; word = word * 61 % 1009) {
       text.append(Integer.toString(word, 36)).append(' ');
     }
+    plain = ByteBuffer.allocateDirect(PLAIN_BYTES);
     for (int i = 0; i < PLAIN_BYTES; i++) {
       plain.put((byte) text.charAt(i));
     }
+    packed = ByteBuffer.allocateDirect(PLAIN_BYTES);
     Deflater deflater = new Deflater();
     deflater.setInput(plain.flip());
     deflater.finish();
-    packed = ByteBuffer.allocateDirect(2 * PLAIN_BYTES);
     deflater.deflate(packed);
     deflater.end();
     packed.flip();
   }
 
-  /** How often the calling thread could do it in a second; 0 where its time is not known. */
+  /** How often the calling thread could do it in a second of CPU time; 0 where that isn't known. */
   double read() {
-    if (!measures) {
+    if (!works) {
       return 0;
     }
-    long beforeNs = threads.getCurrentThreadCpuTime();
-    inflater.reset();
-    inflater.setInput(packed.rewind());
     try {
+      long beforeNs = threads.getCurrentThreadCpuTime();
+      inflater.reset();
+      inflater.setInput(packed.rewind());
       inflater.inflate(plain.clear());
-    } catch (DataFormatException e) {
-      throw new IllegalStateException("what was packed here does not unpack", e);
+      return 1e9 / Math.max(1, threads.getCurrentThreadCpuTime() - beforeNs);
+    } catch (DataFormatException | RuntimeException e) {
+      works = false;
+      return 0;
     }
-    return 1e9 / Math.max(1, threads.getCurrentThreadCpuTime() - beforeNs);
   }
 
-  void end() {
+  @Override
+  public void close() {
     inflater.end();
   }
 }

@@ -199,24 +199,27 @@ public final class Valves {
   }
 
   private void run() {
-    CpuSpeed cpuSpeed = new CpuSpeed();
-    while (thread == Thread.currentThread()) {
-      LockSupport.parkNanos(TICK_NS);
-      double speed = cpuSpeed.read();
-      for (Valve valve : valves.values()) {
-        try {
-          Row row = valve.tick(System.nanoTime(), speed, sequence + 1);
-          if (row != null) {
-            keep(row);
-          }
-        } catch (Throwable e) {
-          if (valve.open("it failed: " + e)) {
-            log.accept("the valve " + valve.settings().name + " is open: it failed: " + e);
-          }
+    try (CpuSpeed cpuSpeed = new CpuSpeed()) {
+      while (thread == Thread.currentThread()) {
+        LockSupport.parkNanos(TICK_NS);
+        tick(cpuSpeed.read());
+      }
+    }
+  }
+
+  private void tick(double cpuSpeed) {
+    for (Valve valve : valves.values()) {
+      try {
+        Row row = valve.tick(System.nanoTime(), cpuSpeed, sequence + 1);
+        if (row != null) {
+          keep(row);
+        }
+      } catch (Throwable e) {
+        if (valve.open("it failed: " + e)) {
+          log.accept("the valve " + valve.settings().name + " is open: it failed: " + e);
         }
       }
     }
-    cpuSpeed.end();
   }
 
   private void keep(Row row) {

@@ -30,6 +30,7 @@ class CpuSpeedTest {
     double tookNs = threads.getCurrentThreadCpuTime() - beforeNs;
     assertTrue(saysNs < tookNs, saysNs + " of " + tookNs);
     assertEquals(1, saysNs / tookNs, 0.5);
-    speed.end();
+    speed.close();
+    assertEquals(0, speed.read(), "nothing is known after its end");
   }
 }

@@ -24,10 +24,10 @@ final class Heap {
   private static final double FULL = 0.15;
 
   /** With so much more of the time in collections than when the limit was learned, it has been. */
-  private static final double FILLED = 0.06;
+  private static final double FILLED = 0.04;
 
   /** And by so many standard errors. */
-  private static final double PLAINLY = 3.5;
+  private static final double PLAINLY = 2.5;
 
   /** Filled by those inside again when collections take that much of what they took, */
   private static final double REFILLED = 0.5;

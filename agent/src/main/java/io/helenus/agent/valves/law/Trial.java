@@ -37,7 +37,7 @@ final class Trial {
   private static final double LIKELY = 1.5;
 
   /** A share of the time by which collections take plainly less of it, and by how many errors. */
-  private static final double PLAINLY = 2.5;
+  private static final double PLAINLY = 1.5;
 
   private static final double LESS_PAUSED = 0.05;
 

@@ -192,8 +192,9 @@ final class Cases {
               CLIENTS,
               0.3,
               0.1),
-          shared("scans, shared", true),
-          shared("scans, shared, unread", false),
+          shared("scans, shared", Servers.scanning(1150, 2, 8), true),
+          shared("scans, shared, unread", Servers.scanning(1150, 2, 8), false),
+          shared("scans, shared, later", Servers.scanningLater(1100), true),
           new Case("scans, joining", Servers.scanning(900), atS -> joining(atS, 16, 40), 0.3, 0.15),
           new Case(
               "scans, study", Servers.scanning(900, 2, 2), atS -> joining(atS, 16, 40), 0.3, 0.15),
@@ -215,10 +216,10 @@ final class Cases {
   private Cases() {}
 
   /** Scans on CPUs that do half as much again in one second as in another. */
-  private static Case shared(String name, boolean isRead) {
+  private static Case shared(String name, Server server, boolean isRead) {
     return new Case(
         name,
-        Servers.shared(Servers.starving(Servers.scanning(1150, 2, 8)), 0.2, isRead),
+        Servers.shared(Servers.starving(server), 0.2, isRead),
         atS -> Load.closed(atS < JOIN_S ? 4 : 200),
         0.3,
         0.08);

@@ -59,7 +59,7 @@ class HeapTest {
     heap.learned(shares(0, 0, 0.02));
     heap.learned(shares(0.2, 0.2));
     assertTrue(heap.hasFilled(shares(0.08, 0.09, 0.1)), "the first is what counts");
-    assertFalse(heap.hasFilled(shares(0.05, 0.05, 0.05)), "by too little");
+    assertFalse(heap.hasFilled(shares(0.04, 0.04, 0.04)), "by too little");
     assertFalse(heap.hasFilled(shares(0, 1, 0, 0, 0, 0)), "by chance");
     heap.clear();
     assertFalse(heap.hasFilled(shares(0.14, 0.15, 0.16)), "of another workload nothing is known");

@@ -102,6 +102,16 @@ final class Servers {
   }
 
   /**
+   * As the scans out of a heap that is nearly empty with a few, and takes a quarter of a minute to
+   * fill when many come: until then they do more than few do.
+   */
+  static Server scanningLater(double mostPerS) {
+    Server server =
+        (inside, atS) -> mostPerS * Math.min(inside / 4.0, Math.min(1, 0.84 + 0.01 * inside));
+    return withPauses(server, 0.05, 0.015, 0.0018, 2, 12);
+  }
+
+  /**
    * A server which sees a changing share of those who are there where many are inside, half of them
    * in the mean: on two CPUs the threads that read requests from sockets hardly get any between
    * those that serve them (docs/valves-results.md).
