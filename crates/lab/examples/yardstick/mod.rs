@@ -44,7 +44,8 @@ impl Yardstick {
             std::thread::sleep(EVERY);
             let before_ns = cpu_time_of_this_thread_ns();
             for _ in 0..TIMES {
-                black_box(lz4_flex::decompress_into(black_box(&self.packed), &mut plain)).expect("what was packed here");
+                black_box(lz4_flex::decompress_into(black_box(&self.packed), &mut plain))
+                    .expect("what was packed here");
             }
             let took_ns = (cpu_time_of_this_thread_ns() - before_ns).max(1);
             let reading = Reading { at_ns: now_ns(), per_s: TIMES as f64 * 1e9 / took_ns as f64 };

@@ -18,6 +18,9 @@ import java.util.zip.Inflater;
 final class CpuSpeed implements AutoCloseable {
   private static final int PLAIN_BYTES = 2048;
 
+  /** So many readings take longer, until the way to the piece is compiled. */
+  private static final int COLD = 500;
+
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
   private final Inflater inflater = new Inflater();
   private ByteBuffer packed;
@@ -30,6 +33,9 @@ final class CpuSpeed implements AutoCloseable {
     try {
       works = threads.isCurrentThreadCpuTimeSupported() && threads.isThreadCpuTimeEnabled();
       pack();
+      for (int i = 0; i < COLD; i++) {
+        read();
+      }
     } catch (RuntimeException | OutOfMemoryError e) {
       works = false;
     }
