@@ -206,10 +206,10 @@ impl Study {
         let ended = AtomicBool::new(false);
         let link = &mut self.link;
         let yardstick = Yardstick::new();
-        let (summary, limits) = recorded(self.folder.path(), |recorder| {
+        let (summary, limits, speeds) = recorded(self.folder.path(), |recorder| {
             let clock = recorder.clock();
             std::thread::scope(|scope| {
-                scope.spawn(|| yardstick.read(|| clock.now_ns(), &ended));
+                let speeds = scope.spawn(|| yardstick.read(|| clock.now_ns(), &ended));
                 let watch = scope.spawn(|| -> Result<Vec<Held>, helenus_control::Error> {
                     let mut limits: Vec<Held> = Vec::new();
                     while valve.is_some() && !ended.load(Ordering::Relaxed) {
@@ -227,14 +227,15 @@ impl Study {
                 });
                 let summary = helenus_load::run(&plan, recorder, &Cancel::new(), &mut |_| {});
                 ended.store(true, Ordering::Relaxed);
-                (summary, watch.join())
+                (summary, watch.join(), speeds.join())
             })
         })?;
         if valve.is_some() {
             self.link.remove_valve(None)?;
         }
         let limits = limits.map_err(|_| "the watch of the limit ended badly")??;
-        Ok(Block { phases: summary?.phases, limits, speeds: yardstick.readings() })
+        let speeds = speeds.map_err(|_| "the yardstick ended badly")??;
+        Ok(Block { phases: summary?.phases, limits, speeds })
     }
 
     /// Load on the node.

@@ -3,10 +3,10 @@
 //! here it does, and a machine that was slower for a block can be told from a valve that was worse.
 
 use helenus_recording::cpu_time_of_this_thread_ns;
+use lz4_flex::block::DecompressError;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::hint::black_box;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -19,7 +19,6 @@ const BYTES: usize = 64 * 1024;
 /// Packed as a node's chunks of SSTables are, for unpacking is much of what reads cost.
 pub struct Yardstick {
     packed: Vec<u8>,
-    readings: Mutex<Vec<Reading>>,
 }
 
 /// How fast the CPUs were once.
@@ -34,26 +33,22 @@ impl Yardstick {
         let mut random = StdRng::seed_from_u64(1);
         let words: Vec<[u8; 12]> = (0..256).map(|_| random.random()).collect();
         let plain: Vec<u8> = (0..BYTES / 12).flat_map(|_| words[random.random_range(0..words.len())]).collect();
-        Yardstick { packed: lz4_flex::compress(&plain), readings: Mutex::default() }
+        Yardstick { packed: lz4_flex::compress(&plain) }
     }
 
     /// Reads until it is told to end.
-    pub fn read(&self, now_ns: impl Fn() -> i64, ended: &AtomicBool) {
+    pub fn read(&self, now_ns: impl Fn() -> i64, ended: &AtomicBool) -> Result<Vec<Reading>, DecompressError> {
         let mut plain = vec![0; BYTES];
+        let mut readings = Vec::new();
         while !ended.load(Ordering::Relaxed) {
             std::thread::sleep(EVERY);
             let before_ns = cpu_time_of_this_thread_ns();
             for _ in 0..TIMES {
-                black_box(lz4_flex::decompress_into(black_box(&self.packed), &mut plain))
-                    .expect("what was packed here");
+                black_box(lz4_flex::decompress_into(black_box(&self.packed), &mut plain)?);
             }
             let took_ns = (cpu_time_of_this_thread_ns() - before_ns).max(1);
-            let reading = Reading { at_ns: now_ns(), per_s: TIMES as f64 * 1e9 / took_ns as f64 };
-            self.readings.lock().expect("no reader panics").push(reading);
+            readings.push(Reading { at_ns: now_ns(), per_s: TIMES as f64 * 1e9 / took_ns as f64 });
         }
-    }
-
-    pub fn readings(self) -> Vec<Reading> {
-        self.readings.into_inner().expect("no reader panics")
+        Ok(readings)
     }
 }
