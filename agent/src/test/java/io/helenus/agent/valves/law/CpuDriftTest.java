@@ -24,12 +24,15 @@ class CpuDriftTest {
 
   @Test
   void whatCollectionsTakeIsNotTakenForTheSpeedsDoing() {
-    // The slower the CPUs, the more of the time it happens to stand.
-    windows.gcShare(0.5);
-    see(speed -> 500 * speed);
-    windows.gcShare(0);
-    see(speed -> 1000 * speed);
-    assertEquals(0.7, pace(0.7) / pace(1), 0.03);
+    Random random = new Random(1);
+    for (int i = 0; i < 400; i++) {
+      // By chance it stands whenever the CPUs are slow, and does as much as ever when it does not.
+      boolean slow = random.nextBoolean();
+      windows.cpuSpeed(slow ? 0.8 : 1).gcShare(slow ? 0.5 : 0).completed(slow ? 500 : 1000);
+      drift.add(windows.build());
+    }
+    drift.learn();
+    assertEquals(1, pace(0.7) / pace(1), 0.001);
   }
 
   @Test

@@ -322,16 +322,22 @@ class SearchTest {
     return with / none;
   }
 
+  /** Lets a search end at a limit that it finds for twenty. */
+  private static Decision untilItRests(Law law, Windows windows, int found) {
+    Decision decision = windows.give(law, 1);
+    for (int i = 0; i < 400 && !decision.reason.contains("best so far"); i++) {
+      decision = at(found, decision, windows, Math.max(0, 20 - decision.limit)).give(law, 1);
+    }
+    return decision;
+  }
+
   @Test
   void veryManyMoreAreNoticedInHalfTheTime() {
     for (int waiting : new int[] {60, 200}) {
       Law law = law("throughput");
       Windows windows = Windows.of(125).completed(100).there(20, 0);
       int found = windows.give(law, 12).limit;
-      Decision decision = windows.give(law, 1);
-      for (int i = 0; i < 400 && !decision.reason.contains("best so far"); i++) {
-        decision = at(found, decision, windows, Math.max(0, 20 - decision.limit)).give(law, 1);
-      }
+      Decision decision = untilItRests(law, windows, found);
       int noticed = 0;
       for (; noticed < 60 && !decision.reason.contains("more are there"); noticed++) {
         decision = at(found, decision, windows, waiting).give(law, 1);
@@ -547,10 +553,7 @@ class SearchTest {
     Law law = law("throughput");
     Windows windows = Windows.of(125).completed(100).there(20, 0);
     int found = windows.give(law, 12).limit;
-    Decision decision = windows.give(law, 1);
-    for (int i = 0; i < 400 && !decision.reason.contains("best so far"); i++) {
-      decision = at(found, decision, windows, Math.max(0, 20 - decision.limit)).give(law, 1);
-    }
+    Decision decision = untilItRests(law, windows, found);
     // What few do falls once all have been inside.
     Set<String> reasons = new TreeSet<>();
     boolean letIn = false;
