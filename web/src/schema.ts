@@ -570,6 +570,7 @@ export const tables: readonly Table[] = [
       { name: "p99_ns", type: "INT64", unit: "ns", nullable: true, meaning: "99th percentile of the same." },
       { name: "max_ns", type: "INT64", unit: "ns", nullable: true, meaning: "Longest of the same, to 3 %." },
       { name: "gc_share", type: "DOUBLE", unit: "share", nullable: false, meaning: "Share of the window in which the JVM stood for a collection." },
+      { name: "promoted_per_s", type: "DOUBLE", unit: "1/s", nullable: true, meaning: "Share of the old generation's capacity that collections moved there from the young one, per second; 0 where it shrank meanwhile, as it was collected itself. Null where the collector has no old generation." },
       { name: "cpu_speed", type: "DOUBLE", unit: "1/s", nullable: true, meaning: "How often a small piece of work, the same for as long as there are valves, could be done in a second of CPU time: less where another guest of the host shares the cores. To be compared with the same node's alone." },
       { name: "limited", type: "BOOL", unit: "true or false", nullable: false, meaning: "Whether somebody waited because of the limit." },
       { name: "state", type: "STRING", unit: "name", nullable: false, meaning: "on, or open: it lets all in." },

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "28e21606f5665ba6";
+  public static final String FINGERPRINT = "929e1c453616e391";
 
   /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
   public static final int CLIENT_REQUESTS = 0;
@@ -913,6 +913,7 @@ public final class Tables {
       Long p99Ns,
       Long maxNs,
       double gcShare,
+      Double promotedPerS,
       Double cpuSpeed,
       boolean limited,
       String state,
@@ -940,6 +941,7 @@ public final class Tables {
     rows.nullableInt64(p99Ns);
     rows.nullableInt64(maxNs);
     rows.float64(gcShare);
+    rows.nullableFloat64(promotedPerS);
     rows.nullableFloat64(cpuSpeed);
     rows.bool(limited);
     rows.string(state);

@@ -70,6 +70,7 @@ public final class ValveWindows extends Sample {
         (Long) row.get("p99_ns"),
         (Long) row.get("max_ns"),
         real(row, "gc_share"),
+        row.get("promoted_per_s") == null ? null : (Double) real(row, "promoted_per_s"),
         row.get("cpu_speed") == null ? null : (Double) real(row, "cpu_speed"),
         Boolean.TRUE.equals(row.get("limited")),
         (String) row.get("state"),

@@ -19,6 +19,7 @@ final class Valve {
 
   private final Enforcement enforcement;
   private final GcTime gcTime = new GcTime();
+  private final Promotion promotion = new Promotion();
   private Settings settings;
   private Law law;
   private int limit;
@@ -179,6 +180,7 @@ final class Valve {
         .elsewhere(elsewhereSum / Math.max(1, samples))
         .times(totalNs, waitNs, longest(latencies), latencies)
         .gcShare(gcShare)
+        .promotedPerS(promotion.share() * 1e9 / lengthNs)
         .cpuSpeed(speedSum / Math.max(1, samples))
         .build();
   }
@@ -195,6 +197,7 @@ final class Valve {
   private void begin(long nowNs) {
     windowStartNs = nowNs;
     gcBeforeMs = gcTime.ms();
+    promotion.begin();
     insideSum = 0;
     waitingSum = 0;
     elsewhereSum = 0;

@@ -134,6 +134,7 @@ class ValveTest {
     assertEquals(seen.inFlight + seen.waiting + seen.elsewhere, seen.there(), 1e-9);
     assertEquals(seen.elsewhere, row.values().get("elsewhere"));
     assertTrue(seen.cpuSpeed > 500 && seen.cpuSpeed <= 1000);
+    assertEquals(seen.promotedPerS, row.values().get("promoted_per_s"));
     assertEquals(seen.cpuSpeed, row.values().get("cpu_speed"));
     assertEquals(3L, row.values().get("refused"));
     assertEquals(4L, row.values().get("let_through"));

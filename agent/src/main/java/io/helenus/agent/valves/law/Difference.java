@@ -32,10 +32,10 @@ final class Difference {
   /** How far the true one may be from it, to each side. */
   final double margin;
 
-  private Difference(double mean, double error, double freedom) {
+  private Difference(double mean, double error, double margin) {
     this.mean = mean;
     this.error = error;
-    this.margin = error * quantile(SURE, freedom);
+    this.margin = margin;
   }
 
   /**
@@ -58,7 +58,13 @@ final class Difference {
             / (share1 * share1 / Math.max(1, one.count() - 1)
                 + share2 * share2 / Math.max(1, other.count() - 1));
     double ratio = Math.max(TINY, one.mean()) / Math.max(TINY, other.mean());
-    return new Difference(Math.log(ratio), Math.sqrt(square * inflation), freedom);
+    double error = Math.sqrt(square * inflation);
+    return new Difference(Math.log(ratio), error, error * quantile(SURE, freedom));
+  }
+
+  /** The same with so much more to be added to the one, a logarithm that is known. */
+  Difference plus(double more) {
+    return new Difference(mean + more, error, margin);
   }
 
   /** Whether the one is above the other by more than chance would have it. */

@@ -21,7 +21,10 @@ final class Heap {
   private static final double FILLING = 0.02;
 
   /** And with more than that it has been, whoever filled it. */
-  private static final double FULL = 0.15;
+  static final double FULL = 0.15;
+
+  /** Who moves more than that share of the old generation there per second fills it in minutes. */
+  static final double FILLS = 0.004;
 
   /** With so much more of the time in collections than when the limit was learned, it has been. */
   private static final double FILLED = 0.04;
@@ -35,19 +38,33 @@ final class Heap {
   /** or after so long: then it is not the limit that collections were for. */
   private static final long FILLS_NS = 10_000_000_000L;
 
+  private static final long SLOW_NS = 120_000_000_000L;
+
   /** The share is of about so long. */
   private static final double OF_NS = 3e9;
 
   private double share;
   private double mostShare;
+  private double promotedPerS;
+  private double promoted;
 
   /** The shares when the limit that holds was learned; null until then. */
   private Sample learned;
 
   /** Takes note of a window, whatever the limit. */
   void add(Window window) {
-    share += (window.gcShare - share) * -Math.expm1(-window.lengthNs() / OF_NS);
+    double follows = -Math.expm1(-window.lengthNs() / OF_NS);
+    share += (window.gcShare - share) * follows;
+    if (!Double.isNaN(window.promotedPerS)) {
+      promotedPerS += (window.promotedPerS - promotedPerS) * follows;
+      promoted += window.promotedPerS * window.lengthNs() / 1e9;
+    }
     mostShare = Math.max(mostShare, share);
+  }
+
+  /** The limit changes. */
+  void change() {
+    promoted = 0;
   }
 
   /** Forgets what collections took with more inside, for another workload. */
@@ -101,11 +118,23 @@ final class Heap {
   }
 
   /**
+   * Whether it has yet to fill for the first time since the limit changed: the old generation is
+   * being filled, and neither has as much been moved there as it holds, nor do collections show it.
+   *
+   * @param sinceNs for how long the limit holds; after {@value #SLOW_NS} ns it is too slow to
+   *     matter
+   */
+  boolean isFilling(long sinceNs) {
+    return promotedPerS > FILLS && promoted < 1 && share < FULL && sinceNs < SLOW_NS;
+  }
+
+  /**
    * How long a server is looked at until it is known what collections take; 0 where there are none.
-   * Where they take much it shows sooner, and each second without a limit costs.
+   * Where they take much it shows sooner, and where the old generation is being filled it is known
+   * what they will take; each second without a limit costs.
    */
   long fillsNs() {
-    if (share > FULL) {
+    if (share > FULL || promotedPerS > FILLS) {
       return REMEMBERS_NS;
     }
     return share > FILLING ? 2 * REMEMBERS_NS : 0;

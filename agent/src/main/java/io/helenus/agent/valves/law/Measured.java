@@ -11,6 +11,9 @@ final class Measured {
   /** The shares of windows that went into collections. */
   final Sample pauses = new Sample();
 
+  /** The shares of the old generation that were filled per second. */
+  final Sample promoted = new Sample();
+
   /** Whether somebody waited all the time, 1 or 0. */
   final Sample queued = new Sample();
 
@@ -18,6 +21,7 @@ final class Measured {
     scores.add(score);
     rates.add(rate);
     pauses.add(window.gcShare);
+    promoted.add(window.promotedPerS);
     queued.add(window.queued());
   }
 

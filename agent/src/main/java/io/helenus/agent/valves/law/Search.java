@@ -41,6 +41,8 @@ final class Search implements Law {
    */
   private static final long SEARCHES_NS = 12_000_000_000L;
 
+  private static final String COSTS = "trying has cost enough";
+
   private final Objective objective;
   private final int max;
   private final Route route;
@@ -132,7 +134,7 @@ final class Search implements Law {
   /** Too few left to say anything; on trial that says enough. */
   private void starve(Window window) {
     if (step == Step.MEASURE && window.gcShare < 0.5) {
-      trial.hurt();
+      trial.hurt("hardly any complete");
       judge();
     } else if (pace.forgotten() && (home < max || history.count() > 0)) {
       begin(max, "too few requests to learn from: no limit", 0);
@@ -147,17 +149,26 @@ final class Search implements Law {
       piledUp(window);
       judge();
     } else if (trying && budget.exhausted()) {
-      trial.hurt();
+      trial.hurt(COSTS);
       judge();
     } else if (!trying && pileUp.stays(window, overrun(window))) {
       moreAreThere(window);
     } else if (settling.over(window, goal().lagNs(window), !trying && overrun(window))) {
       if (!trying && limit < home && heap.remembersNs(true) > 0) {
         letAllIn();
-      } else if (trying || !heap.refills(history.paused().mean(), settling.sinceNs(window))) {
+      } else if (trying ? !fillsFirst(window) : !refills(window)) {
         arrive(window);
       }
     }
+  }
+
+  /** Where there is time for it a trial of more is to show what a full heap makes of it. */
+  private boolean fillsFirst(Window window) {
+    return trial.hasTime() && limit > home && heap.isFilling(settling.sinceNs(window));
+  }
+
+  private boolean refills(Window window) {
+    return heap.refills(history.paused().mean(), settling.sinceNs(window));
   }
 
   /** A heap fills with all that may be inside; clients that wait for their answers always wait. */
@@ -452,6 +463,7 @@ final class Search implements Law {
   private void change(Step step, int limit, String why) {
     boolean onTheWay = step == Step.RETURN && limit < home;
     settling.begin(nowNs, onTheWay ? 0 : heap.remembersNs(limit > this.limit));
+    heap.change();
     this.step = step;
     this.limit = limit;
     reason = why;
@@ -460,7 +472,7 @@ final class Search implements Law {
   /** Whether it was the limit shows when it is taken back. */
   private void piledUp(Window window) {
     pileUp.suspect(trial.challenger, window);
-    trial.hurt();
+    trial.hurt("they pile up");
   }
 
   /**
@@ -482,8 +494,10 @@ final class Search implements Law {
       piledUp(window);
     }
     boolean refuses = window.badShare() > refused.mean() + 4 * refused.deviation() + 0.01;
-    if (refuses || (budget.exhausted() && trial.difference().mean < 0)) {
-      trial.hurt();
+    if (refuses) {
+      trial.hurt("more fail or are refused");
+    } else if (budget.exhausted() && trial.difference().mean < 0) {
+      trial.hurt(COSTS);
     }
     judge();
   }
@@ -546,7 +560,8 @@ final class Search implements Law {
 
   private void stay(Trial.Verdict verdict) {
     boolean worse = verdict == Trial.Verdict.WORSE;
-    String how = trial.challenger + (worse ? " is worse than " : " is no better than ") + home;
+    String is = worse ? " is worse than " : " is no better than ";
+    String how = trial.challenger + is + home + ": " + trial.says();
     route.stayed(verdict);
     trial = null;
     learned = 0;

@@ -41,6 +41,9 @@ final class Trial {
 
   private static final double LESS_PAUSED = 0.05;
 
+  /** So much more of the old generation per second, and by so many errors, fills it. */
+  private static final double PLAINLY_FILLS = 2.5;
+
   /** So many standard errors more are taken for more, where only a doubt is at stake. */
   private static final double MORE = 0.5;
 
@@ -65,7 +68,10 @@ final class Trial {
   private int stretches;
   private int begun;
   private double inflation = 1;
-  private boolean hurt;
+
+  /** Why it was broken off; null while it goes on. */
+  private String hurt;
+
   private int stretch = STRETCH;
 
   /**
@@ -109,9 +115,14 @@ final class Trial {
     stretch = 2 * STRETCH;
   }
 
+  /** Whether no search waits for it. */
+  boolean hasTime() {
+    return !searching;
+  }
+
   /** Something happened that is reason enough to stop. */
-  void hurt() {
-    hurt = true;
+  void hurt(String why) {
+    hurt = why;
   }
 
   /** Whether the stretch at the limit tried is over. */
@@ -147,8 +158,13 @@ final class Trial {
    * not worse for its score.
    */
   Difference difference() {
+    return seen().plus(yetToCome());
+  }
+
+  /** The same without what is yet to come. */
+  private Difference seen() {
     Difference score = Difference.between(tried.scores, home.scores, inflation);
-    Difference rate = rate();
+    Difference rate = Difference.between(tried.rates, home.rates, inflation);
     boolean lower = challenger < homeLimit;
     boolean sameClients = Math.abs(score.mean - rate.mean) < SEEN;
     if (isMean && sameClients && (lower ? tried : home).queued.mean() == 1) {
@@ -159,7 +175,27 @@ final class Trial {
   }
 
   private Difference rate() {
-    return Difference.between(tried.rates, home.rates, inflation);
+    return Difference.between(tried.rates, home.rates, inflation).plus(yetToCome());
+  }
+
+  /**
+   * What a full heap will take of the time at the higher of the two limits and not at the lower, a
+   * logarithm. With more inside than the young generation has room for, what they hold moves to the
+   * old one, and for as long as that is not full it costs next to nothing. A search does not wait
+   * for it; who has time does ({@link Heap#isFilling}).
+   */
+  private double yetToCome() {
+    boolean lower = challenger < homeLimit;
+    Measured high = lower ? home : tried;
+    Measured low = lower ? tried : home;
+    double more = searching ? high.promoted.mean() - low.promoted.mean() : 0;
+    double most = Math.max(high.promoted.variance(), low.promoted.variance());
+    double square = most / Math.max(1, tried.windows()) + most / Math.max(1, home.windows());
+    if (more > Heap.FILLS && more > PLAINLY_FILLS * Math.sqrt(square)) {
+      double left = Math.max(0, Heap.FULL - high.pauses.mean());
+      return lower ? left : -left;
+    }
+    return 0;
   }
 
   int windows() {
@@ -171,7 +207,7 @@ final class Trial {
    *     a logarithm of their ratio
    */
   Verdict verdict(double least) {
-    if (hurt) {
+    if (hurt != null) {
       return Verdict.WORSE;
     }
     if (windows() == 0) {
@@ -206,7 +242,8 @@ final class Trial {
     Difference difference = difference();
     boolean likely =
         difference.mean > Math.max(LIKELY_GAIN, LIKELY * difference.error)
-            || (pausesLess() && promises(difference));
+            || (pausesLess() && promises(difference))
+            || (yetToCome() > 0 && difference.mean > 0);
     return searching && likely && keeps(least);
   }
 
@@ -215,7 +252,7 @@ final class Trial {
    * stretch of it.
    */
   boolean isLikelyAfter(double least) {
-    return !hurt && windows() >= stretch && isLikely(least);
+    return hurt == null && windows() >= stretch && isLikely(least);
   }
 
   /**
@@ -234,13 +271,14 @@ final class Trial {
   /**
    * Whether collections take less of the time, by more than chance hardly ever makes. They are why
    * a server does more with fewer inside, who hold less of its heap, so that it takes less to
-   * believe it.
+   * believe it. With more they are fewer for as long as it is being filled.
    */
   private boolean pausesLess() {
     double less = fewerPauses();
     double variance = Math.max(tried.pauses.variance(), home.pauses.variance() / 4);
     double square = variance / tried.pauses.count() + home.pauses.variance() / home.pauses.count();
-    return less > LESS_PAUSED && less > PLAINLY * Math.sqrt(square);
+    boolean lower = challenger < homeLimit;
+    return lower && less > LESS_PAUSED && less > PLAINLY * Math.sqrt(square);
   }
 
   /**
@@ -258,9 +296,17 @@ final class Trial {
     return home.pauses.mean() - tried.pauses.mean();
   }
 
-  /** How much better the limit tried did, for people. */
+  /** How much better the limit tried did, or why it was broken off, for people. */
   String says() {
-    String better = String.format("%+.0f %%", 100 * Math.expm1(difference().mean));
+    if (hurt != null || windows() == 0) {
+      return hurt;
+    }
+    String better = String.format("%+.0f %%", 100 * Math.expm1(seen().mean));
+    if (yetToCome() != 0) {
+      return String.format(
+          "%s, filling %.1f %% of the old generation per second and not %.1f",
+          better, 100 * tried.promoted.mean(), 100 * home.promoted.mean());
+    }
     return pausesLess()
         ? String.format(
             "%s, collections took %.0f %% of the time and not %.0f",

@@ -47,6 +47,12 @@ public final class Window {
   /** The share of the window in which the JVM stood for a collection, 0 to 1. */
   public final double gcShare;
 
+  /**
+   * The share of the old generation's capacity that collections moved there from the young one, per
+   * second; NaN where the collector has none.
+   */
+  public final double promotedPerS;
+
   /** How fast the CPUs were, by a measure of its own; 0 where it was not measured. */
   public final double cpuSpeed;
 
@@ -68,6 +74,7 @@ public final class Window {
     maxNs = builder.maxNs;
     latencies = builder.latencies;
     gcShare = builder.gcShare;
+    promotedPerS = builder.promotedPerS;
     cpuSpeed = builder.cpuSpeed;
     limited = builder.limited;
   }
@@ -130,6 +137,7 @@ public final class Window {
     private long maxNs;
     private Latencies latencies = new Latencies();
     private double gcShare;
+    private double promotedPerS;
     private double cpuSpeed;
     private boolean limited;
 
@@ -175,6 +183,12 @@ public final class Window {
     /** The share of the window in which the JVM stood for a collection, 0 to 1. */
     public Builder gcShare(double gcShare) {
       this.gcShare = gcShare;
+      return this;
+    }
+
+    /** The share of the old generation's capacity that was moved there, per second. */
+    public Builder promotedPerS(double promotedPerS) {
+      this.promotedPerS = promotedPerS;
       return this;
     }
 

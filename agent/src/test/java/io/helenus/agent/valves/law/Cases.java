@@ -109,12 +109,22 @@ final class Cases {
               open(2000),
               1,
               0.05),
+          new Case("flat, promoting", promoting(Servers.saturating(3000, 8)), CLIENTS, 1, 0.05),
           new Case("open, flat", Servers.saturating(4000, 16), open(2000), 1, 0.05),
           new Case("open, knee", Servers.scaling(3000, 0.05, 8), open(1500), 1, 0.05));
 
   /** As much as a node on a shared machine may fluctuate under scans. */
   static final Case VERY_NOISY =
       new Case("flat, very noisy", Servers.saturating(900, 4), CLIENTS, 0.5, 0.2);
+
+  /** Those inside fill the old generation, and it never matters; with few it does a little less. */
+  static final Case FILLING_FOR_NOTHING =
+      new Case(
+          "slowly more, promoting",
+          promoting(Servers.slowlyMore(3000, 0.014, MAX)),
+          CLIENTS,
+          1,
+          0.05);
 
   /** What does best of the few that are there first costs half of what many could do. */
   static final Case TRANSACTIONS =
@@ -135,6 +145,8 @@ final class Cases {
           new Case("knee 8", Servers.scaling(3000, 0.05, 8), CLIENTS, 1, 0.05),
           new Case("knee 8, mild", Servers.scaling(3000, 0.8, 8), CLIENTS, 1, 0.05),
           new Case("knee 32", Servers.scaling(3000, 0.02, 32), CLIENTS, 1, 0.05),
+          new Case(
+              "knee 64, promoting", promoting(Servers.scaling(3000, 0.02, 64)), CLIENTS, 1, 0.05),
           new Case("knee 64", Servers.scaling(3000, 0.02, 64), CLIENTS, 1, 0.05),
           new Case("knee 16, noisy", Servers.scaling(3000, 0.05, 16), CLIENTS, 1, 0.12),
           new Case(
@@ -195,6 +207,8 @@ final class Cases {
           shared("scans, shared", Servers.scanning(1150, 2, 8), true),
           shared("scans, shared, unread", Servers.scanning(1150, 2, 8), false),
           shared("scans, shared, later", Servers.scanningLater(1100), true),
+          shared("scans, promoting", promoting(Servers.scanning(1150, 2, 8)), true),
+          shared("scans, promoting, later", promoting(Servers.scanningLater(1100)), true),
           new Case("scans, joining", Servers.scanning(900), atS -> joining(atS, 16, 40), 0.3, 0.15),
           new Case(
               "scans, study", Servers.scanning(900, 2, 2), atS -> joining(atS, 16, 40), 0.3, 0.15),
@@ -214,6 +228,11 @@ final class Cases {
           changing("knee 8 to flat", Servers.scaling(3000, 0.05, 8), Servers.saturating(3000, 64)));
 
   private Cases() {}
+
+  /** A server of which 128 fill the old generation in a minute and a half, and 16 in twenty. */
+  private static Server promoting(Server server) {
+    return Servers.promoting(server, 8, 0.0001);
+  }
 
   /** Scans on CPUs that do half as much again in one second as in another. */
   private static Case shared(String name, Server server, boolean isRead) {

@@ -28,6 +28,18 @@ class HeapTest {
   }
 
   @Test
+  void whatCollectionsWillTakeIsKnownSoonerWhereTheOldGenerationIsBeingFilled() {
+    pass(40, 0.03);
+    long fillsNs = heap.fillsNs();
+    windows.promotedPerS(0.02);
+    pass(40, 0.03);
+    assertTrue(heap.fillsNs() > 0 && heap.fillsNs() < fillsNs);
+    windows.promotedPerS(Double.NaN);
+    pass(400, 0.03);
+    assertTrue(heap.fillsNs() < fillsNs, "what is not known says nothing");
+  }
+
+  @Test
   void afterCollectionsAChangeTakesTimeAndWithFewerInsideOnlyOneUpwards() {
     pass(40, 0.2);
     assertTrue(heap.remembersNs(false) > 0);

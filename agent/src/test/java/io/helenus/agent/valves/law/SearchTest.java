@@ -153,8 +153,9 @@ class SearchTest {
   @Test
   void whereNothingIsToBeWonThereIsNoLimitInTheEnd() {
     for (Case server : Cases.NOTHING_TO_WIN) {
-      // A tie where much fluctuates may take longer than this to be seen as one.
-      if (!server.name.matches(".*(noisy|shared)")) {
+      // A tie where much fluctuates may take longer than this to be seen as one, and a heap to
+      // fill.
+      if (!server.name.matches(".*(noisy|shared|promoting)")) {
         assertEquals(Cases.MAX, run(server, "throughput").usualLimit(75, LENGTH_S), server.name);
       }
     }
@@ -546,6 +547,41 @@ class SearchTest {
     assertTrue(reasons.get(last).startsWith("moved to 8"), reasons.toString());
     assertEquals("comparing 8 with 128", reasons.get(last - 1));
     assertEquals(8, decision.limit, decision.toString());
+  }
+
+  @Test
+  void aLimitUnderWhichTheOldGenerationFillsNoMoreMayCostALittle() {
+    assertTrue(whenFilling(0.015, 0, 95).startsWith("moved to 8"));
+    assertFalse(whenFilling(0.015, 0, 80).startsWith("moved"), "it costs too much");
+    assertFalse(whenFilling(0.015, 0.014, 95).startsWith("moved"), "it fills all the same");
+    assertFalse(whenFilling(0, 0, 95).startsWith("moved"));
+  }
+
+  @Test
+  void whatAFullHeapWasToTakeIsLookedAtWhenThereIsTime() {
+    int withoutALimit = 0;
+    int seeds = 9;
+    for (int seed = 1; seed <= seeds; seed++) {
+      Run forNothing = Cases.FILLING_FOR_NOTHING.run(law("throughput"), 600, seed);
+      withoutALimit += forNothing.usualLimit(400, 600) > Cases.MAX / 4 ? 1 : 0;
+      Run filling = named("scans, promoting").run(law("throughput"), 400, seed);
+      int found = filling.usualLimit(200, 400);
+      assertTrue(found <= Cases.MAX / 4, found + " with seed " + seed);
+    }
+    assertTrue(withoutALimit > 0.7 * seeds, withoutALimit + " of " + seeds);
+  }
+
+  /** The last reason of a search where a limit completes so many, and without one 100. */
+  private static String whenFilling(double without, double within, long completed) {
+    Law law = law("throughput");
+    Windows windows = Windows.of(125).there(Cases.MAX, 70).completed(100).promotedPerS(without);
+    Decision decision = windows.give(law, 1);
+    for (int i = 0; i < 100 && !decision.reason.startsWith("moved"); i++) {
+      boolean lower = decision.limit < Cases.MAX;
+      windows.completed(lower ? completed : 100).promotedPerS(lower ? within : without);
+      decision = windows.there(decision.limit, 198 - decision.limit).give(law, 1);
+    }
+    return decision.reason;
   }
 
   @Test

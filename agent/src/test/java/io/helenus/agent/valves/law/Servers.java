@@ -13,6 +13,12 @@ final class Servers {
     return (inside, atS) -> mostPerS * Math.min(1, inside / (double) from);
   }
 
+  /** As fast as it gets with all, and by a share for each halving slower with fewer. */
+  static Server slowlyMore(double mostPerS, double perHalving, int all) {
+    return (inside, atS) ->
+        mostPerS * (1 - perHalving * Math.log(all / (double) inside) / Math.log(2));
+  }
+
   /**
    * The universal scalability law, X(n) = r n / (1 + s (n-1) + k n (n-1)) (Gunther, Guerrilla
    * Capacity Planning, 2007), with its peak at a given n: k = (1 - s) / peak².
@@ -197,6 +203,19 @@ final class Servers {
     };
   }
 
+  /**
+   * A server of whose old generation those inside fill a share per second, the more the more they
+   * are above a number for whom the young one has room.
+   */
+  static Server promoting(Server server, int from, double perSEach) {
+    return new Like(server) {
+      @Override
+      public double promotedPerS(int inside) {
+        return perSEach * Math.max(0, inside - from);
+      }
+    };
+  }
+
   /** A server whose speed, and the share of whose pauses, is multiplied by what the time gives. */
   private static Server varying(
       Server server, DoubleUnaryOperator speed, DoubleUnaryOperator pauses) {
@@ -249,6 +268,11 @@ final class Servers {
     @Override
     public double seen(int inside, double atS) {
       return other.seen(inside, atS);
+    }
+
+    @Override
+    public double promotedPerS(int inside) {
+      return other.promotedPerS(inside);
     }
 
     @Override

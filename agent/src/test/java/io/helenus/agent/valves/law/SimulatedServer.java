@@ -46,6 +46,11 @@ final class SimulatedServer {
       return 1;
     }
 
+    /** The share of the old generation that is filled per second with so many inside. */
+    default double promotedPerS(int inside) {
+      return 0;
+    }
+
     /**
      * By how much the CPUs are faster or slower for some seconds: a standard deviation, a share.
      */
@@ -222,6 +227,7 @@ final class SimulatedServer {
   private double insideSum;
   private double waitingSum;
   private double pausedS;
+  private double promoted;
   private long totalNs;
   private long waitNs;
   private long maxNs;
@@ -348,6 +354,7 @@ final class SimulatedServer {
     if (pauseEndsS > nowS) {
       pausedS += Math.min(toS, pauseEndsS) - nowS;
     }
+    promoted += server.promotedPerS(inside.size()) * lengthS;
     work += speed * lengthS;
     speedSum += Math.exp(driftLevel) * lengthS;
     double heapS = inside.size() > inHeap ? server.fillsS() : server.emptiesS();
@@ -397,6 +404,7 @@ final class SimulatedServer {
             .occupancy(insideSum / lengthS, waitingSum / lengthS, limited)
             .times(totalNs, waitNs, maxNs, latencies)
             .gcShare(Math.min(1, pausedS / lengthS))
+            .promotedPerS(promoted / lengthS)
             .cpuSpeed(server.speedIsRead() ? speedSum / lengthS * Math.exp(misread) : 0)
             .build();
     speedSum = 0;
@@ -409,6 +417,7 @@ final class SimulatedServer {
     latencies = new Latencies();
     limited = false;
     pausedS = 0;
+    promoted = 0;
     return window;
   }
 }

@@ -14,6 +14,7 @@ final class Windows {
   private double insideMs = 10;
   private double waitMs;
   private double gcShare;
+  private double promotedPerS;
   private double cpuSpeed;
 
   private Windows(long lengthNs) {
@@ -56,6 +57,11 @@ final class Windows {
     return this;
   }
 
+  Windows promotedPerS(double promotedPerS) {
+    this.promotedPerS = promotedPerS;
+    return this;
+  }
+
   Windows cpuSpeed(double cpuSpeed) {
     this.cpuSpeed = cpuSpeed;
     return this;
@@ -73,6 +79,7 @@ final class Windows {
             .occupancy(inFlight, waiting, waiting > 0)
             .times(left * insideNs, left * waitNs, insideNs + waitNs, latencies)
             .gcShare(gcShare)
+            .promotedPerS(promotedPerS)
             .cpuSpeed(cpuSpeed)
             .build();
     startNs += lengthNs;
