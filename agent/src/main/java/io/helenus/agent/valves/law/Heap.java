@@ -38,7 +38,14 @@ final class Heap {
   /** or after so long: then it is not the limit that collections were for. */
   private static final long FILLS_NS = 10_000_000_000L;
 
-  private static final long SLOW_NS = 120_000_000_000L;
+  /** Of the old generation, what has come to stay takes the rest, and it is collected early. */
+  private static final double ROOM = 0.5;
+
+  /** So long it is waited for by who has time, */
+  static final long SLOW_NS = 120_000_000_000L;
+
+  /** and so long by a search. */
+  static final long SOON_NS = 15_000_000_000L;
 
   /** The share is of about so long. */
   private static final double OF_NS = 3e9;
@@ -46,7 +53,10 @@ final class Heap {
   private double share;
   private double mostShare;
   private double promotedPerS;
+  private double mostPromotedPerS;
   private double promoted;
+  private long changedNs;
+  private long nowNs;
 
   /** The shares when the limit that holds was learned; null until then. */
   private Sample learned;
@@ -54,22 +64,26 @@ final class Heap {
   /** Takes note of a window, whatever the limit. */
   void add(Window window) {
     double follows = -Math.expm1(-window.lengthNs() / OF_NS);
+    nowNs = window.endNs;
     share += (window.gcShare - share) * follows;
     if (!Double.isNaN(window.promotedPerS)) {
       promotedPerS += (window.promotedPerS - promotedPerS) * follows;
+      mostPromotedPerS = Math.max(mostPromotedPerS, promotedPerS);
       promoted += window.promotedPerS * window.lengthNs() / 1e9;
     }
     mostShare = Math.max(mostShare, share);
   }
 
   /** The limit changes. */
-  void change() {
+  void change(long nowNs) {
+    changedNs = nowNs;
     promoted = 0;
   }
 
   /** Forgets what collections took with more inside, for another workload. */
   void clear() {
     mostShare = share;
+    mostPromotedPerS = promotedPerS;
     learned = null;
   }
 
@@ -119,13 +133,16 @@ final class Heap {
 
   /**
    * Whether it has yet to fill for the first time since the limit changed: the old generation is
-   * being filled, and neither has as much been moved there as it holds, nor do collections show it.
+   * being filled, and neither has as much been moved there as it may have room for, nor do
+   * collections show it.
    *
-   * @param sinceNs for how long the limit holds; after {@value #SLOW_NS} ns it is too slow to
-   *     matter
+   * @param mostNs for so long at most
    */
-  boolean isFilling(long sinceNs) {
-    return promotedPerS > FILLS && promoted < 1 && share < FULL && sinceNs < SLOW_NS;
+  boolean isFilling(long mostNs) {
+    long sinceNs = nowNs - changedNs;
+    boolean begins = mostPromotedPerS > FILLS && sinceNs < SOON_NS;
+    boolean fills = promotedPerS > FILLS && sinceNs < mostNs;
+    return promoted < ROOM && share < FULL && (begins || fills);
   }
 
   /**

@@ -115,6 +115,10 @@ final class Route {
   private double inside;
   private double resolution;
   private boolean collects;
+  private boolean fewAreAsGood;
+
+  /** The limit that holds is better than none by what a full heap is yet to take. */
+  private boolean foretold;
 
   Route(int min, int max, double worth) {
     this.min = min;
@@ -130,6 +134,8 @@ final class Route {
     below = 0;
     lowest = min;
     sides = 0;
+    fewAreAsGood = false;
+    foretold = false;
   }
 
   /** Looks again around the limit that holds, for something else. */
@@ -171,7 +177,7 @@ final class Route {
             : null;
       case FEW:
         return inside > MANY * lowest && (collects || !fewerAreWorse(few(home)))
-            ? unknown(few(home), home, 2, "few at once")
+            ? fewAtOnce(home)
             : null;
       case UP:
         return home < max ? unknown(Math.min(max, home * 2), home, 1, "twice as many") : null;
@@ -183,8 +189,13 @@ final class Route {
       case REFINE:
         return refine(home);
       default:
-        return home < max && !isPlainlyWorse(max) ? proof() : null;
+        return home < max && !foretold && !isPlainlyWorse(max) ? proof() : null;
     }
+  }
+
+  /** Whether few at once were neither better nor worse. */
+  boolean fewAreAsGood() {
+    return fewAreAsGood;
   }
 
   /** Whether the trial that comes next may follow without going back first. */
@@ -196,6 +207,7 @@ final class Route {
   void stayed(Trial.Verdict verdict) {
     if (leg == Leg.FEW) {
       leg = Leg.UP;
+      fewAreAsGood = verdict == Trial.Verdict.EQUAL;
     } else if (leg == Leg.UP) {
       leg = Leg.DOWN;
     } else if (leg == Leg.DOWN && verdict == Trial.Verdict.WORSE) {
@@ -255,6 +267,7 @@ final class Route {
 
   /** The limit that was tried is the one that holds now, and the other is known by that trial. */
   void moved(Trial trial, int left) {
+    foretold = left == max ? trial.yetToCome() > 0 : foretold && trial.challenger < max;
     Known as = known.get(trial.challenger);
     double gain = as == null ? 0 : as.mean;
     double error = as == null ? 0 : as.error;
@@ -316,6 +329,14 @@ final class Route {
 
   private Trial proof() {
     return trial(max, 3, worth, "whether no limit is as good");
+  }
+
+  private Trial fewAtOnce(int home) {
+    Trial trial = unknown(few(home), home, 2, "few at once");
+    if (trial != null) {
+      trial.isEarly();
+    }
+    return trial;
   }
 
   /** As many halvings below the limit that holds as come the nearest to the geometric mean. */
@@ -386,7 +407,9 @@ final class Route {
     double bestBound = worth;
     for (Map.Entry<Integer, Known> entry : known.entrySet()) {
       double bound = entry.getValue().mean + 2 * entry.getValue().error;
-      if (bound > bestBound) {
+      // What takes a heap that fills is looked at more rarely.
+      boolean fills = foretold && entry.getKey() == max;
+      if (bound > bestBound && !fills) {
         best = entry.getKey();
         bestBound = bound;
       }

@@ -156,15 +156,20 @@ final class Search implements Law {
     } else if (settling.over(window, goal().lagNs(window), !trying && overrun(window))) {
       if (!trying && limit < home && heap.remembersNs(true) > 0) {
         letAllIn();
-      } else if (trying ? !fillsFirst(window) : !refills(window)) {
+      } else if (trying ? !fillsOnTrial() : !refills(window)) {
         arrive(window);
       }
     }
   }
 
   /** Where there is time for it a trial of more is to show what a full heap makes of it. */
-  private boolean fillsFirst(Window window) {
-    return trial.hasTime() && limit > home && heap.isFilling(settling.sinceNs(window));
+  private boolean fillsOnTrial() {
+    return trial.hasTime() && limit > home && heap.isFilling(Heap.SLOW_NS);
+  }
+
+  /** Where few at once are as good, nothing is better before it is full; trials would empty it. */
+  private boolean fillsFirst() {
+    return home == max && route.fewAreAsGood() && heap.isFilling(Heap.SOON_NS);
   }
 
   private boolean refills(Window window) {
@@ -248,6 +253,10 @@ final class Search implements Law {
     // Back from a trial, it may be the heap's filling again that shows.
     boolean refills = step == Step.COMPARE && heap.collects();
     if (shifted != null && !refills) {
+      if (home == max && heap.collects()) {
+        // It may be a heap that has filled, and what it cost to learn was of an empty one.
+        budget.renew();
+      }
       afresh(shifted, window, 0);
     } else if (crowd.hasMultiplied(history)) {
       question("many more are there", window, Crowd.NOTICED);
@@ -397,7 +406,11 @@ final class Search implements Law {
     if (pending != null && pending.challenger == home) {
       pending = null;
     }
-    if (pending == null || !(rested || hurries())) {
+    if (fillsFirst()) {
+      step = Step.LEARN;
+      learned = 0;
+      reason = "waiting until the heap is full, " + says();
+    } else if (pending == null || !(rested || hurries())) {
       rest.begin(nowNs);
       stop();
     } else if (affordable()) {
@@ -463,7 +476,7 @@ final class Search implements Law {
   private void change(Step step, int limit, String why) {
     boolean onTheWay = step == Step.RETURN && limit < home;
     settling.begin(nowNs, onTheWay ? 0 : heap.remembersNs(limit > this.limit));
-    heap.change();
+    heap.change(nowNs);
     this.step = step;
     this.limit = limit;
     reason = why;

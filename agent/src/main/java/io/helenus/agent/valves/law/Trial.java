@@ -41,8 +41,10 @@ final class Trial {
 
   private static final double LESS_PAUSED = 0.05;
 
-  /** So much more of the old generation per second, and by so many errors, fills it. */
-  private static final double PLAINLY_FILLS = 2.5;
+  /** With so much of the old generation per second, and by so many errors, it begins to fill. */
+  private static final double BEGINS_TO_FILL = 0.001;
+
+  private static final double PLAINLY_FILLS = 2;
 
   /** So many standard errors more are taken for more, where only a doubt is at stake. */
   private static final double MORE = 0.5;
@@ -73,6 +75,7 @@ final class Trial {
   private String hurt;
 
   private int stretch = STRETCH;
+  private double fills = Heap.FILLS;
 
   /**
    * @param searching whether a search waits for it, or it has time
@@ -108,6 +111,11 @@ final class Trial {
   /** A window at the limit tried. */
   void add(double score, double rate, Window window) {
     tried.add(score, rate, window);
+  }
+
+  /** What has only begun to fill the old generation counts. */
+  void isEarly() {
+    fills = BEGINS_TO_FILL;
   }
 
   /** It takes long to get there: then it pays to stay for twice as long. */
@@ -184,14 +192,14 @@ final class Trial {
    * old one, and for as long as that is not full it costs next to nothing. A search does not wait
    * for it; who has time does ({@link Heap#isFilling}).
    */
-  private double yetToCome() {
+  double yetToCome() {
     boolean lower = challenger < homeLimit;
     Measured high = lower ? home : tried;
     Measured low = lower ? tried : home;
     double more = searching ? high.promoted.mean() - low.promoted.mean() : 0;
-    double most = Math.max(high.promoted.variance(), low.promoted.variance());
-    double square = most / Math.max(1, tried.windows()) + most / Math.max(1, home.windows());
-    if (more > Heap.FILLS && more > PLAINLY_FILLS * Math.sqrt(square)) {
+    double square = meanVariance(high.promoted, low.promoted);
+    square += meanVariance(low.promoted, high.promoted);
+    if (more > fills && more > PLAINLY_FILLS * Math.sqrt(square)) {
       double left = Math.max(0, Heap.FULL - high.pauses.mean());
       return lower ? left : -left;
     }
@@ -275,10 +283,18 @@ final class Trial {
    */
   private boolean pausesLess() {
     double less = fewerPauses();
-    double variance = Math.max(tried.pauses.variance(), home.pauses.variance() / 4);
-    double square = variance / tried.pauses.count() + home.pauses.variance() / home.pauses.count();
+    double square = meanVariance(tried.pauses, home.pauses);
+    square += home.pauses.variance() / home.pauses.count();
     boolean lower = challenger < homeLimit;
     return lower && less > LESS_PAUSED && less > PLAINLY * Math.sqrt(square);
+  }
+
+  /**
+   * The square of a mean's error. A few figures may lie close together by chance; those of the
+   * other sample tell how far they scatter as a rule.
+   */
+  private static double meanVariance(Sample of, Sample other) {
+    return Math.max(of.variance(), other.variance() / 4) / of.count();
   }
 
   /**

@@ -145,8 +145,6 @@ final class Cases {
           new Case("knee 8", Servers.scaling(3000, 0.05, 8), CLIENTS, 1, 0.05),
           new Case("knee 8, mild", Servers.scaling(3000, 0.8, 8), CLIENTS, 1, 0.05),
           new Case("knee 32", Servers.scaling(3000, 0.02, 32), CLIENTS, 1, 0.05),
-          new Case(
-              "knee 64, promoting", promoting(Servers.scaling(3000, 0.02, 64)), CLIENTS, 1, 0.05),
           new Case("knee 64", Servers.scaling(3000, 0.02, 64), CLIENTS, 1, 0.05),
           new Case("knee 16, noisy", Servers.scaling(3000, 0.05, 16), CLIENTS, 1, 0.12),
           new Case(
@@ -207,6 +205,8 @@ final class Cases {
           shared("scans, shared", Servers.scanning(1150, 2, 8), true),
           shared("scans, shared, unread", Servers.scanning(1150, 2, 8), false),
           shared("scans, shared, later", Servers.scanningLater(1100), true),
+          new Case(
+              "knee 64, promoting", promoting(Servers.scaling(3000, 0.02, 64)), CLIENTS, 1, 0.05),
           shared("scans, promoting", promoting(Servers.scanning(1150, 2, 8)), true),
           shared("scans, promoting, later", promoting(Servers.scanningLater(1100)), true),
           new Case("scans, joining", Servers.scanning(900), atS -> joining(atS, 16, 40), 0.3, 0.15),

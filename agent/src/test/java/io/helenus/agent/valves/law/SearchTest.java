@@ -68,8 +68,11 @@ class SearchTest {
   }
 
   static Stream<Arguments> steady() {
+    List<Case> nothingToWin = new ArrayList<>(Cases.NOTHING_TO_WIN);
+    // To look at it takes as long as the heap to fill, which is seldom.
+    nothingToWin.removeIf(server -> server.name.endsWith("promoting"));
     return Stream.of(
-            with(Cases.NOTHING_TO_WIN, "throughput", "response-time"), somethingToWin(), changing())
+            with(nothingToWin, "throughput", "response-time"), somethingToWin(), changing())
         .flatMap(one -> one);
   }
 

@@ -204,6 +204,9 @@ final class SimulatedServer {
   /** Of the CPUs, the same. */
   private final Random host;
 
+  /** Of what each of them finds, the same. */
+  private final Random collections;
+
   private final PriorityQueue<Request> inside =
       new PriorityQueue<>((a, b) -> Double.compare(a.endsAtWork, b.endsAtWork));
   private final ArrayDeque<Request> gate = new ArrayDeque<>();
@@ -249,6 +252,7 @@ final class SimulatedServer {
     this.random = new Random(seed);
     this.weather = new Random(~seed);
     this.host = new Random(31 * seed + 5);
+    this.collections = new Random(37 * seed + 6);
   }
 
   /** Lets a law govern the server from its start, with the limit at max before it says anything. */
@@ -354,7 +358,8 @@ final class SimulatedServer {
     if (pauseEndsS > nowS) {
       pausedS += Math.min(toS, pauseEndsS) - nowS;
     }
-    promoted += server.promotedPerS(inside.size()) * lengthS;
+    int held = (int) Math.round(Math.min(inside.size(), inHeap));
+    promoted += server.promotedPerS(held) * lengthS;
     work += speed * lengthS;
     speedSum += Math.exp(driftLevel) * lengthS;
     double heapS = inside.size() > inHeap ? server.fillsS() : server.emptiesS();
@@ -404,7 +409,7 @@ final class SimulatedServer {
             .occupancy(insideSum / lengthS, waitingSum / lengthS, limited)
             .times(totalNs, waitNs, maxNs, latencies)
             .gcShare(Math.min(1, pausedS / lengthS))
-            .promotedPerS(promoted / lengthS)
+            .promotedPerS(promoted / lengthS * -Math.log(1 - collections.nextDouble()))
             .cpuSpeed(server.speedIsRead() ? speedSum / lengthS * Math.exp(misread) : 0)
             .build();
     speedSum = 0;
