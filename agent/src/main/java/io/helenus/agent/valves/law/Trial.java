@@ -189,17 +189,19 @@ final class Trial {
   /**
    * What a full heap will take of the time at the higher of the two limits and not at the lower, a
    * logarithm. With more inside than the young generation has room for, what they hold moves to the
-   * old one, and for as long as that is not full it costs next to nothing. A search does not wait
-   * for it; who has time does ({@link Heap#isFilling}).
+   * old one, and for as long as that is not full it costs next to nothing. What requests leave
+   * there for good, as writes do, is as much for each at any limit. A search does not wait for it;
+   * who has time does ({@link Heap#isFilling}).
    */
   double yetToCome() {
     boolean lower = challenger < homeLimit;
     Measured high = lower ? home : tried;
     Measured low = lower ? tried : home;
-    double more = searching ? high.promoted.mean() - low.promoted.mean() : 0;
+    double asMuchDone = high.rates.mean() / low.rates.mean();
+    double more = high.promoted.mean() - asMuchDone * low.promoted.mean();
     double square = meanVariance(high.promoted, low.promoted);
-    square += meanVariance(low.promoted, high.promoted);
-    if (more > fills && more > PLAINLY_FILLS * Math.sqrt(square)) {
+    square += asMuchDone * asMuchDone * meanVariance(low.promoted, high.promoted);
+    if (searching && more > fills && more > PLAINLY_FILLS * Math.sqrt(square)) {
       double left = Math.max(0, Heap.FULL - high.pauses.mean());
       return lower ? left : -left;
     }

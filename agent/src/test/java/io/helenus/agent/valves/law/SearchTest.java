@@ -557,6 +557,7 @@ class SearchTest {
     assertTrue(whenFilling(0.015, 0, 95).startsWith("moved to 8"));
     assertFalse(whenFilling(0.015, 0, 80).startsWith("moved"), "it costs too much");
     assertFalse(whenFilling(0.015, 0.014, 95).startsWith("moved"), "it fills all the same");
+    assertFalse(whenFilling(0.02, 0.0176, 88).startsWith("moved"), "each leaves as much there");
     assertFalse(whenFilling(0, 0, 95).startsWith("moved"));
   }
 
