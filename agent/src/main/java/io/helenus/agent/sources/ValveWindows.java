@@ -70,8 +70,8 @@ public final class ValveWindows extends Sample {
         (Long) row.get("p99_ns"),
         (Long) row.get("max_ns"),
         real(row, "gc_share"),
-        row.get("promoted_per_s") == null ? null : (Double) real(row, "promoted_per_s"),
-        row.get("cpu_speed") == null ? null : (Double) real(row, "cpu_speed"),
+        realOrNull(row, "promoted_per_s"),
+        realOrNull(row, "cpu_speed"),
         Boolean.TRUE.equals(row.get("limited")),
         (String) row.get("state"),
         (String) row.get("reason"));
@@ -79,6 +79,10 @@ public final class ValveWindows extends Sample {
 
   private static long number(Object row, String key) {
     return (Long) ((Map<?, ?>) row).get(key);
+  }
+
+  private static Double realOrNull(Map<?, ?> row, String key) {
+    return row.get(key) == null ? null : (Double) real(row, key);
   }
 
   private static double real(Map<?, ?> row, String key) {

@@ -36,14 +36,14 @@
  * <p>{@link io.helenus.agent.valves.law.Search} goes step by step: learn what the limit that holds
  * does; go to another ({@link io.helenus.agent.valves.law.Route}); wait until the change shows no
  * more ({@link io.helenus.agent.valves.law.Settling}, and {@link io.helenus.agent.valves.law.Heap}
- * where collections take their time); measure, back and forth where one stretch does not tell
- * ({@link io.helenus.agent.valves.law.Trial}); judge by the ratio of the means and its error
- * ({@link io.helenus.agent.valves.law.Difference}); move or go back; and rest in the end ({@link
- * io.helenus.agent.valves.law.Rest}). A search that has found a limit ends after 12 s; what it has
- * not tried by then is tried one at a time after a rest. A window with a collection in it is left
- * out ({@link io.helenus.agent.valves.law.Trust}); what trying costs is bounded ({@link
- * io.helenus.agent.valves.law.Budget}); another workload starts it afresh ({@link
- * io.helenus.agent.valves.law.Shift}), and so do many more clients ({@link
+ * where collections take their time, which also tells a heap that has yet to fill); measure, back
+ * and forth where one stretch does not tell ({@link io.helenus.agent.valves.law.Trial}); judge by
+ * the ratio of the means and its error ({@link io.helenus.agent.valves.law.Difference}); move or go
+ * back; and rest in the end ({@link io.helenus.agent.valves.law.Rest}). A search that has found a
+ * limit ends after 12 s; what it has not tried by then is tried one at a time after a rest. A
+ * window with a collection in it is left out ({@link io.helenus.agent.valves.law.Trust}); what
+ * trying costs is bounded ({@link io.helenus.agent.valves.law.Budget}); another workload starts it
+ * afresh ({@link io.helenus.agent.valves.law.Shift}), and so do many more clients ({@link
  * io.helenus.agent.valves.law.Crowd}).
  *
  * <p>Most servers do best without a limit. Therefore the burden of proof is on the limit: it is
