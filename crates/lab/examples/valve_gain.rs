@@ -14,7 +14,7 @@
 //!    Every block of the sweep and of the rounds begins with a few in flight, for 8 s in which the JVM compiles again what the
 //!    valve was woven into; then all come at once.
 //!    A limit moves for the share of the judged time for which it is further than a tenth from its median.
-//! 4. In the last round the laws that search go on with a tenth in flight for 25 s, and with all again for as long.
+//! 4. In the last round the laws that search go on with a tenth in flight for 40 s, and with all again for as long.
 //!
 //! The CPUs of a shared host are half as fast again from one block to the next, and the more so the more of them a node keeps
 //! busy; see `yardstick`. So each figure is also told for the speed that they had in its phase: completions per piece of work
@@ -37,7 +37,8 @@ const LIMITS: [u32; 7] = [2, 4, 8, 16, 32, 64, 128];
 const LAWS: [&str; 3] = ["throughput", "response-time", "gradient2"];
 const LEARNS: Duration = Duration::from_secs(20);
 const JUDGED: Duration = Duration::from_secs(16);
-const STEP: Duration = Duration::from_secs(25);
+/// So long that one trial of some seconds, as what has settled makes now and then, is told from a move.
+const STEP: Duration = Duration::from_secs(40);
 /// Until a fixed limit holds, and those before it are out.
 const SETTLES: Duration = Duration::from_secs(1);
 /// The phases of a block of a round; the steps are of its last.

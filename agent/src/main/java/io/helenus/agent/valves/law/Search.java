@@ -41,6 +41,9 @@ final class Search implements Law {
    */
   private static final long SEARCHES_NS = 12_000_000_000L;
 
+  /** One that has found none is given a little longer. */
+  private static final long FINDS_NONE_NS = 15_000_000_000L;
+
   private static final String COSTS = "trying has cost enough";
 
   private final Objective objective;
@@ -293,9 +296,9 @@ final class Search implements Law {
     }
   }
 
-  /** Whether trials follow one another: for some seconds, or until a limit is found. */
+  /** Whether trials follow one another: for some seconds. */
   private boolean hurries() {
-    return home == max || searchedNs < SEARCHES_NS;
+    return searchedNs < (home == max ? FINDS_NONE_NS : SEARCHES_NS);
   }
 
   /** To the limit on trial again, unless it has become hopeless since or the search has to end. */

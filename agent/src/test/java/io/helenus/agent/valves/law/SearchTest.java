@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.helenus.agent.valves.law.Cases.Case;
+import io.helenus.agent.valves.law.SimulatedServer.Held;
 import io.helenus.agent.valves.law.SimulatedServer.Run;
 import java.util.ArrayList;
 import java.util.List;
@@ -586,6 +587,30 @@ class SearchTest {
       decision = windows.there(decision.limit, 198 - decision.limit).give(law, 1);
     }
     return decision.reason;
+  }
+
+  @Test
+  void aSearchThatFindsNoLimitHasAnEndToo() {
+    int begun = 0;
+    for (long seed : SEEDS) {
+      Run run = run(named("scans, shared, later"), "throughput", seed);
+      double changedS = 0;
+      double restsFromS = 0;
+      String reason = "";
+      for (Held held : run.held) {
+        boolean begins = !held.reason.equals(reason) && !reason.startsWith("comparing ");
+        reason = held.reason;
+        if (begins && reason.startsWith("trying ") && reason.contains(" against 128:")) {
+          boolean soon = held.toS < changedS + 15.2;
+          boolean rested = held.toS > restsFromS + 7.9;
+          assertTrue(soon || rested, reason + " at " + held.toS + " s with seed " + seed);
+          begun++;
+        }
+        changedS = reason.startsWith("the workload changed") ? held.toS : changedS;
+        restsFromS = reason.startsWith("no limit: ") ? restsFromS : held.toS;
+      }
+    }
+    assertTrue(begun > SEEDS.length, begun + " trials");
   }
 
   @Test
