@@ -1,14 +1,19 @@
-//! What a law costs that has nothing left to do: in one valve, under one closed loop, each law that searches, held at no limit,
-//! and `fixed` at the same limit, in turn.
+//! What a valve costs where nothing is to be won, on one node under one closed loop.
 //!
 //! `cargo run --release --workspace --example valve_rest -- [TURNS] [WORKLOAD…]`, of lwt, scans, inserts and reads; node, workload
 //! and valves are those of experiments/adaptive-valves*.toml. A workload takes two to three minutes until the node is warm, and
-//! three seconds for each of the TURNS (100): one of each setting, in an order that is drawn.
+//! then five seconds for each of the TURNS (100).
 //!
-//! Intervals hold 95 % of the means of turns, of the logarithms of the ratios within each.
+//! 1. A valve that stands at no limit, against none: 8 s each, of which the last four count, so that the JVM has compiled what
+//!    was woven, or is no more; one such pair for ten TURNS.
+//! 2. A law that has nothing left to do: in one valve each law that searches, held at no limit, and `fixed` at the same limit,
+//!    in turns of a second.
+//!
+//! The order in a turn is drawn. Intervals hold 95 % of the means of turns, of the logarithms of the ratios within each.
 
 mod valve_study;
 
+use helenus_control::Link;
 use helenus_load::{Cancel, Phase, Until};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -17,11 +22,26 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use valve_study::{FEW, Failure, Ratio, SEARCHING, Study, WOVEN, wanted};
 
-const TURN: Duration = Duration::from_secs(1);
-/// How it goes is said once in so many of them.
+const TICK: Duration = Duration::from_secs(1);
+/// How long a valve is there or is not, and what of it counts; ticks.
+const STANDS: Turn = Turn { lasts: 8, counts: 4, rehearsals: 1 };
+/// Of all settings ten times before what is measured: each law is new to the JVM.
+const RESTS: Turn = Turn { lasts: 1, counts: 1, rehearsals: 10 };
+/// So many turns of the laws for one pair of with and without a valve.
+const RESTS_EACH: usize = 10;
+/// How it goes is said once in so many ticks.
 const SAID_EVERY: usize = 30;
-/// Of all settings, before what is measured: each law is new to the JVM.
-const REHEARSALS: usize = 10;
+
+/// How long one setting holds; ticks.
+struct Turn {
+    lasts: usize,
+    /// The last of them.
+    counts: usize,
+    /// Turns of all settings before those that count.
+    rehearsals: usize,
+}
+
+type Setting<'a> = &'a mut dyn FnMut(&mut Link, usize) -> Result<(), Failure>;
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,85 +49,140 @@ fn main() -> Result<(), Failure> {
     for name in wanted(arguments.get(1..).unwrap_or_default())? {
         let mut study = Study::open(name)?;
         println!("{name}: {} in flight, valve at {}", study.in_flight, study.place()?);
+        stand(&mut study, turns.div_ceil(RESTS_EACH))?;
         rest(&mut study, turns)?;
         study.close()?;
     }
     Ok(())
 }
 
-fn rest(study: &mut Study, turns: usize) -> Result<(), Failure> {
+/// A valve that lets all in.
+fn open_valve(study: &Study) -> Result<Value, Failure> {
     let mut valve = study.law(SEARCHING[0])?;
-    let max = valve["max"].clone();
-    valve["min"] = max.clone();
+    valve["min"] = valve["max"].clone();
     valve["law"] = json!("fixed");
-    let mut settings = vec![(json!("fixed"), json!({"limit": max.to_string()}))];
+    valve["parameters"] = json!({"limit": valve["max"].to_string()});
+    Ok(valve)
+}
+
+fn stand(study: &mut Study, turns: usize) -> Result<(), Failure> {
+    let valve = open_valve(study)?;
+    study.restore()?;
+    let mut stands = false;
+    let rates = in_turn(study, &STANDS, (2, turns), &mut |link, setting| {
+        let with = setting > 0;
+        if with && !stands {
+            link.command("valve.add", valve.clone())?;
+        } else if stands && !with {
+            link.remove_valve(None)?;
+        }
+        stands = with;
+        Ok(())
+    });
+    if stands {
+        study.link.remove_valve(None)?;
+    }
+    let [none, valve] = &rates?[..] else { return Err("no settings".into()) };
+    println!("  none: {:.0} requests/s", mean(none));
+    println!("  a valve at no limit: {} of it in {} turns", against(none, valve).text(), none.len());
+    Ok(())
+}
+
+fn rest(study: &mut Study, turns: usize) -> Result<(), Failure> {
+    let valve = open_valve(study)?;
+    let max = valve["max"].clone();
+    let mut settings = vec![(valve["law"].clone(), valve["parameters"].clone())];
     for law in SEARCHING {
         let valve = study.law(law)?;
         settings.push((valve["law"].clone(), valve.get("parameters").cloned().unwrap_or(json!({}))));
     }
     study.restore()?;
     let added = study.link.command("valve.add", valve)?;
-    let rates = in_turn(study, &added["valve"], &settings, turns);
+    let rates = in_turn(study, &RESTS, (settings.len(), turns), &mut |link, setting| {
+        let (law, parameters) = &settings[setting];
+        link.command("valve.set", json!({"name": added["valve"], "law": law, "parameters": parameters}))?;
+        Ok(())
+    });
     study.link.remove_valve(None)?;
     let rates = rates?;
     let [fixed, laws @ ..] = &rates[..] else { return Err("no settings".into()) };
-    println!("  fixed at {max}: {:.0} requests/s", fixed.iter().sum::<f64>() / fixed.len() as f64);
+    println!("  fixed at {max}: {:.0} requests/s", mean(fixed));
     for ((law, _), of) in settings[1..].iter().zip(laws) {
-        let logs: Vec<f64> = of.iter().zip(fixed).map(|(of, fixed)| (of / fixed).ln()).collect();
-        println!("  {}: {} of it in {} turns", law.as_str().unwrap_or_default(), Ratio::of(&logs).text(), logs.len());
+        let ratio = against(fixed, of);
+        println!("  {}: {} of it in {} turns", law.as_str().unwrap_or_default(), ratio.text(), of.len());
     }
     Ok(())
 }
 
+fn mean(rates: &[f64]) -> f64 {
+    rates.iter().sum::<f64>() / rates.len() as f64
+}
+
+fn against(to: &[f64], of: &[f64]) -> Ratio {
+    let logs: Vec<f64> = of.iter().zip(to).map(|(of, to)| (of / to).ln()).collect();
+    Ratio::of(&logs)
+}
+
 /// Completed per second in each turn of each setting.
+///
+/// # Arguments
+/// * `settings` and `turns`: how many there are of each
 fn in_turn(
     study: &mut Study,
-    valve: &Value,
-    settings: &[(Value, Value)],
-    turns: usize,
+    turn: &Turn,
+    (settings, turns): (usize, usize),
+    set: Setting,
 ) -> Result<Vec<Vec<f64>>, Failure> {
     let mut random = StdRng::seed_from_u64(1);
     let mut order: Vec<usize> = Vec::new();
-    for _ in 0..REHEARSALS + turns {
-        let mut turn: Vec<usize> = (0..settings.len()).collect();
-        turn.shuffle(&mut random);
-        order.extend(turn);
+    for _ in 0..turn.rehearsals + turns {
+        let mut drawn: Vec<usize> = (0..settings).collect();
+        drawn.shuffle(&mut random);
+        order.extend(drawn);
     }
+    let ticks = order.len() * turn.lasts;
     let phases = vec![
         Phase::in_flight(FEW, Until::Elapsed(WOVEN)),
-        Phase::in_flight(study.in_flight, Until::Elapsed(TURN * (order.len() as u32 + 10))),
+        Phase::in_flight(study.in_flight, Until::Elapsed(TICK * (ticks as u32 + 10))),
     ];
     let mut plan = study.plan(phases);
-    plan.progress_every = TURN;
-    let mut rates: Vec<Vec<f64>> = vec![Vec::new(); settings.len()];
-    let mut next = order.iter();
-    let mut current: Option<usize> = None;
+    plan.progress_every = TICK;
+    let mut rates: Vec<Vec<f64>> = vec![Vec::new(); settings];
+    let mut passed: usize = 0;
+    let mut sum = 0.0;
     let mut failed = None;
     let cancel = Cancel::new();
     study.drive(&plan, &cancel, &mut |link, progress| {
-        if progress.elapsed < WOVEN + TURN {
+        if progress.elapsed < WOVEN + TICK || passed > ticks {
             return;
         }
-        if let Some(setting) = current {
-            rates[setting].push(progress.ok_per_s);
+        if passed.is_multiple_of(SAID_EVERY) {
+            eprintln!("{} s to go, {:.0}/s", ticks - passed, progress.ok_per_s);
         }
-        if next.len().is_multiple_of(SAID_EVERY) {
-            eprintln!("{} s to go, {:.0}/s", TURN.as_secs() as usize * next.len(), progress.ok_per_s);
+        let within = passed % turn.lasts;
+        // This tick was the last of a turn, or one that counts.
+        if passed > 0 && (within == 0 || within > turn.lasts - turn.counts) {
+            sum += progress.ok_per_s;
         }
-        current = next.next().copied();
-        match current.map(|setting| &settings[setting]) {
-            Some((law, parameters)) => {
-                let with = json!({"name": valve, "law": law, "parameters": parameters});
-                if let Err(error) = link.command("valve.set", with) {
-                    failed = Some(error);
-                    cancel.stop();
-                }
+        if within == 0 {
+            if passed > 0 {
+                rates[order[passed / turn.lasts - 1]].push(sum / turn.counts as f64);
+                sum = 0.0;
             }
-            None => cancel.stop(),
+            match order.get(passed / turn.lasts) {
+                Some(setting) => {
+                    if let Err(error) = set(link, *setting) {
+                        failed = Some(error);
+                        cancel.stop();
+                    }
+                }
+                None => cancel.stop(),
+            }
         }
+        passed += 1;
     })?;
     match failed {
-        Some(error) => Err(error.into()),
-        None => Ok(rates.into_iter().map(|rates| rates[REHEARSALS.min(rates.len())..].to_vec()).collect()),
+        Some(error) => Err(error),
+        None => Ok(rates.into_iter().map(|rates| rates[turn.rehearsals.min(rates.len())..].to_vec()).collect()),
     }
 }

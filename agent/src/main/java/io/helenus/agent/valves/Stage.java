@@ -5,6 +5,8 @@ import io.helenus.agent.points.Refusal;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import javax.management.Attribute;
 import javax.management.InstanceNotFoundException;
@@ -41,9 +43,12 @@ public enum Stage {
 
   private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
 
+  /** Those that were read: to take one apart costs as much as to read it, which is done often. */
+  private static final Map<String, ObjectName> NAMES = new ConcurrentHashMap<>();
+
   private final String bean;
   private final List<String> settings;
-  private final String metricsPath;
+  private final String metrics;
   private final String pool;
 
   Stage(String bean, String pool) {
@@ -56,7 +61,12 @@ public enum Stage {
   Stage(String bean, List<String> settings, String metricsPath, String pool) {
     this.bean = bean;
     this.settings = settings;
-    this.metricsPath = metricsPath;
+    this.metrics =
+        "org.apache.cassandra.metrics:type=ThreadPools,path="
+            + metricsPath
+            + ",scope="
+            + pool
+            + ",name=";
     this.pool = pool;
   }
 
@@ -113,7 +123,7 @@ public enum Stage {
     for (int i = 0; i < values.length; i++) {
       int at = grows ? values.length - 1 - i : i;
       try {
-        SERVER.setAttribute(new ObjectName(bean), new Attribute(settings.get(at), values[at]));
+        SERVER.setAttribute(named(bean), new Attribute(settings.get(at), values[at]));
       } catch (JMException | RuntimeException e) {
         throw new Refusal(settings.get(at) + " of " + bean + " can't be set: " + e, "see its log");
       }
@@ -133,19 +143,21 @@ public enum Stage {
   }
 
   private long metric(String name, String attribute) {
-    String metric =
-        "org.apache.cassandra.metrics:type=ThreadPools,path="
-            + metricsPath
-            + ",scope="
-            + pool
-            + ",name="
-            + name;
-    return number(metric, attribute).longValue();
+    return number(metrics + name, attribute).longValue();
+  }
+
+  private static ObjectName named(String name) throws JMException {
+    ObjectName known = NAMES.get(name);
+    if (known == null) {
+      known = new ObjectName(name);
+      NAMES.put(name, known);
+    }
+    return known;
   }
 
   private static boolean isCassandraUp() {
     try {
-      return SERVER.isRegistered(new ObjectName(NATIVE_TRANSPORT.bean));
+      return SERVER.isRegistered(named(NATIVE_TRANSPORT.bean));
     } catch (JMException e) {
       return false;
     }
@@ -153,7 +165,7 @@ public enum Stage {
 
   private Number number(String name, String attribute) {
     try {
-      return (Number) SERVER.getAttribute(new ObjectName(name), attribute);
+      return (Number) SERVER.getAttribute(named(name), attribute);
     } catch (JMException | RuntimeException e) {
       if (e instanceof InstanceNotFoundException && isCassandraUp()) {
         throw new Refusal(
