@@ -9,7 +9,8 @@
 //! 2. A law that has nothing left to do: in one valve each law that searches, held at no limit, and `fixed` at the same limit,
 //!    in turns of a second.
 //!
-//! The order in a turn is drawn. Intervals hold 95 % of the means of turns, of the logarithms of the ratios within each.
+//! The order in a turn is drawn. Ratios are also told for the speed that the CPUs had in each turn; see `yardstick`. Intervals
+//! hold 95 % of the means of turns, of the logarithms of the ratios within each.
 
 mod valve_study;
 
@@ -19,8 +20,9 @@ use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
-use std::time::Duration;
-use valve_study::{FEW, Failure, Ratio, SEARCHING, Study, WOVEN, wanted};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use valve_study::{FEW, Failure, Ratio, SEARCHING, Study, WOVEN, Yardstick, mean_per_s, wanted};
 
 const TICK: Duration = Duration::from_secs(1);
 /// How long a valve is there or is not, and what of it counts; ticks.
@@ -84,7 +86,7 @@ fn stand(study: &mut Study, turns: usize) -> Result<(), Failure> {
     }
     let [none, valve] = &rates?[..] else { return Err("no settings".into()) };
     println!("  none: {:.0} requests/s", mean(none));
-    println!("  a valve at no limit: {} of it in {} turns", against(none, valve).text(), none.len());
+    println!("  a valve at no limit: {}", against(none, valve));
     Ok(())
 }
 
@@ -108,22 +110,31 @@ fn rest(study: &mut Study, turns: usize) -> Result<(), Failure> {
     let [fixed, laws @ ..] = &rates[..] else { return Err("no settings".into()) };
     println!("  fixed at {max}: {:.0} requests/s", mean(fixed));
     for ((law, _), of) in settings[1..].iter().zip(laws) {
-        let ratio = against(fixed, of);
-        println!("  {}: {} of it in {} turns", law.as_str().unwrap_or_default(), ratio.text(), of.len());
+        println!("  {}: {}", law.as_str().unwrap_or_default(), against(fixed, of));
     }
     Ok(())
 }
 
-fn mean(rates: &[f64]) -> f64 {
-    rates.iter().sum::<f64>() / rates.len() as f64
+/// What was completed per second in one turn of a setting.
+struct Rate {
+    as_it_was: f64,
+    for_the_speed: f64,
 }
 
-fn against(to: &[f64], of: &[f64]) -> Ratio {
-    let logs: Vec<f64> = of.iter().zip(to).map(|(of, to)| (of / to).ln()).collect();
-    Ratio::of(&logs)
+fn mean(rates: &[Rate]) -> f64 {
+    rates.iter().map(|rate| rate.as_it_was).sum::<f64>() / rates.len() as f64
 }
 
-/// Completed per second in each turn of each setting.
+fn against(to: &[Rate], of: &[Rate]) -> String {
+    let ratio = |figure: fn(&Rate) -> f64| {
+        let logs: Vec<f64> = of.iter().zip(to).map(|(of, to)| (figure(of) / figure(to)).ln()).collect();
+        Ratio::of(&logs).text()
+    };
+    let (as_it_was, for_the_speed) = (ratio(|rate| rate.as_it_was), ratio(|rate| rate.for_the_speed));
+    format!("{as_it_was} of it in {} turns, {for_the_speed} for the speed", of.len())
+}
+
+/// Those of each setting, one in each turn.
 ///
 /// # Arguments
 /// * `settings` and `turns`: how many there are of each
@@ -132,7 +143,7 @@ fn in_turn(
     turn: &Turn,
     (settings, turns): (usize, usize),
     set: Setting,
-) -> Result<Vec<Vec<f64>>, Failure> {
+) -> Result<Vec<Vec<Rate>>, Failure> {
     let mut random = StdRng::seed_from_u64(1);
     let mut order: Vec<usize> = Vec::new();
     for _ in 0..turn.rehearsals + turns {
@@ -147,42 +158,53 @@ fn in_turn(
     ];
     let mut plan = study.plan(phases);
     plan.progress_every = TICK;
-    let mut rates: Vec<Vec<f64>> = vec![Vec::new(); settings];
-    let mut passed: usize = 0;
-    let mut sum = 0.0;
+    let began = Instant::now();
+    let now_ns = || began.elapsed().as_nanos() as i64;
+    let ended = AtomicBool::new(false);
+    let yardstick = Yardstick::new();
+    // What was completed per second until then, since the one before; the first begins the first turn.
+    let mut ends: Vec<(i64, f64)> = Vec::new();
     let mut failed = None;
     let cancel = Cancel::new();
-    study.drive(&plan, &cancel, &mut |link, progress| {
-        if progress.elapsed < WOVEN + TICK || passed > ticks {
-            return;
-        }
-        if passed.is_multiple_of(SAID_EVERY) {
-            eprintln!("{} s to go, {:.0}/s", ticks - passed, progress.ok_per_s);
-        }
-        let within = passed % turn.lasts;
-        // This tick was the last of a turn, or one that counts.
-        if passed > 0 && (within == 0 || within > turn.lasts - turn.counts) {
-            sum += progress.ok_per_s;
-        }
-        if within == 0 {
-            if passed > 0 {
-                rates[order[passed / turn.lasts - 1]].push(sum / turn.counts as f64);
-                sum = 0.0;
+    let (driven, speeds) = std::thread::scope(|scope| {
+        let speeds = scope.spawn(|| yardstick.read(now_ns, &ended));
+        let driven = study.drive(&plan, &cancel, &mut |link, progress| {
+            let passed = ends.len();
+            if progress.elapsed < WOVEN + TICK || passed > ticks {
+                return;
             }
-            match order.get(passed / turn.lasts) {
-                Some(setting) => {
-                    if let Err(error) = set(link, *setting) {
-                        failed = Some(error);
-                        cancel.stop();
-                    }
+            ends.push((now_ns(), progress.ok_per_s));
+            if passed.is_multiple_of(SAID_EVERY) {
+                eprintln!("{} s to go, {:.0}/s", ticks - passed, progress.ok_per_s);
+            }
+            let result = match order.get(passed / turn.lasts) {
+                Some(setting) if passed.is_multiple_of(turn.lasts) => set(link, *setting),
+                Some(_) => Ok(()),
+                None => {
+                    cancel.stop();
+                    Ok(())
                 }
-                None => cancel.stop(),
+            };
+            if let Err(error) = result {
+                failed = Some(error);
+                cancel.stop();
             }
-        }
-        passed += 1;
-    })?;
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(rates.into_iter().map(|rates| rates[turn.rehearsals.min(rates.len())..].to_vec()).collect()),
+        });
+        ended.store(true, Ordering::Relaxed);
+        (driven, speeds.join())
+    });
+    driven?;
+    if let Some(error) = failed {
+        return Err(error);
     }
+    let speeds = speeds.map_err(|_| "the yardstick ended badly")??;
+    let mut rates: Vec<Vec<Rate>> = (0..settings).map(|_| Vec::new()).collect();
+    for (index, setting) in order.iter().enumerate().skip(turn.rehearsals * settings) {
+        let last = (index + 1) * turn.lasts;
+        let counted = ends.get(last - turn.counts..=last).ok_or("the load ended before its turns")?;
+        let as_it_was = counted[1..].iter().map(|(_, rate)| rate).sum::<f64>() / turn.counts as f64;
+        let speed = mean_per_s(&speeds, counted[0].0..counted[turn.counts].0);
+        rates[*setting].push(Rate { as_it_was, for_the_speed: as_it_was / speed });
+    }
+    Ok(rates)
 }

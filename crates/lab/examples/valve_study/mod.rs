@@ -17,7 +17,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use yardstick::{Reading, Yardstick};
+pub use yardstick::{Reading, Yardstick, mean_per_s};
 
 pub type Failure = Box<dyn std::error::Error>;
 
@@ -78,9 +78,7 @@ impl Block {
     /// How fast the CPUs were in a phase, see [`Yardstick`].
     pub fn speed(&self, phase: usize) -> f64 {
         let phase = &self.phases[phase];
-        let within = self.speeds.iter().filter(|reading| (phase.start_ns..phase.end_ns).contains(&reading.at_ns));
-        let (count, sum) = within.fold((0, 0.0), |(count, sum), reading| (count + 1, sum + reading.per_s));
-        sum / f64::from(count)
+        mean_per_s(&self.speeds, phase.start_ns..phase.end_ns)
     }
 }
 

@@ -7,6 +7,7 @@ use lz4_flex::block::DecompressError;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::hint::black_box;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -51,4 +52,11 @@ impl Yardstick {
         }
         Ok(readings)
     }
+}
+
+/// How fast they were in the mean of a stretch of time.
+pub fn mean_per_s(readings: &[Reading], stretch: Range<i64>) -> f64 {
+    let within = readings.iter().filter(|reading| stretch.contains(&reading.at_ns));
+    let (count, sum) = within.fold((0, 0.0), |(count, sum), reading| (count + 1, sum + reading.per_s));
+    sum / f64::from(count)
 }

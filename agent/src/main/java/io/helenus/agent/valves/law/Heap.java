@@ -44,6 +44,9 @@ final class Heap {
   /** So long it is waited for by who has time, */
   static final long SLOW_NS = 120_000_000_000L;
 
+  /** if it shows after so long that it is being filled; */
+  static final long BEGINS_NS = 5_000_000_000L;
+
   /** and so long by a search. */
   static final long SOON_NS = 15_000_000_000L;
 
@@ -136,11 +139,12 @@ final class Heap {
    * being filled, and neither has as much been moved there as it may have room for, nor do
    * collections show it.
    *
+   * @param beginsNs for so long it need not show yet that it is being filled, where it has been
    * @param mostNs for so long at most
    */
-  boolean isFilling(long mostNs) {
+  boolean isFilling(long beginsNs, long mostNs) {
     long sinceNs = nowNs - changedNs;
-    boolean begins = mostPromotedPerS > FILLS && sinceNs < SOON_NS;
+    boolean begins = mostPromotedPerS > FILLS && sinceNs < beginsNs;
     boolean fills = promotedPerS > FILLS && sinceNs < mostNs;
     return promoted < ROOM && share < FULL && (begins || fills);
   }

@@ -68,6 +68,9 @@ final class Search implements Law {
   private Trial trial;
   private Trial pending;
 
+  /** What is on trial, while the heap is yet to fill with it. */
+  private Trial beforehand;
+
   /** More come than are served: then how many are served is all that counts. */
   private boolean piling;
 
@@ -159,7 +162,9 @@ final class Search implements Law {
     } else if (settling.over(window, goal().lagNs(window), !trying && overrun(window))) {
       if (!trying && limit < home && heap.remembersNs(true) > 0) {
         letAllIn();
-      } else if (trying ? !fillsOnTrial() : !refills(window)) {
+      } else if (trying && fillsOnTrial()) {
+        whileItFills(window);
+      } else if (trying || !refills(window)) {
         arrive(window);
       }
     }
@@ -167,12 +172,25 @@ final class Search implements Law {
 
   /** Where there is time for it a trial of more is to show what a full heap makes of it. */
   private boolean fillsOnTrial() {
-    return trial.hasTime() && limit > home && heap.isFilling(Heap.SLOW_NS);
+    return trial.hasTime() && limit > home && heap.isFilling(Heap.BEGINS_NS, Heap.SLOW_NS);
+  }
+
+  /** With an empty heap more may only seem better, but what is worse will not become better. */
+  private void whileItFills(Window window) {
+    double score = score(window);
+    if (!trust.counts(window) || Double.isNaN(score) || Double.isInfinite(score)) {
+      return;
+    }
+    beforehand.add(score, rate(window), window);
+    if (beforehand.verdict(least()) == Trial.Verdict.WORSE) {
+      trial = beforehand;
+      judge();
+    }
   }
 
   /** Where few at once are as good, nothing is better before it is full; trials would empty it. */
   private boolean fillsFirst() {
-    return home == max && route.fewAreAsGood() && heap.isFilling(Heap.SOON_NS);
+    return home == max && route.fewAreAsGood() && heap.isFilling(Heap.SOON_NS, Heap.SOON_NS);
   }
 
   private boolean refills(Window window) {
@@ -470,6 +488,7 @@ final class Search implements Law {
 
   private void visit() {
     pileUp.begin();
+    beforehand = trial.beforehand();
     change(
         Step.SETTLE,
         trial.challenger,

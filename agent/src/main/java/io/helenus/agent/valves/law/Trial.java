@@ -102,6 +102,13 @@ final class Trial {
     this.inflation = inflation;
   }
 
+  /** The same, for as long as it is not yet what it will be: then only that it is worse counts. */
+  Trial beforehand() {
+    Trial beforehand = new Trial(challenger, 1, worth, searching, why);
+    beforehand.compareWith(homeLimit, home, isMean, inflation);
+    return beforehand;
+  }
+
   /** A window at the limit that holds. */
   void addHome(double score, double rate, Window window) {
     home.add(score, rate, window);

@@ -41,25 +41,26 @@ class HeapTest {
 
   @Test
   void itIsBeingFilledUntilItHasRoomNoMoreOrCollectionsShowIt() {
+    long soonNs = Heap.SOON_NS;
     long longNs = Heap.SLOW_NS;
     heap.change(windows.build().endNs);
     pass(40, 0.03);
-    assertFalse(heap.isFilling(longNs), "nothing is promoted");
+    assertFalse(heap.isFilling(soonNs, longNs), "nothing is promoted");
     windows.promotedPerS(0.02);
     pass(80, 0.03);
-    assertTrue(heap.isFilling(longNs));
-    assertFalse(heap.isFilling(10_000_000_000L), "for longer than that");
+    assertTrue(heap.isFilling(soonNs, longNs));
+    assertFalse(heap.isFilling(soonNs, 10_000_000_000L), "for longer than that");
     pass(120, 0.03);
-    assertFalse(heap.isFilling(longNs), "two hundred windows of 125 ms at 2 % per second");
+    assertFalse(heap.isFilling(soonNs, longNs), "two hundred windows of 125 ms at 2 % per second");
     heap.change(windows.build().endNs);
     windows.promotedPerS(0);
     pass(80, 0.03);
-    assertTrue(heap.isFilling(longNs), "it was, and it begins slowly");
+    assertTrue(heap.isFilling(soonNs, longNs), "it was, and it begins slowly");
     pass(80, 0.03);
-    assertFalse(heap.isFilling(longNs), "it does not");
+    assertFalse(heap.isFilling(soonNs, longNs), "it does not");
     windows.promotedPerS(0.02);
     pass(80, 0.2);
-    assertFalse(heap.isFilling(longNs), "it is full");
+    assertFalse(heap.isFilling(soonNs, longNs), "it is full");
   }
 
   @Test

@@ -576,6 +576,35 @@ class SearchTest {
     assertTrue(withoutALimit > 0.7 * seeds, withoutALimit + " of " + seeds);
   }
 
+  @Test
+  void moreThatAreWorseBeforeTheHeapIsFullAreNotWaitedFor() {
+    assertTrue(longestOfMore(70) < 16, "they are left in two seconds");
+    assertTrue(longestOfMore(100) > 160, "twenty seconds until half of it is full");
+  }
+
+  /**
+   * The most windows in a row with more than 8, where those complete so many and 8 completes 95.
+   */
+  private static int longestOfMore(long completed) {
+    Law law = law("throughput");
+    Windows windows = Windows.of(125).there(Cases.MAX, 70).completed(100).promotedPerS(0.024);
+    Decision decision = windows.give(law, 1);
+    boolean found = false;
+    int longest = 0;
+    int more = 0;
+    for (int i = 0; i < 800; i++) {
+      found |= decision.reason.startsWith("best so far");
+      boolean above = decision.limit > 8;
+      long few = decision.limit < 8 ? 60 : 95;
+      windows.completed(above ? found ? completed : 100 : few).promotedPerS(above ? 0.024 : 0);
+      more = found && above ? more + 1 : 0;
+      longest = Math.max(longest, more);
+      decision = windows.there(decision.limit, 198 - decision.limit).give(law, 1);
+    }
+    assertTrue(found, "a limit");
+    return longest;
+  }
+
   /** The last reason of a search where a limit completes so many, and without one 100. */
   private static String whenFilling(double without, double within, long completed) {
     Law law = law("throughput");
