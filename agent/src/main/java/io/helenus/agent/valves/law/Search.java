@@ -319,9 +319,12 @@ final class Search implements Law {
     return searchedNs < (home == max ? FINDS_NONE_NS : SEARCHES_NS);
   }
 
-  /** To the limit on trial again, unless it has become hopeless since or the search has to end. */
+  /**
+   * To the limit on trial again, unless it has become hopeless since or the search has to end; what
+   * looks better than a limit that was found is looked at to the end.
+   */
   private void goOn() {
-    boolean late = hurried && !hurries() && !trial.looksBetter();
+    boolean late = hurried && !hurries() && (home == max || !trial.looksBetter());
     if (late || (trial.challenger < home && trial.isHopeless())) {
       remember();
       stay(Trial.Verdict.EQUAL);

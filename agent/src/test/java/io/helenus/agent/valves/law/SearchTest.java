@@ -627,7 +627,7 @@ class SearchTest {
       double restsFromS = 0;
       String reason = "";
       for (Held held : run.held) {
-        boolean begins = !held.reason.equals(reason) && !reason.startsWith("comparing ");
+        boolean begins = !held.reason.equals(reason);
         reason = held.reason;
         if (begins && reason.startsWith("trying ") && reason.contains(" against 128:")) {
           boolean soon = held.toS < changedS + 15.2;
