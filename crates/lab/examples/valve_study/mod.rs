@@ -41,7 +41,8 @@ pub const FEW: u32 = 4;
 pub const WOVEN: Duration = Duration::from_secs(8);
 /// The laws that search for a limit.
 pub const SEARCHING: [&str; 2] = ["throughput", "response-time"];
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Each look takes the node half a millisecond.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The workloads that were asked for, all when none was.
 pub fn wanted(names: &[String]) -> Result<Vec<&str>, Failure> {
