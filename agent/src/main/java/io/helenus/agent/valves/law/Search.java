@@ -178,7 +178,7 @@ final class Search implements Law {
   /** With an empty heap more may only seem better, but what is worse will not become better. */
   private void whileItFills(Window window) {
     double score = score(window);
-    if (!trust.counts(window) || Double.isNaN(score) || Double.isInfinite(score)) {
+    if (!trust.counts(window) || !Double.isFinite(score)) {
       return;
     }
     beforehand.add(score, rate(window), window);
@@ -255,7 +255,7 @@ final class Search implements Law {
   }
 
   private void take(Window window, double score) {
-    if (Double.isNaN(score) || Double.isInfinite(score)) {
+    if (!Double.isFinite(score)) {
       return;
     }
     drift.add(window);
