@@ -24,10 +24,11 @@ export class ReportPage {
     return this.panel(id).locator(".surface").first();
   }
 
-  /** Scrolls until a chart is at the top, where it stays. */
+  /** Scrolls until a chart is at the top, where it stays, drawn over the width that it keeps. */
   async toTop(id: string): Promise<void> {
     await this.area(id).scrollIntoViewIfNeeded();
     await this.page.evaluate((panel) => document.getElementById(panel)?.scrollIntoView(), `chart-${id}`);
+    await this.expectDrawn(id);
   }
 
   /** Drags over a chart between two shares of its width. */
