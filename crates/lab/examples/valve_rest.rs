@@ -4,43 +4,54 @@
 //! and valves are those of experiments/adaptive-valves*.toml. A workload takes two to three minutes until the node is warm, and
 //! then five seconds for each of the TURNS (100).
 //!
-//! 1. A valve that stands at no limit, against none: 8 s each, of which the last four count, so that the JVM has compiled what
-//!    was woven, or is no more; one such pair for ten TURNS.
+//! 1. A valve that stands at no limit, against none: 24 s each, compared by how long ago it was added or removed, since the JVM
+//!    compiles anew what was woven, or is no more; one such pair for ten TURNS.
 //! 2. A law that has nothing left to do: in one valve each law that searches, held at no limit, and `fixed` at the same limit,
 //!    in turns of a second.
 //!
-//! The order in a turn is drawn. Ratios are also told for the speed that the CPUs had in each turn; see `yardstick`. Intervals
-//! hold 95 % of the means of turns, of the logarithms of the ratios within each.
+//! The order in a turn is drawn. Ratios are also told for the speed that the CPUs had in each turn, see `yardstick`, and of the
+//! CPU time that the node took for each request, at that speed and without its compilers. Intervals hold 95 % of the means of
+//! turns, of the logarithms of the ratios within each.
 
+mod node_cpu;
 mod valve_study;
 
+use helenus_cassandra::target::{self, Which};
 use helenus_control::Link;
 use helenus_load::{Cancel, Phase, Until};
+use node_cpu::CpuTime;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use valve_study::{FEW, Failure, Ratio, SEARCHING, Study, WOVEN, Yardstick, mean_per_s, wanted};
+use valve_study::{FEW, Failure, Ratio, Reading, SEARCHING, Study, WOVEN, Yardstick, mean_per_s, wanted};
 
 const TICK: Duration = Duration::from_secs(1);
-/// How long a valve is there or is not, and what of it counts; ticks.
-const STANDS: Turn = Turn { lasts: 8, counts: 4, rehearsals: 1 };
+/// A valve is there or is not, and warms up once.
+const STANDS: Turn = Turn { stretches: 6, ticks: 4, rehearsals: 1 };
 /// Of all settings ten times before what is measured: each law is new to the JVM.
-const RESTS: Turn = Turn { lasts: 1, counts: 1, rehearsals: 10 };
+const RESTS: Turn = Turn { stretches: 1, ticks: 1, rehearsals: 10 };
 /// So many turns of the laws for one pair of with and without a valve.
 const RESTS_EACH: usize = 10;
 /// How it goes is said once in so many ticks.
 const SAID_EVERY: usize = 30;
 
-/// How long one setting holds; ticks.
+/// How long one setting holds.
 struct Turn {
-    lasts: usize,
-    /// The last of them.
-    counts: usize,
+    /// Each counts by itself.
+    stretches: usize,
+    /// Of a stretch.
+    ticks: usize,
     /// Turns of all settings before those that count.
     rehearsals: usize,
+}
+
+impl Turn {
+    fn lasts(&self) -> usize {
+        self.stretches * self.ticks
+    }
 }
 
 type Setting<'a> = &'a mut dyn FnMut(&mut Link, usize) -> Result<(), Failure>;
@@ -85,8 +96,12 @@ fn stand(study: &mut Study, turns: usize) -> Result<(), Failure> {
         study.link.remove_valve(None)?;
     }
     let [none, valve] = &rates?[..] else { return Err("no settings".into()) };
-    println!("  none: {:.0} requests/s", mean(none));
-    println!("  a valve at no limit: {}", against(none, valve));
+    println!("  none: {:.0} requests/s", mean(none.iter().flatten()));
+    for (stretch, (none, valve)) in none.iter().zip(valve).enumerate() {
+        let (from, to) = (stretch * STANDS.ticks, (stretch + 1) * STANDS.ticks);
+        println!("  a valve at no limit, {from} to {to} s: {}", against(none, valve));
+        println!("    compilers took {} CPUs, and {} without", compilers(valve), compilers(none));
+    }
     Ok(())
 }
 
@@ -108,33 +123,57 @@ fn rest(study: &mut Study, turns: usize) -> Result<(), Failure> {
     study.link.remove_valve(None)?;
     let rates = rates?;
     let [fixed, laws @ ..] = &rates[..] else { return Err("no settings".into()) };
-    println!("  fixed at {max}: {:.0} requests/s", mean(fixed));
+    println!("  fixed at {max}: {:.0} requests/s", mean(&fixed[0]));
     for ((law, _), of) in settings[1..].iter().zip(laws) {
-        println!("  {}: {}", law.as_str().unwrap_or_default(), against(fixed, of));
+        println!("  {}: {}", law.as_str().unwrap_or_default(), against(&fixed[0], &of[0]));
     }
     Ok(())
 }
 
-/// What was completed per second in one turn of a setting.
-struct Rate {
-    as_it_was: f64,
-    for_the_speed: f64,
+/// What one stretch of a turn gave.
+struct Stretch {
+    completed_per_s: f64,
+    /// See [`Yardstick`].
+    speed: f64,
+    /// That of the node without its compilers, a second.
+    cpus: f64,
+    compilers: f64,
 }
 
-fn mean(rates: &[Rate]) -> f64 {
-    rates.iter().map(|rate| rate.as_it_was).sum::<f64>() / rates.len() as f64
+impl Stretch {
+    fn for_the_speed(&self) -> f64 {
+        self.completed_per_s / self.speed
+    }
+
+    fn cpu_per_request(&self) -> f64 {
+        self.cpus * self.speed / self.completed_per_s
+    }
 }
 
-fn against(to: &[Rate], of: &[Rate]) -> String {
-    let ratio = |figure: fn(&Rate) -> f64| {
+fn mean<'a>(stretches: impl IntoIterator<Item = &'a Stretch>) -> f64 {
+    let (sum, count) = stretches.into_iter().fold((0.0, 0), |(sum, count), one| (sum + one.completed_per_s, count + 1));
+    sum / f64::from(count)
+}
+
+fn compilers(stretches: &[Stretch]) -> String {
+    format!("{:.2}", stretches.iter().map(|one| one.compilers).sum::<f64>() / stretches.len() as f64)
+}
+
+fn against(to: &[Stretch], of: &[Stretch]) -> String {
+    let ratio = |figure: fn(&Stretch) -> f64| {
         let logs: Vec<f64> = of.iter().zip(to).map(|(of, to)| (figure(of) / figure(to)).ln()).collect();
         Ratio::of(&logs).text()
     };
-    let (as_it_was, for_the_speed) = (ratio(|rate| rate.as_it_was), ratio(|rate| rate.for_the_speed));
-    format!("{as_it_was} of it in {} turns, {for_the_speed} for the speed", of.len())
+    format!(
+        "{} of it in {} turns, {} for the speed; {} of its CPU time a request",
+        ratio(|one| one.completed_per_s),
+        of.len(),
+        ratio(Stretch::for_the_speed),
+        ratio(Stretch::cpu_per_request),
+    )
 }
 
-/// Those of each setting, one in each turn.
+/// Those of each setting, of each of its stretches, one in each turn.
 ///
 /// # Arguments
 /// * `settings` and `turns`: how many there are of each
@@ -143,7 +182,7 @@ fn in_turn(
     turn: &Turn,
     (settings, turns): (usize, usize),
     set: Setting,
-) -> Result<Vec<Vec<Rate>>, Failure> {
+) -> Result<Vec<Vec<Vec<Stretch>>>, Failure> {
     let mut random = StdRng::seed_from_u64(1);
     let mut order: Vec<usize> = Vec::new();
     for _ in 0..turn.rehearsals + turns {
@@ -151,7 +190,7 @@ fn in_turn(
         drawn.shuffle(&mut random);
         order.extend(drawn);
     }
-    let ticks = order.len() * turn.lasts;
+    let ticks = order.len() * turn.lasts();
     let phases = vec![
         Phase::in_flight(FEW, Until::Elapsed(WOVEN)),
         Phase::in_flight(study.in_flight, Until::Elapsed(TICK * (ticks as u32 + 10))),
@@ -162,8 +201,8 @@ fn in_turn(
     let now_ns = || began.elapsed().as_nanos() as i64;
     let ended = AtomicBool::new(false);
     let yardstick = Yardstick::new();
-    // What was completed per second until then, since the one before; the first begins the first turn.
-    let mut ends: Vec<(i64, f64)> = Vec::new();
+    let pid = target::find(Which::Address(study.node))?.pid;
+    let mut ends: Vec<End> = Vec::new();
     let mut failed = None;
     let cancel = Cancel::new();
     let (driven, speeds) = std::thread::scope(|scope| {
@@ -173,12 +212,12 @@ fn in_turn(
             if progress.elapsed < WOVEN + TICK || passed > ticks {
                 return;
             }
-            ends.push((now_ns(), progress.ok_per_s));
+            ends.push(End { at_ns: now_ns(), ok_per_s: progress.ok_per_s, cpu: CpuTime::of(pid) });
             if passed.is_multiple_of(SAID_EVERY) {
                 eprintln!("{} s to go, {:.0}/s", ticks - passed, progress.ok_per_s);
             }
-            let result = match order.get(passed / turn.lasts) {
-                Some(setting) if passed.is_multiple_of(turn.lasts) => set(link, *setting),
+            let result = match order.get(passed / turn.lasts()) {
+                Some(setting) if passed.is_multiple_of(turn.lasts()) => set(link, *setting),
                 Some(_) => Ok(()),
                 None => {
                     cancel.stop();
@@ -198,13 +237,35 @@ fn in_turn(
         return Err(error);
     }
     let speeds = speeds.map_err(|_| "the yardstick ended badly")??;
-    let mut rates: Vec<Vec<Rate>> = (0..settings).map(|_| Vec::new()).collect();
+    let mut given: Vec<Vec<Vec<Stretch>>> =
+        (0..settings).map(|_| (0..turn.stretches).map(|_| Vec::new()).collect()).collect();
     for (index, setting) in order.iter().enumerate().skip(turn.rehearsals * settings) {
-        let last = (index + 1) * turn.lasts;
-        let counted = ends.get(last - turn.counts..=last).ok_or("the load ended before its turns")?;
-        let as_it_was = counted[1..].iter().map(|(_, rate)| rate).sum::<f64>() / turn.counts as f64;
-        let speed = mean_per_s(&speeds, counted[0].0..counted[turn.counts].0);
-        rates[*setting].push(Rate { as_it_was, for_the_speed: as_it_was / speed });
+        for (stretch, given) in given[*setting].iter_mut().enumerate() {
+            let first = index * turn.lasts() + stretch * turn.ticks;
+            let ends = ends.get(first..=first + turn.ticks).ok_or("the load ended before its turns")?;
+            given.push(stretch_of(ends, &speeds));
+        }
     }
-    Ok(rates)
+    Ok(given)
+}
+
+/// A tick's.
+struct End {
+    at_ns: i64,
+    /// What was completed since the one before.
+    ok_per_s: f64,
+    cpu: CpuTime,
+}
+
+/// What is between the first of them and the last.
+fn stretch_of(ends: &[End], speeds: &[Reading]) -> Stretch {
+    let (first, last) = (&ends[0], &ends[ends.len() - 1]);
+    let seconds = (last.at_ns - first.at_ns) as f64 / 1e9;
+    let compilers = (last.cpu.compilers_s - first.cpu.compilers_s) / seconds;
+    Stretch {
+        completed_per_s: ends[1..].iter().map(|end| end.ok_per_s).sum::<f64>() / (ends.len() - 1) as f64,
+        speed: mean_per_s(speeds, first.at_ns..last.at_ns),
+        cpus: (last.cpu.all_s - first.cpu.all_s) / seconds - compilers,
+        compilers,
+    }
 }

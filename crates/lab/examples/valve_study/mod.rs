@@ -57,7 +57,7 @@ pub fn wanted(names: &[String]) -> Result<Vec<&str>, Failure> {
 pub struct Study {
     experiment: Experiment,
     workload: Workload,
-    node: SocketAddr,
+    pub node: SocketAddr,
     pub link: Link,
     pub in_flight: u32,
     cluster: Cluster,
