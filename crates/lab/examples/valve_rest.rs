@@ -193,7 +193,8 @@ fn in_turn(
     let ticks = order.len() * turn.lasts();
     let phases = vec![
         Phase::in_flight(FEW, Until::Elapsed(WOVEN)),
-        Phase::in_flight(study.in_flight, Until::Elapsed(TICK * (ticks as u32 + 10))),
+        // It is ended after the last turn; ticks come late on busy CPUs.
+        Phase::in_flight(study.in_flight, Until::Elapsed(2 * TICK * ticks as u32)),
     ];
     let mut plan = study.plan(phases);
     plan.progress_every = TICK;
