@@ -1,20 +1,26 @@
-//! The CPU time of a node, and how much of it goes into compiling.
+//! What a node's threads do with the CPUs.
 
-/// Since their start, of the threads that live.
+/// So begin the names of the threads that requests go through, as far as the kernel keeps them.
+const REQUESTS: [&str; 5] = ["Native-Transpor", "epollEventLoop", "ReadStage", "MutationStage", "helenus-agent"];
+
+/// CPU time since their start, of the threads that live, in s.
 pub struct CpuTime {
-    pub all_s: f64,
+    /// Of those that requests go through, and of the agent's.
+    pub requests_s: f64,
     pub compilers_s: f64,
 }
 
 impl CpuTime {
     pub fn of(pid: i32) -> CpuTime {
-        let mut time = CpuTime { all_s: 0.0, compilers_s: 0.0 };
+        let mut time = CpuTime { requests_s: 0.0, compilers_s: 0.0 };
         for thread in std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten() {
             // A thread that has ended meanwhile says nothing.
             let read = |file| std::fs::read_to_string(thread.path().join(file)).unwrap_or_default();
             let ran_ns: f64 = read("schedstat").split(' ').next().and_then(|ran| ran.parse().ok()).unwrap_or_default();
-            time.all_s += ran_ns / 1e9;
-            if read("comm").contains("Compiler") {
+            let name = read("comm");
+            if REQUESTS.iter().any(|one| name.starts_with(one)) {
+                time.requests_s += ran_ns / 1e9;
+            } else if name.contains("Compiler") {
                 time.compilers_s += ran_ns / 1e9;
             }
         }
