@@ -6,7 +6,7 @@ import javax.management.MBeanServerConnection;
 import javax.management.ObjectName;
 
 /** One of Cassandra's metrics: its MBean, and where it is at hand, the object behind it. */
-final class Metric {
+public final class Metric {
   private final ObjectName bean;
 
   /** Null where metrics are read by their MBeans alone. */
@@ -22,6 +22,11 @@ final class Metric {
     this.object = registry == null ? null : registry.find(name);
   }
 
+  /** That of an MBean in this JVM. */
+  public static Metric of(ObjectName bean) {
+    return new Metric(bean, Registry.find());
+  }
+
   /** A key of its MBean's name. */
   String key(String key) {
     return bean.getKeyProperty(key);
@@ -32,7 +37,8 @@ final class Metric {
     return object != null && registry.find(name) != object;
   }
 
-  Object read(MBeanServerConnection server, String attribute) throws JMException, IOException {
+  public Object read(MBeanServerConnection server, String attribute)
+      throws JMException, IOException {
     Object value = object == null ? null : registry.read(object, attribute);
     return value == null ? server.getAttribute(bean, attribute) : value;
   }

@@ -2,6 +2,8 @@ package io.helenus.agent.valves;
 
 import io.helenus.agent.points.Nearest;
 import io.helenus.agent.points.Refusal;
+import io.helenus.agent.sources.Metric;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.List;
@@ -43,13 +45,13 @@ public enum Stage {
 
   private static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
 
-  /** Those that were read: to take one apart costs as much as to read it, which is done often. */
-  private static final Map<String, ObjectName> NAMES = new ConcurrentHashMap<>();
-
   private final String bean;
   private final List<String> settings;
   private final String metrics;
   private final String pool;
+
+  /** The metrics that were read: they are read often, and to find one takes longer. */
+  private final Map<String, Metric> found = new ConcurrentHashMap<>();
 
   Stage(String bean, String pool) {
     this(bean, List.of("MaximumPoolSize"), "request", pool);
@@ -123,7 +125,7 @@ public enum Stage {
     for (int i = 0; i < values.length; i++) {
       int at = grows ? values.length - 1 - i : i;
       try {
-        SERVER.setAttribute(named(bean), new Attribute(settings.get(at), values[at]));
+        SERVER.setAttribute(new ObjectName(bean), new Attribute(settings.get(at), values[at]));
       } catch (JMException | RuntimeException e) {
         throw new Refusal(settings.get(at) + " of " + bean + " can't be set: " + e, "see its log");
       }
@@ -131,49 +133,54 @@ public enum Stage {
   }
 
   long active() {
-    return metric("ActiveTasks", "Value");
+    return metric("ActiveTasks");
   }
 
   long pending() {
-    return metric("PendingTasks", "Value");
+    return metric("PendingTasks");
   }
 
   long completed() {
-    return metric("CompletedTasks", "Value");
+    return metric("CompletedTasks");
   }
 
-  private long metric(String name, String attribute) {
-    return number(metrics + name, attribute).longValue();
-  }
-
-  private static ObjectName named(String name) throws JMException {
-    ObjectName known = NAMES.get(name);
-    if (known == null) {
-      known = new ObjectName(name);
-      NAMES.put(name, known);
+  private long metric(String name) {
+    try {
+      Metric metric = found.get(name);
+      if (metric == null) {
+        metric = Metric.of(new ObjectName(metrics + name));
+      }
+      long value = ((Number) metric.read(SERVER, "Value")).longValue();
+      found.putIfAbsent(name, metric);
+      return value;
+    } catch (JMException | IOException | RuntimeException e) {
+      throw unreadable(e);
     }
-    return known;
+  }
+
+  private Number number(String bean, String attribute) {
+    try {
+      return (Number) SERVER.getAttribute(new ObjectName(bean), attribute);
+    } catch (JMException | RuntimeException e) {
+      throw unreadable(e);
+    }
+  }
+
+  private Refusal unreadable(Exception e) {
+    if (e instanceof InstanceNotFoundException && isCassandraUp()) {
+      return new Refusal(
+          "there is no stage " + this + " yet: Cassandra makes it with its first task",
+          "add the valve after such a request");
+    }
+    return new Refusal(
+        "the stage " + this + " can't be read: " + e, "is this a Cassandra, and is it up?");
   }
 
   private static boolean isCassandraUp() {
     try {
-      return SERVER.isRegistered(named(NATIVE_TRANSPORT.bean));
+      return SERVER.isRegistered(new ObjectName(NATIVE_TRANSPORT.bean));
     } catch (JMException e) {
       return false;
-    }
-  }
-
-  private Number number(String name, String attribute) {
-    try {
-      return (Number) SERVER.getAttribute(named(name), attribute);
-    } catch (JMException | RuntimeException e) {
-      if (e instanceof InstanceNotFoundException && isCassandraUp()) {
-        throw new Refusal(
-            "there is no stage " + this + " yet: Cassandra makes it with its first task",
-            "add the valve after such a request");
-      }
-      throw new Refusal(
-          "the stage " + this + " can't be read: " + e, "is this a Cassandra, and is it up?");
     }
   }
 }
