@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release --workspace --example valve_rest -- [TURNS] [WORKLOAD…]`, of lwt, scans, inserts and reads; node, workload
 //! and valves are those of experiments/adaptive-valves*.toml. A workload takes two to three minutes until the node is warm, and
-//! then five seconds for each of the TURNS (100).
+//! then five to six seconds for each of the TURNS (100).
 //!
 //! 1. A valve that stands at no limit, against none: 12 s each, compared by how long ago it was added or removed, since the JVM
 //!    compiles anew what was woven, or is no more; one such pair for ten TURNS.
@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 use valve_study::{FEW, Failure, Ratio, Reading, SEARCHING, Study, WOVEN, Yardstick, mean_per_s, wanted};
 
 const TICK: Duration = Duration::from_secs(1);
-/// A valve is there or is not, and warms up once.
+/// Of both once before what is measured: the valve's code is new to the JVM.
 const STANDS: Turn = Turn { stretches: 3, ticks: 4, rehearsals: 1 };
 /// Of all settings ten times before what is measured: each law is new to the JVM.
 const RESTS: Turn = Turn { stretches: 1, ticks: 1, rehearsals: 10 };
@@ -97,11 +97,12 @@ fn stand(study: &mut Study, turns: usize) -> Result<(), Failure> {
         study.link.remove_valve(None)?;
     }
     let [none, valve] = &rates?[..] else { return Err("no settings".into()) };
-    println!("  none: {:.0} requests/s", mean(none.iter().flatten()));
+    println!("  none: {:.0} requests/s", mean(none.iter().flatten().map(|one| one.completed_per_s)));
     for (stretch, (none, valve)) in none.iter().zip(valve).enumerate() {
         let (from, to) = (stretch * STANDS.ticks, (stretch + 1) * STANDS.ticks);
         println!("  a valve at no limit, {from} to {to} s: {}", against(none, valve));
-        println!("    compilers took {} CPUs, and {} without", compilers(valve), compilers(none));
+        let compilers = |stretches: &[Stretch]| mean(stretches.iter().map(|one| one.compilers));
+        println!("    compilers took {:.2} CPUs, and {:.2} without", compilers(valve), compilers(none));
     }
     Ok(())
 }
@@ -124,7 +125,7 @@ fn rest(study: &mut Study, turns: usize) -> Result<(), Failure> {
     study.link.remove_valve(None)?;
     let rates = rates?;
     let [fixed, laws @ ..] = &rates[..] else { return Err("no settings".into()) };
-    println!("  fixed at {max}: {:.0} requests/s", mean(&fixed[0]));
+    println!("  fixed at {max}: {:.0} requests/s", mean(fixed[0].iter().map(|one| one.completed_per_s)));
     for ((law, _), of) in settings[1..].iter().zip(laws) {
         println!("  {}: {}", law.as_str().unwrap_or_default(), against(&fixed[0], &of[0]));
     }
@@ -151,13 +152,9 @@ impl Stretch {
     }
 }
 
-fn mean<'a>(stretches: impl IntoIterator<Item = &'a Stretch>) -> f64 {
-    let (sum, count) = stretches.into_iter().fold((0.0, 0), |(sum, count), one| (sum + one.completed_per_s, count + 1));
+fn mean(figures: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = figures.fold((0.0, 0), |(sum, count), figure| (sum + figure, count + 1));
     sum / f64::from(count)
-}
-
-fn compilers(stretches: &[Stretch]) -> String {
-    format!("{:.2}", stretches.iter().map(|one| one.compilers).sum::<f64>() / stretches.len() as f64)
 }
 
 fn against(to: &[Stretch], of: &[Stretch]) -> String {
@@ -264,7 +261,7 @@ fn stretch_of(ends: &[End], speeds: &[Reading]) -> Stretch {
     let (first, last) = (&ends[0], &ends[ends.len() - 1]);
     let seconds = (last.at_ns - first.at_ns) as f64 / 1e9;
     Stretch {
-        completed_per_s: ends[1..].iter().map(|end| end.ok_per_s).sum::<f64>() / (ends.len() - 1) as f64,
+        completed_per_s: mean(ends[1..].iter().map(|end| end.ok_per_s)),
         speed: mean_per_s(speeds, first.at_ns..last.at_ns),
         cpus: (last.cpu.requests_s - first.cpu.requests_s) / seconds,
         compilers: (last.cpu.compilers_s - first.cpu.compilers_s) / seconds,
