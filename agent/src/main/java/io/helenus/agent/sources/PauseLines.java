@@ -25,7 +25,8 @@ final class PauseLines {
   private static final Pattern LINE = Pattern.compile("\\[(\\d+)ns] (.*)");
   private static final Pattern SAFEPOINT =
       Pattern.compile(
-          "Safepoint \"([^\"]+)\",.* Reaching safepoint: +(\\d+) ns,.* Total: +(\\d+) ns.*");
+          "Safepoint \"([^\"]+)\", Time since last: +(\\d+) ns,"
+              + " Reaching safepoint: +(\\d+) ns,.* Total: +(\\d+) ns.*");
   private static final Pattern ENTERING = Pattern.compile("Entering safepoint region: (.*)");
   private static final Pattern STOPPED =
       Pattern.compile(
@@ -50,6 +51,7 @@ final class PauseLines {
 
   private final Feed feed;
   private final String collectors;
+  private final SafepointEnds safepoints = new SafepointEnds();
   private final List<Pause> waiting = new ArrayList<>();
   private String operation;
 
@@ -86,18 +88,19 @@ final class PauseLines {
     }
   }
 
-  private void safepoint(long endNs, String said) {
+  private void safepoint(long writtenNs, String said) {
     Matcher whole = SAFEPOINT.matcher(said);
     Matcher entering = ENTERING.matcher(said);
     Matcher stopped = STOPPED.matcher(said);
     if (whole.matches()) {
-      long durationNs = Long.parseLong(whole.group(3));
-      write(endNs - durationNs, durationNs, whole.group(1), Long.parseLong(whole.group(2)));
+      long durationNs = Long.parseLong(whole.group(4));
+      long endNs = safepoints.next(writtenNs, Long.parseLong(whole.group(2)), durationNs);
+      write(endNs - durationNs, durationNs, whole.group(1), Long.parseLong(whole.group(3)));
     } else if (entering.matches()) {
       operation = entering.group(1);
     } else if (stopped.matches()) {
       long durationNs = ns(stopped.group(1), 9);
-      write(endNs - durationNs, durationNs, operation, ns(stopped.group(2), 9));
+      write(writtenNs - durationNs, durationNs, operation, ns(stopped.group(2), 9));
       operation = null;
     }
   }

@@ -63,6 +63,18 @@ class PauseLinesTest {
   }
 
   @Test
+  void aSafepointIsWhereItWasThoughItsLineIsLate() {
+    List<Schema.Row> rows =
+        rows(
+            of("G1"),
+            "[1000000ns] Safepoint \"Cleanup\", Time since last: 7 ns, Reaching safepoint: 1 ns,"
+                + " Cleanup: 2 ns, At safepoint: 3 ns, Total: 6 ns",
+            "[5000000ns] Safepoint \"Cleanup\", Time since last: 100000 ns, Reaching safepoint:"
+                + " 1 ns, Cleanup: 2 ns, At safepoint: 3 ns, Total: 6 ns");
+    assertEquals(feed.at(1_100_000), rows.get(1).number("start_ns"));
+  }
+
+  @Test
   void aSafepointBeforeJdk13IsTwoLines() {
     Schema.Row safepoint =
         rows(

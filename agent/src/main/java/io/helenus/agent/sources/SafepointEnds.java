@@ -1,0 +1,34 @@
+package io.helenus.agent.sources;
+
+/**
+ * When safepoints ended, by the lines that tell of them.
+ *
+ * <p>A line has the time at which it was written, some microseconds after the end; and milliseconds
+ * where the thread that writes it lost its CPU in between, to the threads that it has just let go.
+ * But it also says how long ago the safepoint before it had ended, so that an end once known well
+ * gives those after it, to the nanosecond.
+ */
+final class SafepointEnds {
+  /** A line is written within this of the end, unless its thread lost its CPU. */
+  private static final long SOON_NS = 100_000;
+
+  /** So many in a row are not late: one before them is missing. */
+  private static final int MOST_LATE = 8;
+
+  private long endNs = Long.MAX_VALUE;
+  private int late;
+
+  /**
+   * The end of the next safepoint.
+   *
+   * @param writtenNs when its line was written
+   * @param sinceLastNs from the end of the one before to its begin
+   */
+  long next(long writtenNs, long sinceLastNs, long durationNs) {
+    long toldNs = endNs + sinceLastNs + durationNs;
+    boolean isFirst = endNs == Long.MAX_VALUE;
+    late = !isFirst && writtenNs - toldNs > SOON_NS ? late + 1 : 0;
+    endNs = isFirst || late == MOST_LATE ? writtenNs : Math.min(writtenNs, toldNs);
+    return endNs;
+  }
+}
