@@ -1,4 +1,4 @@
-import { expect, test } from "./page";
+import { expect, expectWide, test } from "./page";
 
 test("flame graphs can be searched and zoomed, and have a table", async ({ report, page }) => {
   await report.open("overload");
@@ -7,6 +7,7 @@ test("flame graphs can be searched and zoomed, and have a table", async ({ repor
   const graph = section.locator(".flame").first();
   const canvas = graph.locator("canvas");
   await canvas.scrollIntoViewIfNeeded();
+  await expectWide(canvas);
   const width = (await canvas.boundingBox())?.width ?? 0;
 
   // A name's share of all is said under the pointer; the third row holds the reads' run, after the fifth of GC.

@@ -1,5 +1,10 @@
-import { test as base, expect, type Page } from "@playwright/test";
+import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import { pageOf, type Sample } from "../sample/pages";
+
+/** Expects a canvas to have been drawn over the width of the page, which it keeps then. */
+export async function expectWide(canvas: Locator): Promise<void> {
+  await expect.poll(() => canvas.evaluate((one) => (one as HTMLCanvasElement).width)).toBeGreaterThan(900);
+}
 
 /** A report in the browser, as a person sees it. */
 export class ReportPage {
@@ -71,8 +76,7 @@ export class ReportPage {
 
   /** Expects a chart to have been drawn over the width of the page; charts out of sight are drawn later. */
   async expectDrawn(id: string): Promise<void> {
-    const canvas = this.panel(id).locator("canvas").first();
-    await expect.poll(() => canvas.evaluate((one) => (one as HTMLCanvasElement).width)).toBeGreaterThan(900);
+    await expectWide(this.panel(id).locator("canvas").first());
   }
 
   /** A fingerprint of what a chart's canvas shows. */

@@ -70,6 +70,7 @@ test("the common cursor tells the values of all charts and the wall time", async
 
 test("the heatmap tells the exact count and bounds of a cell", async ({ report, page }) => {
   await report.open("overload", "#t=12-13&chart=heatmap");
+  await report.toTop("heatmap");
   const box = await report.area("heatmap").boundingBox();
   if (!box) throw new Error("no heatmap");
   const tip = report.panel("heatmap").locator(".tip");

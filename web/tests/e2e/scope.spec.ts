@@ -1,7 +1,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { pageOf } from "../sample/pages";
-import { expect, test } from "./page";
+import { expect, expectWide, test } from "./page";
 
 const LEFT = 52;
 const TOP = 4;
@@ -27,6 +27,7 @@ async function cell(page: Page, second: number, row: number): Promise<{ x: numbe
 }
 
 async function drag(page: Page, from: [number, number], to: [number, number]): Promise<void> {
+  await expectWide(map(page));
   const box = await map(page).boundingBox();
   if (!box) throw new Error("the map is not drawn");
   const [start, end] = [await cell(page, ...from), await cell(page, ...to)];

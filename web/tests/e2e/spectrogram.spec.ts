@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { expect, test } from "./page";
+import { expect, expectWide, test } from "./page";
 
 const LEFT = 64;
 const RIGHT = 16;
@@ -14,6 +14,7 @@ const chosen = (page: Page) => section(page).locator(".chosen");
 async function drag(page: Page, from: [number, number], to: [number, number]): Promise<void> {
   await picture(page).scrollIntoViewIfNeeded();
   await page.evaluate(() => document.querySelector(".spectrogram-plot canvas")?.scrollIntoView());
+  await expectWide(picture(page));
   const box = await picture(page).boundingBox();
   if (!box) throw new Error("the spectrogram is not drawn");
   const at = ([share, power]: [number, number]): [number, number] => [

@@ -1,4 +1,4 @@
-import { expect, test } from "./page";
+import { expect, expectWide, test } from "./page";
 
 test("a drag over one chart zooms all of them, and back undoes it", async ({ report, page }) => {
   await report.open("overload", "#chart=latency");
@@ -58,6 +58,7 @@ test("the frame in the overview moves the window, a drag beside it makes a new o
   page,
 }) => {
   await report.open("overload", "#t=40-50");
+  await expectWide(page.locator(".overview canvas").first());
   const box = await page.locator(".overview .over").boundingBox();
   if (!box) throw new Error("no overview");
   const at = (time: number) => box.x + (time / 90) * box.width;
