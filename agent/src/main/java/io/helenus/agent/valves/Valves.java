@@ -43,6 +43,7 @@ public final class Valves {
 
   private long sequence = first - 1;
   private volatile Thread thread;
+  private boolean rehearsed;
 
   public Valves(
       Points points, Weaving weaving, Crossings crossings, LawMaker laws, Consumer<String> log) {
@@ -103,6 +104,10 @@ public final class Valves {
     WaitingLine line =
         new WaitingLine(
             settings.order, weights.stream().mapToDouble(Double::doubleValue).toArray());
+    if (!rehearsed) {
+      Rehearsal.hold(crossings);
+      rehearsed = true;
+    }
     return new GateEnforcement(crossings, weaving, precedence, found, settings, line);
   }
 
