@@ -21,7 +21,7 @@ final class Rehearsal {
   /** Of a round; in the next there are new ones. */
   private static final int THREADS = 4;
 
-  private static final int CALLS = 2_000;
+  private static final int CALLS = 800;
 
   /** Where CPUs are scarce the requests rehearse the rest. */
   private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(1);
@@ -50,7 +50,7 @@ final class Rehearsal {
     crossings.site(number, gate.site(number, 0), null);
   }
 
-  /** Takes some hundredths of a second of CPU time. */
+  /** Takes a tenth of a second of CPU time. */
   static void hold(Crossings crossings) {
     Rehearsal overtaking = new Rehearsal(crossings, Order.FIFO);
     Rehearsal inTurn = new Rehearsal(crossings, Order.CLASS);
