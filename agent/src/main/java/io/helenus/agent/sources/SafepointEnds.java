@@ -25,10 +25,14 @@ final class SafepointEnds {
    * @param sinceLastNs from the end of the one before to its begin
    */
   long next(long writtenNs, long sinceLastNs, long durationNs) {
-    long toldNs = endNs + sinceLastNs + durationNs;
     boolean isFirst = endNs == Long.MAX_VALUE;
-    late = !isFirst && writtenNs - toldNs > SOON_NS ? late + 1 : 0;
-    endNs = isFirst || late == MOST_LATE ? writtenNs : Math.min(writtenNs, toldNs);
+    long toldNs = isFirst ? writtenNs : endNs + sinceLastNs + durationNs;
+    late = writtenNs - toldNs > SOON_NS ? late + 1 : 0;
+    if (late == MOST_LATE) {
+      toldNs = writtenNs;
+      late = 0;
+    }
+    endNs = Math.min(writtenNs, toldNs);
     return endNs;
   }
 }

@@ -35,8 +35,12 @@ class SafepointEndsTest {
     for (int line = 3; line < 10; line++) {
       assertEquals((line - 1) * 100 * MS, written(line * 100 * MS));
     }
-    for (int line = 10; line < 20; line++) {
-      assertEquals(line * 100 * MS, written(line * 100 * MS));
+    assertEquals(1_000 * MS, written(1_000 * MS));
+    // And another one at once.
+    for (int line = 12; line < 19; line++) {
+      assertEquals((line - 1) * 100 * MS, written(line * 100 * MS));
     }
+    assertEquals(1_900 * MS, written(1_900 * MS));
+    assertEquals(2_000 * MS, written(2_000 * MS));
   }
 }
