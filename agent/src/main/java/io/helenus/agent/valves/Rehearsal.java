@@ -8,9 +8,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Calls at a gate that nobody sees, before there are real ones.
  *
- * <p>The JVM compiles well what has been called thousands of times. Where a thousand requests come
- * by in a second, and compilers have much else to do, that takes a minute, in which a call costs
- * microseconds. So whatever happens at a gate every day happens here first, new threads and long
+ * <p>The JVM compiles well what has been called thousands of times; until then a call costs ten
+ * times as much. So whatever happens at a gate every day happens here first, new threads and long
  * stays, waits and failures: code is made without what has not been seen, and thrown away when it
  * comes.
  */
