@@ -4,14 +4,20 @@ import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import javax.management.StandardMBean;
 
-/** What the target does under load: threads that make requests, each checked for its answer. */
+/**
+ * What the target does under load: threads that make requests, each checked for its answer. They
+ * pause now and then, so that a tool that attaches finds a free CPU.
+ */
 public final class Work {
   private static final int THREADS = 8;
+  private static final int REQUESTS_BETWEEN_PAUSES = 50;
+  private static final long PAUSE_NS = 1_000_000;
   private static final AtomicLong DONE = new AtomicLong();
   private static final AtomicLong FAILED = new AtomicLong();
   private static volatile long sink;
@@ -43,6 +49,9 @@ public final class Work {
         }
       }
       DONE.incrementAndGet();
+      if (n % REQUESTS_BETWEEN_PAUSES == 0) {
+        LockSupport.parkNanos(PAUSE_NS);
+      }
     }
   }
 
