@@ -20,8 +20,17 @@ impl Select {
     }
 }
 
-/// All statements that read: of the wire or, where that was not recorded, of the load. None where neither was.
-pub fn selects(engine: &Engine) -> Result<Option<Vec<Select>>, Error> {
+/// The statements that were sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Statements that read.
+    pub selects: Vec<Select>,
+    /// Tables that rows or columns were deleted of, as statements name them.
+    pub deleted_from: Vec<String>,
+}
+
+/// All statements: of the wire or, where that was not recorded, of the load. None where neither was.
+pub fn sent(engine: &Engine) -> Result<Option<Sent>, Error> {
     let mut sent: Vec<(String, i64)> =
         engine.io()?.statements.iter().map(|one| (one.statement.clone(), one.requests)).collect();
     if sent.is_empty() {
@@ -36,7 +45,30 @@ pub fn selects(engine: &Engine) -> Result<Option<Vec<Select>>, Error> {
         let table = table_of_statement(statement)?;
         Some(Select { statement: statement.clone(), table, requests: *requests })
     });
-    Ok((!sent.is_empty()).then(|| selects.collect()))
+    let selects = selects.collect();
+    let deleted_from = sent.iter().flat_map(|(statement, _)| deleted_from(statement)).collect();
+    Ok((!sent.is_empty()).then_some(Sent { selects, deleted_from }))
+}
+
+/// All statements that read; None where no statement was recorded.
+pub fn selects(engine: &Engine) -> Result<Option<Vec<Select>>, Error> {
+    Ok(sent(engine)?.map(|sent| sent.selects))
+}
+
+/// The tables that the DELETEs of a statement or of a batch name.
+fn deleted_from(statement: &str) -> Vec<String> {
+    let words: Vec<&str> = statement.split(|letter: char| letter.is_ascii_whitespace() || letter == ';').collect();
+    let mut tables = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        // A word within a text is taken for one, too: that errs on the side of a table that is deleted from.
+        if word.eq_ignore_ascii_case("DELETE")
+            && let Some(from) = words[at..].iter().position(|word| word.eq_ignore_ascii_case("FROM"))
+        {
+            let names = words[at + from + 1..].iter().find(|word| !word.is_empty());
+            tables.extend(names.map(|name| plain_name(name)));
+        }
+    }
+    tables
 }
 
 /// The statements of the recorded loads by operation. A workload that is not understood has none.
@@ -143,6 +175,16 @@ mod tests {
         ] {
             assert_eq!(columns_asked(statement, &columns), asked, "{statement}");
         }
+    }
+
+    #[test]
+    fn deletes_are_found_in_batches_too() {
+        let of = |statement: &str| deleted_from(statement).join(" ");
+        assert_eq!(of("DELETE FROM ks.T WHERE a = ?"), "ks.t");
+        assert_eq!(of("delete a, b[?] from \"Ks\".\"T\" where a = ?"), "Ks.T");
+        assert_eq!(of("BEGIN BATCH INSERT INTO a (b) VALUES (?);DELETE FROM c WHERE d = ?; APPLY BATCH"), "c");
+        assert_eq!(of("batch of 2: DELETE FROM a WHERE b = ?; DELETE\nFROM c WHERE d = ?"), "a c");
+        assert_eq!(of("SELECT deleted FROM a"), "");
     }
 
     #[test]

@@ -6,11 +6,13 @@ use crate::Severity;
 use crate::{query, text};
 use serde_json::json;
 
+/// cassandra.yaml (row_cache_size: 0, off, by default in 4.0, 4.1 and 5.0). `ColumnFamilyStore.apply` drops a partition from the
+/// cache with each write to it.
 pub(super) const ROW_CACHE: Rule = Rule {
     name: "row-cache",
     looks_at: "row caches that are seldom hit",
     thresholds: &[&thresholds::ROW_CACHE_HITS],
-    source: "Cassandra's documentation of caching",
+    source: "Cassandra's documentation, CQL: table options (caching); cassandra.yaml (row_cache_size)",
     query: query::TABLE_HEALTH,
     check: Check::OfTable(row_cache),
 };
@@ -33,6 +35,8 @@ fn row_cache(_: &Node, table: &Table) -> Checked {
     }))
 }
 
+/// cassandra.yaml (key_cache_size: the smaller of 5 % of the heap and 100 MiB by default). Only SSTables of the format big have use
+/// for it; bti (5.0) has none.
 pub(super) const KEY_CACHE: Rule = Rule {
     name: "key-cache",
     looks_at: "a key cache that is full and is missed",

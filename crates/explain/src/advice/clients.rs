@@ -6,9 +6,11 @@ use crate::Severity;
 use crate::{query, text};
 use serde_json::json;
 
+/// `StorageProxy` (4.1, 5.0; 4.0 has no such metric) counts a write as local when this node is among its replicas, and a read when
+/// this node is among those that it asks: at a consistency of ONE a replica that asks a faster one counts as remote, too.
 pub(super) const TOKEN_AWARENESS: Rule = Rule {
     name: "token-awareness",
-    looks_at: "requests that came to a node which holds no replica of what they ask for",
+    looks_at: "requests that a node had to pass on whole, as it holds no replica of what they ask for",
     thresholds: &[&thresholds::REMOTE_SHARE],
     source: "ClientRequestMetrics (LocalRequests, RemoteRequests); the documentation of drivers on load balancing",
     query: query::NODE_METRICS,
@@ -30,16 +32,18 @@ fn token_awareness(node: &Node) -> Checked {
     }
     Ok(Some(Found {
         severity: Severity::Information,
-        evidence: format!("{} of {} requests were for replicas on other nodes alone", text::percent(share), local + remote),
+        evidence: format!("{} of {} requests were answered by other nodes alone", text::percent(share), local + remote),
         figures: json!({ "local": local, "remote": remote }),
         advice: "Each of them takes one more hop and a coordinator's work. Prepare the statements and bind the whole partition \
                  key, so that the driver can tell the token, and leave its token-aware load balancing on; batches of many \
-                 partitions have no one token."
+                 partitions have no one token. Reads at ONE or LOCAL_ONE that the dynamic snitch sends to a faster replica \
+                 count here, too."
             .into(),
         verify: "LocalRequests and RemoteRequests of node_metrics, and the coordinator's latency.".into(),
     }))
 }
 
+/// `Config.unlogged_batch_across_partitions_warn_threshold` is 10 in 4.0, 4.1 and 5.0; `BatchMetrics`.
 pub(super) const UNLOGGED_BATCHES: Rule = Rule {
     name: "unlogged-batches",
     looks_at: "how many partitions an unlogged batch writes to",
@@ -72,11 +76,13 @@ fn unlogged_batches(node: &Node) -> Checked {
     }))
 }
 
+/// `StorageProxy.recordCasContention` (4.0 to 5.0) adds to the histogram only for transactions that met others. cassandra.yaml of
+/// 4.1 and 5.0 (paxos_variant): v1 takes four round trips for a write, v2 two.
 pub(super) const LWT_CONTENTION: Rule = Rule {
     name: "lwt-contention",
     looks_at: "lightweight transactions that had to begin again because others were at the same partition",
     thresholds: &[&thresholds::CONTENDED],
-    source: "CASClientRequestMetrics (ContentionHistogram)",
+    source: "CASClientRequestMetrics (ContentionHistogram); cassandra.yaml (paxos_variant)",
     query: query::NODE_METRICS,
     check: Check::OfNode(lwt_contention),
 };
@@ -95,9 +101,10 @@ fn lwt_contention(node: &Node) -> Checked {
         severity: Severity::Warning,
         evidence: format!("{} of {transactions} transactions met others at their partition", text::percent(share)),
         figures: json!({ "transactions": transactions, "contended": contended }),
-        advice: "Each of them ran a round of Paxos in vain. Let one client at a time work on a partition, spread what is \
+        advice: "Each of them ran at least one round of Paxos in vain. Let one client at a time work on a partition, spread what is \
                  contended over more partitions, or bound how many transactions run at once (helenus valve at the point cas \
-                 tries it). From 4.1 on paxos_variant: v2 takes fewer rounds."
+                 tries it). From 4.1 on paxos_variant: v2 takes two round trips for a write where v1 takes four; it needs \
+                 regular Paxos repairs."
             .into(),
         verify: "ContentionHistogram and Latency of CASWrite in node_metrics; fewer timeouts.".into(),
     }))

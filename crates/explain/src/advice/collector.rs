@@ -6,6 +6,8 @@ use crate::Severity;
 use crate::{query, text};
 use serde_json::json;
 
+/// conf/jvm17-server.options (5.0) has G1 with -XX:MaxGCPauseMillis=300; conf/jvm11-server.options of 4.0 has CMS, which JDK 14 is
+/// without (JEP 363).
 pub(super) const COLLECTOR: Rule = Rule {
     name: "collector",
     looks_at: "which collector the JVM has",
@@ -27,7 +29,7 @@ fn collector(node: &Node) -> Checked {
         (
             Severity::Warning,
             "This collector stops all threads for a whole collection of the old generation. Take G1 (-XX:+UseG1GC), which is \
-             what Cassandra's own options have; a JVM with one CPU or below 2 GB takes Serial unless it is told.",
+             what Cassandra's options for JDK 17 have; a JVM with one CPU or below 2 GB takes Serial unless it is told.",
         )
     } else {
         return Ok(None);
@@ -41,11 +43,12 @@ fn collector(node: &Node) -> Checked {
     }))
 }
 
+/// conf/cassandra-env.sh refuses -Xmn under G1 (4.0 to 5.0); HotSpot's tuning guide of G1 says the same of -XX:NewRatio and others.
 pub(super) const YOUNG_GENERATION: Rule = Rule {
     name: "young-generation",
     looks_at: "a fixed size of the young generation under G1",
     thresholds: &[],
-    source: "HotSpot's documentation of G1: a fixed young generation disables the pause goal",
+    source: "HotSpot's documentation of G1: a fixed young generation disables the pause goal; cassandra-env.sh (-Xmn)",
     query: query::SETTINGS,
     check: Check::OfNode(young_generation),
 };
@@ -146,7 +149,7 @@ fn marking(node: &Node) -> Checked {
     } else {
         "Marking is in no pause: it takes CPUs from requests. G1 begins earlier after a surge has filled the heap, whatever \
          InitiatingHeapOccupancyPercent says, and may mark all the time from then on. Try -XX:-G1UseAdaptiveIHOP, which \
-         holds it at that share (70 in Cassandra's own options), or a larger heap."
+         holds it at that share (70 in Cassandra's options of 5.0, 45 by default), or a larger heap."
     };
     Ok(Some(Found {
         severity: Severity::Information,

@@ -130,7 +130,7 @@ fn create(keyspace: &str, table: &str, partition_key: &[Column], clustering: &[C
 }
 
 /// `a int, b frozen<map<int, text>> desc`, as the facts of a table have columns.
-fn list(text: &str) -> Vec<Column> {
+pub(super) fn list(text: &str) -> Vec<Column> {
     let mut columns = Vec::new();
     let mut depth = 0_usize;
     let mut start = 0;

@@ -6,11 +6,13 @@ use crate::Severity;
 use crate::{query, text};
 use serde_json::json;
 
+/// doc/…/operating/compaction: overview.adoc (concurrent_compactors, compaction_throughput), ucs.adoc (shards are compacted apart
+/// from each other, at once). A compaction is one `CompactionTask` on one thread in 4.0, 4.1 and 5.0.
 pub(super) const COMPACTION_BEHIND: Rule = Rule {
     name: "compaction-behind",
     looks_at: "compactions that are pending, whether they grow, and what bounds them",
     thresholds: &[&thresholds::PENDING],
-    source: "Cassandra's documentation of compaction; field report on tombstones and compaction, 2014",
+    source: "Cassandra's documentation, Operating: Compaction (overview, UCS); field report on tombstones and compaction, 2014",
     query: query::TABLE_HEALTH,
     check: Check::OfNode(compaction_behind),
 };
@@ -34,9 +36,9 @@ fn compaction_behind(node: &Node) -> Checked {
          (nodetool setcompactionthroughput), then concurrent_compactors; both can be tried on one node and are back after a \
          restart."
     } else {
-        "Compactors are idle while compactions are pending: they wait for the one large table, since a compaction runs on \
-         one thread. Under 5.0 UnifiedCompactionStrategy splits it by shards; before, LeveledCompactionStrategy has \
-         smaller compactions."
+        "Compactors are idle while compactions are pending: the SSTables that would be next are in a compaction that runs, on \
+         one thread. Under 5.0 UnifiedCompactionStrategy compacts the shards of a table apart from each other; before, \
+         LeveledCompactionStrategy has smaller compactions."
     };
     let worst = node.tables.iter().max_by_key(|table| table.health.pending_compactions);
     Ok(Some(Found {
@@ -54,11 +56,13 @@ fn compaction_behind(node: &Node) -> Checked {
     }))
 }
 
+/// doc/…/operating/compaction/stcs.adoc (space for the old and the new SSTables at once). `CompactionTask.
+/// reduceScopeForLimitedSpace` (4.0 to 5.0) leaves out the largest SSTable until the rest fits.
 pub(super) const DISK_HEADROOM: Rule = Rule {
     name: "disk-headroom",
     looks_at: "free disk space against the largest table under SizeTieredCompactionStrategy",
     thresholds: &[&thresholds::HEADROOM],
-    source: "Cassandra's documentation of compaction",
+    source: "Cassandra's documentation, Operating: Compaction (STCS); CompactionTask.reduceScopeForLimitedSpace in its source",
     query: query::TABLE_HEALTH,
     check: Check::OfNode(disk_headroom),
 };
@@ -83,8 +87,8 @@ fn disk_headroom(node: &Node) -> Checked {
         severity: Severity::Warning,
         evidence: format!("{} has {}, and {} are free", largest.name(), text::bytes(live), text::bytes(most)),
         figures: json!({ "table": largest.name(), "live_disk_bytes": live, "usable_bytes": most }),
-        advice: "A compaction of all its SSTables would not fit, so that Cassandra leaves the largest out and they stay for \
-                 good. Make room (old snapshots: nodetool listsnapshots; a node more), or take a strategy with smaller \
+        advice: "A compaction of all its SSTables would not fit, so that Cassandra leaves the largest out as long as there is \
+                 no more room. Make room (old snapshots: nodetool listsnapshots; a node more), or take a strategy with smaller \
                  compactions."
             .into(),
         verify: "df on the data directories, and nodetool compactionstats.".into(),

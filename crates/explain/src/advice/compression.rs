@@ -6,7 +6,7 @@ use crate::Severity;
 use crate::{query, text};
 use serde_json::json;
 
-const DOCUMENTED: &str = "Cassandra's documentation of compression";
+const DOCUMENTED: &str = "Cassandra's documentation, Operating: Compression";
 
 /// The length of a chunk in KiB; None where nothing is compressed. Both names are in use, and 5.0 writes a unit.
 fn chunk_kib(table: &Table) -> Result<Option<f64>, super::facts::Missing> {
@@ -26,6 +26,8 @@ fn chunk_kib(table: &Table) -> Result<Option<f64>, super::facts::Missing> {
     }
 }
 
+/// doc/…/operating/compression.adoc (chunk_length_in_kb; "upgradesstables -a"); `CompressionParams.DEFAULT_CHUNK_LENGTH` is 16 KiB
+/// in 4.0, 4.1 and 5.0.
 pub(super) const CHUNK_SIZE: Rule = Rule {
     name: "chunk-size",
     looks_at: "the chunks that are read and decompressed whole, against the size of partitions",
@@ -56,6 +58,9 @@ fn chunk_size(_: &Node, table: &Table) -> Checked {
     }))
 }
 
+/// doc/…/operating/compression.adoc (`crc_check_chance`: the checksums of chunks are what a read checks, and only compressed
+/// tables have them). `CompressionParams.MIN_COMPRESS_RATIO` (4.0 to 5.0, 0 by default) stores a chunk that does not shrink as it
+/// is, with its checksum.
 pub(super) const COMPRESSION_IN_VAIN: Rule = Rule {
     name: "compression-in-vain",
     looks_at: "tables whose data compresses to almost its own size",
@@ -75,9 +80,11 @@ fn compression_in_vain(_: &Node, table: &Table) -> Checked {
         severity: Severity::Information,
         evidence: format!("its data takes {} of its size after compression", text::percent(ratio)),
         figures: json!({ "compression_ratio": ratio }),
-        advice: "What clients have compressed or encrypted already does not shrink again: \
-                 compression = {'enabled': 'false'} saves the CPU. Checksums of the chunks go with it; those of the file \
-                 stay."
+        advice: "What clients have compressed or encrypted already does not shrink again. 'min_compress_ratio': '1.1' in the \
+                 table's compression stores chunks that do not shrink as they are, which saves decompressing them, and each \
+                 read still checks their checksums. compression = {'enabled': 'false'} saves compressing them, too, but then \
+                 reads check no checksum. Either holds for SSTables that are written from then on (nodetool upgradesstables \
+                 -a for all)."
             .into(),
         verify: "CPU of compaction and reads in the flame graph; live disk space stays the same.".into(),
     }))

@@ -42,18 +42,24 @@ fn read_ahead(node: &Node) -> Checked {
     }))
 }
 
+/// `DatabaseDescriptor` evaluates `auto` as mmap in 4.0 and 4.1 (on 64 bits) and as mmap_index_only in 5.0, where mmap has to be
+/// asked for, by that name or as legacy.
 pub(super) const DISK_ACCESS: Rule = Rule {
     name: "disk-access",
     looks_at: "data files that are mapped into memory, where they do not fit",
     thresholds: &[],
-    source: "cassandra.yaml (disk_access_mode; mmap_index_only in cassandra_latest.yaml)",
+    source: "cassandra.yaml (disk_access_mode); from 5.0 on mmap_index_only is the default (DatabaseDescriptor in its source)",
     query: query::SETTINGS,
     check: Check::OfNode(disk_access),
 };
 
 fn disk_access(node: &Node) -> Checked {
     let mode = node.need_setting(&["disk_access_mode"])?;
-    if !["auto", "mmap"].contains(&mode) {
+    let mapped = match need(node.version, "the node's release is not recorded")? >= (5, 0) {
+        true => ["mmap", "legacy"],
+        false => ["mmap", "auto"],
+    };
+    if !mapped.contains(&mode) {
         return Ok(None);
     }
     let memory = node.number("machine.memory_bytes")?;

@@ -1,7 +1,7 @@
 //! What the rules look at: each node with its settings, figures and tables, as recorded.
 
 use crate::engine::Engine;
-use crate::statements::{Select, is_name_of, selects};
+use crate::statements::{Select, Sent, is_name_of, sent};
 use crate::{Error, GcFigures, NodeGc, TableHealth, TableIo, query};
 use std::collections::BTreeMap;
 
@@ -64,6 +64,10 @@ pub(super) struct Table {
     pub io: Option<TableIo>,
     /// Statements that read it; None where no statement is recorded.
     pub selects: Option<Vec<Select>>,
+    /// Whether a recorded statement deletes of it; None where no statement is recorded.
+    pub deleted_from: Option<bool>,
+    /// The shortest TTL of the cells in its SSTables, 0 where one has none; None where no SSTable of it is recorded.
+    pub min_ttl_s: Option<i64>,
 }
 
 const NO_DEFINITION: &str = "the table's definition is not recorded";
@@ -96,17 +100,27 @@ impl Table {
         Ok(map.get(member).cloned())
     }
 
+    /// An option of its compaction; None where it is left to the default.
+    pub fn compaction_option(&self, name: &str) -> Result<Option<String>, Missing> {
+        let options: BTreeMap<String, String> =
+            need(serde_json::from_str(self.compaction()?).ok(), "its compaction can't be read")?;
+        Ok(options.get(name).cloned())
+    }
+
     /// Options of its compaction: what the node really does before what the schema says.
     pub fn compaction(&self) -> Result<&str, Missing> {
         self.option("compaction_in_force").map_or_else(|| self.need_option("compaction"), Ok)
     }
 
+    /// Whether all of its rows expire: by the table's default, or as every cell on disk has a TTL.
+    pub fn expires(&self) -> Result<bool, Missing> {
+        Ok(self.seconds("default_time_to_live")? > 0 || self.min_ttl_s.is_some_and(|ttl| ttl > 0))
+    }
+
     /// Name of the class without its package.
     pub fn strategy(&self) -> Result<String, Missing> {
-        let options: BTreeMap<String, String> =
-            need(serde_json::from_str(self.compaction()?).ok(), "its compaction can't be read")?;
-        let class = need(options.get("class"), "its compaction has no class")?;
-        Ok(simple_name(class).to_string())
+        let class = need(self.compaction_option("class")?, "its compaction has no class")?;
+        Ok(simple_name(&class).to_string())
     }
 }
 
@@ -176,7 +190,7 @@ pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
         }
     }
     let mut definitions = definitions(engine, &mut nodes)?;
-    let (row_sizes, selects, io) = (row_sizes(engine)?, selects(engine)?, engine.io()?);
+    let (rows, sent, io) = (rows_on_disk(engine)?, sent(engine)?, engine.io()?);
     for health in crate::tables(engine)?.into_iter().filter(|table| !table.is_of_system()) {
         let keyspace = health.table.split('.').next().unwrap_or_default().to_string();
         let replicas = definitions
@@ -184,10 +198,12 @@ pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
             .and_then(|facts| replicas(facts.get("replication")?));
         let name = (health.node.clone(), health.table.clone());
         let definition = definitions.remove(&name).unwrap_or_default();
-        let selects = selects.as_ref().map(|all| all.iter().filter(|one| one.is_of(&health.table)).cloned().collect());
+        let of_table = |sent: &Sent| sent.selects.iter().filter(|one| one.is_of(&health.table)).cloned().collect();
+        let selects = sent.as_ref().map(of_table);
+        let deleted_from = sent.as_ref().map(|sent| sent.deleted_from.iter().any(|of| is_name_of(of, &health.table)));
         let io = io.tables.iter().find(|table| is_name_of(&table.table, &health.table)).cloned();
-        let mean_row_bytes = row_sizes.get(&name).copied();
-        let table = Table { health, definition, replicas, mean_row_bytes, io, selects };
+        let OnDisk { mean_row_bytes, min_ttl_s } = rows.get(&name).copied().unwrap_or_default();
+        let table = Table { health, definition, replicas, mean_row_bytes, io, selects, deleted_from, min_ttl_s };
         nodes.entry(name.0).or_default().tables.push(table);
     }
     settings(engine, &mut nodes)?;
@@ -222,13 +238,21 @@ fn definitions(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<De
     Ok(definitions)
 }
 
-/// Mean bytes of a row, by node and `keyspace.table`.
-fn row_sizes(engine: &Engine) -> Result<BTreeMap<(String, String), i64>, Error> {
+/// Figures of a table's rows, from its SSTables.
+#[derive(Debug, Clone, Copy, Default)]
+struct OnDisk {
+    mean_row_bytes: Option<i64>,
+    min_ttl_s: Option<i64>,
+}
+
+/// By node and `keyspace.table`.
+fn rows_on_disk(engine: &Engine) -> Result<BTreeMap<(String, String), OnDisk>, Error> {
     let rows = engine.sql(&query::ROW_SIZES.fill(&[]))?;
     let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);
-    let size = rows.integers_or_null("mean_row_bytes")?;
+    let (size, ttl) = (rows.integers_or_null("mean_row_bytes")?, rows.integers_or_null("min_ttl_s")?);
     let named = |row: usize| (node[row].clone(), format!("{}.{}", keyspace[row], table[row]));
-    Ok((0..rows.rows()).filter_map(|row| Some((named(row), size[row]?))).collect())
+    let on_disk = |row: usize| OnDisk { mean_row_bytes: size[row], min_ttl_s: ttl[row] };
+    Ok((0..rows.rows()).map(|row| (named(row), on_disk(row))).collect())
 }
 
 fn settings(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Error> {

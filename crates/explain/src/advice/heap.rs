@@ -6,6 +6,7 @@ use crate::Severity;
 use crate::{query, text};
 use serde_json::json;
 
+/// conf/cassandra-env.sh (`calculate_heap_sizes`): half of the memory up to 1 GB, or a quarter up to 8 GB, whichever is more.
 pub(super) const HEAP_SIZE: Rule = Rule {
     name: "heap-size",
     looks_at: "the heap against the machine's memory, and against the size from which on pointers take twice the room",

@@ -6,14 +6,39 @@ use crate::Severity;
 use crate::query;
 use serde_json::json;
 
+/// - Hidden tables: doc/…/indexing/2i/2i-when-to-use.adoc. A write adds to the index without reading (since 1.2): a read finds
+///   entries that are stale and deletes them (`CassandraIndex.isStale`, `CompositesSearcher.deleteStaleEntry`, 4.0 to 5.0).
+/// - SASI: `SASIIndex.USAGE_WARNING` calls it experimental in 4.0, 4.1 and 5.0, and `Config` has it off.
+/// - SAI (5.0): `IndexTermType.supports` has no LIKE of any kind, and ranges of numbers and times but not of texts.
 pub(super) const SECONDARY_INDEXES: Rule = Rule {
     name: "secondary-indexes",
     looks_at: "secondary indexes that are kept as hidden tables, and SASI",
     thresholds: &[],
-    source: "Cassandra's documentation of secondary, SASI and storage-attached indexes",
+    source: "Cassandra's documentation, CQL: Indexing (2i, SAI); SASIIndex and IndexTermType in its source",
     query: query::DEFINITIONS,
     check: Check::OfTable(secondary_indexes),
 };
+
+/// How an index is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A hidden table, local to each node.
+    HiddenTable,
+    Sasi,
+    /// Storage-attached, or of somebody else's class.
+    Other,
+}
+
+impl Kind {
+    /// By its fact, such as `CUSTOM {"class_name":"…","target":"…"}`.
+    fn of(fact: &str) -> Kind {
+        match fact {
+            fact if fact.contains("SASIIndex") => Kind::Sasi,
+            fact if fact.starts_with("CUSTOM") => Kind::Other,
+            _ => Kind::HiddenTable,
+        }
+    }
+}
 
 fn secondary_indexes(node: &Node, table: &Table) -> Checked {
     if table.definition.is_empty() {
@@ -25,31 +50,46 @@ fn secondary_indexes(node: &Node, table: &Table) -> Checked {
         .filter(|(_, value)| !value.is_empty())
         .filter_map(|(fact, value)| Some((fact.strip_prefix("index ")?, value.as_str())))
         .collect();
-    let sasi = indexes.iter().any(|(_, kind)| kind.contains("SASIIndex"));
-    let hidden: Vec<&str> = indexes
-        .iter()
-        .filter(|(_, kind)| !kind.contains("StorageAttachedIndex") && !kind.to_lowercase().contains("\"sai\""))
-        .map(|(name, _)| *name)
-        .collect();
-    if hidden.is_empty() {
+    let named = |kind: Kind| -> Vec<&str> {
+        indexes.iter().filter(|(_, fact)| Kind::of(fact) == kind).map(|(name, _)| *name).collect()
+    };
+    let (hidden, sasi) = (named(Kind::HiddenTable), named(Kind::Sasi));
+    if hidden.is_empty() && sasi.is_empty() {
         return Ok(None);
     }
-    let better = match node.version >= Some((5, 0)) {
-        true => {
-            "On 5.0 a storage-attached index (CREATE INDEX … USING 'sai') answers it with less on disk and in one pass \
-                 over its segments."
-        }
-        false => "Where that is not so, keep a table of your own with that column in the partition key.",
-    };
+    let has_sai = node.version >= Some((5, 0));
+    let mut advice = vec![
+        "A query by an index without the partition key asks nodes all over the ring, range by range, until it has enough rows.",
+    ];
+    if !hidden.is_empty() {
+        advice.push(
+            "Each write to an indexed column writes to the index as well. An index that is a hidden table is for columns of \
+             which each value has several rows, and best within one partition: not for values that are nearly unique, nor for \
+             columns that are often updated or deleted, whose old entries reads have to find and remove.",
+        );
+        advice.push(match has_sai {
+            true => {
+                "On 5.0 a storage-attached index (CREATE INDEX … USING 'sai') takes less disk space and has no such entries \
+                 to remove."
+            }
+            false => "Otherwise keep a table of your own with that column in the partition key.",
+        });
+    }
+    if !sasi.is_empty() {
+        advice.push("SASI is experimental, and off by default since 4.0.");
+        advice.push(match has_sai {
+            true => {
+                "A storage-attached index answers =, ranges of numbers and times, and CONTAINS; LIKE and ranges of texts it \
+                 does not, so that such queries need a search engine or a table of their own."
+            }
+            false => "Before 5.0, which has storage-attached indexes, a table of your own is what replaces it.",
+        });
+    }
     Ok(Some(Found {
-        severity: if sasi { Severity::Warning } else { Severity::Information },
-        evidence: format!("it has {}", hidden.join(", ")),
+        severity: if sasi.is_empty() { Severity::Information } else { Severity::Warning },
+        evidence: format!("it has {}", [hidden, sasi].concat().join(", ")),
         figures: json!({ "indexes": indexes.iter().copied().collect::<std::collections::BTreeMap<_, _>>() }),
-        advice: format!(
-            "A query by such an index alone asks nodes all over the ring until it has enough rows, and each write reads before \
-             it writes. It serves columns of few values within one partition. {better}{}",
-            if sasi { " SASI is experimental, and off by default since 4.0." } else { "" }
-        ),
+        advice: advice.join(" "),
         verify: "RangeSlice of client_requests: how many and how long; helenus explain.".into(),
     }))
 }

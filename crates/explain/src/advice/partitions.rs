@@ -6,6 +6,8 @@ use crate::Severity;
 use crate::{query, text};
 use serde_json::json;
 
+/// `Config` (4.0: compaction_large_partition_warning_threshold_mb, 4.1: compaction_large_partition_warning_threshold) has 100 MiB.
+/// 5.0 has partition_size_warn_threshold in its place, a guardrail that is off by default.
 pub(super) const WIDE_PARTITIONS: Rule = Rule {
     name: "wide-partitions",
     looks_at: "the largest partition",
@@ -48,8 +50,8 @@ fn wide_partitions(_: &Node, table: &Table) -> Checked {
         figures: json!({ "max_partition_bytes": largest, "mean_partition_bytes": mean, "clustering": clustering }),
         advice,
         verify:
-            "nodetool tablehistograms; the log of compactions names partitions that are too large; helenus io shows \
-                 bytes read against bytes returned."
+            "nodetool tablehistograms; the log names partitions that are too large as they are compacted (on 5.0 once \
+                 partition_size_warn_threshold is set); helenus io shows bytes read against bytes returned."
                 .into(),
     }))
 }

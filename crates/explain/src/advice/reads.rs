@@ -6,11 +6,14 @@ use crate::Severity;
 use crate::query;
 use serde_json::json;
 
+/// doc/…/operating/compaction: lcs.adoc (one SSTable a level above 0), twcs.adoc (what mixes old data with new: late writes and
+/// read repair, and not repair, which streams apart), ucs.adoc (scaling parameters; L10 is like leveled). Histogram:
+/// `TableMetrics.sstablesPerReadHistogram`, with a bucket for none.
 pub(super) const SSTABLES_PER_READ: Rule = Rule {
     name: "sstables-per-read",
     looks_at: "how many SSTables a read touches",
     thresholds: &[&thresholds::SSTABLES_PER_READ, &thresholds::MANY_SSTABLES_PER_READ],
-    source: "field report on tombstones and compaction, 2014; Cassandra's documentation of compaction strategies",
+    source: "field report on tombstones and compaction, 2014; Cassandra's documentation, Operating: Compaction (LCS, TWCS, UCS)",
     query: query::TABLE_HEALTH,
     check: Check::OfTable(sstables_per_read),
 };
@@ -31,13 +34,14 @@ fn sstables_per_read(node: &Node, table: &Table) -> Checked {
                 .to_string()
         }
         "LeveledCompactionStrategy" => {
-            "Leveled tables answer most reads from one SSTable for each level. Look at level 0 (sstables_by_level): what \
-             piles up there was flushed or streamed faster than it is leveled."
+            "A read looks at one SSTable at most of each level above 0, and at any number in level 0. Look at \
+             sstables_by_level: what piles up in level 0 was flushed or streamed faster than it is leveled."
                 .to_string()
         }
         "TimeWindowCompactionStrategy" => {
             "Reads that span many windows touch an SSTable of each: bound them by time, or take a larger \
-             compaction_window_size. Writes and repairs of old data put it into new windows."
+             compaction_window_size. Late writes and read repairs put old data into SSTables of the current window; repair \
+             does not."
                 .to_string()
         }
         "UnifiedCompactionStrategy" => {
@@ -69,11 +73,14 @@ fn count(sstables: Option<i64>) -> String {
     sstables.map_or("an unknown number".to_string(), |sstables| sstables.to_string())
 }
 
+/// doc/…/operating/bloom_filters.adoc ("Changing"); the ratio is false positives over all answers of the filters of live
+/// SSTables, those for partitions that are there included (`TableMetrics.bloomFilterFalseRatio` in 4.0 and 4.1,
+/// `BloomFilterMetrics` in 5.0). So it is below bloom_filter_fp_chance as a rule, and several times that is far off.
 pub(super) const BLOOM_FILTERS: Rule = Rule {
     name: "bloom-filters",
     looks_at: "how often bloom filters send a read to an SSTable in vain, against what the table was defined to accept",
     thresholds: &[&thresholds::BLOOM_TIMES, &thresholds::BLOOM_FALSE],
-    source: "Cassandra's documentation of bloom filters",
+    source: "Cassandra's documentation, Operating: Bloom Filters; BloomFilterFalseRatio in its source",
     query: query::TABLE_HEALTH,
     check: Check::OfTable(bloom_filters),
 };
@@ -89,7 +96,8 @@ fn bloom_filters(_: &Node, table: &Table) -> Checked {
     Ok(Some(Found {
         severity: Severity::Information,
         evidence: format!(
-            "{:.1} % of what the filters answered for partitions that are not there was wrong, where {:.1} % is accepted",
+            "{:.1} % of all answers of its bloom filters sent a read to an SSTable in vain, where {:.1} % is accepted for \
+             partitions that are not there",
             ratio * 100.0,
             chance * 100.0
         ),

@@ -1,7 +1,7 @@
 //! Whether the compaction strategy fits what is done to the table.
 
 use super::facts::{Node, Table, need, simple_name};
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::{Check, Checked, Found, Rule, columns, thresholds};
 use crate::Severity;
 use crate::query;
 use serde_json::json;
@@ -9,13 +9,16 @@ use std::collections::BTreeMap;
 
 const TWCS: &str = "TimeWindowCompactionStrategy";
 const LCS: &str = "LeveledCompactionStrategy";
-const DOCUMENTED: &str = "Cassandra's documentation of compaction strategies";
+const UCS: &str = "UnifiedCompactionStrategy";
+const OF_TWCS: &str = "Cassandra's documentation, Operating: Compaction (TWCS)";
 
+/// doc/…/operating/compaction: twcs.adoc (for time series whose rows expire; 20 to 30 windows; within a window it compacts by
+/// size, and once more when the window has ended), ucs.adoc (from 5.0 on it is recommended for time series, too).
 pub(super) const EXPIRING_DATA: Rule = Rule {
     name: "expiring-data",
     looks_at: "tables whose rows all expire, against a strategy that drops whole SSTables",
     thresholds: &[],
-    source: DOCUMENTED,
+    source: OF_TWCS,
     query: query::TABLE_HEALTH,
     check: Check::OfTable(expiring_data),
 };
@@ -23,28 +26,44 @@ pub(super) const EXPIRING_DATA: Rule = Rule {
 fn expiring_data(_: &Node, table: &Table) -> Checked {
     let (ttl, strategy) = (table.seconds("default_time_to_live")?, table.strategy()?);
     let clustering = table.option("clustering").unwrap_or_default();
-    let by_time = clustering.contains("timestamp") || clustering.contains("timeuuid");
-    if ttl == 0 || !by_time || strategy == TWCS {
+    let first = columns::list(clustering).into_iter().next();
+    let by_time = first.is_some_and(|column| ["timestamp", "timeuuid"].contains(&column.cql_type.as_str()));
+    if ttl == 0 || !by_time || [TWCS, UCS].contains(&strategy.as_str()) {
         return Ok(None);
     }
     Ok(Some(Found {
         severity: Severity::Information,
-        evidence: format!("all its rows expire after {ttl} s and are ordered by time ({clustering}), under {strategy}"),
+        evidence: format!(
+            "its rows expire after {ttl} s unless a write says otherwise, and are ordered by time ({clustering}), under {strategy}"
+        ),
         figures: json!({ "default_time_to_live": ttl, "strategy": strategy, "clustering": clustering }),
         advice: format!(
-            "If rows are written once, in the order of time, {TWCS} with windows of about {} s drops whole SSTables when \
-             they expire and compacts nothing twice. Not where rows are updated or deleted later on.",
-            ttl / 25
+            "If rows are written once, in the order of time, {TWCS} with {} drops whole SSTables when all in them has expired, \
+             and compacts rows only with those of their own window. Not where rows are updated or deleted later on.",
+            windows_for(ttl)
         ),
         verify: "Bytes compacted for each byte flushed, and the droppable ratio, in helenus tables.".into(),
     }))
 }
 
+/// The options that make about 25 windows of a time to live.
+fn windows_for(ttl_s: i64) -> String {
+    let window_s = (ttl_s / 25).max(60);
+    let (unit, unit_s) = match window_s {
+        86_400.. => ("DAYS", 86_400),
+        3_600.. => ("HOURS", 3_600),
+        _ => ("MINUTES", 60),
+    };
+    format!("'compaction_window_unit': '{unit}', 'compaction_window_size': {}", (window_s + unit_s / 2) / unit_s)
+}
+
+/// doc/…/operating/compaction/twcs.adoc ("20-30 windows"; "Changing TimeWindowCompactionStrategy Options": adjacent windows are
+/// joined where a window grows, and nothing is split where it shrinks).
 pub(super) const TIME_WINDOWS: Rule = Rule {
     name: "time-windows",
     looks_at: "how many windows TimeWindowCompactionStrategy keeps",
     thresholds: &[&thresholds::WINDOWS],
-    source: DOCUMENTED,
+    source: OF_TWCS,
     query: query::TABLE_HEALTH,
     check: Check::OfTable(time_windows),
 };
@@ -65,10 +84,11 @@ fn time_windows(_: &Node, table: &Table) -> Checked {
         severity: Severity::Information,
         evidence: format!("a TTL of {ttl} s spans {windows:.0} windows of {window_s} s"),
         figures: json!({ "windows": windows, "default_time_to_live": ttl, "sstables_by_window": table.health.sstables_by_window }),
-        advice:
-            "Each window that has passed is an SSTable or more for good: take windows of a 20th to a 30th of the time \
-                 to live. An ALTER TABLE sorts what is there into the new windows as it is compacted."
-                .into(),
+        advice: format!(
+            "Each window that has passed is an SSTable or more until it expires: take windows of a 20th to a 30th of the time \
+             to live ({}). Larger windows join what is there, which compacts it once more; smaller ones would leave it as it is.",
+            windows_for(ttl)
+        ),
         verify: "SSTables and SSTables per read in helenus tables.".into(),
     }))
 }
@@ -85,11 +105,13 @@ pub(crate) fn window_seconds(compaction: &BTreeMap<String, String>) -> Option<i6
     (simple_name(class) == TWCS && size > 0).then(|| size.saturating_mul(unit_s))
 }
 
+/// doc/…/operating/compaction: lcs.adoc (for tables that are mostly read, not for write-heavy ones), stcs.adoc, ucs.adoc (T4 is
+/// like size-tiered with its default of 4).
 pub(super) const LEVELED_WRITES: Rule = Rule {
     name: "leveled-writes",
     looks_at: "what LeveledCompactionStrategy costs a table that is mostly written",
     thresholds: &[&thresholds::WRITE_SHARE, &thresholds::WRITE_AMPLIFICATION],
-    source: DOCUMENTED,
+    source: "Cassandra's documentation, Operating: Compaction (LCS, STCS, UCS)",
     query: query::TABLE_HEALTH,
     check: Check::OfTable(leveled_writes),
 };
@@ -126,6 +148,7 @@ fn leveled_writes(node: &Node, table: &Table) -> Checked {
     }))
 }
 
+/// `DateTieredCompactionStrategy` is in 4.0 and 4.1, deprecated, and not in 5.0.
 pub(super) const RETIRED_STRATEGY: Rule = Rule {
     name: "retired-strategy",
     looks_at: "DateTieredCompactionStrategy, which TimeWindowCompactionStrategy replaced",
@@ -149,11 +172,14 @@ fn retired_strategy(_: &Node, table: &Table) -> Checked {
     }))
 }
 
+/// `CompactionStrategyManager.maybeReloadParamsFromSchema` (4.0 to 5.0): a local override holds until the schema's own compaction
+/// is altered, which then replaces it.
 pub(super) const LOCAL_OVERRIDE: Rule = Rule {
     name: "local-override",
     looks_at: "whether a node compacts a table in another way than the schema says",
     thresholds: &[],
-    source: "ColumnFamilyStoreMBean.CompactionParametersJson, which changes one node until the next ALTER TABLE or restart",
+    source: "ColumnFamilyStoreMBean.CompactionParametersJson, which changes one node until a restart or an ALTER TABLE of the \
+             compaction",
     query: query::DEFINITIONS,
     check: Check::OfTable(local_override),
 };

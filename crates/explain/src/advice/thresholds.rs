@@ -51,7 +51,7 @@ pub(super) const MUCH_DROPPABLE: Threshold = Threshold::new(
     "high droppable ratio",
     0.2,
     "ratio",
-    "Cassandra's documentation of compaction: default of tombstone_threshold",
+    "Cassandra's documentation, Operating: Compaction: default of tombstone_threshold",
 );
 pub(super) const LARGEST_SHARE: Threshold = Threshold::new(
     "largest SSTable's share",
@@ -64,7 +64,8 @@ pub(super) const WIDE_PARTITION: Threshold = Threshold::new(
     "wide partition",
     104_857_600.0,
     "bytes",
-    "cassandra.yaml: default of compaction_large_partition_warning_threshold, later partition_size_warn_threshold",
+    "cassandra.yaml of 4.0 and 4.1: default of compaction_large_partition_warning_threshold; its successor in 5.0, \
+     partition_size_warn_threshold, is off by default",
 );
 pub(super) const VERY_WIDE_PARTITION: Threshold =
     Threshold::new("very wide partition", 1_073_741_824.0, "bytes", "judgement: ten times what Cassandra warns of");
@@ -82,23 +83,19 @@ pub(super) const LARGE_CHUNK: Threshold = Threshold::new(
     "large chunk",
     32.0,
     "KiB",
-    "Cassandra's documentation of compression: 16 is the default from 4.0 on",
+    "Cassandra's documentation, Operating: Compression: 16 is the default from 4.0 on",
 );
 pub(super) const CHUNK_TIMES: Threshold =
     Threshold::new("chunk against partition", 4.0, "times the mean partition", "judgement");
 pub(super) const INCOMPRESSIBLE: Threshold =
     Threshold::new("compression in vain", 0.9, "of the size before", "judgement");
-pub(super) const WINDOWS: Threshold = Threshold::new(
-    "time windows",
-    50.0,
-    "windows",
-    "the strategy's own README: fewer than 50; Cassandra's documentation of it asks for 20 to 30",
-);
+pub(super) const WINDOWS: Threshold =
+    Threshold::new("time windows", 50.0, "windows", "judgement: Cassandra's documentation (TWCS) asks for 20 to 30");
 pub(super) const WRITE_SHARE: Threshold = Threshold::new(
     "writes under LeveledCompactionStrategy",
     0.9,
     "of reads and writes",
-    "judgement: Cassandra's documentation calls it a strategy for tables that are mostly read",
+    "judgement: Cassandra's documentation (LCS) recommends it for tables that are mostly read",
 );
 pub(super) const WRITE_AMPLIFICATION: Threshold =
     Threshold::new("write amplification", 10.0, "times", "judgement: ten is what one more level costs");
@@ -107,7 +104,7 @@ pub(super) const HEADROOM: Threshold = Threshold::new(
     "headroom for compaction",
     1.0,
     "times the largest table",
-    "Cassandra's documentation of compaction: a size-tiered compaction can need as much again",
+    "Cassandra's documentation (STCS): it needs space for the old and the new SSTables at once",
 );
 pub(super) const READ_AHEAD: Threshold = Threshold::new(
     "read-ahead of a solid-state disk",
@@ -119,7 +116,7 @@ pub(super) const HEAP_SHARE: Threshold = Threshold::new(
     "heap's share of the memory",
     0.5,
     "of the memory",
-    "cassandra-env.sh, which takes half at most; the page cache holds SSTables with the rest",
+    "cassandra-env.sh takes half up to 1 GB, or a quarter up to 8 GB; the page cache holds SSTables with the rest",
 );
 pub(super) const COMPRESSED_POINTERS: Threshold = Threshold::new(
     "heap without compressed pointers",

@@ -6,6 +6,9 @@ use crate::Severity;
 use crate::{query, text};
 use serde_json::json;
 
+/// doc/…/operating/compaction/tombstones.adoc: expired cells are tombstones as well. The figure counts the
+/// tombstones that `ReadCommand.MetricRecording` meets after merging (4.0 to 5.0). Cassandra's histogram has no bucket for none, so
+/// that reads without tombstones have 1: far below the threshold.
 pub(super) const TOMBSTONES_PER_READ: Rule = Rule {
     name: "tombstones-per-read",
     looks_at: "tombstones that a read scans, against its live cells",
@@ -28,29 +31,45 @@ fn tombstones_per_read(_: &Node, table: &Table) -> Checked {
         return Ok(None);
     }
     let droppable = table.health.droppable_ratio;
-    let advice = if droppable.is_some_and(|ratio| thresholds::DROPPABLE.is_met(ratio)) {
-        "Many of them are past gc_grace and only wait for a compaction that meets what they delete: see \
-         droppable-tombstones. For the rest, delete whole partitions or ranges instead of cells and rows, and start \
-         slices behind what was deleted."
-    } else {
-        "They are younger than gc_grace, so that no compaction may drop them. Delete whole partitions or ranges instead of \
-         cells and rows, write no nulls, and start slices behind what was deleted: a table that is used as a queue reads \
-         over all that it has finished. gc_grace itself is bounded from below by hints and repair: see gc-grace."
+    let old = match droppable {
+        Some(ratio) if thresholds::DROPPABLE.is_met(ratio) => {
+            "Many of the table's tombstones are past gc_grace and wait for a compaction that meets what they delete: see \
+             droppable-tombstones."
+        }
+        Some(_) => {
+            "Few of the table's cells are tombstones past gc_grace, so that compaction would not help: those that reads meet \
+             are younger, or few and in their way."
+        }
+        None => "Whether they are past gc_grace is not recorded (the agent reads it).",
     };
+    let expired = match table.expires() {
+        Ok(true) => "Cells that have expired count as tombstones, too.",
+        _ => "An expired cell and a null that was written count as tombstones, too.",
+    };
+    let advice = format!(
+        "{old} {expired} Delete whole partitions or ranges instead of cells and rows, and start slices behind what was \
+         deleted: a table that is used as a queue reads over all that it has finished. gc_grace itself is bounded from below \
+         by hints and repair: see gc-grace."
+    );
     Ok(Some(Found {
         severity: if warned_of { Severity::Critical } else { Severity::Warning },
         evidence: format!("a read scans {tombstones:.0} tombstones for {live:.0} live cells"),
         figures: json!({ "tombstones_per_slice": tombstones, "live_cells_per_slice": live, "droppable_ratio": droppable }),
-        advice: advice.into(),
+        advice,
         verify: "Tombstones of a slice and the local read latency in helenus tables, under the same reads.".into(),
     }))
 }
 
+/// doc/…/operating/compaction: overview.adoc (tombstone_threshold 0.2, tombstone_compaction_interval one day,
+/// unchecked_tombstone_compaction). `AbstractCompactionStrategy.worthDroppingTombstones` is asked by the size-tiered, the leveled
+/// and the time-window strategy, by the last only once one of these options is set (its constructor, 4.0 to 5.0), and never by
+/// `UnifiedCompactionStrategy` (5.0).
 pub(super) const DROPPABLE_TOMBSTONES: Rule = Rule {
     name: "droppable-tombstones",
     looks_at: "the share of tombstones past gc_grace that SSTables still hold",
     thresholds: &[&thresholds::DROPPABLE, &thresholds::MUCH_DROPPABLE],
-    source: "field report on tombstones and compaction, 2014; Cassandra's documentation of tombstones",
+    source: "field report on tombstones and compaction, 2014; Cassandra's documentation, Operating: Compaction (common options), \
+             Tombstones; AbstractCompactionStrategy.worthDroppingTombstones in its source",
     query: query::TABLE_HEALTH,
     check: Check::OfTable(droppable_tombstones),
 };
@@ -60,8 +79,17 @@ fn droppable_tombstones(_: &Node, table: &Table) -> Checked {
     if !thresholds::DROPPABLE.is_met(ratio) {
         return Ok(None);
     }
-    let unchecked = table.member("compaction", "unchecked_tombstone_compaction")?.is_some_and(|value| value == "true");
-    let advice = if unchecked {
+    let unchecked = table.compaction_option("unchecked_tombstone_compaction")?.is_some_and(|value| value == "true");
+    let strategy = table.strategy()?;
+    let advice = if strategy == "UnifiedCompactionStrategy" {
+        "UnifiedCompactionStrategy compacts no SSTable for its tombstones alone: nodetool garbagecollect KEYSPACE TABLE \
+         rewrites each SSTable against those that overlap, one time and for its cost in disk and CPU. A tombstone goes only \
+         together with what it deletes, and only past gc_grace."
+    } else if strategy == "TimeWindowCompactionStrategy" && !unchecked {
+        "TimeWindowCompactionStrategy drops SSTables whose cells have all expired, and compacts none for its tombstones unless \
+         it is told to: 'unchecked_tombstone_compaction': 'true' in the table's compaction does. Look first for what holds \
+         expired SSTables back: sstableexpiredblockers KEYSPACE TABLE."
+    } else if unchecked {
         "unchecked_tombstone_compaction is on already. What is left shadows data in SSTables that are not compacted with \
          it: nodetool garbagecollect KEYSPACE TABLE rewrites each SSTable against those that overlap, one time and for \
          its cost in disk and CPU."
@@ -73,7 +101,7 @@ fn droppable_tombstones(_: &Node, table: &Table) -> Checked {
     Ok(Some(Found {
         severity: if thresholds::MUCH_DROPPABLE.is_met(ratio) { Severity::Warning } else { Severity::Information },
         evidence: format!(
-            "{} of its cells are tombstones that could be dropped, of {} on disk",
+            "{} of its cells are tombstones or expired, past gc_grace, and still on disk, of {} in all",
             text::percent(ratio),
             table.health.live_disk_bytes.map_or("unknown size".into(), text::bytes)
         ),
@@ -83,11 +111,14 @@ fn droppable_tombstones(_: &Node, table: &Table) -> Checked {
     }))
 }
 
+/// doc/…/operating/compaction/stcs.adoc: a bucket of SSTables of like size is compacted from min_threshold (4) on, and a major
+/// compaction leaves one large SSTable (`nodetool compact --split-output`: several). `SizeTieredCompactionStrategy.
+/// mostInterestingBucket` and `worthDroppingTombstones`, 4.0 to 5.0.
 pub(super) const STUCK_SSTABLE: Rule = Rule {
     name: "stuck-sstable",
     looks_at: "one SSTable that is so large that SizeTieredCompactionStrategy finds no others to compact it with",
     thresholds: &[&thresholds::LARGEST_SHARE, &thresholds::LARGE_SSTABLE],
-    source: "field report on tombstones and compaction, 2014",
+    source: "field report on tombstones and compaction, 2014; Cassandra's documentation, Operating: Compaction (STCS)",
     query: query::TABLE_HEALTH,
     check: Check::OfTable(stuck_sstable),
 };
@@ -108,6 +139,7 @@ fn stuck_sstable(_: &Node, table: &Table) -> Checked {
     if !thresholds::LARGEST_SHARE.is_met(share) || !thresholds::LARGE_SSTABLE.is_met(largest as f64) {
         return Ok(None);
     }
+    let threshold = table.compaction_option("min_threshold")?.and_then(|text| text.parse::<i64>().ok()).unwrap_or(4);
     Ok(Some(Found {
         severity: Severity::Warning,
         evidence: format!(
@@ -117,11 +149,13 @@ fn stuck_sstable(_: &Node, table: &Table) -> Checked {
             text::bytes(live)
         ),
         figures: json!({ "largest_sstable_bytes": largest, "live_disk_bytes": live, "share": share }),
-        advice: "Three more of its size must come before it is compacted, and until then what is deleted in it stays. \
-                 LeveledCompactionStrategy or, from 5.0 on, UnifiedCompactionStrategy split it up. Do not run a major \
-                 compaction under SizeTieredCompactionStrategy, which makes one such SSTable of all; \
-                 nodetool compact --split-output makes several."
-            .into(),
+        advice: format!(
+            "{} more of about its size must come before it is compacted with others; until then most of what is deleted or \
+             overwritten in it stays. LeveledCompactionStrategy or, from 5.0 on, UnifiedCompactionStrategy split it up. Do \
+             not run a major compaction under SizeTieredCompactionStrategy, which makes one such SSTable of all; \
+             nodetool compact --split-output makes several.",
+            threshold - 1
+        ),
         verify:
             "sstablemetadata on the file for its age and droppable tombstones; the largest SSTable in helenus tables."
                 .into(),
