@@ -18,6 +18,7 @@ pub mod agent;
 pub mod attach;
 mod cluster;
 pub mod cql;
+mod cql_type;
 mod error;
 mod failure;
 pub mod interrupts;
@@ -38,6 +39,7 @@ pub mod threads;
 mod versions;
 
 pub use cluster::{Cluster, ClusterOptions, Lifetime};
+pub use cql_type::{CqlType, NotAType};
 pub use error::Error;
 pub use places::Places;
 pub use progress::{Cancel, Progress};

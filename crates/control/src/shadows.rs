@@ -24,6 +24,28 @@ pub struct Original {
     pub settings: BTreeMap<String, String>,
     /// The rows of the schema that define the table; none where they can't be told.
     pub schema: Option<String>,
+    /// The user-defined types of its keyspace; none where they can't be read.
+    pub types: Option<Vec<UserType>>,
+    /// The table's columns, as far as their types; none where they can't be read.
+    pub columns: Option<Vec<TypedColumn>>,
+}
+
+/// A row of `system_schema.types`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct UserType {
+    #[serde(rename = "type_name")]
+    pub name: String,
+    pub field_names: Vec<String>,
+    /// As CQL has them.
+    pub field_types: Vec<String>,
+}
+
+/// The type in a row of `system_schema.columns`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct TypedColumn {
+    /// As CQL has it.
+    #[serde(rename = "type")]
+    pub cql_type: String,
 }
 
 /// What the reads of a table have met since the node started.

@@ -58,7 +58,11 @@ impl Churned {
         let mut run = |statement: &str| self.cql.query(statement).unwrap();
         run("CREATE KEYSPACE churn WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
         run("CREATE TYPE churn.note (at timestamp, text text)");
+        // Cassandra's schema.cql of a snapshot leaves out types within collections and tuples.
+        run("CREATE TYPE churn.\"Part\" (n int, \"In Use\" frozen<map<text, frozen<note>>>)");
+        run("CREATE TYPE churn.whole (parts frozen<list<frozen<\"Part\">>>)");
         run("CREATE TABLE churn.events (shop int, day int, row int, value text, old int, note frozen<note>, \
+             pair frozen<tuple<int, frozen<whole>>>, wholes list<frozen<whole>>, \
              PRIMARY KEY ((shop, day), row)) WITH memtable_flush_period_in_ms = 500 \
              AND compaction = {'class': 'SizeTieredCompactionStrategy', 'min_threshold': '30'}");
         run("ALTER TABLE churn.events DROP old");
@@ -68,7 +72,8 @@ impl Churned {
                 let of = format!("{partition}, {}", partition % 7);
                 let row = |row: usize| match (row + round) % 2 {
                     0 => format!(
-                        "INSERT INTO churn.events (shop, day, row, value) VALUES ({of}, {row}, '{:0300}')",
+                        "INSERT INTO churn.events (shop, day, row, value, pair) VALUES ({of}, {row}, '{:0300}', \
+                         (1, {{parts: [{{n: 2, \"In Use\": {{'a': {{text: 'b'}}}}}}]}}))",
                         row * round
                     ),
                     _ => format!(

@@ -50,6 +50,10 @@ pub enum Error {
          (as where they are encrypted)"
     )]
     Foreign { table: String, class: String },
+    #[error(
+        "{table} is a materialized view, which a shadow can't have without its base table; try the base table in its place"
+    )]
+    View { table: String },
     #[error("the schema of {table} is not understood: {why} in {text:?}")]
     Schema { table: String, why: &'static str, text: String },
     #[error("{candidate} is refused by Cassandra: {source}")]

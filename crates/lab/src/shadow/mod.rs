@@ -19,6 +19,7 @@ mod sample;
 mod schema;
 mod settle;
 mod sstables;
+mod types;
 
 pub use clean::Cleaner;
 pub use entry::{Entry, Step};
@@ -155,7 +156,7 @@ impl Try<'_> {
             );
         }
         self.begin(entry, Step::Link)?;
-        let (snapshot, schema, copied_bytes) = self.take_over(entry, tell, cancel)?;
+        let (snapshot, schema, copied_bytes) = self.take_over(entry, &original, tell, cancel)?;
         self.begin(entry, Step::Clear)?;
         link.clear_snapshot(&entry.tag(), &entry.keyspace)?;
         drop(link);
@@ -258,6 +259,7 @@ impl Try<'_> {
     fn take_over(
         &self,
         entry: &Entry,
+        original: &Original,
         tell: &mut dyn FnMut(Progress),
         cancel: &Cancel,
     ) -> Result<(Snapshot, Schema, u64), Error> {
@@ -276,7 +278,8 @@ impl Try<'_> {
             (None, Some(folder)) => return Err(vanished(&folder.join("schema.cql"))),
             (None, None) => return Err(vanished(entry.data.first().map_or(Path::new("/"), PathBuf::as_path))),
         };
-        let schema = Schema::read(&schema, &self.table.to_string())?;
+        let types = types::needed(original, &self.table.to_string())?;
+        let schema = Schema::read(&schema, self.table, types.as_deref())?;
         if snapshot.files.is_empty() {
             return Err(Error::Empty);
         }
@@ -396,6 +399,11 @@ impl Try<'_> {
         }
     }
 
+    fn is_defined_alike(&self, now: &Original, then: &Original) -> bool {
+        let types = |of| types::needed(of, &self.table.to_string()).ok().flatten();
+        now.schema == then.schema && types(now) == types(then)
+    }
+
     /// What has become of the node and the table meanwhile, where it is another thing than what was tried.
     fn changed_since(&self, original: &Original) -> Option<String> {
         if !self.target.is_alive() {
@@ -404,7 +412,7 @@ impl Try<'_> {
         let now =
             Link::open(self.target, self.cleaner.agent).and_then(|mut link| link.original(&self.table.to_string()));
         match now {
-            Ok(now) if now.schema == original.schema => None,
+            Ok(now) if self.is_defined_alike(&now, original) => None,
             Ok(_) => Some(format!(
                 "the schema of {} was changed on {} since the snapshot: the figures are of what it was then",
                 self.table, self.node

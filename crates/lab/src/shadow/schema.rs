@@ -1,6 +1,7 @@
 //! The definition of a table, as its snapshot has it: statements that make the same table elsewhere.
 
-use super::Error;
+use super::{Error, TableName, types};
+use helenus_control::UserType;
 
 /// Where the compressors are that a Cassandra has.
 const OURS: &str = "org.apache.cassandra.";
@@ -14,17 +15,22 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Reads a `schema.cql`. `table` is for messages, as `keyspace.table`.
+    /// Reads a `schema.cql`. `live` are the types that the table needs, in the order in which they are to be made: they
+    /// replace those of the file, which has not all of them.
     ///
     /// # Errors
-    /// [`Error::Schema`], [`Error::Foreign`].
-    pub fn read(text: &str, table: &str) -> Result<Schema, Error> {
-        let mut schema = Schema { statements: Vec::new(), indexes: 0 };
+    /// [`Error::Schema`], [`Error::Foreign`], [`Error::View`].
+    pub fn read(text: &str, table: &TableName, live: Option<&[&UserType]>) -> Result<Schema, Error> {
+        let made = live.iter().flat_map(|live| live.iter());
+        let statements_of_types = made.map(|user_type| types::create(&table.keyspace, user_type)).collect();
+        let mut schema = Schema { statements: statements_of_types, indexes: 0 };
         for statement in statements(text) {
             let words: Vec<String> = statement.split_ascii_whitespace().map(str::to_ascii_uppercase).collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             match words.as_slice() {
                 ["CREATE", "INDEX", ..] | ["CREATE", "CUSTOM", "INDEX", ..] => schema.indexes += 1,
+                ["CREATE", "TYPE", ..] if live.is_some() => {}
+                ["CREATE", "MATERIALIZED", "VIEW", ..] => return Err(Error::View { table: table.to_string() }),
                 _ => schema.statements.push(statement),
             }
         }
@@ -111,9 +117,13 @@ mod tests {
         /* a remark; of Cassandra's */\n\
         CREATE INDEX IF NOT EXISTS by_city ON shop.orders (city);\nCREATE CUSTOM INDEX x ON shop.orders (y) USING 'z';\n";
 
+    fn read(text: &str, live: Option<&[&UserType]>) -> Result<Schema, Error> {
+        Schema::read(text, &TableName { keyspace: "shop".into(), table: "orders".into() }, live)
+    }
+
     #[test]
     fn statements_end_where_they_end() {
-        let schema = Schema::read(TEXT, "shop.orders").unwrap();
+        let schema = read(TEXT, None).unwrap();
         let statements: Vec<String> = schema.statements("Shop").collect();
         assert_eq!((statements.len(), schema.indexes), (4, 2));
         assert!(statements[0].starts_with("CREATE KEYSPACE IF NOT EXISTS \"Shop\" WITH"));
@@ -122,12 +132,28 @@ mod tests {
     }
 
     #[test]
+    fn live_types_replace_those_of_the_snapshot() {
+        let part = UserType { name: "part".into(), field_names: vec!["a".into()], field_types: vec!["int".into()] };
+        let schema = read(TEXT, Some(&[&part])).unwrap();
+        let statements: Vec<String> = schema.statements("shop").collect();
+        assert_eq!(statements[1], "CREATE TYPE IF NOT EXISTS \"shop\".\"part\" (\"a\" int)");
+        assert!(!statements.iter().any(|statement| statement.contains("shop.place")), "{statements:?}");
+        assert!(statements[2].starts_with("CREATE TABLE"));
+    }
+
+    #[test]
+    fn a_view_has_no_table_of_its_own() {
+        let text = "CREATE MATERIALIZED VIEW IF NOT EXISTS shop.by_city AS SELECT * FROM shop.orders;";
+        assert!(read(text, None).unwrap_err().to_string().contains("try the base table"));
+    }
+
+    #[test]
     fn a_compressor_that_no_cassandra_has_is_named() {
         let text = TEXT.replace("org.apache.cassandra.io.compress.LZ4Compressor", "com.bank.EncryptingCompressor");
-        let error = Schema::read(&text, "shop.orders").unwrap_err().to_string();
+        let error = read(&text, None).unwrap_err().to_string();
         assert!(error.contains("com.bank.EncryptingCompressor") && error.contains("encrypted"), "{error}");
-        assert!(Schema::read(&TEXT.replace("org.apache.cassandra.io.compress.", ""), "shop.orders").is_ok());
-        assert!(Schema::read("", "shop.orders").unwrap_err().to_string().contains("no table"));
-        assert!(Schema::read("/* open", "shop.orders").is_err());
+        assert!(read(&TEXT.replace("org.apache.cassandra.io.compress.", ""), None).is_ok());
+        assert!(read("", None).unwrap_err().to_string().contains("no table"));
+        assert!(read("/* open", None).is_err());
     }
 }

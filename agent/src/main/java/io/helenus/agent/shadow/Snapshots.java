@@ -62,28 +62,35 @@ final class Snapshots {
     }
     node.put("settings", settings);
     node.put("schema", schema(table));
+    node.put("types", rows("types", "keyspace_name = '" + table.keyspace + "'"));
+    node.put("columns", rows("columns", of(table)));
     return node;
+  }
+
+  private static String of(TableBean table) {
+    return "keyspace_name = '" + table.keyspace + "' AND table_name = '" + table.table + "'";
+  }
+
+  /** Rows of a table of the schema, as Cassandra has them; null where they can't be read. */
+  private static List<Map<?, ?>> rows(String of, String where) {
+    try {
+      return InternalQuery.rows("SELECT JSON * FROM system_schema." + of + " WHERE " + where);
+    } catch (ReflectiveOperationException e) {
+      return null;
+    }
   }
 
   /** The rows that define the table, so that two of these say whether it was altered; or null. */
   private static String schema(TableBean table) {
     StringBuilder schema = new StringBuilder();
-    try {
-      for (String of : List.of("tables", "columns", "dropped_columns")) {
-        String rows =
-            "SELECT JSON * FROM system_schema."
-                + of
-                + " WHERE keyspace_name = '"
-                + table.keyspace
-                + "' AND table_name = '"
-                + table.table
-                + "'";
-        schema.append(InternalQuery.rows(rows));
+    for (String of : List.of("tables", "columns", "dropped_columns")) {
+      List<Map<?, ?>> rows = rows(of, of(table));
+      if (rows == null) {
+        return null;
       }
-      return schema.toString();
-    } catch (ReflectiveOperationException e) {
-      return null;
+      schema.append(rows);
     }
+    return schema.toString();
   }
 
   private static Object liveBytes(TableBean table) {
