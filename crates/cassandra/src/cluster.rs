@@ -83,8 +83,11 @@ impl ClusterOptions {
         }
     }
 
-    /// What can be refused before anything is fetched, written or started.
-    fn check(&self) -> Result<(), Error> {
+    /// Refuses what can be refused before anything is fetched, written or started.
+    ///
+    /// # Errors
+    /// [`Error`], which says what would be right.
+    pub fn check(&self) -> Result<(), Error> {
         let inside = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         let name = self.name.as_bytes();
         if name.len() > 48 || !name.first().is_some_and(u8::is_ascii_alphabetic) || !name.iter().all(|b| inside(*b)) {
@@ -133,6 +136,24 @@ impl Cluster {
                 Err(error)
             }
         }
+    }
+
+    /// Has the JVM and the release take the settings and the JVM options of a node, as at its start, without starting it.
+    ///
+    /// # Errors
+    /// [`Error`] with the words of the one that refuses.
+    pub fn rehearse(
+        options: &ClusterOptions,
+        progress: &mut dyn FnMut(Progress),
+        cancel: &Cancel,
+    ) -> Result<(), Error> {
+        options.check()?;
+        let java = java::for_version(options.version, options.java_home.as_deref())?;
+        let release = jars::fetch(&options.places, options.version, progress, cancel)?;
+        let folder = tempfile::tempdir().map_err(Error::file("make a folder in", &std::env::temp_dir()))?;
+        let folders = Folders { home: folder.path().join("node"), logs: folder.path().join("logs") };
+        let (ip, seed) = (Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST);
+        Plan { options, release: &release, java: &java, ip, seed, folders: &folders }.rehearse(cancel)
     }
 
     /// Takes the name and the addresses, so that no other start can.

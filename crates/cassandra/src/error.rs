@@ -72,6 +72,10 @@ pub enum Error {
     BadHeap { given: String },
     #[error("{given:?} is no JVM option: it must begin with '-'")]
     BadJvmOption { given: String },
+    #[error("the JVM does not start with {given}: {why}")]
+    JvmRefuses { given: String, why: String },
+    #[error("Cassandra {version} does not take its settings: {why}")]
+    SettingsRefused { version: Version, why: String },
     #[error("cannot start {}: {source}", program.display())]
     Spawn { program: PathBuf, source: io::Error },
     #[error("the node on {address} ended while starting ({how}):\n{reason}\nIts log: {}", log.display())]

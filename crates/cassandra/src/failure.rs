@@ -20,6 +20,30 @@ pub(crate) fn reason(log: &str, output: &str) -> String {
     lines.join("\n")
 }
 
+/// The one that refuses to start, and its words.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// The JVM, for its options.
+    Options(String),
+    /// Cassandra, for its settings.
+    Settings(String),
+}
+
+/// Reads what one of Cassandra's tools said of the configuration that it was started with. A tool ends with 3 where it can't read
+/// the configuration (`org.apache.cassandra.tools.Util`, 4.0 to 5.0); a JVM that does not come up says so.
+pub(crate) fn of_rehearsal(code: Option<i32>, output: &str) -> Option<Refused> {
+    const NO_JVM: [&str; 2] =
+        ["Could not create the Java Virtual Machine", "Error occurred during initialization of VM"];
+    const REFUSED: &str = "encountered during startup: ";
+    if NO_JVM.iter().any(|sign| output.contains(sign)) {
+        let lines = telling(output).into_iter().filter(|line| !NO_JVM.iter().any(|sign| line.contains(sign)));
+        let lines = lines.filter(|line| !line.contains("A fatal exception has occurred")).take(3);
+        return Some(Refused::Options(lines.collect::<Vec<_>>().join("; ")));
+    }
+    let why = output.lines().find_map(|line| Some(line.split_once(REFUSED)?.1.trim().to_string()));
+    (code == Some(3)).then(|| Refused::Settings(why.unwrap_or_else(|| reason("", output))))
+}
+
 /// The last `count` lines that are not empty.
 pub(crate) fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -94,6 +118,20 @@ fn unique<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rehearsal_tells_the_jvm_from_cassandra() {
+        let jvm = "Unrecognized VM option 'NoSuchThing'\nError: Could not create the Java Virtual Machine.\n\
+                   Error: A fatal exception has occurred. Program will exit.\n";
+        let refused = of_rehearsal(Some(1), jvm);
+        assert_eq!(refused, Some(Refused::Options("Unrecognized VM option 'NoSuchThing'".into())));
+        let cassandra = "Exception (org.apache.cassandra.exceptions.ConfigurationException) encountered during startup: \
+                         Invalid yaml. Please remove properties [concurrent_readz] from your cassandra.yaml\nInvalid yaml.\n";
+        let Some(Refused::Settings(why)) = of_rehearsal(Some(3), cassandra) else { panic!() };
+        assert!(why.ends_with("remove properties [concurrent_readz] from your cassandra.yaml"), "{why}");
+        assert_eq!(of_rehearsal(Some(1), "Unknown keyspace/table no_such_keyspace.no_such_table\n"), None);
+        assert_eq!(of_rehearsal(None, ""), None);
+    }
     use proptest::prelude::*;
 
     #[test]

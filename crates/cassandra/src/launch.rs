@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::addresses::Ports;
+use crate::failure::Refused;
 use crate::jars::Release;
 use crate::java::Java;
 use crate::jvm_options::{self, Jvm};
@@ -49,6 +50,10 @@ fn read(path: &Path) -> String {
     String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
 }
 
+/// A tool that reads the configuration, and then finds no such table (`Util.initDatabaseDescriptor`, 4.0 to 5.0).
+const TOOL: [&str; 3] = ["org.apache.cassandra.tools.StandaloneSSTableUtil", "no_such_keyspace", "no_such_table"];
+const TOOL_TAKES: Duration = Duration::from_secs(60);
+
 /// What a node is started with.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
@@ -63,6 +68,37 @@ pub(crate) struct Plan<'a> {
 impl Plan<'_> {
     /// Writes the node's files and gives the command that runs it.
     pub(crate) fn prepare(&self) -> Result<Command, Error> {
+        self.command(&["org.apache.cassandra.service.CassandraDaemon"])
+    }
+
+    /// Runs one of Cassandra's tools with the node's files, JVM options and settings, which reads them as a node does.
+    pub(crate) fn rehearse(&self, cancel: &Cancel) -> Result<(), Error> {
+        let mut command = self.command(&TOOL)?;
+        let program = self.java.program();
+        let mut child = command.spawn().map_err(|source| Error::Spawn { program, source })?;
+        let begun = Instant::now();
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break Some(status),
+                // A JVM that waits for a debugger says nothing of its options.
+                _ if cancel.is_cancelled() || begun.elapsed() > TOOL_TAKES => break None,
+                _ => std::thread::sleep(Duration::from_millis(50)),
+            }
+        };
+        let Some(status) = status else {
+            // It is our own child, and may have ended meanwhile.
+            let _ = child.kill().and_then(|()| child.wait());
+            return if cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) };
+        };
+        let said = read(&self.folders.output());
+        match failure::of_rehearsal(status.code(), &said) {
+            Some(Refused::Options(why)) => Err(Error::JvmRefuses { given: self.options.jvm_options.join(" "), why }),
+            Some(Refused::Settings(why)) => Err(Error::SettingsRefused { version: self.options.version, why }),
+            None => Ok(()),
+        }
+    }
+
+    fn command(&self, main: &[&str]) -> Result<Command, Error> {
         let Folders { home, logs } = self.folders;
         let (conf, data, scratch) = (home.join("conf"), home.join("data"), home.join("tmp"));
         for folder in [&conf.join("triggers"), &data, &scratch, logs] {
@@ -113,7 +149,7 @@ impl Plan<'_> {
                 .map_err(Error::file("write", &output))
         };
         let mut command = Command::new(self.java.program());
-        command.args(jvm_options::options(&jvm)).arg("org.apache.cassandra.service.CassandraDaemon");
+        command.args(jvm_options::options(&jvm)).args(main);
         // By the environment, so that the command line stays fit to be read in ps.
         command.env("CLASSPATH", class_path);
         // As cassandra-env.sh sets it.

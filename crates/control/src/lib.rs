@@ -11,6 +11,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod declared;
 mod error;
 mod executors;
 mod link;
@@ -21,6 +22,7 @@ mod shadows;
 mod tuning;
 mod valves;
 
+pub use declared::{Declared, Limits, Range, Use, check_point};
 pub use error::Error;
 pub use executors::{Executor, Running};
 pub use link::Link;

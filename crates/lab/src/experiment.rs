@@ -1,6 +1,7 @@
 //! An experiment file: what is run on which node under which load.
 
-use crate::Variants;
+use crate::{Variants, wanted};
+use helenus_cassandra::{Line, Version};
 use helenus_load::Workload;
 use helenus_load::schedule::{self, Load, Phase, Until};
 use helenus_load::strict::{Bytes, Count, Document, Section};
@@ -108,21 +109,22 @@ impl Experiment {
     pub fn parse(file: &str, text: &str) -> Result<Experiment, Error> {
         let document = Document::parse(file, text)?;
         let mut root = document.root();
+        let (node, line) = match root.section("node")? {
+            Some(section) => Node::read(section)?,
+            None => (Node::default(), Node::LINE),
+        };
         let experiment = Experiment {
             title: root.required("title")?,
             question: root.required("question")?,
-            node: match root.section("node")? {
-                Some(section) => Node::read(section)?,
-                None => Node::default(),
-            },
+            node,
             observe: match root.section("observe")? {
-                Some(section) => Observe::read(section)?,
+                Some(section) => Observe::read(section, line)?,
                 None => Observe::default(),
             },
             workload: beside(file, root.required("workload")?),
             scale: root.optional::<Count>("scale")?.map_or(1, |Count(scale)| scale),
             calibrate: root.section("calibrate")?.map(Calibrate::read).transpose()?,
-            variants: Variants::read(&mut root)?,
+            variants: Variants::read(&mut root, line)?,
             file: file.to_string(),
             text: text.to_string(),
         };
@@ -194,7 +196,7 @@ fn beside(file: &str, workload: String) -> String {
 }
 
 impl Observe {
-    fn read(mut section: Section<'_>) -> Result<Observe, helenus_load::Error> {
+    fn read(mut section: Section<'_>, line: Line) -> Result<Observe, helenus_load::Error> {
         const MODES: [SyscallsMode; 3] = [SyscallsMode::Off, SyscallsMode::Summary, SyscallsMode::Full];
         let observe = Observe {
             syscalls: MODES[section.choice("syscalls", &["off", "summary", "full"])?.unwrap_or(0)],
@@ -203,6 +205,7 @@ impl Observe {
             probes: section.optional("probes")?.unwrap_or_default(),
             max_size_bytes: section.optional::<Bytes>("max-size")?.map(|Bytes(bytes)| bytes),
         };
+        wanted::check_probes(&section, "probes", &observe.probes, line)?;
         section.finish()?;
         Ok(observe)
     }
@@ -233,12 +236,21 @@ impl Part {
 
 impl Default for Node {
     fn default() -> Node {
-        Node { version: "5.0".into(), nodes: 1, heap: "1g".into(), jvm_options: Vec::new(), settings: Vec::new() }
+        Node {
+            version: Node::LINE.to_string(),
+            nodes: 1,
+            heap: "1g".into(),
+            jvm_options: Vec::new(),
+            settings: Vec::new(),
+        }
     }
 }
 
 impl Node {
-    fn read(mut section: Section<'_>) -> Result<Node, helenus_load::Error> {
+    const LINE: Line = Line::V5_0;
+
+    /// With the line of its release.
+    fn read(mut section: Section<'_>) -> Result<(Node, Line), helenus_load::Error> {
         let default = Node::default();
         let nodes = section.optional::<Count>("nodes")?.map(|count| count.0);
         let node = Node {
@@ -248,8 +260,10 @@ impl Node {
             jvm_options: section.optional("jvm_options")?.unwrap_or_default(),
             settings: section.optional("settings")?.unwrap_or_default(),
         };
+        let version = node.version.parse::<Version>();
+        let version = version.map_err(|error| section.error_at("version", error.to_string()))?;
         section.finish()?;
-        Ok(node)
+        Ok((node, version.line()))
     }
 }
 

@@ -4,9 +4,11 @@
 
 mod blocks;
 mod change;
+mod check;
 mod experiment;
 mod guests;
 mod hold;
+mod json;
 mod link;
 mod peak;
 mod placement;
@@ -18,6 +20,7 @@ mod site;
 mod stage;
 mod tables;
 mod variants;
+mod wanted;
 
 pub use change::Change;
 pub use experiment::{Before, Calibrate, Error as ExperimentError, Experiment, Node, Observe, Part};

@@ -2,7 +2,7 @@
 
 use crate::site::Site;
 use crate::stage::Stage;
-use crate::{Experiment, ExperimentError, blocks};
+use crate::{Experiment, ExperimentError, blocks, check};
 use helenus_cassandra::Cancel;
 use helenus_load::Workload;
 use helenus_observe::Event;
@@ -108,6 +108,7 @@ impl Run<'_> {
     /// Runs it. A local cluster is stopped and its data removed, however this ends.
     pub fn run(&self, cancel: &Cancel, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Outcome, Error> {
         let workload = self.experiment.open_workload(None)?;
+        check::check(self, &workload, cancel, tell)?;
         let recorder = Recorder::create(&self.folder, Manifest::new(&self.experiment.title, &self.command))?;
         let mut stage = Stage::new(self, &recorder, cancel, tell);
         let driven = match &self.experiment.variants {

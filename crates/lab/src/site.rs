@@ -2,7 +2,7 @@
 
 use crate::probes::Probes;
 use crate::stage::Stage;
-use crate::{Error, Progress, Restore, Variant};
+use crate::{Error, Progress, Restore, Run, Variant};
 use helenus_cassandra::target::{self, Which};
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_control::placement::InterruptCounts;
@@ -84,9 +84,10 @@ impl Site {
     }
 }
 
-/// Where variants weave its JVMs are ready for it: otherwise what is compared would be how a JVM recovers from the first of them.
-fn start_cluster(stage: &mut Stage<'_>, variant: Option<&Variant>) -> Result<Cluster, Error> {
-    let experiment = stage.run.experiment;
+/// The options that the nodes of a variant are started with. Where variants weave, their JVMs are ready for it: otherwise what is compared
+/// would be how a JVM recovers from the first of them.
+pub(crate) fn cluster_options(run: &Run<'_>, variant: Option<&Variant>) -> Result<ClusterOptions, Error> {
+    let experiment = run.experiment;
     let node = &experiment.node;
     let (settings, jvm_options) =
         variant.map_or((&[][..], &[][..]), |variant| (&variant.settings, &variant.jvm_options));
@@ -97,16 +98,20 @@ fn start_cluster(stage: &mut Stage<'_>, variant: Option<&Variant>) -> Result<Clu
     if truncates && !settings.iter().any(|setting| setting.starts_with("auto_snapshot=")) {
         settings.push("auto_snapshot=false".to_string());
     }
-    let options = ClusterOptions {
+    Ok(ClusterOptions {
         version: node.version.parse()?,
         nodes: node.nodes,
         heap: node.heap.clone(),
         jvm_options: [&node.jvm_options, jvm_options].concat(),
         settings,
-        ready: experiment.weaves().then_some(stage.run.agent),
+        ready: experiment.weaves().then_some(run.agent),
         lifetime: Lifetime::Tied,
         ..ClusterOptions::new(Places::of_user()?, &format!("lab-{}", std::process::id()))
-    };
+    })
+}
+
+fn start_cluster(stage: &mut Stage<'_>, variant: Option<&Variant>) -> Result<Cluster, Error> {
+    let options = cluster_options(stage.run, variant)?;
     Ok(Cluster::start(&options, &mut |progress| (stage.tell)(Progress::Cluster(progress)), stage.cancel)?)
 }
 

@@ -1,14 +1,15 @@
 //! What an experiment compares: its variants, and how they are run in blocks.
 
+use crate::json::json_of;
 use crate::tables::TableSettings;
-use crate::{ExperimentError as Error, placement};
+use crate::{ExperimentError as Error, placement, wanted};
+use helenus_cassandra::Line;
 use helenus_control::Setting;
 use helenus_control::placement::Settings;
-use helenus_load::strict::{Bytes, Count, FromValue, Section};
-use serde_json::{Map, Value, json};
+use helenus_load::strict::{Bytes, Count, Section};
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
-use toml::de::DeValue;
 
 /// The variant that others are compared with when the file names none, where there is one of this name.
 const NONE: &str = "none";
@@ -71,8 +72,9 @@ pub struct Variant {
 }
 
 impl Variants {
-    /// Reads `[lab]` and the `[[variant]]`s. None where there are none.
-    pub(crate) fn read(root: &mut Section<'_>) -> Result<Option<Variants>, Error> {
+    /// Reads `[lab]` and the `[[variant]]`s for nodes of this line, and checks all that can be checked without a node. None
+    /// where there are none.
+    pub(crate) fn read(root: &mut Section<'_>, line: Line) -> Result<Option<Variants>, Error> {
         let lab = root.section("lab")?;
         let sections = root.list("variant")?;
         if sections.is_empty() {
@@ -81,7 +83,7 @@ impl Variants {
         }
         let mut list: Vec<Variant> = Vec::new();
         for mut section in sections {
-            let variant = Variant::read(&mut section)?;
+            let variant = Variant::read(&mut section, line)?;
             if list.iter().any(|known| known.name == variant.name) {
                 return Err(section.error_at("name", format!("two variants are named `{}`", variant.name)).into());
             }
@@ -179,12 +181,10 @@ fn mixed(number: u64) -> u64 {
 }
 
 impl Variant {
-    fn read(section: &mut Section<'_>) -> Result<Variant, Error> {
+    fn read(section: &mut Section<'_>, line: Line) -> Result<Variant, Error> {
         let name: String = section.required("name")?;
-        let mut valves = Vec::new();
-        for valve in section.list("valve")? {
-            valves.push(valve_of(&name, valves.len(), &valve)?);
-        }
+        let valves = wanted::valves(&name, section.list("valve")?, line)?;
+        let executors = wanted::executors(section.list("executor")?)?;
         let mut tables = Vec::new();
         for mut table in section.list("table")? {
             let compaction = table.section("compaction")?.map(|parameters| json_of(&parameters)).transpose()?;
@@ -203,14 +203,16 @@ impl Variant {
             ("concurrent_request_bytes_per_ip", "concurrent-request-bytes-per-ip"),
         ] {
             let bytes = section.optional::<Bytes>(key)?;
+            only_from_4_1(section, key, bytes.is_some(), line)?;
             tunings.extend(bytes.map(|Bytes(bytes)| (Setting::of_node(name), json!(bytes))));
         }
         let rate = section.optional::<Count>("requests_per_second")?;
+        only_from_4_1(section, "requests_per_second", rate.is_some(), line)?;
         tunings.extend(rate.map(|Count(limit)| Setting::requests_per_second(limit)));
         let variant = Variant {
             name,
             valves,
-            executors: section.list("executor")?.iter().map(executor_of).collect::<Result<_, _>>()?,
+            executors,
             tables,
             tunings,
             settings: section.optional("settings")?.unwrap_or_default(),
@@ -232,70 +234,11 @@ impl Variant {
     }
 }
 
-/// An executor as the agent takes it, whose keys are likewise the agent's to say.
-fn executor_of(section: &Section<'_>) -> Result<Value, Error> {
-    let executor = json_of(section)?;
-    if let Some(missing) = ["stage", "kind"].into_iter().find(|key| !executor.contains_key(*key)) {
-        return Err(section.error(format!("an executor has a `{missing}`; see docs/placement.md")).into());
-    }
-    Ok(Value::Object(executor))
-}
-
-/// A valve as the agent takes it. What keys there are is the agent's to say; without these there is no valve.
-fn valve_of(variant: &str, number: usize, section: &Section<'_>) -> Result<Value, Error> {
-    let mut valve = json_of(section)?;
-    if !valve.contains_key("law") {
-        return Err(section.error("a valve has a `law`, such as \"throughput\" or \"fixed\"").into());
-    }
-    if valve.contains_key("at") == valve.contains_key("stage") {
-        return Err(section.error("a valve stands either `at` a point or on a `stage`").into());
-    }
-    let name = if number == 0 { variant.to_string() } else { format!("{variant} {}", number + 1) };
-    valve.entry("name").or_insert(Value::String(name));
-    Ok(Value::Object(valve))
-}
-
-fn json_of(section: &Section<'_>) -> Result<Map<String, Value>, Error> {
-    Ok(section.named_values::<Json>()?.into_iter().map(|(key, Json(value))| (key.to_string(), value)).collect())
-}
-
-/// Any value of a file, as JSON.
-struct Json(Value);
-
-impl FromValue for Json {
-    const EXPECTED: &'static str = "a value that JSON has";
-
-    fn from_value(value: &DeValue<'_>) -> Option<Result<Json, String>> {
-        let json = |value: &DeValue<'_>| Some(Json::from_value(value)?.map(|Json(value)| value));
-        Some(Ok(Json(match value {
-            DeValue::String(text) => Value::String(text.to_string()),
-            DeValue::Boolean(truth) => Value::Bool(*truth),
-            DeValue::Integer(_) => match i64::from_value(value)? {
-                Ok(whole) => Value::from(whole),
-                Err(reason) => return Some(Err(reason)),
-            },
-            DeValue::Float(_) => match f64::from_value(value)? {
-                Ok(number) => serde_json::Number::from_f64(number).map(Value::Number)?,
-                Err(reason) => return Some(Err(reason)),
-            },
-            DeValue::Array(items) => {
-                let items: Option<Result<Vec<Value>, String>> = items.iter().map(|item| json(item.get_ref())).collect();
-                match items? {
-                    Ok(items) => Value::Array(items),
-                    Err(reason) => return Some(Err(reason)),
-                }
-            }
-            DeValue::Table(table) => {
-                let each = table
-                    .iter()
-                    .map(|(key, value)| Some(json(value.get_ref())?.map(|value| (key.get_ref().to_string(), value))));
-                match each.collect::<Option<Result<Map<String, Value>, String>>>()? {
-                    Ok(table) => Value::Object(table),
-                    Err(reason) => return Some(Err(reason)),
-                }
-            }
-            DeValue::Datetime(_) => return None,
-        })))
+/// Cassandra's own limits of requests.
+fn only_from_4_1(section: &Section<'_>, key: &str, is_given: bool, line: Line) -> Result<(), Error> {
+    match is_given && line < Line::V4_1 {
+        true => Err(section.error_at(key, format!("Cassandra {line} has no `{key}`, which came with 4.1")).into()),
+        false => Ok(()),
     }
 }
 
@@ -330,12 +273,12 @@ mod tests {
 
     #[test]
     fn a_valve_is_handed_on_as_it_is() {
-        let valve =
-            "[[variant.valve]]\nat = [\"read\", \"scan\"]\nlaw = \"fixed\"\nparameters = { limit = 8, share = 0.5 }\n";
+        let valve = "[[variant.valve]]\nat = [\"reads\", \"scans\"]\nlaw = \"jitter\"\nparameters = { window_ms = \"80\", share = 0.5 }\n";
         let two =
             read(&format!("[[variant]]\nname = \"none\"\n[[variant]]\nname = \"v\"\n{valve}refuse = true\n{valve}"));
         let expected = json!({
-            "name": "v", "at": ["read", "scan"], "law": "fixed", "parameters": {"limit": 8, "share": 0.5}, "refuse": true
+            "name": "v", "at": ["reads", "scans"], "law": "jitter", "parameters": {"window_ms": "80", "share": 0.5},
+            "refuse": true
         });
         assert_eq!(two.list[1].valves[0], expected);
         assert_eq!(two.list[1].valves[1]["name"], "v 2");

@@ -100,6 +100,15 @@ fn workloads_and_experiments() {
     let valve = "[[variant]]\nname = \"none\"\n[[variant]]\nname = \"lwt\"\n[[variant.valve]]\nat = \"lwt\"\n";
     std::fs::write(place.path("e.toml"), format!("{head}{valve}")).unwrap();
     refused(&place, "lab run e.toml", &["e.toml:11", "a valve has a `law`"]);
+    let parameter = format!("{head}{valve}law = \"fixed\"\nparameters = {{ limit = \"200\" }}\n");
+    std::fs::write(place.path("e.toml"), parameter).unwrap();
+    refused(&place, "lab run e.toml", &["e.toml:14", "the law fixed takes for limit a whole number from 1 to 128"]);
+    let option = "[[variant]]\nname = \"none\"\n[[variant]]\nname = \"other\"\njvm_options = [\"-XX:+NoSuchThing\"]\n";
+    std::fs::write(place.path("e.toml"), format!("{head}{option}")).unwrap();
+    refused(&place, "lab run e.toml", &["`other`", "the JVM does not start with -XX:+NoSuchThing"]);
+    let setting = option.replace("jvm_options = [\"-XX:+NoSuchThing\"]", "settings = [\"concurrent_readz=8\"]");
+    std::fs::write(place.path("e.toml"), format!("{head}{setting}")).unwrap();
+    refused(&place, "lab run e.toml", &["`other`", "concurrent_readz"]);
     std::fs::write(place.path("e.toml"), format!("{head}[[variant]]\nname = \"none\"\n")).unwrap();
     refused(&place, "lab run e.toml", &["e.toml:7", "two variants at least"]);
     refused(&place, "compare a b c", &["--baseline A1 A2 -- B1 B2"]);
