@@ -90,7 +90,7 @@ fn tail(runs: usize) -> f64 {
 
 /// The 0.975 quantile of Student's t: Abramowitz, Stegun: Handbook of mathematical functions, 26.7.5. From 5 degrees of
 /// freedom on it is good to 0.1 %.
-fn student(degrees: f64) -> f64 {
+pub(super) fn student(degrees: f64) -> f64 {
     let z = 1.959_963_985_f64;
     let first = (z.powi(3) + z) / 4.0;
     let second = (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / 96.0;
@@ -104,6 +104,13 @@ fn normal(z: f64) -> f64 {
     let series = [1.330_274_429, -1.821_255_978, 1.781_477_937, -0.356_563_782, 0.319_381_530];
     let sum = series.iter().fold(0.0, |sum, factor| (sum + factor) * t);
     (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt() * sum
+}
+
+/// A standard normal number (Box, Muller, 1958).
+#[cfg(test)]
+pub(super) fn normal_number(random: &mut Random) -> f64 {
+    let mut share = || (random.below(1 << 53) + 1) as f64 / (1_u64 << 53) as f64;
+    (-2.0 * share().ln()).sqrt() * (2.0 * std::f64::consts::PI * share()).cos()
 }
 
 #[cfg(test)]
@@ -128,12 +135,6 @@ mod tests {
         assert_eq!(of(&nothing, &some), (0.0, Bounds { low: 0.0, high: 0.0 }));
         assert_eq!(of(&some, &nothing), (f64::INFINITY, Bounds { low: f64::INFINITY, high: f64::INFINITY }));
         assert_eq!(interval(&some[..5], &some[..5], Design::Paired, 1), None);
-    }
-
-    /// A standard normal number (Box, Muller, 1958).
-    fn normal_number(random: &mut Random) -> f64 {
-        let mut share = || (random.below(1 << 53) + 1) as f64 / (1_u64 << 53) as f64;
-        (-2.0 * share().ln()).sqrt() * (2.0 * std::f64::consts::PI * share()).cos()
     }
 
     /// In how many of seeded experiments the interval holds the true ratio. Blocks differ by 20 %, which pairs share, and

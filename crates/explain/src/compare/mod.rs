@@ -1,10 +1,12 @@
 //! What a change was worth: figures of runs, their ratios to a baseline with intervals, and a verdict.
 //!
 //! ```text
-//! marks of variants ─▶ runs ─▶ figures of each ─▶ ratio and interval by figure ─▶ verdict ─▶ sentence
+//! marks of variants ─▶ runs ─▶ figures of each ─▶ ratio and interval by figure ─▶ all figures together ─▶ verdict ─▶ sentence
 //! ```
 
 mod bootstrap;
+mod family;
+mod loads;
 mod metric;
 mod remarks;
 mod run;
@@ -20,11 +22,11 @@ pub use verdict::Verdict;
 use crate::Error;
 use crate::engine::Engine;
 use bootstrap::{CONFIDENCE, Design, RESAMPLES};
+use family::{FAMILY_ERROR, Sides, Together};
 use helenus_recording::rows;
 use run::VariantRuns;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use verdict::Judged;
 
 /// How runs are compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,11 +37,13 @@ pub struct CompareOptions {
     pub seed: u64,
     /// For two sets of recordings: run `i` of the one has nothing to do with run `i` of the other.
     pub unpaired: bool,
+    /// Figures that were named before anything was seen: they are judged together, and apart from all others.
+    pub named: Vec<&'static str>,
 }
 
 impl Default for CompareOptions {
     fn default() -> CompareOptions {
-        CompareOptions { margin: 0.05, seed: 1, unpaired: false }
+        CompareOptions { margin: 0.05, seed: 1, unpaired: false, named: Vec::new() }
     }
 }
 
@@ -51,8 +55,10 @@ pub struct Comparison {
     pub run_unit: &'static str,
     /// Whether a run is compared with that of the baseline in the same block.
     pub paired: bool,
-    /// Of the intervals, such as 0.95.
+    /// Of the intervals, each for its figure alone, such as 0.95.
     pub confidence: f64,
+    /// The probability that identical runs get `better` or `worse` in any figure of a variant, such as 0.05.
+    pub family_error: f64,
     pub resamples: usize,
     pub margin: f64,
     /// Runs of variants that were cut short, and are in nothing here.
@@ -89,8 +95,10 @@ pub struct Ratio {
     /// The interval of the ratio; None where there are too few runs, or as for the ratio.
     pub low: Option<f64>,
     pub high: Option<f64>,
+    /// How probable so large a difference in any of the figures is when runs differ by chance alone (Westfall, Young, 1993).
+    pub p_value: f64,
     pub verdict: Verdict,
-    /// How many runs would tell, where these don't; None when more than 1000, or when these do.
+    /// How many runs would tell, where these don't: more than there are. None when more than 1000, or when these do.
     pub runs_needed: Option<usize>,
 }
 
@@ -168,6 +176,12 @@ pub fn compare(
     )];
     let mut comparison = Comparison::new(baseline.to_string(), "recording", design, sides, options);
     comparison.remarks = remarks::of(baselines.iter().chain(variants))?;
+    let figures = comparison.variants.iter().flat_map(|side| &side.metrics);
+    let throughput = figures.into_iter().find(|ratio| ratio.metric.name == "throughput");
+    let rates = throughput.map(|ratio| (ratio.baseline, ratio.variant));
+    if let Some(remark) = loads::differ((baseline, baselines), (variant, variants), rates, options.margin)? {
+        comparison.remarks.insert(0, remark);
+    }
     comparison.runs = base.into_iter().chain(other).collect();
     Ok(comparison)
 }
@@ -179,38 +193,82 @@ fn side(
     design: Design,
     options: &CompareOptions,
 ) -> Side {
-    let metrics = metrics.iter().filter_map(|metric| ratio(metric, (runs, base), design, options)).collect();
+    let figures: Vec<Figure> = metrics.iter().filter_map(|metric| Figure::of(metric, runs, base, design)).collect();
+    let is_named = |figure: &Figure| options.named.contains(&figure.metric.name);
+    let family = |figures: &[&Figure]| {
+        let sides: Vec<Sides<'_>> = figures.iter().map(|figure| figure.sides()).collect();
+        Together::of(&sides, design, options.seed)
+    };
+    let all = family(&figures.iter().collect::<Vec<_>>());
+    let named = family(&figures.iter().filter(|figure| is_named(figure)).collect::<Vec<_>>());
+    let mut p_of_named = named.p_values.iter();
+    let metrics = figures
+        .iter()
+        .zip(&all.p_values)
+        .map(|(figure, p)| match is_named(figure) {
+            true => figure.judge(p_of_named.next().copied().unwrap_or(1.0), named.widened, design, options),
+            false => figure.judge(*p, all.widened, design, options),
+        })
+        .collect();
     Side { name: name.to_string(), sentence: String::new(), runs: runs.len().min(base.len()), metrics }
 }
 
-/// None where one of the sides has no such figure.
-fn ratio(
+/// One figure of the runs of both sides, as far as they have it.
+struct Figure {
     metric: &'static Metric,
-    (runs, base): (&[&MeasuredRun], &[&MeasuredRun]),
-    design: Design,
-    options: &CompareOptions,
-) -> Option<Ratio> {
-    let figure = |run: &&MeasuredRun| run.figures.get(metric.name).copied();
-    let (values, base): (Vec<f64>, Vec<f64>) = match design {
-        Design::Paired => runs.iter().zip(base).filter_map(|(run, base)| figure(run).zip(figure(base))).unzip(),
-        Design::Unpaired => (runs.iter().filter_map(figure).collect(), base.iter().filter_map(figure).collect()),
-    };
-    if values.is_empty() || base.is_empty() {
-        return None;
+    values: Vec<Option<f64>>,
+    base: Vec<Option<f64>>,
+}
+
+impl Figure {
+    /// None where one of the sides has no such figure. Of a pair, both have it or none.
+    fn of(metric: &'static Metric, runs: &[&MeasuredRun], base: &[&MeasuredRun], design: Design) -> Option<Figure> {
+        let figure = |run: &&MeasuredRun| run.figures.get(metric.name).copied();
+        let (mut values, mut base): (Vec<_>, Vec<_>) =
+            (runs.iter().map(figure).collect(), base.iter().map(figure).collect());
+        if design == Design::Paired {
+            for (value, base) in values.iter_mut().zip(&mut base) {
+                if value.is_none() || base.is_none() {
+                    (*value, *base) = (None, None);
+                }
+            }
+        }
+        let is_known = |side: &[Option<f64>]| side.iter().any(Option::is_some);
+        (is_known(&values) && is_known(&base)).then_some(Figure { metric, values, base })
     }
-    let judged = Judged::new((&values, &base), metric.better, design, (options.margin, options.seed));
-    let finite = |value: f64| Some(value).filter(|value| value.is_finite());
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    Some(Ratio {
-        metric,
-        baseline: mean(&base),
-        variant: mean(&values),
-        ratio: finite(judged.ratio),
-        low: judged.bounds.and_then(|bounds| finite(bounds.low)),
-        high: judged.bounds.and_then(|bounds| finite(bounds.high)),
-        verdict: judged.verdict,
-        runs_needed: judged.runs_needed,
-    })
+
+    fn sides(&self) -> Sides<'_> {
+        Sides { values: &self.values, base: &self.base }
+    }
+
+    fn judge(&self, p_value: f64, widened: f64, design: Design, options: &CompareOptions) -> Ratio {
+        let known = |side: &[Option<f64>]| -> Vec<f64> { side.iter().flatten().copied().collect() };
+        let (values, base) = (known(&self.values), known(&self.base));
+        let ratio = bootstrap::ratio(&values, &base);
+        let bounds = bootstrap::interval(&values, &base, design, options.seed);
+        let verdict = Verdict::of(bounds, self.metric.better, options.margin, p_value);
+        let runs = values.len().min(base.len());
+        // Runs that do not have the figure are run for nothing.
+        let without = self.values.len().min(self.base.len()) - runs;
+        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        Ratio {
+            metric: self.metric,
+            baseline: mean(&base),
+            variant: mean(&values),
+            ratio: finite(ratio),
+            low: bounds.and_then(|bounds| finite(bounds.low)),
+            high: bounds.and_then(|bounds| finite(bounds.high)),
+            p_value,
+            verdict,
+            runs_needed: match verdict {
+                Verdict::NotEnough => {
+                    verdict::needed(ratio, bounds, runs, (options.margin, widened)).map(|needed| needed + without)
+                }
+                _ => None,
+            },
+        }
+    }
 }
 
 impl Comparison {
@@ -229,6 +287,7 @@ impl Comparison {
             run_unit,
             paired: design == Design::Paired,
             confidence: CONFIDENCE,
+            family_error: FAMILY_ERROR,
             resamples: RESAMPLES,
             margin: options.margin,
             cut_short: 0,
@@ -259,6 +318,67 @@ impl Comparison {
                     });
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bootstrap::normal_number;
+    use super::*;
+    use crate::random::Random;
+    use std::collections::BTreeMap;
+
+    /// Runs of a variant that differ by chance alone, in blocks that differ by 20 %.
+    fn runs(variant: &str, blocks: i64, seed: u64, without: impl Fn(i64, &str) -> bool) -> Vec<MeasuredRun> {
+        let mut random = Random::new(seed);
+        let mut figures = |block: i64| -> BTreeMap<&'static str, f64> {
+            let drawn = METRICS.iter().map(|metric| (metric.name, (0.1 * normal_number(&mut random)).exp()));
+            drawn.filter(|(name, _)| !without(block, name)).collect()
+        };
+        (1..=blocks)
+            .map(|block| MeasuredRun { variant: variant.to_string(), block, start_ns: block, figures: figures(block) })
+            .collect()
+    }
+
+    fn judged(blocks: i64, seed: u64, options: &CompareOptions) -> Side {
+        let all = [runs("none", blocks, seed, |_, _| false), runs("same", blocks, seed + 1000, |_, _| false)].concat();
+        of_blocks("none".to_string(), &METRICS, all, options).variants.remove(0)
+    }
+
+    fn has_verdict(ratio: &Ratio) -> bool {
+        matches!(ratio.verdict, Verdict::Better | Verdict::Worse)
+    }
+
+    /// Where each figure is judged for itself, three of four such comparisons have a verdict that is wrong.
+    #[test]
+    fn identical_runs_get_no_verdict() {
+        let options = CompareOptions::default();
+        let wrong = (0..10).filter(|seed| judged(6, *seed, &options).metrics.iter().any(has_verdict)).count();
+        assert!(wrong <= 1, "{wrong} of 10");
+    }
+
+    #[test]
+    fn a_figure_that_was_named_is_judged_apart() {
+        let named = CompareOptions { named: vec!["response_p99"], ..CompareOptions::default() };
+        let p99 = |side: &Side| side.metrics.iter().find(|ratio| ratio.metric.name == "response_p99").unwrap().p_value;
+        let of = |seed: u64| (p99(&judged(6, seed, &named)), p99(&judged(6, seed, &CompareOptions::default())));
+        let p_values: Vec<(f64, f64)> = (0..4).map(of).collect();
+        assert!(p_values.iter().all(|(alone, among)| alone <= among), "{p_values:?}");
+        assert!(p_values.iter().any(|(alone, among)| *alone < among / 2.0), "{p_values:?}");
+    }
+
+    #[test]
+    fn more_runs_are_asked_for_than_there_are() {
+        // One block has no second read of the tables.
+        let without = |block: i64, name: &str| block == 2 && name == "local_time";
+        for seed in 0..2 {
+            let all = [runs("none", 6, seed, without), runs("same", 6, seed + 1000, |_, _| false)].concat();
+            let side = of_blocks("none".to_string(), &METRICS, all, &CompareOptions::default()).variants.remove(0);
+            let needed = |ratio: &Ratio| ratio.runs_needed.is_none_or(|needed| needed > side.runs);
+            assert!(side.metrics.iter().all(needed), "{:?}", side.metrics);
+            let local_time = side.metrics.iter().find(|ratio| ratio.metric.name == "local_time").unwrap();
+            assert_eq!((local_time.low, local_time.runs_needed), (None, Some(7)));
         }
     }
 }

@@ -1,13 +1,14 @@
 //! What a ratio with its interval allows to be said.
 
-use super::bootstrap::{self, Bounds, FEWEST, relative_width};
+use super::bootstrap::{Bounds, FEWEST, relative_width};
+use super::family::FAMILY_ERROR;
 use super::metric::Better;
 use serde::Serialize;
 
 /// More runs than this are not asked for by number.
 const MOST: usize = 1000;
 
-/// What was found of one figure of a variant, against the baseline's.
+/// What was found of one figure of a variant, against the baseline's. Better and worse hold for all figures together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -15,13 +16,14 @@ pub enum Verdict {
     Worse,
     /// The interval holds 1 and nothing beyond the margin: they are the same for whoever minds no less.
     NoDifference,
-    /// There is no interval, or it holds 1 and differences beyond the margin.
+    /// There is no interval, or it holds 1 and differences beyond the margin, or the difference may be chance among so many
+    /// figures.
     NotEnough,
 }
 
 impl Verdict {
-    /// `margin`: differences below this share are none, such as 0.05.
-    pub(crate) fn of(bounds: Option<Bounds>, better: Better, margin: f64) -> Verdict {
+    /// `margin`: differences below this share are none, such as 0.05. `p`: of the difference, corrected for all figures.
+    pub(crate) fn of(bounds: Option<Bounds>, better: Better, margin: f64, p: f64) -> Verdict {
         let Some(Bounds { low, high }) = bounds else { return Verdict::NotEnough };
         match better {
             _ if low <= 1.0 && 1.0 <= high => {
@@ -31,6 +33,7 @@ impl Verdict {
                     Verdict::NotEnough
                 }
             }
+            _ if p > FAMILY_ERROR => Verdict::NotEnough,
             Better::Lower if high < 1.0 => Verdict::Better,
             Better::Higher if low > 1.0 => Verdict::Better,
             _ => Verdict::Worse,
@@ -48,44 +51,20 @@ impl Verdict {
 }
 
 /// How many runs there should be for a verdict, if the ratio stays where it is and runs differ as they do: so many that
-/// the interval leaves 1 out, or holds nothing beyond the margin. None for more than 1000.
+/// the interval leaves 1 out, even when it is `widened` to hold for all figures at once, or holds nothing beyond the margin.
+/// More than there are; None for more than 1000.
 ///
 /// The width of the interval, on the scale of logarithms, falls as t(n−1)/√n.
-pub(crate) fn needed(ratio: f64, bounds: Option<Bounds>, runs: usize, margin: f64) -> Option<usize> {
-    let Some(Bounds { low, high }) = bounds else { return Some(FEWEST) };
+pub(crate) fn needed(ratio: f64, bounds: Option<Bounds>, runs: usize, (margin, widened): (f64, f64)) -> Option<usize> {
+    let Some(Bounds { low, high }) = bounds else { return Some(FEWEST.max(runs + 1)) };
     let half = (high / low).ln() / 2.0;
     let off = ratio.ln().abs();
-    let enough = off.max((1.0 + margin).ln() - off);
+    let enough = (off / widened).max((1.0 + margin).ln() - off);
     if !half.is_finite() || !off.is_finite() {
         return None;
     }
     let of_one = half / relative_width(runs);
-    (runs.max(FEWEST)..=MOST).find(|runs| of_one * relative_width(*runs) <= enough)
-}
-
-/// Everything about one figure of two sides.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Judged {
-    pub(crate) ratio: f64,
-    pub(crate) bounds: Option<Bounds>,
-    pub(crate) verdict: Verdict,
-    pub(crate) runs_needed: Option<usize>,
-}
-
-impl Judged {
-    pub(crate) fn new(
-        (values, base): (&[f64], &[f64]),
-        better: Better,
-        design: bootstrap::Design,
-        (margin, seed): (f64, u64),
-    ) -> Judged {
-        let ratio = bootstrap::ratio(values, base);
-        let bounds = bootstrap::interval(values, base, design, seed);
-        let verdict = Verdict::of(bounds, better, margin);
-        let runs = values.len().min(base.len());
-        let runs_needed = if verdict == Verdict::NotEnough { needed(ratio, bounds, runs, margin) } else { None };
-        Judged { ratio, bounds, verdict, runs_needed }
-    }
+    (FEWEST.max(runs + 1)..=MOST).find(|runs| of_one * relative_width(*runs) <= enough)
 }
 
 #[cfg(test)]
@@ -93,7 +72,7 @@ mod tests {
     use super::*;
 
     fn of(low: f64, high: f64, better: Better) -> Verdict {
-        Verdict::of(Some(Bounds { low, high }), better, 0.05)
+        Verdict::of(Some(Bounds { low, high }), better, 0.05, 0.01)
     }
 
     #[test]
@@ -105,20 +84,37 @@ mod tests {
         assert_eq!(of(0.98, 1.03, Better::Lower), Verdict::NoDifference);
         assert_eq!(of(0.9, 1.03, Better::Lower), Verdict::NotEnough);
         assert_eq!(of(f64::INFINITY, f64::INFINITY, Better::Lower), Verdict::Worse);
-        assert_eq!(Verdict::of(None, Better::Lower, 0.05), Verdict::NotEnough);
+        assert_eq!(Verdict::of(None, Better::Lower, 0.05, 0.01), Verdict::NotEnough);
+        // Among many figures it may be chance.
+        let chance = |low, high| Verdict::of(Some(Bounds { low, high }), Better::Lower, 0.05, 0.06);
+        assert_eq!([chance(0.6, 0.85), chance(0.98, 1.03)], [Verdict::NotEnough, Verdict::NoDifference]);
     }
 
     #[test]
     fn more_runs_are_asked_for_the_less_they_tell() {
-        let needed = |ratio: f64, low, high| needed(ratio, Some(Bounds { low, high }), 8, 0.05);
-        let (near, far) = (needed(1.02, 0.90, 1.15).unwrap(), needed(1.10, 0.97, 1.24).unwrap());
+        let of = |ratio: f64, low, high, widened| needed(ratio, Some(Bounds { low, high }), 8, (0.05, widened));
+        let needed_of = |ratio: f64, low, high| of(ratio, low, high, 1.0);
+        let (near, far) = (needed_of(1.02, 0.90, 1.15).unwrap(), needed_of(1.10, 0.97, 1.24).unwrap());
         assert!(near > 3 * far && far > 8, "{near} {far}");
-        assert_eq!(needed(1.0, 0.01, 100.0), None);
-        assert_eq!(needed(f64::INFINITY, 0.5, f64::INFINITY), None);
-        assert_eq!(super::needed(1.3, None, 2, 0.05), Some(FEWEST));
+        assert_eq!(needed_of(1.0, 0.01, 100.0), None);
+        assert_eq!(needed_of(f64::INFINITY, 0.5, f64::INFINITY), None);
+        assert_eq!(needed(1.3, None, 2, (0.05, 1.0)), Some(FEWEST));
         // With so many the same spread would do, and one fewer would not.
         let enough = 1.02_f64.ln().max(1.05_f64.ln() - 1.02_f64.ln());
         let half = |runs: usize| (1.15_f64 / 0.90).ln() / 2.0 * relative_width(runs) / relative_width(8);
         assert!(half(near) <= enough && half(near - 1) > enough);
+        // The more figures there are, the more runs.
+        assert!(of(1.10, 0.97, 1.24, 2.0).unwrap() > 2 * far);
+    }
+
+    #[test]
+    fn no_more_runs_than_there_are_is_no_answer() {
+        // Just undecided: by the width alone as many as there are would do.
+        for runs in [6, 8, 20] {
+            for (ratio, low, high) in [(1.10, 0.999, 1.20), (0.80, 0.65, 0.95), (1.01, 0.94, 1.051)] {
+                let needed = needed(ratio, Some(Bounds { low, high }), runs, (0.05, 1.3));
+                assert!(needed.is_none_or(|needed| needed > runs), "{needed:?} of {runs} at {ratio}");
+            }
+        }
     }
 }

@@ -408,6 +408,55 @@ fn sets_of_recordings_are_compared() {
     assert!(one.variants[0].sentence.contains("1 recording, too few for an interval"), "{}", one.variants[0].sentence);
 }
 
+/// A recording of one phase at a rate; of traffic that nobody made where there is none.
+fn at_rate(folder: &TempDir, name: &str, rate_per_s: i64, is_load: bool) -> Engine {
+    let path = folder.path().join(name);
+    let recorder = Recorder::create(&path, Manifest::new(name, "helenus load")).unwrap();
+    for number in 0..rate_per_s {
+        let due = T0 + number * S / rate_per_s;
+        recorder.append(rows::Request {
+            intended_start_ns: due,
+            start_ns: due,
+            end_ns: due + MS,
+            node: NODE,
+            operation: "write",
+            outcome: "ok",
+            ..rows::Request::default()
+        });
+    }
+    if is_load {
+        recorder.append(rows::Mark {
+            start_ns: T0,
+            end_ns: T0 + S,
+            kind: "phase",
+            name: "measured",
+            measured: true,
+            rate_per_s: Some(rate_per_s as f64),
+            ..rows::Mark::default()
+        });
+    }
+    recorder.close().unwrap();
+    Engine::open(&[Recording::open(&path).unwrap()]).unwrap()
+}
+
+#[test]
+fn loads_at_different_rates_are_said_to_differ() {
+    for is_load in [true, false] {
+        let folder = TempDir::new().unwrap();
+        let remarks = |name: &str, rate: i64, other: i64| {
+            let (a, b) = (
+                at_rate(&folder, &format!("{name}a"), rate, is_load),
+                at_rate(&folder, &format!("{name}b"), other, is_load),
+            );
+            compare(("a", &[a]), ("b", &[b]), &CompareOptions::default()).unwrap().remarks
+        };
+        let differ = remarks("differ", 500, 2000);
+        let in_b = if is_load { "2,000 requests/s in b" } else { "1,999 requests/s in b" };
+        assert!(differ[0].starts_with("The loads differ: 50") && differ[0].contains(in_b), "{differ:?}");
+        assert_eq!(remarks("equal", 500, 500), Vec::<String>::new());
+    }
+}
+
 #[test]
 fn what_cannot_be_compared_says_so() {
     let folder = TempDir::new().unwrap();

@@ -28,7 +28,8 @@ pub struct Arguments {
     /// A difference below this many percent is none
     #[arg(long, value_name = "PERCENT", default_value = "5", value_parser = margin)]
     margin: f64,
-    /// End with exit code 1 when it is worse in this figure, such as throughput or response_p99 (may be given again)
+    /// End with exit code 1 when it is worse in this figure, such as throughput or response_p99 (may be given again). Figures
+    /// that are named here are judged apart from the others, which takes fewer runs
     #[arg(long, value_name = "FIGURE", value_parser = comparison::metric)]
     fail_if_worse: Vec<&'static str>,
     /// As JSON
@@ -44,8 +45,12 @@ fn margin(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let options =
-        CompareOptions { margin: arguments.margin, unpaired: arguments.unpaired, ..CompareOptions::default() };
+    let options = CompareOptions {
+        margin: arguments.margin,
+        unpaired: arguments.unpaired,
+        named: arguments.fail_if_worse.clone(),
+        ..CompareOptions::default()
+    };
     let compared = compared(arguments, &options)?;
     let mut out = anstream::stdout();
     if arguments.json {

@@ -20,6 +20,17 @@ pub fn print(out: &mut impl Write, comparison: &Comparison) -> Result<()> {
         }
         writeln!(out, "{}", table(side, comparison))?;
     }
+    if comparison.variants.iter().any(|side| side.metrics.len() > 1 && side.runs > 1) {
+        writeln!(
+            out,
+            "{}",
+            terminal::dim(format_args!(
+                "\"better\" and \"worse\" allow for all figures of a variant together: identical runs get one in at most {:.0} % \
+                 of comparisons. Each interval is of its figure alone.",
+                comparison.family_error * 100.0
+            ))
+        )?;
+    }
     if !comparison.remarks.is_empty() {
         writeln!(out, "\n{}", terminal::bold("To keep in mind"))?;
     }

@@ -83,7 +83,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let mut recording = Recording::open(&folder)?;
     let engine = Engine::open(std::slice::from_ref(&recording))?;
     let explanation = explain(&engine, &Options::default())?;
-    let compared = judge(&engine, &CompareOptions::default())?;
+    let options = CompareOptions { named: arguments.fail_if_worse.clone(), ..CompareOptions::default() };
+    let compared = judge(&engine, &options)?;
     keep(&mut recording, &explanation, compared.as_ref())?;
     let page = folder.with_extension("html");
     steps.step("writing the report");
