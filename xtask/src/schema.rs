@@ -20,8 +20,26 @@ pub struct Table {
     /// The column that says when a row happened.
     pub time: String,
     pub meaning: String,
+    /// None for what only the recorder itself can know, such as the requests that it sent.
+    pub seen: Option<Seen>,
     #[serde(rename = "column")]
     pub columns: Vec<Column>,
+}
+
+/// That two recorders may see the same, which then counts once.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    pub of: Subject,
+    /// Names in the table `sources` of those that write the table: their reports tell when a recorder was watching.
+    pub sources: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Subject {
+    Machine,
+    Node,
 }
 
 #[derive(Debug, Deserialize)]
@@ -80,6 +98,10 @@ fn check(table: &Table) -> Result<()> {
         "the time column `{}` must exist, hold {TIME_UNIT} and never be null",
         table.time
     );
+    if let Some(seen) = &table.seen {
+        ensure!(!seen.sources.is_empty(), "`seen` must name the sources that write the table");
+        ensure!(named("node").is_some(), "`seen` needs a column `node`");
+    }
     for column in &table.columns {
         ensure!(column.unit != TIME_UNIT || column.ty == Type::Int64, "`{}` is a time and must be INT64", column.name);
         ensure!(

@@ -2,7 +2,7 @@
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
 use crate::batch::BatchBuilder;
-use crate::schema::{Column, Table, Type};
+use crate::schema::{Column, Seen, Subject, Table, Type};
 
 /// Version of the recording format.
 pub const FORMAT: u32 = 1;
@@ -15,6 +15,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "client_requests", since: 1, time: "time_ns",
         meaning: "What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it.",
+        seen: Some(Seen { of: Subject::Node, sources: &["client_requests"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -27,6 +28,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "counters", since: 1, time: "time_ns",
         meaning: "What the kernel and the CPUs counted of a node's threads, added up by thread group: one row per interval and group that ran. Threads that came and went between two looks are not in it; sources says how much CPU time that was.",
+        seen: Some(Seen { of: Subject::Node, sources: &["counters"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -47,6 +49,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "cpus", since: 1, time: "time_ns",
         meaning: "What each CPU of the machine did in an interval, from /proc/stat.",
+        seen: Some(Seen { of: Subject::Machine, sources: &["cpus"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -64,6 +67,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "findings", since: 1, time: "window_start_ns",
         meaning: "What explain found, most important first.",
+        seen: None,
         columns: &[
             Column { name: "rank", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "1 is the most important." },
             Column { name: "finding", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Kind of finding, such as gc-pause or client-stall." },
@@ -83,6 +87,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "interrupts", since: 1, time: "time_ns",
         meaning: "Interrupts that each CPU of the machine served in an interval, from /proc/interrupts and /proc/softirqs. An interrupt that did not come in the interval has no row.",
+        seen: Some(Seen { of: Subject::Machine, sources: &["interrupts"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -97,6 +102,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "marks", since: 1, time: "start_ns",
         meaning: "Named stretches of time on the clock of the recording, such as the phases of a load.",
+        seen: None,
         columns: &[
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start." },
             Column { name: "end_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End; the start again for a moment." },
@@ -112,6 +118,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "migrations", since: 1, time: "time_ns",
         meaning: "Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs.",
+        seen: Some(Seen { of: Subject::Node, sources: &["sched"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -125,6 +132,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "node_metrics", since: 1, time: "time_ns",
         meaning: "Figures of a node as a whole that its advice rests on, by Cassandra's own metrics: caches, dropped messages, coordinated requests, batches, compactions. Read every 5 s; a row when a figure has changed.",
+        seen: Some(Seen { of: Subject::Node, sources: &["node_metrics"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
@@ -138,6 +146,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "off_cpu", since: 1, time: "start_ns",
         meaning: "One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end.",
+        seen: Some(Seen { of: Subject::Node, sources: &["sched"] }),
         columns: &[
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the thread lost or left its CPU." },
             Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "From there until it was on a CPU again." },
@@ -158,6 +167,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "page_cache", since: 1, time: "time_ns",
         meaning: "What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).",
+        seen: Some(Seen { of: Subject::Node, sources: &["page_cache"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -174,6 +184,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "pauses", since: 1, time: "start_ns",
         meaning: "Times in which the JVM of a node stopped its threads.",
+        seen: Some(Seen { of: Subject::Node, sources: &["pauses"] }),
         columns: &[
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start of the pause." },
             Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the pause." },
@@ -192,6 +203,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "pools", since: 1, time: "time_ns",
         meaning: "Thread pools of a node, as its own metrics give them.",
+        seen: Some(Seen { of: Subject::Node, sources: &["pools"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
@@ -208,6 +220,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "probe_calls", since: 1, time: "time_ns",
         meaning: "Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up.",
+        seen: Some(Seen { of: Subject::Node, sources: &["probes"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval. A call counts in the interval in which it ended." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -222,6 +235,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "probe_latency", since: 1, time: "time_ns",
         meaning: "How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration.",
+        seen: Some(Seen { of: Subject::Node, sources: &["probes"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval. A call counts in the interval in which it ended." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -236,6 +250,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "probes", since: 1, time: "time_ns",
         meaning: "What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up.",
+        seen: Some(Seen { of: Subject::Node, sources: &["probes"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval. A call counts in the interval in which it ended." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -255,6 +270,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "requests", since: 1, time: "start_ns",
         meaning: "One row per request that the load driver sent, as the client saw it.",
+        seen: None,
         columns: &[
             Column { name: "intended_start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the schedule wanted the request to start. In closed loop it is start_ns." },
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the driver handed the request to the connection. Service time counts from here." },
@@ -274,6 +290,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "results", since: 1, time: "start_ns",
         meaning: "What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.",
+        seen: None,
         columns: &[
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start of the variant's run in the block." },
             Column { name: "variant", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the variant." },
@@ -286,6 +303,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "run_queue", since: 1, time: "time_ns",
         meaning: "Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these.",
+        seen: Some(Seen { of: Subject::Node, sources: &["sched"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval. A delay counts in the interval in which the thread came onto a CPU." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -301,6 +319,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "samples", since: 1, time: "time_ns",
         meaning: "What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.",
+        seen: Some(Seen { of: Subject::Node, sources: &["stacks"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the sample was taken." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
@@ -315,6 +334,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "settings", since: 1, time: "time_ns",
         meaning: "How a node, its JVM and its disks are set up: every setting once at the start, and again when it has changed. Of Cassandra's own settings those that say something of performance; none that holds a secret.",
+        seen: None,
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
@@ -326,6 +346,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "sources", since: 1, time: "time_ns",
         meaning: "What each source of the recording captured, what it missed and what it cost, per interval.",
+        seen: None,
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -341,6 +362,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "sstables", since: 1, time: "time_ns",
         meaning: "Each SSTable of a node, as its own statistics have it (what sstablemetadata prints): one row when it is first seen, another when something of it has changed, and one when it is gone. Cassandra's own tables are left out.",
+        seen: None,
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
@@ -372,6 +394,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "stacks", since: 1, time: "time_ns",
         meaning: "The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number.",
+        seen: None,
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was first seen." },
             Column { name: "stack", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its number: the same for the same frames." },
@@ -382,6 +405,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "stalls", since: 1, time: "start_ns",
         meaning: "Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule.",
+        seen: Some(Seen { of: Subject::Node, sources: &["stalls", "threads"] }),
         columns: &[
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start of the stall." },
             Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "How long it lasted." },
@@ -396,6 +420,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "syscall_summary", since: 1, time: "time_ns",
         meaning: "System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these.",
+        seen: Some(Seen { of: Subject::Node, sources: &["syscalls"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval. A call counts in the interval in which it ended." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -415,6 +440,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "syscalls", since: 1, time: "start_ns",
         meaning: "One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only.",
+        seen: Some(Seen { of: Subject::Node, sources: &["syscalls"] }),
         columns: &[
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the thread entered the kernel." },
             Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "From there until it left the kernel: time in the call, waiting included." },
@@ -431,6 +457,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "table_facts", since: 1, time: "time_ns",
         meaning: "What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out.",
+        seen: None,
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
@@ -444,6 +471,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "table_stats", since: 1, time: "time_ns",
         meaning: "Figures of each table of a node, as its own metrics give them. Counters count since the node started.",
+        seen: Some(Seen { of: Subject::Node, sources: &["tables"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
@@ -493,6 +521,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "threads", since: 1, time: "time_ns",
         meaning: "What each thread of a process used in an interval. A thread that did not run in the interval has no row.",
+        seen: Some(Seen { of: Subject::Node, sources: &["threads"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
@@ -511,6 +540,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "valves", since: 1, time: "time_ns",
         meaning: "What the valves of a node measured and decided: one row per window.",
+        seen: Some(Seen { of: Subject::Node, sources: &["valves"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the window." },
             Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the window." },
@@ -544,6 +574,7 @@ pub static TABLES: &[Table] = &[
     Table {
         name: "wire", since: 1, time: "start_ns",
         meaning: "One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second.",
+        seen: Some(Seen { of: Subject::Node, sources: &["wire"] }),
         columns: &[
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the last byte of the request had come in." },
             Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "From there until the first byte of the answer went out: what the node took, its own pauses included, and the client's not." },

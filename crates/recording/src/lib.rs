@@ -22,6 +22,7 @@ mod parquet;
 mod private;
 mod recorder;
 mod recording;
+mod repeated;
 mod salvage;
 pub mod schema;
 mod stream;
@@ -35,4 +36,5 @@ pub use manifest::{ClockFacts, Host, LoadFacts, Loss, Manifest, NodeFacts, Sourc
 pub use merge::merge;
 pub use recorder::{Health, Recorder, Summary};
 pub use recording::Recording;
+pub use repeated::{Repeated, repeated};
 pub use salvage::{Salvaged, salvage};

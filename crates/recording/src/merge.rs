@@ -3,9 +3,9 @@
 use crate::manifest::{Manifest, State};
 use crate::parquet::ParquetFile;
 use crate::schema::Table;
-use crate::{Clock, Error, Recording, TABLES, private, salvage};
+use crate::{Clock, Error, Recording, Repeated, TABLES, private, repeated, salvage};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, new_null_array};
-use arrow::compute::{cast, kernels::numeric::add};
+use arrow::compute::{cast, filter_record_batch, kernels::numeric::add};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::File;
 use std::path::Path;
@@ -16,6 +16,8 @@ use std::sync::Arc;
 /// Recordings of the same boot of the same machine share CLOCK_MONOTONIC, so that their times are moved by the
 /// difference of their offsets and agree to the nanosecond. Those of different machines keep their wall-clock times,
 /// whose agreement is that of the machines' clocks.
+///
+/// Rows that two recorders have of one machine at the same time are in it once ([`repeated`]).
 ///
 /// `ahead_ns` says how far the clock of each recording after the first is ahead of the first's: those of other machines
 /// are. Recordings of one machine and boot need none, and what is not said is 0.
@@ -64,13 +66,15 @@ pub fn merge(
             }
         }
     }
+    let repeated = repeated(recordings)?;
     for table in TABLES {
         let place = out.join(table.name);
         let mut part = 0;
         for (number, recording) in recordings.iter().enumerate() {
+            let elsewhere: Vec<&Repeated> = repeated[number].iter().filter(|rows| rows.table == table).collect();
             for path in recording.files(table.name)? {
                 private::create_folder(&place)?;
-                copy(&path, &place.join(format!("part-{part}.parquet")), table, shift_ns(number))
+                copy(&path, &place.join(format!("part-{part}.parquet")), table, shift_ns(number), &elsewhere)
                     .map_err(|error| salvage::if_full(error, &path, out))?;
                 part += 1;
             }
@@ -94,7 +98,8 @@ fn shift_ns(first: &Recording, recording: &Recording) -> i64 {
     }
 }
 
-fn copy(from: &Path, to: &Path, table: &Table, shift_ns: i64) -> Result<(), Error> {
+/// Copies the rows that no other recording has.
+fn copy(from: &Path, to: &Path, table: &Table, shift_ns: i64, elsewhere: &[&Repeated]) -> Result<(), Error> {
     let damaged = |reason: String| Error::Damaged { path: from.to_path_buf(), reason };
     let file = File::open(from).map_err(Error::io("open", from))?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
@@ -103,7 +108,10 @@ fn copy(from: &Path, to: &Path, table: &Table, shift_ns: i64) -> Result<(), Erro
     let schema = table.arrow_schema();
     let mut out = ParquetFile::create(to, table, Arc::clone(&schema))?;
     for batch in reader {
-        let batch = batch.map_err(|error| damaged(error.to_string()))?;
+        let mut batch = batch.map_err(|error| damaged(error.to_string()))?;
+        for rows in elsewhere {
+            batch = filter_record_batch(&batch, &rows.others(&batch)?)?;
+        }
         let columns = table
             .columns
             .iter()

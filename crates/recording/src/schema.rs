@@ -22,7 +22,25 @@ pub struct Table {
     pub since: u32,
     pub time: &'static str,
     pub meaning: &'static str,
+    /// None for what only the recorder itself can know, such as the requests that it sent.
+    pub seen: Option<Seen>,
     pub columns: &'static [Column],
+}
+
+/// That two recorders may see the same, which then counts once ([`crate::repeated`]).
+#[derive(Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub of: Subject,
+    /// Names in the table `sources` of those that write the table: their reports tell when a recorder was watching.
+    pub sources: &'static [&'static str],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// The machine, whichever node its rows name.
+    Machine,
+    /// The node that a row names. A row that names none is about the recorder's own process.
+    Node,
 }
 
 #[derive(Debug, PartialEq, Eq)]

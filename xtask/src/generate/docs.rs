@@ -1,5 +1,5 @@
 use super::NOTICE;
-use crate::schema::{FORMAT, Table};
+use crate::schema::{FORMAT, Subject, Table};
 use std::fmt::Write;
 
 pub fn generate(tables: &[Table]) -> String {
@@ -9,8 +9,11 @@ pub fn generate(tables: &[Table]) -> String {
     for table in tables {
         let _ = write!(
             out,
-            "\n## {}\n\n{} Ordered and windowed by `{}`.\n\n| column | type | unit | null | meaning |\n|---|---|---|---|---|\n",
-            table.name, table.meaning, table.time
+            "\n## {}\n\n{} Ordered and windowed by `{}`.{}\n\n| column | type | unit | null | meaning |\n|---|---|---|---|---|\n",
+            table.name,
+            table.meaning,
+            table.time,
+            seen(table)
         );
         for column in &table.columns {
             let ty = column.ty.name();
@@ -19,4 +22,18 @@ pub fn generate(tables: &[Table]) -> String {
         }
     }
     out
+}
+
+fn seen(table: &Table) -> String {
+    table.seen.as_ref().map_or(String::new(), |seen| {
+        let of = match seen.of {
+            Subject::Machine => "machine",
+            Subject::Node => "node",
+        };
+        let sources: Vec<String> = seen.sources.iter().map(|source| format!("`{source}`")).collect();
+        format!(
+            " Rows that two recorders have of one {of} at the same time count once. Written by {}.",
+            sources.join(" and ")
+        )
+    })
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 pub fn generate(tables: &[Table]) -> String {
     let mut out = format!("// {NOTICE}\n#![cfg_attr(rustfmt, rustfmt_skip)]\n\n");
-    out += "use crate::batch::BatchBuilder;\nuse crate::schema::{Column, Table, Type};\n\n";
+    out += "use crate::batch::BatchBuilder;\nuse crate::schema::{Column, Seen, Subject, Table, Type};\n\n";
     let _ = writeln!(out, "/// Version of the recording format.\npub const FORMAT: u32 = {FORMAT};\n");
     let _ = writeln!(
         out,
@@ -16,8 +16,12 @@ pub fn generate(tables: &[Table]) -> String {
     for table in tables {
         let _ = writeln!(
             out,
-            "    Table {{\n        name: {:?}, since: {}, time: {:?},\n        meaning: {:?},\n        columns: &[",
-            table.name, table.since, table.time, table.meaning
+            "    Table {{\n        name: {:?}, since: {}, time: {:?},\n        meaning: {:?},\n        seen: {},\n        columns: &[",
+            table.name,
+            table.since,
+            table.time,
+            table.meaning,
+            seen(table)
         );
         for column in &table.columns {
             let _ = writeln!(
@@ -40,6 +44,12 @@ pub fn generate(tables: &[Table]) -> String {
     }
     out += "}\n";
     out
+}
+
+fn seen(table: &Table) -> String {
+    table.seen.as_ref().map_or("None".to_string(), |seen| {
+        format!("Some(Seen {{ of: Subject::{:?}, sources: &{:?} }})", seen.of, seen.sources)
+    })
 }
 
 fn row(out: &mut String, index: usize, table: &Table) {

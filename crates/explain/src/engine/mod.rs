@@ -2,6 +2,7 @@
 
 mod batches;
 mod message;
+mod once;
 
 pub use batches::Batches;
 pub(crate) use batches::{integers, texts};
@@ -21,7 +22,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, lit};
 use futures::TryStreamExt;
 use helenus_recording::schema::{TABLES, Table};
-use helenus_recording::{Manifest, Recording};
+use helenus_recording::{Manifest, Recording, Repeated, repeated};
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -56,7 +57,8 @@ impl std::fmt::Debug for Engine {
 impl Engine {
     /// Opens recordings. Each table of the schema becomes a SQL table; one without files is empty, and a column that an
     /// older recording lacks is NULL. With several recordings each table is their union and has the column
-    /// `recording`: the title, or the id where titles repeat.
+    /// `recording`: the title, or the id where titles repeat. Rows that two recorders have of
+    /// one machine at the same time are there once.
     pub fn open(recordings: &[Recording]) -> Result<Engine, Error> {
         if recordings.is_empty() {
             return Err(Error::NoRecording);
@@ -74,10 +76,11 @@ impl Engine {
             .map_err(message::of)?;
         let context = SessionContext::new_with_config_rt(config, environment);
         let names = names(recordings);
+        let repeated = repeated(recordings)?;
         for table in TABLES {
             let provider = match recordings {
                 [one] => provider(one, table)?,
-                several => union(&context, several, &names, table)?,
+                several => union(&context, several, &names, &repeated, table)?,
             };
             context.register_table(table.name, provider).map_err(message::of)?;
         }
@@ -211,13 +214,18 @@ fn union(
     context: &SessionContext,
     recordings: &[Recording],
     names: &[String],
+    repeated: &[Vec<Repeated>],
     table: &Table,
 ) -> Result<Arc<dyn TableProvider>, Error> {
     let mut union: Option<DataFrame> = None;
-    for (recording, name) in recordings.iter().zip(names) {
+    for ((recording, name), repeated) in recordings.iter().zip(names).zip(repeated) {
         let provider = provider(recording, table)?;
         let next = context
             .read_table(provider)
+            .and_then(|frame| match once::others(repeated, table) {
+                Some(others) => frame.filter(others),
+                None => Ok(frame),
+            })
             .and_then(|frame| frame.with_column(RECORDING_COLUMN, lit(name.as_str())))
             .map_err(message::of)?;
         union = Some(match union {

@@ -10,6 +10,7 @@ mod export;
 mod figures;
 mod flame;
 mod io;
+mod several;
 mod spectrogram;
 mod sstables;
 mod truths;

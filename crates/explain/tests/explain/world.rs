@@ -21,6 +21,20 @@ pub struct Phase {
     pub measured: bool,
 }
 
+/// The recorders of a world.
+#[derive(Clone, Copy, PartialEq)]
+enum Recorders {
+    /// One that sees everything.
+    One,
+    /// `helenus load`: its requests, its own threads and stalls, and the machine.
+    Load,
+    /// `helenus record`: the node, and the machine.
+    Node,
+}
+
+/// How much later than the other one the load's own recorder looks at the machine.
+const APART_NS: i64 = 37 * MS;
+
 /// Times are relative to the start: (start, length).
 #[derive(Clone)]
 pub struct World {
@@ -106,6 +120,15 @@ impl World {
 
     /// Writes the recording into the folder.
     pub fn record(&self, folder: &std::path::Path) -> Recording {
+        self.record_by(Recorders::One, folder)
+    }
+
+    /// The same world as `helenus load` and `helenus record` record it, both on the machine.
+    pub fn record_apart(&self, folder: &std::path::Path) -> [Recording; 2] {
+        [self.record_by(Recorders::Load, &folder.join("load")), self.record_by(Recorders::Node, &folder.join("node"))]
+    }
+
+    fn record_by(&self, recorders: Recorders, folder: &std::path::Path) -> Recording {
         let mut manifest = Manifest::new("synthetic", "helenus load synthetic");
         manifest.created_ns = T0;
         manifest.nodes.push(NodeFacts {
@@ -114,9 +137,11 @@ impl World {
             ..NodeFacts::default()
         });
         let recorder = Recorder::create(folder, manifest).unwrap();
-        self.write_load(&recorder);
-        self.write_machine(&recorder);
-        self.write_stops(&recorder);
+        if recorders != Recorders::Node {
+            self.write_load(&recorder);
+        }
+        self.write_machine(&recorder, recorders);
+        self.write_stops(&recorder, recorders);
         recorder.close().unwrap();
         Recording::open(folder).unwrap()
     }
@@ -208,7 +233,10 @@ impl World {
         }
     }
 
-    fn write_machine(&self, recorder: &Recorder) {
+    fn write_machine(&self, recorder: &Recorder, recorders: Recorders) {
+        let (has_node, has_load) = (recorders != Recorders::Load, recorders != Recorders::Node);
+        // The machine's own rows name the first node that is watched.
+        let (machine, apart_ns) = if has_node { (NODE, 0) } else { ("", APART_NS) };
         let mut start = 0;
         for phase in &self.phases {
             let load = (phase.rate_per_s as f64 * (self.need_ns + 50_000) as f64 / 1e9).min(1.0);
@@ -227,9 +255,9 @@ impl World {
                 for cpu in 0..2 {
                     let busy_ns = (busy / 2.0 * tenth as f64) as i64;
                     recorder.append(rows::CpuSample {
-                        time_ns: T0 + time,
+                        time_ns: T0 + time + apart_ns,
                         interval_ns: tenth,
-                        node: NODE,
+                        node: machine,
                         cpu,
                         user_ns: busy_ns * 3 / 4,
                         system_ns: busy_ns / 4,
@@ -245,11 +273,14 @@ impl World {
                     ("server", 12, "CompactionExecutor:1", "CompactionExecutor", compaction),
                     ("load", 21, "driver", "driver", driver),
                 ];
-                for (process, tid, thread, thread_group, cpus) in threads.into_iter().filter(|thread| thread.4 > 0.0) {
+                let is_seen = |process: &str| if process == "load" { has_load } else { has_node };
+                for (process, tid, thread, thread_group, cpus) in
+                    threads.into_iter().filter(|thread| thread.4 > 0.0 && is_seen(thread.0))
+                {
                     recorder.append(rows::ThreadSample {
                         time_ns: T0 + time,
                         interval_ns: tenth,
-                        node: NODE,
+                        node: if process == "load" { "" } else { NODE },
                         process,
                         tid,
                         thread,
@@ -261,7 +292,7 @@ impl World {
                         involuntary_switches: None,
                     });
                 }
-                if self.has_agent && index % 10 == 0 {
+                if self.has_agent && has_node && index % 10 == 0 {
                     recorder.append(rows::PoolSample {
                         time_ns: T0 + time,
                         node: NODE,
@@ -291,13 +322,24 @@ impl World {
             }
             start += phase.seconds * S;
         }
-        let lost = [("requests", "driver", self.lost_rows), ("stalls", "driver", 0), ("pauses", "agent-jfr", 0)];
-        for (source, provider, lost) in lost.into_iter().filter(|(source, ..)| self.has_agent || *source != "pauses") {
+        let agent = self.has_agent && has_node;
+        let reports = [
+            ("requests", "", "driver", self.lost_rows, has_load),
+            ("stalls", "", "driver", 0, has_load),
+            ("cpus", machine, "proc-stat", 0, true),
+            ("threads", "", "proc-schedstat", 0, has_load),
+            ("threads", NODE, "proc-schedstat", 0, has_node),
+            ("pauses", NODE, "agent-log", 0, agent),
+            ("stalls", NODE, "agent-watcher", 0, agent),
+            ("pools", NODE, "agent-mbeans", 0, agent),
+            ("tables", NODE, "agent-mbeans", 0, agent),
+        ];
+        for (source, node, provider, lost, _) in reports.into_iter().filter(|report| report.4) {
             recorder.append(rows::SourceReport {
-                time_ns: T0 + start,
+                time_ns: T0 + start + apart_ns,
                 interval_ns: start,
                 source,
-                node: NODE,
+                node,
                 provider,
                 captured: 1000,
                 lost,
@@ -307,7 +349,7 @@ impl World {
         }
     }
 
-    fn write_stops(&self, recorder: &Recorder) {
+    fn write_stops(&self, recorder: &Recorder, recorders: Recorders) {
         let stall = |(start, length): (i64, i64), side, node, kind| {
             recorder.append(rows::Stall {
                 start_ns: T0 + start,
@@ -318,7 +360,7 @@ impl World {
                 ..rows::Stall::default()
             });
         };
-        if self.has_agent {
+        if self.has_agent && recorders != Recorders::Load {
             let pauses = |stops: &[(i64, i64)], kind, collector, cause: Option<&str>| {
                 for (index, (start, length)) in stops.iter().enumerate() {
                     recorder.append(rows::Pause {
@@ -348,6 +390,9 @@ impl World {
             for stop in &self.server_stops {
                 stall(*stop, "server", NODE, "watcher");
             }
+        }
+        if recorders == Recorders::Node {
+            return;
         }
         for stop in &self.client_stops {
             stall(*stop, "load", "", "watcher");

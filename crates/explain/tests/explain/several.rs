@@ -1,0 +1,78 @@
+//! Two recorders of one machine: what both saw counts once, merged or opened together.
+
+use crate::world::{MS, Phase, S, World, healthy_gc};
+use helenus_explain::{Batches, Engine, Explanation, Options, explain};
+use helenus_recording::{Recording, merge};
+use tempfile::TempDir;
+
+/// A server that is stopped for a second in a load that then is too much, so that CPUs, threads and stalls are told of.
+fn world() -> World {
+    let step = |name, rate_per_s| Phase { name, rate_per_s, seconds: 8, measured: true };
+    World {
+        phases: vec![step("500/s", 500), step("2500/s", 2500)],
+        gc: healthy_gc(16),
+        server_stops: vec![(4 * S + 300 * MS, S)],
+        ..World::default()
+    }
+}
+
+fn told(recordings: &[Recording]) -> (Engine, Explanation) {
+    let engine = Engine::open(recordings).unwrap();
+    let explanation = explain(&engine, &Options::default()).unwrap();
+    (engine, explanation)
+}
+
+fn numbers(rows: &Batches) -> Vec<i64> {
+    let column = |batch: &arrow::array::RecordBatch| {
+        arrow::array::AsArray::as_primitive::<arrow::datatypes::Int64Type>(batch.column(0).as_ref()).values().to_vec()
+    };
+    rows.batches().iter().flat_map(column).collect()
+}
+
+#[test]
+fn what_two_recorders_saw_is_explained_as_what_one_saw() {
+    let folder = TempDir::new().unwrap();
+    let (_, one) = told(&[world().record(&folder.path().join("one"))]);
+    let apart = world().record_apart(folder.path());
+    let out = folder.path().join("merged");
+    merge(&apart, &[], &out, "merged", "test").unwrap();
+    let (merged, of_merged) = told(&[Recording::open(&out).unwrap()]);
+    let (opened, of_opened) = told(&apart);
+    assert_eq!(of_merged.to_string(), one.to_string());
+    assert_eq!(of_opened.to_string(), one.to_string());
+    let busy = "SELECT sum(user_ns + system_ns) / 16000000 FROM cpus";
+    let whole = numbers(&merged.sql(busy).unwrap());
+    assert!(whole[0] <= 2000, "{whole:?} thousandths of two CPUs");
+    assert_eq!(numbers(&opened.sql(busy).unwrap()), whole);
+}
+
+#[test]
+fn a_node_that_two_watch_is_seen_once() {
+    let folder = TempDir::new().unwrap();
+    let [load, node] = world().record_apart(&folder.path().join("first"));
+    let [_, again] = world().record_apart(&folder.path().join("second"));
+    let (one, _) = told(&[load.clone(), node.clone()]);
+    let out = folder.path().join("merged");
+    merge(&[load.clone(), node.clone(), again.clone()], &[], &out, "merged", "test").unwrap();
+    let (merged, _) = told(&[Recording::open(&out).unwrap()]);
+    let (opened, _) = told(&[load, node, again]);
+    for table in ["cpus", "threads", "stalls", "pauses", "pools", "table_stats", "requests", "marks"] {
+        let count = |engine: &Engine| numbers(&engine.sql(&format!("SELECT count(*) FROM {table}")).unwrap())[0];
+        assert_eq!((count(&merged), count(&opened)), (count(&one), count(&one)), "{table}");
+        assert!(count(&one) > 0, "{table}");
+    }
+}
+
+/// Loads are not the same because they ran on one machine.
+#[test]
+fn two_loads_on_one_machine_are_two() {
+    let folder = TempDir::new().unwrap();
+    let [first, _] = world().record_apart(&folder.path().join("first"));
+    let [second, _] = world().record_apart(&folder.path().join("second"));
+    let (one, _) = told(&[first.clone()]);
+    let (both, _) = told(&[first, second]);
+    for table in ["threads", "stalls", "requests"] {
+        let count = |engine: &Engine| numbers(&engine.sql(&format!("SELECT count(*) FROM {table}")).unwrap())[0];
+        assert_eq!(count(&both), 2 * count(&one), "{table}");
+    }
+}
