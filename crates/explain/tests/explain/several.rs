@@ -69,7 +69,7 @@ fn two_loads_on_one_machine_are_two() {
     let folder = TempDir::new().unwrap();
     let [first, _] = world().record_apart(&folder.path().join("first"));
     let [second, _] = world().record_apart(&folder.path().join("second"));
-    let (one, _) = told(&[first.clone()]);
+    let (one, _) = told(std::slice::from_ref(&first));
     let (both, _) = told(&[first, second]);
     for table in ["threads", "stalls", "requests"] {
         let count = |engine: &Engine| numbers(&engine.sql(&format!("SELECT count(*) FROM {table}")).unwrap())[0];
