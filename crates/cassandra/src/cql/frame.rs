@@ -77,7 +77,7 @@ pub(super) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
     }
     let length = u32::from_be_bytes(length) as usize;
     if length > LARGEST {
-        return Err(FrameError::Malformed(Malformed("the answer is no CQL frame: its length is absurd")));
+        return Err(FrameError::Malformed(Malformed("it announces a frame of more than 64 MiB")));
     }
     // Grown as bytes come in: a length alone must not reserve memory.
     let mut body = Vec::new();

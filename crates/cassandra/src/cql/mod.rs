@@ -9,7 +9,7 @@ mod value;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use compression::Compression;
 use frame::{Frame, FrameError, Malformed, Reader, opcode};
@@ -92,7 +92,8 @@ pub struct Peer {
     pub rack: String,
 }
 
-/// Connects to `address`, asks who is there, and disconnects; `timeout` bounds each step.
+/// Connects to `address`, asks who is there, and disconnects; `timeout` bounds each step: the connection, and each answer
+/// from its first byte to its last, up to one read more.
 ///
 /// # Errors
 /// [`Error`], each case with its way out.
@@ -121,6 +122,21 @@ impl<T: io::Read + io::Write + Send> Channel for T {}
 /// What puts TLS, for one, over a socket.
 pub type Wrap<'a> = &'a dyn Fn(TcpStream) -> io::Result<Box<dyn Channel>>;
 
+/// Reads until a time: the timeout of a socket is for each read alone, and bytes that drip would renew it for ever.
+struct Until<'s> {
+    stream: &'s mut Box<dyn Channel>,
+    end: Instant,
+}
+
+impl io::Read for Until<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if Instant::now() >= self.end {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.read(into)
+    }
+}
+
 impl std::fmt::Debug for Connection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Connection").field("address", &self.address).finish_non_exhaustive()
@@ -128,7 +144,7 @@ impl std::fmt::Debug for Connection {
 }
 
 impl Connection {
-    /// Connects and shakes hands; `timeout` bounds the connection and each later answer.
+    /// Connects and shakes hands; `timeout` bounds the connection and each later answer as a whole.
     ///
     /// # Errors
     /// [`Error::Connect`], [`Error::NotCql`], [`Error::NeedsPassword`] and so on.
@@ -237,7 +253,8 @@ impl Connection {
     /// Sends one request and reads its answer; the server's ERROR becomes ours.
     fn ask(&mut self, opcode: u8, body: &[u8]) -> Result<Frame, Error> {
         frame::write(&mut self.stream, opcode, body).map_err(|source| self.broken(source))?;
-        let answer = match frame::read(&mut self.stream) {
+        let mut answer = Until { stream: &mut self.stream, end: Instant::now() + self.timeout };
+        let answer = match frame::read(&mut answer) {
             Ok(answer) => answer,
             Err(FrameError::Io(source)) => return Err(self.broken(source)),
             Err(FrameError::Malformed(Malformed(why))) => return Err(self.not_cql(why)),

@@ -65,7 +65,8 @@ impl Packing {
                 self.seal_one(&frames[..together], true, out);
                 frames = &frames[together..];
             } else {
-                let (large, rest) = frames.split_at(frame_size(frames).unwrap_or(frames.len()));
+                let size = frame_size(frames).map_or(frames.len(), |size| size.min(frames.len()));
+                let (large, rest) = frames.split_at(size);
                 large.chunks(LARGEST_PAYLOAD).for_each(|chunk| self.seal_one(chunk, false, out));
                 frames = rest;
             }
@@ -124,7 +125,7 @@ impl Packing {
 fn fitting(frames: &[u8]) -> usize {
     let mut together = 0;
     while let Some(size) = frame_size(&frames[together..]) {
-        if together + size > LARGEST_PAYLOAD {
+        if together + size > LARGEST_PAYLOAD.min(frames.len()) {
             break;
         }
         together += size;

@@ -127,3 +127,34 @@ proptest! {
         prop_assert!(read_result(&mut Reader::new(&body[..cut])).is_err());
     }
 }
+
+/// A byte now and then, of an answer that announces many.
+struct Drip(u8);
+
+impl std::io::Read for Drip {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        const HEADER: [u8; 9] = [0x84, 0, 0, 0, opcode::SUPPORTED, 0, 0xff, 0xff, 0xff];
+        std::thread::sleep(Duration::from_millis(1));
+        into[0] = HEADER.get(usize::from(self.0)).copied().unwrap_or(0);
+        self.0 = self.0.saturating_add(1);
+        Ok(1)
+    }
+}
+
+impl std::io::Write for Drip {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_answer_that_drips_is_given_up() {
+    let listener = std::net::TcpListener::bind("127.0.21.16:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let opened = Connection::open_over(address, Duration::from_millis(100), None, &|_| Ok(Box::new(Drip(0))));
+    assert!(matches!(opened, Err(Error::Timeout { .. })), "{opened:?}");
+}
