@@ -100,6 +100,15 @@ impl Inbox {
         Ok(true)
     }
 
+    #[cfg(test)]
+    pub const ROOM_BYTES: usize = ROOM_BYTES;
+
+    /// Memory for what came in and is not read.
+    #[cfg(test)]
+    pub fn room_bytes(&self) -> usize {
+        self.arrived.bytes.len()
+    }
+
     pub fn clear(&mut self) {
         *self = Inbox::new(self.framing);
     }

@@ -14,6 +14,8 @@
 mod connection;
 mod engine;
 mod frame;
+#[cfg(test)]
+mod fuzz;
 mod inbox;
 mod outbox;
 mod ring;
