@@ -48,6 +48,11 @@ pub enum Error {
     )]
     Unreachable { reasons: String },
 
+    #[error(
+        "{table} is empty, so that nothing would be read: populate it once (--populate), and then start the shards"
+    )]
+    Empty { table: String },
+
     #[error("TLS: {reason}")]
     Tls { reason: String },
 

@@ -1,7 +1,7 @@
 //! What a run is to do.
 
 use crate::schedule::Phase;
-use crate::workload::{Consistency, Workload};
+use crate::workload::{Consistency, Operation, Workload};
 use crate::{Access, Compression, Error, Intervals, Protocol, Until, Work};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,6 +40,9 @@ pub struct Plan {
     pub create_schema: bool,
     /// Put a phase that populates the tables before all others; see [`crate::workload::Populate`].
     pub populate: bool,
+    /// Put it there too where an operation that is run asks for rows and the table is empty: nothing would be measured
+    /// otherwise.
+    pub populate_when_empty: bool,
     /// Instead of the workload's, for operations that don't have their own.
     pub consistency: Option<Consistency>,
     pub driver: DriverKind,
@@ -63,6 +66,8 @@ pub struct Plan {
     pub access: Access,
     /// The number of the first request of the mix: keys in sequence begin there.
     pub first_number: u64,
+    /// How many partitions of made rows the requests have between them at most: the last one has those that are left.
+    pub partitions: Option<u64>,
     /// Where the times of each operation go besides, for whoever takes them interval by interval.
     pub intervals: Option<Intervals>,
 }
@@ -76,6 +81,7 @@ impl Plan {
             nodes,
             create_schema: true,
             populate: false,
+            populate_when_empty: false,
             consistency: None,
             driver: DriverKind::default(),
             connections_per_node: 1,
@@ -89,6 +95,7 @@ impl Plan {
             progress_every: Duration::from_millis(500),
             access: Access::default(),
             first_number: 0,
+            partitions: None,
             intervals: None,
         }
     }
@@ -97,19 +104,14 @@ impl Plan {
     pub(crate) fn all_phases(&self) -> Result<Vec<Phase>, Error> {
         let mut phases = self.phases.clone();
         let populates = self.populate || phases.iter().any(|phase| phase.work == Work::Populate);
-        let populate = match (self.workload.populate, populates) {
-            (None, true) => {
-                return Err(Error::Phase {
-                    phase: "populate".to_string(),
-                    message: format!("the workload {} has no [populate] that says how", self.workload.name),
-                });
-            }
-            (populate, _) => populate.filter(|_| self.populate),
-        };
-        if let Some(populate) = populate {
-            let mut first = Phase::in_flight(populate.in_flight.max(1), Until::Count(populate.count));
-            first.work = Work::Populate;
-            phases.insert(0, first.named("populate").unmeasured());
+        if populates && self.workload.populate.is_none() {
+            return Err(Error::Phase {
+                phase: "populate".to_string(),
+                message: format!("the workload {} has no [populate] that says how", self.workload.name),
+            });
+        }
+        if let Some(first) = self.populating().filter(|_| self.populate) {
+            phases.insert(0, first);
         }
         if phases.is_empty() {
             return Err(Error::NoPhase);
@@ -118,14 +120,32 @@ impl Plan {
         Ok(phases)
     }
 
+    /// The phase that populates the tables, where the workload says how.
+    pub(crate) fn populating(&self) -> Option<Phase> {
+        let populate = self.workload.populate?;
+        let mut first = Phase::in_flight(populate.in_flight.max(1), Until::Count(populate.count));
+        first.work = Work::Populate;
+        Some(first.named("populate").unmeasured())
+    }
+
+    /// The operation that would populate an empty table, where one that is run asks for rows and nothing else populates.
+    pub(crate) fn wants_rows(&self) -> Option<&Operation> {
+        let populate = self.workload.populate.filter(|_| self.populate_when_empty && !self.populate)?;
+        let reads = |phase: &Phase| phase.work == Work::Mix;
+        let populates = self.phases.iter().any(|phase| phase.work == Work::Populate);
+        let asks = self.workload.mix.shares().any(|(operation, _)| self.workload.operations[operation].is_query());
+        let wants = asks && !populates && self.phases.iter().any(reads);
+        wants.then(|| &self.workload.operations[populate.operation])
+    }
+
     /// What carries the requests: the driver crate, where it was asked for, or where an operation that is run is more than
-    /// the thin driver knows.
+    /// the thin driver knows, whose connections have no keyspace either.
     pub fn driven_by(&self) -> DriverKind {
         let workload = &self.workload;
         let run = workload.mix.shares().map(|(operation, _)| operation);
         let populate = workload.populate.map(|populate| populate.operation);
         let plain = run.chain(populate).all(|operation| workload.operations[operation].is_plain());
-        match plain {
+        match plain && workload.keyspace.is_none() {
             true => self.driver,
             false => DriverKind::Scylla,
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::time::Duration;
 
 /// A look at the run, some times a second.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Progress {
     /// Since the first segment was started; 0 while connecting.
     pub elapsed: Duration,
@@ -56,6 +56,8 @@ pub struct PhaseProgress {
 pub enum Event {
     /// Of the nodes given, these cannot be reached; the load runs without them.
     Unreachable { reasons: Vec<String> },
+    /// The table is empty and is to be read: its rows are written first, with so many requests.
+    Populates { table: String, requests: u64 },
     /// Connected, and the operations are prepared.
     Connected { nodes: Vec<String> },
     /// All connections to a node are lost; it is tried again with growing pauses.

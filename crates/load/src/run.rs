@@ -1,12 +1,12 @@
 //! A run from its start to its summary: the thread that tells the driver threads what to do, and shows what they did.
 
-use crate::driver::{ContactPoints, Counts, Driver, Run, Scout, Tally, reach};
+use crate::driver::{Counts, Driver, Run, Tally};
 use crate::progress::{Event, Lag, Percentiles, PhaseProgress, Progress};
-use crate::schedule::{Phase, Segment, Until, segments};
-use crate::stalls::{Standstills, Watcher};
+use crate::schedule::{Phase, Segment, Until};
+use crate::setup::{self, SetUp};
+use crate::stalls::Watcher;
 use crate::summary::{Course, ErrorSummary, PhaseSummary, StallSummary, Summary, errors, lag};
-use crate::workload::Pool;
-use crate::{Cancel, DriverKind, Error, Outcome, Plan};
+use crate::{Cancel, Error, Outcome, Plan};
 use helenus_recording::Recorder;
 use helenus_recording::rows;
 use std::collections::BTreeMap;
@@ -32,38 +32,19 @@ pub fn run(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Summary, Error> {
     plan.check()?;
-    let phases = Arc::new(plan.all_phases()?);
-    let ContactPoints { open, closed } = reach(&plan.nodes, plan.access.tls.as_ref())?;
-    let mut events = Vec::new();
-    if !closed.is_empty() {
-        events.push(Event::Unreachable { reasons: closed });
-    }
-    let (plan, points) = (Arc::new(plan.clone()), Arc::new(open));
-    // It lives as long as the run.
-    let scout = match plan.driven_by() {
-        DriverKind::Thin => Some(Scout::start(&plan, &points)?),
-        DriverKind::Scylla => None,
+    plan.all_phases()?;
+    let plan = Arc::new(plan.clone());
+    let Some(SetUp { run, drivers, scout, events }) = setup::set_up(&plan, recorder, cancel, progress)? else {
+        return Ok(Summary::of_nothing(&plan));
     };
-    let run = Run {
-        segments: Arc::new(segments(&phases)),
-        phases,
-        points,
-        pool: Arc::new(Pool::new(plan.workload.seed, &plan.workload.parameters)),
-        recorder: recorder.clone(),
-        cancel: cancel.clone(),
-        standstills: Standstills::new(i64::try_from(plan.late_bound.as_nanos()).unwrap_or(i64::MAX)),
-        briefing: scout.as_ref().map(|scout| scout.briefing.clone()),
-        plan,
-    };
-    let drivers: Vec<Driver> =
-        (0..run.plan.threads).map(|number| Driver::start(&run, number)).collect::<Result<_, _>>()?;
-    let nodes = run.points.iter().map(|point| point.ip().to_string()).collect();
-    events.push(Event::Connected { nodes });
     let watcher = Watcher::start(recorder, &run.standstills)?;
     let mut conductor = Conductor::new(run, drivers, watcher, events);
     conductor.show(progress);
     conductor.conduct(progress)?;
-    conductor.finish(progress)
+    let summary = conductor.finish(progress);
+    // It has watched the ring as long as the run.
+    drop(scout);
+    summary
 }
 
 struct Conductor {

@@ -1,11 +1,11 @@
 //! What a run amounts to.
 
-use crate::DriverKind;
 use crate::driver::{Counts, Tally};
 use crate::outcome::Outcome;
 use crate::precision::{Confidence, Stretches};
 use crate::progress::{ErrorCount, Lag, Percentiles};
 use crate::schedule::Phase;
+use crate::{DriverKind, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -102,6 +102,21 @@ impl Summary {
     /// The JSON schema of the object.
     pub fn json_schema() -> schemars::Schema {
         schemars::schema_for!(Summary)
+    }
+
+    /// Of a run that was told to stop before its first request.
+    pub(crate) fn of_nothing(plan: &Plan) -> Summary {
+        Summary {
+            format: Summary::FORMAT,
+            workload: plan.workload.name.clone(),
+            driver: plan.driven_by(),
+            phases: Vec::new(),
+            requests: 0,
+            errors: Vec::new(),
+            lag: Lag::default(),
+            stalls: StallSummary::default(),
+            stopped: true,
+        }
     }
 
     pub fn failed(&self) -> u64 {

@@ -174,6 +174,87 @@ fn a_closed_loop_without_an_answer_ends_when_told_to() {
     }
 }
 
+/// Runs a plan and stops it after a while. Returns how long it took from then on.
+fn stopped_after(plan: &Plan, while_it: Duration) -> (Summary, Duration) {
+    let folder = tempfile::tempdir().unwrap();
+    let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", "test")).unwrap();
+    let (cancel, started) = (Cancel::new(), Instant::now());
+    let mut told = None;
+    let summary = run(plan, &recorder, &cancel, &mut |_| {
+        if started.elapsed() > while_it && told.is_none() {
+            cancel.stop();
+            told = Some(Instant::now());
+        }
+    });
+    (summary.unwrap(), told.unwrap().elapsed())
+}
+
+#[test]
+fn a_node_that_does_not_answer_while_it_is_set_up_does_not_hold_up_who_stops() {
+    let responder = responder(12);
+    responder.behave(Behaviour::Stuck);
+    for driver in [DriverKind::Thin, DriverKind::Scylla] {
+        let plan = plan(&responder, driver, vec![Phase::in_flight(1, Until::Count(1))]);
+        let (summary, took) = stopped_after(&plan, SECOND / 2);
+        assert!(summary.stopped && summary.phases.is_empty() && summary.requests == 0, "{summary:?}");
+        // The deadline of the statement is 30 s.
+        assert!(took < SECOND * 10, "{driver:?}: {took:?}");
+    }
+}
+
+#[test]
+fn a_frame_that_cannot_be_is_refused_before_its_bytes_are_taken() {
+    let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+    let listener = std::net::TcpListener::bind("127.0.21.13:0").unwrap();
+    let node = listener.local_addr().unwrap().to_string();
+    let fed = std::thread::spawn(move || {
+        let mut fed = 0u64;
+        // SUPPORTED with 2 GB, and as much of it as is taken.
+        let mut bytes = vec![0; 1 << 20];
+        bytes[..9].copy_from_slice(&[0x84, 0, 0, 0, 6, 0x7f, 0xff, 0xff, 0xff]);
+        // The first to connect only sees whether it can.
+        for mut client in listener.incoming().take(2).flatten() {
+            while std::io::Write::write_all(&mut client, &bytes).is_ok() {
+                fed += bytes.len() as u64;
+            }
+        }
+        fed
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", "test")).unwrap();
+    let phases = vec![Phase::in_flight(1, Until::Count(1))];
+    let plan = Plan::new(Workload::open("keyvalue/write").unwrap(), phases, vec![node]);
+    let error = run(&plan, &recorder, &Cancel::new(), &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("it announces a frame of more than 64 MiB"), "{error}");
+    // The kernel buffers a few megabytes on both sides.
+    assert!(fed.join().unwrap() < 64 << 20);
+    drop(machine);
+}
+
+#[test]
+fn an_empty_table_that_is_to_be_read_is_populated_first() {
+    let responder = responder(14);
+    let phases = vec![Phase::in_flight(4, Until::Count(100))];
+    let mut plan = Plan { populate_when_empty: true, ..plan(&responder, DriverKind::Thin, phases) };
+    plan.workload.set_population(300);
+    let (summary, events) = drive(&plan, &Cancel::new(), |_| {});
+    let phases: Vec<(&str, bool, u64)> =
+        summary.phases.iter().map(|phase| (phase.name.as_str(), phase.measured, phase.requests)).collect();
+    assert_eq!((phases[0], phases[1].2), (("populate", false, 300), 100));
+    let told = Event::Populates { table: "helenus.keyvalue".to_string(), requests: 300 };
+    assert!(events.contains(&told), "{events:?}");
+    // A load that only writes needs no rows.
+    plan.workload.choose_mix("write").unwrap();
+    assert_eq!(drive(&plan, &Cancel::new(), |_| {}).0.requests, 100);
+    // Shards would each write all of them.
+    plan.workload.choose_mix("read").unwrap();
+    plan.shard = (0, 2);
+    let folder = tempfile::tempdir().unwrap();
+    let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", "test")).unwrap();
+    let refused = run(&plan, &recorder, &Cancel::new(), &mut |_| {}).unwrap_err().to_string();
+    assert!(refused.contains("helenus.keyvalue is empty") && refused.contains("--populate"), "{refused}");
+}
+
 #[test]
 fn ten_thousand_in_flight_are_ten_thousand() {
     let responder = responder(10);

@@ -44,9 +44,12 @@ pub struct Arguments {
     nodes: Vec<String>,
     #[command(flatten)]
     phases: Phases,
-    /// Write the workload's rows first
+    /// Write the workload's rows first [default: when an operation reads and the table is empty]
     #[arg(long)]
     populate: bool,
+    /// Never write the workload's rows first, not even into an empty table
+    #[arg(long, conflicts_with = "populate")]
+    no_populate: bool,
     /// Number of keys, instead of the workload's
     #[arg(long, value_name = "N", value_parser = count)]
     population: Option<u64>,
@@ -150,6 +153,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let plan = Plan {
         intervals: intervals.clone(),
         populate: arguments.populate,
+        populate_when_empty: !arguments.no_populate,
         driver: arguments.driver,
         access: Access { protocol: arguments.protocol, ..arguments.access.read()? },
         connections_per_node: arguments.connections,
@@ -203,6 +207,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let sent = recorder.health().rows.contains_key("requests");
     let recording = recorder.close();
     let summary = match outcome {
+        Ok(summary) if summary.stopped && !sent => {
+            // As below.
+            let _ = std::fs::remove_dir_all(&folder);
+            anyhow::bail!("stopped before the first request; no recording is kept");
+        }
         Ok(summary) => summary,
         Err(error) => {
             if !sent {
@@ -262,6 +271,7 @@ impl IntervalLog {
 #[derive(Debug, Default)]
 pub struct Live {
     phase: String,
+    connecting: bool,
     shown: Option<Instant>,
 }
 
@@ -271,7 +281,10 @@ impl Live {
             steps.keep(|| say(event));
         }
         let Some(phase) = &progress.phase else {
-            steps.step("connecting");
+            // Asked for many times a second while nodes are waited for.
+            if !std::mem::replace(&mut self.connecting, true) {
+                steps.step("connecting");
+            }
             return;
         };
         let new = self.phase != phase.name;
@@ -329,6 +342,10 @@ fn with_bounds(ns: Option<u64>, bounds: Option<Bounds>) -> String {
 pub fn say(event: &Event) {
     match event {
         Event::Unreachable { reasons } => terminal::warn(format_args!("runs without {}", reasons.join(", "))),
+        Event::Populates { table, requests } => terminal::talk(format_args!(
+            "{table} is empty: writing its rows first, with {} requests (--population N for fewer, --no-populate to read nothing)",
+            terminal::count(*requests)
+        )),
         Event::Connected { nodes } => terminal::done(format_args!("connected to {}", nodes.join(", "))),
         Event::Lost { node } => terminal::warn(format_args!("lost the connection to {node}; trying again")),
         Event::Back { node, after } => {

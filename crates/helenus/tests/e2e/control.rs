@@ -18,8 +18,9 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
 
     let record = place.start(&format!("record {on} --for 60s --stacks off -o record.helenus"));
     wait_for("the sources to record", || size_of(&place.path("record.helenus/pools")) > 0);
-    let load = place
-        .start(&format!("load keyvalue/mixed {on} --population 2k --in-flight 64 --for 45s --json -o load.helenus"));
+    let load = place.start(&format!(
+        "load keyvalue/mixed {on} --no-populate --population 2k --in-flight 64 --for 45s --json -o load.helenus"
+    ));
     let add = format!("valve add few --at writes --law fixed --parameter limit=4 --max 32 {on} --json");
     let cold = place.run(&add);
     assert!(cold.status.code() == Some(2) && cold.err.contains("compiled code"), "{}", cold.err);

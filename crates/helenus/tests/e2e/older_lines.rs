@@ -54,7 +54,7 @@ fn serves(line: &str) {
 fn recorded_and_explained(place: &Place, on: &str) {
     let record = place.start(&format!("record {on} --syscalls summary --sched on --wire on -o older"));
     wait_for("the sources to record", || record.has_said("Ctrl-C ends it"));
-    place.well(&format!("load keyvalue/mixed {on} --population 2k --rate 300 --for 10s -o load.helenus"));
+    place.well(&format!("load keyvalue/mixed {on} --no-populate --population 2k --rate 300 --for 10s -o load.helenus"));
     record.signal(libc::SIGINT);
     let said = record.end();
     assert!(said.status.success(), "{}", said.err);
@@ -81,8 +81,9 @@ fn metered_and_held_back(place: &Place, on: &str, line: &str) {
     for point in ["request", "reads", "slices", "scans", "writes", "batches", "lwt", "counters"] {
         assert!(found["points"].as_array().unwrap().iter().any(|one| one["point"] == point), "no {point} in {found}");
     }
-    let load = place
-        .start(&format!("load keyvalue/mixed {on} --population 2k --in-flight 16 --for 20s --json -o held.helenus"));
+    let load = place.start(&format!(
+        "load keyvalue/mixed {on} --no-populate --population 2k --in-flight 16 --for 20s --json -o held.helenus"
+    ));
     let model = place.json(&format!("probes {on} --at request --at writes --for 3s --bound 50 --json"));
     for probe in model["probes"].as_array().unwrap() {
         assert!(probe["calls"].as_array().unwrap().iter().any(|calls| calls["calls"].as_i64() > Some(0)), "{probe}");

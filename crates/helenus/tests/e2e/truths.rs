@@ -68,7 +68,7 @@ fn a_healthy_node_and_what_is_done_to_it() {
     let address = "127.0.30.1";
     place.well(&format!("up --name healthy --address {address} --heap 768m"));
     let node = pid_of_node(&place, "healthy");
-    place.well(&format!("load keyvalue/mixed --node {address} --in-flight 16 --for 15s -o warm-up"));
+    place.well(&format!("load keyvalue/mixed --node {address} --no-populate --in-flight 16 --for 15s -o warm-up"));
     let calm = "keyvalue/mixed --rate 150 --for 15s --warm-up 2s";
 
     record_under_load(&place, "idle", address, calm, |_| {});

@@ -4,6 +4,7 @@ mod alarm;
 mod engine;
 mod feed;
 mod ledger;
+mod probe;
 mod request;
 mod route;
 mod session;
@@ -13,6 +14,7 @@ mod tally;
 mod thin;
 mod thread;
 
+pub(crate) use probe::probe;
 pub(crate) use session::{ContactPoints, Statement, open, prepare, reach};
 pub(crate) use tally::{Counts, Tally, Times};
 pub(crate) use thin::Scout;

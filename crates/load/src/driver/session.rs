@@ -10,6 +10,7 @@ use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::cluster::metadata::Peer;
+use scylla::errors::{DbError, ExecutionError, RequestAttemptError};
 use scylla::policies::host_filter::HostFilter;
 use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::statement::prepared::PreparedStatement;
@@ -22,7 +23,7 @@ use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A statement that changes the schema waits for the ring to agree.
-const SCHEMA_TIMEOUT: Duration = Duration::from_secs(60);
+const SCHEMA_TIMEOUT: Duration = Duration::from_secs(30);
 const NATIVE_PORT: u16 = 9042;
 
 /// An operation that is ready to be executed.
@@ -205,11 +206,40 @@ pub(super) async fn create_schema(session: &Session, plan: &Plan) -> Result<(), 
         let refused = |reason: String| Error::Schema { statement: statement.clone(), reason };
         match tokio::time::timeout(SCHEMA_TIMEOUT, session.query_unpaged(statement.as_str(), ())).await {
             Ok(Ok(_)) => {}
+            // Another run has created it.
+            Ok(Err(error)) if exists_already(&error) => {}
             Ok(Err(error)) => return Err(refused(crate::outcome::message(&error))),
             Err(_) => return Err(refused(format!("no answer within {} s", SCHEMA_TIMEOUT.as_secs()))),
         }
     }
     Ok(())
+}
+
+fn exists_already(error: &ExecutionError) -> bool {
+    let ExecutionError::LastAttemptError(RequestAttemptError::DbError(kind, reason)) = error else { return false };
+    match kind {
+        DbError::AlreadyExists { .. } => true,
+        // Indexes and types have no code of their own.
+        DbError::Invalid => reason.contains("already exists") || reason.contains("is a duplicate of existing index"),
+        _ => false,
+    }
+}
+
+/// Gives the connections the keyspace of the workload.
+pub(super) async fn enter(session: &Session, plan: &Plan) -> Result<(), Error> {
+    if let Some(keyspace) = &plan.workload.keyspace {
+        let failed = |reason: String| Error::Schema { statement: format!("USE \"{keyspace}\""), reason };
+        match tokio::time::timeout(CONNECT_TIMEOUT, session.use_keyspace(keyspace, true)).await {
+            Ok(entered) => entered.map_err(|error| failed(error.to_string()))?,
+            Err(_) => return Err(failed(format!("no answer within {} s", CONNECT_TIMEOUT.as_secs()))),
+        }
+    }
+    Ok(())
+}
+
+/// Learns which tables and nodes there are now. Failing costs the driver the shortest way to a replica, and no more.
+pub(super) async fn refresh(session: &Session) {
+    let _ = tokio::time::timeout(CONNECT_TIMEOUT, session.refresh_metadata()).await;
 }
 
 /// Prepares all operations on all nodes.
@@ -248,7 +278,7 @@ pub(crate) async fn prepare(session: &Session, plan: &Plan) -> Result<Vec<Statem
 }
 
 fn plain_refusal(error: &scylla::errors::PrepareError) -> String {
-    use scylla::errors::{PrepareError, RequestAttemptError};
+    use scylla::errors::PrepareError;
     match error {
         PrepareError::AllAttemptsFailed { first_attempt: RequestAttemptError::DbError(_, reason) } => reason.clone(),
         other => other.to_string(),

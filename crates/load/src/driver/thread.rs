@@ -200,6 +200,7 @@ impl Thread {
         if self.number == 0 && plan.create_schema {
             session::create_schema(&session, plan).await?;
         }
+        session::enter(&session, plan).await?;
         let statements = session::prepare(&session, plan).await?;
         let clock = self.run.recorder.clock();
         let alarm = Alarm::new(clock).map_err(|source| Error::Start { what: "the timer of the schedule", source })?;

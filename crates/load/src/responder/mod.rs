@@ -36,16 +36,19 @@ pub enum Behaviour {
     Garbage,
     /// Closes the connection.
     Hangup,
+    /// Answers requests, and no statement that creates something.
+    Stuck,
 }
 
 impl Behaviour {
-    const ALL: [Behaviour; 6] = [
+    const ALL: [Behaviour; 7] = [
         Behaviour::AtOnce,
         Behaviour::Overloaded,
         Behaviour::Forgetful,
         Behaviour::Silent,
         Behaviour::Garbage,
         Behaviour::Hangup,
+        Behaviour::Stuck,
     ];
 }
 

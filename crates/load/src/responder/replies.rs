@@ -64,7 +64,9 @@ impl Replies {
                 answered.executed += u64::from(!own);
                 // A driver that cannot even learn what nodes there are has nothing to show.
                 match if own { Behaviour::AtOnce } else { behaviour } {
-                    Behaviour::AtOnce | Behaviour::Forgetful => self.execute(*asked, body, stream, out),
+                    Behaviour::AtOnce | Behaviour::Forgetful | Behaviour::Stuck => {
+                        self.execute(*asked, body, stream, out)
+                    }
                     Behaviour::Overloaded => error(out, stream, OVERLOADED, "Request is shed"),
                     Behaviour::Silent => {}
                     Behaviour::Garbage => out.extend_from_slice(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
@@ -75,6 +77,7 @@ impl Replies {
             match *asked {
                 opcode::OPTIONS => frame(out, stream, opcode::SUPPORTED, &[0, 0]),
                 opcode::STARTUP | opcode::REGISTER => frame(out, stream, opcode::READY, &[]),
+                opcode::QUERY if behaviour == Behaviour::Stuck && creates(text(body)) => {}
                 opcode::QUERY => self.query(text(body), stream, out),
                 opcode::PREPARE => self.prepare(text(body), stream, out),
                 _ => error(out, stream, 0x000a, "not understood"),
@@ -291,4 +294,8 @@ pub(super) fn type_id(name: &str) -> Vec<u8> {
         ("tinyint", 0x14),
     ];
     NAMES.iter().find(|(known, _)| *known == name).map_or(3u16, |(_, id)| *id).to_be_bytes().to_vec()
+}
+/// Whether a statement creates something.
+fn creates(cql: &str) -> bool {
+    cql.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("create"))
 }

@@ -67,6 +67,16 @@ pub(super) fn begins_with(cql: &str, keyword: &str) -> bool {
     matches!(tokens(cql).next(), Some(Token::Word(word)) if is(word, keyword))
 }
 
+/// The table that an INSERT or UPDATE names, such as `helenus.keyvalue`.
+pub(super) fn written_table(cql: &str) -> Option<&str> {
+    let mut words = tokens(cql).filter_map(|token| if let Token::Word(word) = token { Some(word) } else { None });
+    let first = words.next()?;
+    let before = if is(first, "UPDATE") { Some(first) } else { words.next().filter(|word| is(word, "INTO")) }?;
+    // Words are slices of the statement, so that where one ends is known.
+    let start = before.as_ptr() as usize - cql.as_ptr() as usize + before.len();
+    cql.get(start..)?.split_whitespace().next().map(|table| table.split('(').next().unwrap_or(table))
+}
+
 fn is(word: &str, keyword: &str) -> bool {
     word.eq_ignore_ascii_case(keyword)
 }
@@ -94,10 +104,18 @@ mod tests {
         assert!(begins_with("-- reads\n select a", "SELECT") && !begins_with("", "SELECT"));
     }
 
+    #[test]
+    fn the_table_that_is_written_is_known() {
+        assert_eq!(written_table("INSERT INTO ks.t (a) VALUES (:a)"), Some("ks.t"));
+        assert_eq!(written_table("insert into t(a) VALUES (:a)"), Some("t"));
+        assert_eq!(written_table("UPDATE \"Ks\".t SET a = :a"), Some("\"Ks\".t"));
+        assert_eq!(written_table("SELECT a FROM t"), None);
+    }
+
     proptest! {
         #[test]
         fn nothing_makes_it_panic(cql in "\\PC{0,30}") {
-            let _ = (markers(&cql), is_conditional(&cql));
+            let _ = (markers(&cql), is_conditional(&cql), written_table(&cql));
         }
     }
 }

@@ -98,7 +98,7 @@ async fn look(plan: &Plan, points: &[SocketAddr]) -> Result<(Briefing, Watch), E
     if plan.create_schema {
         session::create_schema(&session, plan).await?;
         // So that the keyspace is known to the ring.
-        let _ = session.refresh_metadata().await;
+        session::refresh(&session).await;
     }
     let prepared = session::prepare(&session, plan).await?;
     let default = plan.consistency.unwrap_or(plan.workload.consistency);

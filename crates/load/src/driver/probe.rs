@@ -1,0 +1,74 @@
+//! A first look at the nodes, with a client that trusts nothing: that they speak CQL, in frames of a size that can be, and
+//! whether a table has rows. The driver crate takes the memory that a frame announces, whatever that is.
+
+use crate::workload::Operation;
+use crate::{Access, Error, Plan, Tls};
+use helenus_cassandra::cql::{self, Channel, Connection, Credentials};
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// For each step: to connect, and for each answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// The code of a statement that names what there is not (CQL protocol, section 9).
+const INVALID: i32 = 0x2200;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The table that has no rows, and should have some.
+    pub empty: Option<String>,
+}
+
+/// Asks each node who it is, and the first that answers for rows.
+pub(crate) fn probe(plan: &Plan, points: &[SocketAddr]) -> Result<Found, Error> {
+    let mut found = None;
+    let mut silent = None;
+    for point in points {
+        let failed = |reason: String| Error::Session { node: point.to_string(), reason };
+        let asked = open(*point, &plan.access).and_then(|mut connection| {
+            connection.identify()?;
+            Ok(connection)
+        });
+        match asked {
+            Ok(mut connection) if found.is_none() => {
+                let empty = plan.wants_rows().and_then(|operation| empty(&mut connection, operation, plan));
+                found = Some(Found { empty });
+            }
+            Err(cql::Error::NotCql { why, .. }) => return Err(failed(why.to_string())),
+            Err(cql::Error::Timeout { .. }) => {
+                let reason = format!("no answer to its first requests within {} s", TIMEOUT.as_secs());
+                silent = Some(failed(reason));
+            }
+            // Anything else is for the session to find and to say, with its way out.
+            _ => {}
+        }
+    }
+    match (found, silent) {
+        (None, Some(silent)) => Err(silent),
+        (found, _) => Ok(found.unwrap_or_default()),
+    }
+}
+
+fn open(point: SocketAddr, access: &Access) -> Result<Connection, cql::Error> {
+    let credentials =
+        access.login.as_ref().map(|login| Credentials { user: login.user.clone(), password: login.password.clone() });
+    Connection::open_over(point, TIMEOUT, credentials.as_ref(), &|stream| channel(stream, access.tls.as_ref()))
+}
+
+fn channel(stream: TcpStream, tls: Option<&Tls>) -> io::Result<Box<dyn Channel>> {
+    let Some(tls) = tls else { return Ok(Box::new(stream)) };
+    let connection = tls.connect(stream.peer_addr()?.ip()).map_err(io::Error::other)?;
+    Ok(Box::new(rustls::StreamOwned::new(connection, stream)))
+}
+
+/// The table that an operation writes to, if it is there and has no row, or is to be created.
+fn empty(connection: &mut Connection, writes: &Operation, plan: &Plan) -> Option<String> {
+    let table = writes.written_table()?;
+    let empty = match connection.query(&format!("SELECT * FROM {table} LIMIT 1")) {
+        Ok(rows) => rows.rows.is_empty(),
+        Err(cql::Error::Refused { code, .. }) => code == INVALID && plan.create_schema,
+        Err(_) => false,
+    };
+    empty.then(|| table.to_string())
+}

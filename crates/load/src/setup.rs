@@ -1,0 +1,97 @@
+//! What comes before the first request: nodes are found, the schema is created, statements are prepared, connections are
+//! opened.
+//!
+//! All of it is waited for on a thread of its own, each step up to a deadline, so that the caller goes on to be shown the
+//! progress and a load that is told to stop ends at once, whatever a node does not answer.
+
+use crate::driver::{ContactPoints, Driver, Run, Scout, probe, reach};
+use crate::progress::{Event, Progress};
+use crate::schedule::segments;
+use crate::stalls::Standstills;
+use crate::workload::Pool;
+use crate::{Cancel, DriverKind, Error, Plan};
+use helenus_recording::Recorder;
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+const SHOW_EVERY: Duration = Duration::from_millis(50);
+
+/// A load that is ready to begin.
+#[derive(Debug)]
+pub(crate) struct SetUp {
+    pub run: Run,
+    pub drivers: Vec<Driver>,
+    pub scout: Option<Scout>,
+    pub events: Vec<Event>,
+}
+
+/// Sets a load up. None when it was told to stop meanwhile; a node that is still waited for is left alone then.
+pub(crate) fn set_up(
+    plan: &Arc<Plan>,
+    recorder: &Recorder,
+    cancel: &Cancel,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<SetUp>, Error> {
+    let (tell, told) = std::sync::mpsc::channel();
+    let (own, recorder, stop) = (Arc::clone(plan), recorder.clone(), cancel.clone());
+    std::thread::Builder::new()
+        .name("load-setup".into())
+        .spawn(move || {
+            // Nobody listens when the run was told to stop.
+            let _ = tell.send(ready(own, recorder, stop));
+        })
+        .map_err(|source| Error::Start { what: "the thread that sets up", source })?;
+    loop {
+        match told.recv_timeout(SHOW_EVERY) {
+            Ok(ready) => return ready.map(Some),
+            Err(RecvTimeoutError::Timeout) => progress(Progress::default()),
+            Err(RecvTimeoutError::Disconnected) => return Err(Error::ThreadLost),
+        }
+        if cancel.is_asked() {
+            progress(Progress { events: vec![Event::Stopping], ..Progress::default() });
+            return Ok(None);
+        }
+    }
+}
+
+fn ready(plan: Arc<Plan>, recorder: Recorder, cancel: Cancel) -> Result<SetUp, Error> {
+    let ContactPoints { open, closed } = reach(&plan.nodes, plan.access.tls.as_ref())?;
+    let mut events = Vec::new();
+    if !closed.is_empty() {
+        events.push(Event::Unreachable { reasons: closed });
+    }
+    let found = probe(&plan, &open)?;
+    let mut phases = plan.all_phases()?;
+    if let (Some(table), true) = (found.empty, plan.populate_when_empty)
+        && let Some(first) = plan.populating()
+    {
+        if plan.shard.1 > 1 {
+            return Err(Error::Empty { table });
+        }
+        events.push(Event::Populates { table, requests: plan.workload.populate.map_or(0, |populate| populate.count) });
+        phases.insert(0, first);
+    }
+    let (phases, points) = (Arc::new(phases), Arc::new(open));
+    // It lives as long as the run.
+    let scout = match plan.driven_by() {
+        DriverKind::Thin => Some(Scout::start(&plan, &points)?),
+        DriverKind::Scylla => None,
+    };
+    let run = Run {
+        segments: Arc::new(segments(&phases)),
+        phases,
+        points,
+        pool: Arc::new(Pool::new(plan.workload.seed, &plan.workload.parameters).of_partitions(plan.partitions)),
+        recorder,
+        cancel,
+        standstills: Standstills::new(i64::try_from(plan.late_bound.as_nanos()).unwrap_or(i64::MAX)),
+        briefing: scout.as_ref().map(|scout| scout.briefing.clone()),
+        plan,
+    };
+    let drivers: Vec<Driver> =
+        (0..run.plan.threads).map(|number| Driver::start(&run, number)).collect::<Result<_, _>>()?;
+    let nodes = run.points.iter().map(|point| point.ip().to_string()).collect();
+    events.push(Event::Connected { nodes });
+    Ok(SetUp { run, drivers, scout, events })
+}
