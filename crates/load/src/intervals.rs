@@ -30,6 +30,9 @@ pub struct OperationTimes {
     pub empty: u64,
     /// That the answers held.
     pub rows: u64,
+    /// Partitions and rows that inserts of made rows have written.
+    pub partitions: u64,
+    pub written: u64,
 }
 
 /// A request that has ended, as it is collected.
@@ -43,6 +46,9 @@ pub(crate) struct Timed {
     pub end_ns: i64,
     /// None where the answer has no place for rows.
     pub rows: Option<u64>,
+    /// Of made rows: how many partitions it had, and how many rows it has written.
+    pub partitions: u64,
+    pub written: Option<u64>,
 }
 
 /// The share of one driver thread.
@@ -86,7 +92,7 @@ impl OperationTimes {
         #[allow(clippy::expect_used)]
         let times = || Histogram::new(3).expect("3 digits are valid");
         let (service, response, wait) = (times(), times(), times());
-        OperationTimes { service, response, wait, requests: 0, failed: 0, empty: 0, rows: 0 }
+        OperationTimes { service, response, wait, requests: 0, failed: 0, empty: 0, rows: 0, partitions: 0, written: 0 }
     }
 
     pub fn add(&mut self, other: &OperationTimes) {
@@ -98,6 +104,8 @@ impl OperationTimes {
         self.failed += other.failed;
         self.empty += other.empty;
         self.rows += other.rows;
+        self.partitions += other.partitions;
+        self.written += other.written;
     }
 
     /// Response times in open loop, service times in closed loop, where they are the same.
@@ -110,6 +118,10 @@ impl OperationTimes {
         self.failed += u64::from(ended.outcome != Outcome::Ok);
         self.empty += u64::from(ended.rows == Some(0));
         self.rows += ended.rows.unwrap_or(0);
+        if let (Outcome::Ok, Some(written)) = (ended.outcome, ended.written) {
+            self.partitions += ended.partitions;
+            self.written += written;
+        }
         if !ended.outcome.is_timed() {
             return;
         }
@@ -150,6 +162,8 @@ mod tests {
             start_ns: 1_000_000,
             end_ns: 3_000_000,
             rows: Some(2),
+            partitions: 3,
+            written: Some(7),
         };
         one.record(&ended);
         two.record(&Timed { intended_ns: Some(0), rows: Some(0), ..ended });
@@ -158,6 +172,8 @@ mod tests {
         assert_eq!((taken.len(), taken[0].requests), (2, 0));
         let times = &taken[1];
         assert_eq!((times.requests, times.failed, times.empty, times.rows), (3, 1, 1, 2));
+        // The request that failed has written nothing.
+        assert_eq!((times.partitions, times.written), (6, 14));
         assert_eq!((times.service.len(), times.response.len(), times.wait.len()), (2, 1, 1));
         assert_eq!(times.latency().len(), 1);
         assert_eq!(times.service.max() / 1000, 2000);

@@ -218,22 +218,40 @@ fn threads_rise(bench: &Bench) {
 
 fn profiles_run(bench: &Bench) {
     for (name, operations, rows_per_insert) in [
-        ("sensors", "insert=2,day=1,since=1,by_sample=1", 8.0),
+        // Of 3 to 5 values each with a chance of 1/2, and of the last where none was taken; two rows each, two partitions.
+        ("sensors", "insert=2,day=1,since=1,by_sample=1", 8.29),
         ("visits", "insert=1,one=1", 1.0),
-        ("articles", "insert=1,newest=1,both=1", 1.0),
+        // Of 200 rows each with a chance of 1/200, or one.
+        ("articles", "insert=1,newest=1,both=1", 1.367),
         ("everything", "insert=1,piece=1", 3.0),
     ] {
-        let script = bench.run(&format!("user profile={PROFILES}/{name}.yaml ops({operations}) n=400 -rate threads=4"));
+        let script =
+            bench.run(&format!("user profile={PROFILES}/{name}.yaml ops({operations}) n=4000 -rate threads=16"));
         script.assert_well();
         let insert = script.last_row("insert");
         // Both are rounded to whole numbers.
         assert!((insert[3] / insert[1] / rows_per_insert - 1.0).abs() < 0.05, "{name}: {insert:?}");
     }
+    // The schema is there already. TRUNCATE names its table behind no word that a keyspace is put behind.
+    bench
+        .run(&format!("user profile={PROFILES}/sensors.yaml ops(empty=1) n=1 no-warmup -rate threads=1"))
+        .assert_well();
+    partitions_are_counted(bench);
     // A key that was written is found again.
     let page = format!("user profile={PROFILES}/visits.yaml");
     bench.run(&format!("{page} ops(insert=1) n=2000 no-warmup -rate threads=8")).assert_well();
     let read = bench.run(&format!("{page} ops(one=1) n=500 no-warmup -pop dist=UNIFORM(1..2k) -rate threads=8"));
     assert!((read.result("Row rate") - read.result("Op rate")).abs() < 1.0, "{}", read.printed);
+}
+
+/// `n=` and `fixed=` are of partitions, of which each request here writes two.
+fn partitions_are_counted(bench: &Bench) {
+    let sensors = format!("user profile={PROFILES}/sensors.yaml ops(insert=1) no-warmup");
+    let counted = bench.run(&format!("{sensors} n=501 -rate threads=4"));
+    counted.assert_well();
+    assert_eq!((counted.recorded, counted.result("Total partitions")), (251, 501.0));
+    let fixed = bench.run(&format!("{sensors} n=400 -rate threads=16 fixed=200/s"));
+    assert_eq!(fixed.ran.rounds[0].phases[0].rate_per_s, Some(100.0));
 }
 
 /// The histograms of a log by tag, intervals added up.

@@ -265,6 +265,7 @@ impl Engine {
     async fn perform(&self, slot: &Slot, job: Job) -> (i64, Outcome) {
         let operation = job.operation(&self.workload);
         let statement = &self.statements[operation];
+        let job = job.taking(self.workload.seed, &statement.bound, &self.pool);
         if !job.populates {
             self.next_number.set(self.next_number.get().max(job.number + 1));
         }

@@ -2,7 +2,7 @@
 
 use super::surge::Surge;
 use crate::schedule::{Due, Load, OpenLoop, Phase, Until, Work};
-use crate::workload::{BoundOperation, Call, Pool, Sequence, Workload};
+use crate::workload::{BoundOperation, Call, Pool, Sequence, Taken, Workload};
 
 /// The requests of one driver thread in one segment of the run.
 pub(super) enum Feed {
@@ -43,6 +43,8 @@ pub(super) struct Job {
     pub intended_ns: Option<i64>,
     /// When nothing but the driver held it back any more.
     pub ready_ns: i64,
+    /// Partitions of made rows, once it is about to be sent.
+    pub taken: Taken,
 }
 
 #[derive(Debug)]
@@ -70,7 +72,14 @@ impl Job {
             populates,
             intended_ns: None,
             ready_ns: now_ns,
+            taken: Taken::default(),
         }
+    }
+
+    /// With the partitions of its own, which it keeps if it is sent again.
+    pub fn taking(mut self, seed: u64, operation: &BoundOperation, pool: &Pool) -> Job {
+        self.taken = operation.take(pool, seed, self.number);
+        self
     }
 
     /// Position of its operation.
@@ -90,6 +99,7 @@ impl Job {
             number: self.number,
             sequence: self.sequence,
             intended_start_ns: self.intended_ns.unwrap_or(now_ns),
+            taken: self.taken,
         }
     }
 }
@@ -189,7 +199,8 @@ impl Open {
         let number = if populates { due.number } else { self.first_number + due.number };
         let sequence = if populates { Sequence::Populate(due.number) } else { Sequence::Distributed };
         let ready_ns = intended_ns.max(self.full_ns);
-        let job = Job { phase: due.phase, number, sequence, populates, intended_ns: Some(intended_ns), ready_ns };
+        let (intended_ns, taken) = (Some(intended_ns), Taken::default());
+        let job = Job { phase: due.phase, number, sequence, populates, intended_ns, ready_ns, taken };
         self.due.next();
         Next::Job(job)
     }

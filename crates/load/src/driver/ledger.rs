@@ -164,6 +164,8 @@ impl Ledger {
                 start_ns: ended.start_ns,
                 end_ns: ended.end_ns,
                 rows: ended.answer.rows,
+                partitions: ended.job.taken.count,
+                written: ended.answer.written,
             });
         }
         if let Some(phase) = self.phase_at(ended.end_ns) {

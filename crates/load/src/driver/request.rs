@@ -1,7 +1,7 @@
 //! The ways in which an operation is sent.
 
 use super::session::Statement;
-use crate::workload::{BatchKind, Call, Operation};
+use crate::workload::{BatchKind, Call, Made, MadeRow, Operation};
 use scylla::client::session::Session;
 use scylla::deserialize::row::ColumnIterator;
 use scylla::errors::ExecutionError;
@@ -19,6 +19,8 @@ pub(crate) enum Way {
     Pages,
     /// One BATCH of many draws of the statement.
     Batch(Box<Batch>),
+    /// As many of the statement as there are rows: one EXECUTE, or BATCHes of this kind.
+    Made(BatchType),
 }
 
 /// What an answer that is no error says.
@@ -26,6 +28,8 @@ pub(crate) enum Way {
 pub(super) struct Answer {
     /// Rows in it; none where it has no place for rows.
     pub rows: Option<u64>,
+    /// Rows that an insert of made rows has written.
+    pub written: Option<u64>,
     /// Of a conditional statement: its condition did not hold.
     pub not_applied: bool,
 }
@@ -34,23 +38,31 @@ impl Way {
     pub fn of(operation: &Operation, prepared: &PreparedStatement) -> Way {
         match &operation.batch {
             None if operation.page_size.is_some() => Way::Pages,
+            None if let Some(Made::Inserts { kind, single: false, .. }) = operation.made => Way::Made(batch_type(kind)),
             None if operation.is_conditional() => Way::Conditional,
             None => Way::Plain,
-            Some(rows) => {
-                let mut batch = Batch::new(match rows.kind {
-                    BatchKind::Unlogged => BatchType::Unlogged,
-                    BatchKind::Logged => BatchType::Logged,
-                    BatchKind::Counter => BatchType::Counter,
-                });
-                (0..rows.rows).for_each(|_| batch.append_statement(prepared.clone()));
-                if let Some(consistency) = operation.consistency {
-                    batch.set_consistency(consistency);
-                }
-                batch.set_serial_consistency(operation.serial_consistency);
-                Way::Batch(Box::new(batch))
-            }
+            Some(rows) => Way::Batch(Box::new(batch_of(prepared, rows.rows as usize, batch_type(rows.kind)))),
         }
     }
+}
+
+fn batch_type(kind: BatchKind) -> BatchType {
+    match kind {
+        BatchKind::Unlogged => BatchType::Unlogged,
+        BatchKind::Logged => BatchType::Logged,
+        BatchKind::Counter => BatchType::Counter,
+    }
+}
+
+/// A batch of one statement, with its consistency.
+fn batch_of(prepared: &PreparedStatement, statements: usize, kind: BatchType) -> Batch {
+    let mut batch = Batch::new(kind);
+    (0..statements).for_each(|_| batch.append_statement(prepared.clone()));
+    if let Some(consistency) = prepared.get_consistency() {
+        batch.set_consistency(consistency);
+    }
+    batch.set_serial_consistency(prepared.get_serial_consistency());
+    batch
 }
 
 /// Sends a request the way of its operation.
@@ -59,15 +71,43 @@ pub(super) async fn send(session: &Session, statement: &Statement, call: Call<'_
         Way::Plain => {
             let result = session.execute_unpaged(&statement.prepared, call).await?;
             let rows = if result.is_rows() { result.into_rows_result().ok() } else { None };
-            Ok(Answer { rows: rows.map(|rows| rows.rows_num() as u64), not_applied: false })
+            let rows = rows.map(|rows| rows.rows_num() as u64);
+            Ok(Answer { rows, written: statement.bound.writes(), not_applied: false })
         }
-        Way::Conditional => session.execute_unpaged(&statement.prepared, call).await.map(conditional),
+        Way::Conditional => {
+            let answer = conditional(session.execute_unpaged(&statement.prepared, call).await?);
+            Ok(Answer { written: statement.bound.writes(), ..answer })
+        }
+        Way::Made(kind) => made(session, statement, *kind, &call.made()).await,
         Way::Pages => pages(session, statement, call).await,
         Way::Batch(batch) => {
             let rows: Vec<Call<'_>> = call.rows().collect();
             session.batch(batch, rows).await.map(conditional)
         }
     }
+}
+
+/// A row alone is no batch, and a batch holds so many statements.
+async fn made(
+    session: &Session,
+    statement: &Statement,
+    kind: BatchType,
+    rows: &[MadeRow<'_>],
+) -> Result<Answer, ExecutionError> {
+    const MOST_STATEMENTS: usize = 65_535;
+    let mut answer = match rows {
+        [row] => conditional(session.execute_unpaged(&statement.prepared, row).await?),
+        rows => {
+            let mut answer = Answer::default();
+            for part in rows.chunks(MOST_STATEMENTS) {
+                let batch = batch_of(&statement.prepared, part.len(), kind);
+                answer = conditional(session.batch(&batch, part).await?);
+            }
+            answer
+        }
+    };
+    answer.written = Some(rows.len() as u64);
+    Ok(answer)
 }
 
 async fn pages(session: &Session, statement: &Statement, call: Call<'_>) -> Result<Answer, ExecutionError> {
@@ -78,7 +118,7 @@ async fn pages(session: &Session, statement: &Statement, call: Call<'_>) -> Resu
         rows += page.into_rows_result().map_or(0, |page| page.rows_num() as u64);
         state = match rest {
             PagingStateResponse::HasMorePages { state } => state,
-            PagingStateResponse::NoMorePages => return Ok(Answer { rows: Some(rows), not_applied: false }),
+            PagingStateResponse::NoMorePages => return Ok(Answer { rows: Some(rows), ..Answer::default() }),
         };
     }
 }
@@ -92,5 +132,5 @@ fn conditional(result: QueryResult) -> Answer {
         let applied = columns.next()?.ok()?.slice?;
         Some(says && applied.as_slice() == [0])
     };
-    Answer { rows: None, not_applied: not_applied().unwrap_or(false) }
+    Answer { not_applied: not_applied().unwrap_or(false), ..Answer::default() }
 }

@@ -1,8 +1,8 @@
 //! The command, which comes first: what to send, how much of it, and what to do before.
 
-use super::distribution::Distribution;
 use super::words::{Words, number};
 use crate::Error;
+use crate::rows::Distribution;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(super) struct Command {
     /// Of the keys of the tables that cassandra-stress brings along.
     pub key_bytes: u64,
     /// What counters are raised by.
-    pub add: u64,
+    pub add: i64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -121,8 +121,8 @@ impl Command {
             None => 1,
         };
         let key_bytes = words.parsed("keysize=", number)?.unwrap_or(10);
-        if !(8..=65_535).contains(&key_bytes) {
-            return Err(words.wrong("keysize=", "is from 8, which hold the number of the key, to 65535 bytes"));
+        if !(1..=65_535).contains(&key_bytes) {
+            return Err(words.wrong("keysize=", "is from 1 to 65535 bytes"));
         }
         let length = read_length(words)?;
         let consistency = words.value("cl=")?.map_or_else(|| "LOCAL_ONE".to_string(), |level| level.to_uppercase());

@@ -18,12 +18,17 @@ pub(super) struct Figures {
 
 impl Figures {
     pub fn of(times: &OperationTimes, effect: Effect, empty_reads_fail: bool, seconds: f64) -> Figures {
-        let empty = if effect.must_find && empty_reads_fail { times.empty } else { 0 };
-        let ok = times.requests - times.failed;
+        let must_find = effect == Effect::Reads { must_find: true };
+        let empty = if must_find && empty_reads_fail { times.empty } else { 0 };
+        let (partitions, rows) = match effect {
+            Effect::Writes => (times.partitions, times.written),
+            // A query is of one partition, if it is there.
+            Effect::Reads { .. } => (times.requests - times.failed - times.empty, times.rows),
+        };
         Figures {
             requests: times.requests,
-            partitions: (ok - empty) * effect.partitions,
-            rows: effect.rows.map_or(times.rows, |rows| ok * rows),
+            partitions,
+            rows,
             errors: times.failed + empty,
             latency: times.latency().clone(),
             seconds,
@@ -101,12 +106,12 @@ mod tests {
     fn reads_that_find_nothing_are_errors_unless_told_otherwise() {
         let mut times = OperationTimes::new();
         (times.requests, times.failed, times.empty, times.rows) = (10, 1, 2, 7);
-        let effect = Effect { partitions: 1, rows: None, must_find: true };
+        let effect = Effect::Reads { must_find: true };
         let strict = Figures::of(&times, effect, true, 2.0);
         assert_eq!((strict.errors, strict.partitions, strict.rows), (3, 7, 7));
         assert_eq!(Figures::of(&times, effect, false, 2.0).errors, 1);
-        let batch = Effect { partitions: 2, rows: Some(6), must_find: false };
-        let batch = Figures::of(&times, batch, true, 2.0);
+        (times.partitions, times.written) = (18, 54);
+        let batch = Figures::of(&times, Effect::Writes, true, 2.0);
         assert_eq!((batch.partitions, batch.rows, batch.per_s(batch.requests)), (18, 54, 5.0));
     }
 }

@@ -12,7 +12,6 @@
 //! 3.11 to 5.0.
 
 mod command;
-mod distribution;
 mod draft;
 mod figures;
 mod keys;
@@ -29,7 +28,6 @@ pub use run::{Ran, run};
 use crate::{Error, Plan, Tls, Workload};
 use command::{Command, Kind, Length};
 use draft::{Draft, Effect};
-use keys::DrawnKeys;
 use options::{Failures, Keys, Log, Rate, Target};
 use std::path::Path;
 use words::Words;
@@ -42,7 +40,8 @@ pub struct Stress {
     target: Target,
     log: Log,
     failures: Failures,
-    keys: DrawnKeys,
+    /// Partitions that there are to send, where seeds are not to come again.
+    most_partitions: Option<u64>,
     draft: Draft,
     workload: Workload,
     notes: Vec<String>,
@@ -79,7 +78,7 @@ impl Stress {
         }
 
         let writes = command.writes_only();
-        let keys = keys::keys(keys, &command)?;
+        let (seeds, most_partitions) = keys::seeds(keys, &command);
         let draft = match &command.kind {
             Kind::Predefined(operations) => {
                 if let Some(word) = (!inserts.is_empty()).then_some("-insert") {
@@ -88,7 +87,7 @@ impl Stress {
                 }
                 let columns = predefined::Columns::read(&mut columns)?;
                 let schema = predefined::Schema::read(&mut schema)?;
-                predefined::draft(&command, operations, keys, (&columns, &schema))
+                predefined::draft(&command, operations, seeds, (&columns, &schema))
             }
             Kind::Profile { path, operations } => {
                 for (words, instead) in
@@ -100,7 +99,7 @@ impl Stress {
                     }
                 }
                 let inserts = profile::Inserts::read(&mut inserts)?;
-                profile::draft(&command, path, operations, keys, inserts, &mut notes)?
+                profile::draft(&command, path, operations, seeds, inserts, &mut notes)?
             }
         };
         let name = match &command.kind {
@@ -116,7 +115,7 @@ impl Stress {
             true => Rate::Threads { threads: DEFAULT_WRITE_THREADS, per_s: None },
             false => Rate::Rising { from: 4, to: 1000, until_saturated: true },
         });
-        Ok(Stress { command, rate, target, log, failures, keys, draft, workload, notes })
+        Ok(Stress { command, rate, target, log, failures, most_partitions, draft, workload, notes })
     }
 
     /// What means something else here than there, a sentence each.
@@ -165,7 +164,6 @@ impl Stress {
         plan.workload.schema = schema;
         plan.access = self.target.access.clone();
         plan.connections_per_node = self.target.connections_per_node;
-        plan.first_number = self.keys.first_number;
         plan
     }
 }

@@ -1,7 +1,7 @@
 //! What follows the command: `-rate`, `-pop`, `-node` and the like.
 
-use super::distribution::Distribution;
-use super::words::{Words, number, range};
+use super::words::{Words, number};
+use crate::rows::{Distribution, range};
 use crate::{Access, Compression, Error, Login, Protocol};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -70,8 +70,8 @@ fn per_s(text: &str) -> Result<f64, String> {
 pub(super) enum Keys {
     /// One after the other, from one to the other; again from the start unless it ends there.
     Sequence {
-        from: u64,
-        to: u64,
+        from: i64,
+        to: i64,
         wraps: bool,
     },
     Drawn(Distribution),
@@ -89,7 +89,7 @@ impl Keys {
         words.finish()?;
         match (sequence, drawn) {
             (Some(_), Some(_)) => Err(words.wrong("seq=", "and dist= exclude each other; leave one of them")),
-            (Some((from, to)), None) => Ok(Some(Keys::Sequence { from: from.max(1), to: to.max(1), wraps })),
+            (Some((from, to)), None) => Ok(Some(Keys::Sequence { from, to, wraps })),
             (None, drawn) => Ok(drawn.map(Keys::Drawn)),
         }
     }

@@ -1,11 +1,11 @@
 //! The tables that cassandra-stress brings along, `standard1` and `counter1`, and what is done with them.
 
 use super::command::{Command, Operation};
-use super::distribution::Distribution;
-use super::draft::{Draft, Effect, Filler, OperationDraft, literal, quoted};
-use super::keys::DrawnKeys;
+use super::draft::{Draft, Effect, MadeDraft, OperationDraft, literal, marker_name, quoted};
 use super::words::{Words, number};
 use crate::Error;
+use crate::rows::{Column, Distribution, Fields, Given, Insert, Role, Rows, Seeds, ValueType};
+use crate::workload::BatchKind;
 
 /// What `-col` says.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ impl Columns {
     pub fn read(words: &mut Words) -> Result<Columns, Error> {
         let size = words.parsed("size=", Distribution::parse)?.unwrap_or(Distribution::fixed(34));
         let count = words.parsed("n=", |text| match number(text) {
-            Ok(number) => Ok(Distribution::fixed(number)),
+            Ok(number) => Ok(Distribution::fixed(number as i64)),
             Err(_) => Distribution::parse(text),
         })?;
         let names = words.value("names=")?;
@@ -109,7 +109,7 @@ fn class(class: &str, options: &[(&str, &str)]) -> String {
 pub(super) fn draft(
     command: &Command,
     operations: &[(Operation, f64)],
-    keys: DrawnKeys,
+    seeds: Seeds,
     (columns, schema): (&Columns, &Schema),
 ) -> Draft {
     let keyspace = quoted(&schema.keyspace);
@@ -117,18 +117,28 @@ pub(super) fn draft(
     let mut draft = Draft {
         description: format!("{} on {} as cassandra-stress has it", names.join(" and "), schema.keyspace),
         consistency: command.consistency.clone(),
-        ..Draft::default()
+        keyspace: None,
+        schema: Vec::new(),
+        truncate: Vec::new(),
+        rows: rows(command, seeds, columns),
+        operations: Vec::new(),
     };
     if operations.len() == 1 && operations[0].0.writes() {
         draft.schema = create(schema, &keyspace, columns);
     }
-    let filler = Filler::Key { population: keys.population, draw: keys.draw, size_bytes: Some(command.key_bytes) };
-    let key = draft.marker("key", filler);
     for (operation, weight) in operations {
-        let cql = statement(&mut draft, *operation, &keyspace, columns, command.add, &key);
-        let rows = operation.writes().then_some(1);
-        let effect = Effect { partitions: 1, rows, must_find: !operation.writes() };
-        draft.operations.push(OperationDraft { name: operation.name().to_string(), cql, weight: *weight, effect });
+        let cql = statement(*operation, &keyspace, columns, command.add);
+        let (made, effect) = match operation.writes() {
+            true => (MadeDraft::Inserts(Insert::default(), BatchKind::Unlogged), Effect::Writes),
+            false => (MadeDraft::Queries(Fields::SameRow), Effect::Reads { must_find: true }),
+        };
+        draft.operations.push(OperationDraft {
+            name: operation.name().to_string(),
+            cql,
+            weight: *weight,
+            made,
+            effect,
+        });
     }
     let tables = [("standard1", false), ("counter1", true)];
     let uses = |counter: bool| {
@@ -158,31 +168,32 @@ fn create(schema: &Schema, keyspace: &str, columns: &Columns) -> Vec<String> {
     ]
 }
 
-fn statement(
-    draft: &mut Draft,
-    operation: Operation,
-    keyspace: &str,
-    columns: &Columns,
-    add: u64,
-    key: &str,
-) -> String {
+/// The key is digits, and the other columns are bytes; counters are raised and not made.
+fn rows(command: &Command, seeds: Seeds, columns: &Columns) -> Rows {
+    let sized = |size| Given { size: Some(size), ..Given::default() };
+    let key = sized(Distribution::fixed(command.key_bytes as i64));
+    let mut all = vec![Column::new(&marker_name("key"), Role::Partition, ValueType::Hex, "randomstrkey", key)];
+    all.extend(columns.names.iter().map(|name| {
+        let salt = format!("randomstr{name}");
+        Column::new(&marker_name(name), Role::Regular, ValueType::Blob, &salt, sized(columns.size))
+    }));
+    Rows::new(seeds, all)
+}
+
+fn statement(operation: Operation, keyspace: &str, columns: &Columns, add: i64) -> String {
     let names = || columns.names.iter().map(|column| quoted(column));
+    let key = format!(":{}", marker_name("key"));
     let table = match operation {
         Operation::Write | Operation::Read => format!("{keyspace}.standard1"),
         Operation::CounterWrite | Operation::CounterRead => format!("{keyspace}.counter1"),
     };
     match operation {
         Operation::Write => {
-            let values = columns.names.iter().map(|column| {
-                let value = draft.marker(&format!("value_{column}"), Filler::value(columns.size, false));
-                format!("{} = {value}", quoted(column))
-            });
+            let values = columns.names.iter().map(|column| format!("{} = :{}", quoted(column), marker_name(column)));
             let values = values.collect::<Vec<_>>().join(", ");
             format!("UPDATE {table} SET {values} WHERE key = {key}")
         }
         Operation::CounterWrite => {
-            // A marker cannot have a reserved word of CQL as its name, and ADD is one.
-            let add = draft.marker("increment", Filler::Whole(add));
             let values = names().map(|name| format!("{name} = {name} + {add}")).collect::<Vec<_>>().join(", ");
             format!("UPDATE {table} SET {values} WHERE key = {key}")
         }

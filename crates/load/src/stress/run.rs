@@ -1,6 +1,7 @@
 //! A run: warm-up, truncation, and as many rounds as the rate asks for.
 
 use super::command::{Length, Truncate};
+use super::draft::Effect;
 use super::figures::{Figures, Uncertainty};
 use super::options::Rate;
 use super::{Stress, rounds, screen};
@@ -76,20 +77,22 @@ struct Round {
 impl Runner<'_> {
     fn warm_up(&mut self) -> Result<(), Error> {
         let command = &self.stress.command;
-        let requests = match command.length {
+        let partitions = match command.length {
             Length::Count(count) => (count / 4).min(WARM_UP_MOST),
             _ => WARM_UP_MOST,
         } * self.stress.target.nodes.len() as u64;
-        if !command.warm_up || requests == 0 {
+        if !command.warm_up || partitions == 0 {
             return Ok(());
         }
-        self.say(&format!("Warming up {} with {requests} iterations...", self.what()))?;
+        self.say(&format!("Warming up {} with {partitions} iterations...", self.what()))?;
         let threads = match self.stress.rate {
             Rate::Threads { threads, .. } => threads,
             Rate::Rising { to, .. } => to,
         };
-        let phase = Phase::in_flight(threads.min(WARM_UP_THREADS), Until::Count(requests));
+        let until = Until::Count(self.stress.workload.requests_of(partitions));
+        let phase = Phase::in_flight(threads.min(WARM_UP_THREADS), until);
         let mut plan = self.plan(false);
+        plan.partitions = Some(partitions);
         plan.phases = vec![phase.named("warm-up").unmeasured()];
         let (cancel, happened) = (self.cancel, &mut *self.happened);
         crate::run(&plan, self.recorder, cancel, &mut |progress| progress.events.iter().for_each(&mut *happened))?;
@@ -134,9 +137,11 @@ impl Runner<'_> {
         }
         let intervals = Intervals::default();
         let mut plan = self.plan(truncate);
+        plan.partitions = self.partitions();
         let until = self.until();
         let phase = match per_s {
-            Some(per_s) => Phase::rate(per_s, until),
+            // The rate is of partitions, and a request may have several.
+            Some(per_s) => Phase::rate(per_s / self.stress.workload.mean_partitions(), until),
             None => Phase::in_flight(threads, until),
         };
         plan.phases = vec![phase.named(&format!("{threads} threads"))];
@@ -193,12 +198,19 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// How many there are to be sent: what `n=` counts.
+    fn partitions(&self) -> Option<u64> {
+        match (self.stress.command.length, self.stress.most_partitions) {
+            (Length::Count(count), most) => Some(most.map_or(count, |most| most.min(count))),
+            (_, most) => most,
+        }
+    }
+
     fn until(&self) -> Until {
-        match (self.stress.command.length, self.stress.keys.most_requests) {
-            (Length::Count(count), most) => Until::Count(most.map_or(count, |most| most.min(count))),
-            (_, Some(most)) => Until::Count(most),
-            (Length::Elapsed(lasts), None) => Until::Elapsed(lasts),
-            (Length::Converged { .. }, None) => Until::Elapsed(ENDLESS),
+        match (self.partitions(), self.stress.command.length) {
+            (Some(partitions), _) => Until::Count(self.stress.workload.requests_of(partitions)),
+            (None, Length::Elapsed(lasts)) => Until::Elapsed(lasts),
+            (None, _) => Until::Elapsed(ENDLESS),
         }
     }
 
@@ -227,7 +239,12 @@ impl Runner<'_> {
         let well = !stopped && (errors == 0 || self.stress.failures.ignored);
         self.say(if well { "END" } else { "FAILURE" })?;
         let strict = self.stress.failures.empty_reads_fail
-            && self.stress.draft.operations.iter().any(|operation| operation.effect.must_find);
+            && self
+                .stress
+                .draft
+                .operations
+                .iter()
+                .any(|operation| operation.effect == Effect::Reads { must_find: true });
         let empty_reads = if strict { self.done.iter().map(|round| round.empty).sum() } else { 0 };
         let rounds = self.done.into_iter().map(|round| round.summary).collect();
         Ok(Ran { rounds, errors, empty_reads, well, stopped })
@@ -326,7 +343,7 @@ impl<'r> Table<'r> {
     fn is_over(&self, elapsed: Duration) -> bool {
         match self.stress.command.length {
             Length::Count(_) => false,
-            Length::Elapsed(lasts) => self.stress.keys.most_requests.is_some() && elapsed >= lasts,
+            Length::Elapsed(lasts) => self.stress.most_partitions.is_some() && elapsed >= lasts,
             Length::Converged { error, least, most } => {
                 let Uncertainty { measurements, .. } = self.uncertainty;
                 measurements >= most || (measurements >= least && self.uncertainty.share() <= error)

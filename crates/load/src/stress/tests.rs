@@ -6,9 +6,10 @@ fn parse(line: &str) -> Result<Stress, Error> {
 
 /// All that a line means, but for its workload.
 fn meaning(stress: &Stress) -> String {
-    let Stress { command, rate, target, log, failures, keys, notes, .. } = stress;
+    let Stress { command, rate, target, log, failures, most_partitions, notes, draft, .. } = stress;
     format!(
-        "{command:?}\n{rate:?}\n{target:?}\n{log:?}\n{failures:?}\n{keys:?}\nnotes: {}",
+        "{command:?}\n{rate:?}\n{target:?}\n{log:?}\n{failures:?}\n{:?} at most {most_partitions:?}\nnotes: {}",
+        draft.rows.seeds,
         if notes.is_empty() { "none".to_string() } else { notes.join("\n       ") }
     )
 }
@@ -85,10 +86,8 @@ fn what_is_not_taken_is_refused_by_name() {
         "write n=5 -rate threads=5 fixed=1/s throttle=1/s",
         "write n=5 -rate threads>=9 threads<=5",
         "write n=5 -pop seq=5..1",
-        "write n=50 -pop seq=11..20",
         "write n=5 -pop seq=1..5 dist=UNIFORM(1..5)",
         "write n=5 -pop seq=1..5 read-lookback=UNIFORM(1..5)",
-        "read n=5 -pop dist=UNIFORM(100..1000)",
         "read n=5 -pop dist=zipf(1..1000)",
         "write n=5 -col n=UNIFORM(1..5)",
         "write n=5 -col super=2",

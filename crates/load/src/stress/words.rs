@@ -130,22 +130,8 @@ fn strip<'w>(word: &'w str, name: &str) -> Option<&'w str> {
 
 /// A whole number with `k`, `m` or `b` for thousands, millions and billions.
 pub(super) fn number(text: &str) -> Result<u64, String> {
-    let lower = text.trim().to_ascii_lowercase();
-    let (digits, factor) = [("k", 1_000), ("m", 1_000_000), ("b", 1_000_000_000)]
-        .into_iter()
-        .find_map(|(suffix, factor)| lower.strip_suffix(suffix).map(|digits| (digits, factor)))
-        .unwrap_or((&lower, 1));
-    let number = digits.parse::<u64>().ok().and_then(|digits| digits.checked_mul(factor));
-    number.ok_or_else(|| format!("`{text}` is not a whole number such as 1000000, 500k, 1m or 1b"))
-}
-
-/// `1..1M`: both ends, the first at most the second.
-pub(super) fn range(text: &str) -> Result<(u64, u64), String> {
-    let wrong = || format!("`{text}` is not a range such as 1..1M");
-    let (from, to) = text.split_once("..").ok_or_else(wrong)?;
-    // cassandra-stress takes more dots too.
-    let (from, to) = (number(from)?, number(to.trim_start_matches('.'))?);
-    if from <= to { Ok((from, to)) } else { Err(format!("`{text}` ends before it begins")) }
+    let number = crate::rows::whole(text)?;
+    u64::try_from(number).map_err(|_| format!("`{text}` is less than 0"))
 }
 
 #[cfg(test)]
@@ -171,9 +157,6 @@ mod tests {
             [5, 5_000, 2_000_000, 1_000_000_000].map(Ok)
         );
         assert!(["", "k", "1.5m", "-1", "99999999999b"].iter().all(|text| number(text).is_err()));
-        assert_eq!(range("1..1M"), Ok((1, 1_000_000)));
-        assert_eq!(range("1...5"), Ok((1, 5)));
-        assert!(range("5..1").is_err() && range("5").is_err());
     }
 
     proptest! {
@@ -182,7 +165,7 @@ mod tests {
             for mut group in split(&line) {
                 let _ = (group.flag("x"), group.value("n="), group.inside("ratio"), group.finish());
             }
-            let _ = (number(&line), range(&line));
+            let _ = number(&line);
         }
     }
 }

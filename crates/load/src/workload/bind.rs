@@ -2,17 +2,29 @@
 
 use super::distribution::Numbers;
 use super::parameter::{Generator, Literal};
-use super::{Content, Operation, Workload};
+use super::{Content, Draw, Made, Operation, Pool, Taken, Workload};
 use crate::Error;
+use crate::rows::{Row, Rows, ValueType};
 use scylla::frame::response::result::{CollectionType, ColumnSpec, ColumnType, NativeType};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// An operation whose bind markers are known to fit its parameters.
 #[derive(Debug)]
 pub(crate) struct BoundOperation {
     cells: Vec<Cell>,
+    made: Option<BoundRows>,
     /// Draws of the statement in one request.
     rows: u64,
+}
+
+/// The rows that an operation inserts or asks for.
+#[derive(Debug)]
+struct BoundRows {
+    rows: Arc<Rows>,
+    made: Made,
+    /// The place of each marker's column.
+    columns: Vec<usize>,
 }
 
 /// Fewest and most items of a list; none for what is no list.
@@ -80,6 +92,18 @@ impl BoundOperation {
         markers: impl Iterator<Item = &'s ColumnSpec<'s>>,
     ) -> Result<BoundOperation, Error> {
         let itself = workload.operations.iter().find(|itself| itself.name == operation);
+        if let (Some(rows), Some(made)) = (&workload.rows, itself.and_then(|itself| itself.made)) {
+            let columns = markers.map(|marker| {
+                let column =
+                    rows.position(marker.name()).ok_or_else(|| wrong(operation, marker, "none of the rows'"))?;
+                match holds(marker.typ(), rows.columns()[column].value_type) {
+                    true => Ok(column),
+                    false => Err(wrong(operation, marker, "column of the rows")),
+                }
+            });
+            let bound = BoundRows { rows: Arc::clone(rows), made, columns: columns.collect::<Result<_, Error>>()? };
+            return Ok(BoundOperation { cells: Vec::new(), made: Some(bound), rows: 1 });
+        }
         let per_request = itself.and_then(|itself| itself.batch.as_ref()).map_or(&[][..], |batch| &batch.by);
         let mut cells = Vec::new();
         // For populating, keys are digits of one number: the first key is its lowest digit.
@@ -108,7 +132,7 @@ impl BoundOperation {
             }
             cells.push(cell);
         }
-        Ok(BoundOperation { cells, rows: itself.map_or(1, Operation::rows) })
+        Ok(BoundOperation { cells, made: None, rows: itself.map_or(1, Operation::rows) })
     }
 
     /// Takes keys as another operation does, so that it reads the rows that the other writes. The error is the position
@@ -131,6 +155,36 @@ impl BoundOperation {
 
     pub fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// The place of the column of each marker, where rows are made.
+    pub(super) fn columns(&self) -> Option<&[usize]> {
+        self.made.as_ref().map(|made| made.columns.as_slice())
+    }
+
+    /// The partitions that request `number` has; none where no rows are made.
+    pub fn take(&self, pool: &Pool, seed: u64, number: u64) -> Taken {
+        match self.made.as_ref().map(|bound| bound.made) {
+            None => Taken::default(),
+            Some(Made::Queries(_)) => pool.take(1),
+            Some(Made::Inserts { insert, .. }) => pool.take(insert.partitions(seed, number)),
+        }
+    }
+
+    /// The rows of request `number`; of a query, the one with its values.
+    pub(super) fn make(&self, taken: Taken, seed: u64, number: u64) -> Vec<Row> {
+        const STREAM: u64 = u64::MAX - 3;
+        let Some(BoundRows { rows, made, columns }) = &self.made else { return Vec::new() };
+        let mut draw = Draw::new(seed, number, STREAM);
+        match made {
+            Made::Inserts { insert, .. } => rows.inserted(insert, taken.first..taken.first + taken.count, &mut draw),
+            Made::Queries(fields) => vec![rows.queried(*fields, columns, taken.first, &mut draw)],
+        }
+    }
+
+    /// Rows that a plain request writes; none for a query.
+    pub fn writes(&self) -> Option<u64> {
+        self.made.as_ref().and_then(|bound| matches!(bound.made, Made::Inserts { .. }).then_some(1))
     }
 
     pub(super) fn cells(&self) -> &[Cell] {
@@ -216,6 +270,31 @@ fn cql_name(typ: &ColumnType<'_>) -> String {
         ColumnType::Native(native) => format!("{native:?}").to_lowercase(),
         ColumnType::Collection { .. } => "a collection".to_string(),
         _ => "a tuple, vector or type of your own".to_string(),
+    }
+}
+
+/// Whether a column's values are of a marker's type.
+fn holds(typ: &ColumnType<'_>, made: ValueType) -> bool {
+    let ColumnType::Native(native) = typ else { return false };
+    match native {
+        NativeType::TinyInt => made == ValueType::TinyInt,
+        NativeType::SmallInt => made == ValueType::SmallInt,
+        NativeType::Int => made == ValueType::Int,
+        NativeType::BigInt | NativeType::Counter => made == ValueType::BigInt,
+        NativeType::Varint => made == ValueType::VarInt,
+        NativeType::Float => made == ValueType::Float,
+        NativeType::Double => made == ValueType::Double,
+        NativeType::Decimal => made == ValueType::Decimal,
+        NativeType::Boolean => made == ValueType::Boolean,
+        NativeType::Text | NativeType::Ascii => made == ValueType::Text,
+        NativeType::Blob => matches!(made, ValueType::Blob | ValueType::Hex),
+        NativeType::Uuid => made == ValueType::Uuid,
+        NativeType::Timeuuid => made == ValueType::TimeUuid,
+        NativeType::Timestamp => made == ValueType::Timestamp,
+        NativeType::Date => made == ValueType::Date,
+        NativeType::Time => made == ValueType::Time,
+        NativeType::Inet => made == ValueType::Inet,
+        _ => false,
     }
 }
 

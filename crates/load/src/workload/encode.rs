@@ -1,9 +1,10 @@
 //! Values in the encoding of CQL, written straight into the request.
 
-use super::Pool;
 use super::bind::{BoundOperation, Cell, Source};
 use super::draw::Draw;
 use super::values::{write_integer, write_key, write_time};
+use super::{Pool, Taken};
+use crate::rows::Row;
 use scylla::errors::SerializationError;
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::{CellOverflowError, CellWriter, RowWriter};
@@ -26,6 +27,32 @@ pub(crate) struct Call<'a> {
     pub number: u64,
     pub sequence: Sequence,
     pub intended_start_ns: i64,
+    /// Of made rows.
+    pub taken: Taken,
+}
+
+/// A made row, for the markers of an operation.
+#[derive(Debug)]
+pub(crate) struct MadeRow<'a> {
+    row: Row,
+    columns: &'a [usize],
+}
+
+impl MadeRow<'_> {
+    fn write(&self, writer: &mut RowWriter) -> Result<(), CellOverflowError> {
+        let mut values = self.columns.iter().filter_map(|column| self.row.get(*column));
+        values.try_for_each(|value| writer.make_cell_writer().set_value(&value.cell).map(drop))
+    }
+}
+
+impl SerializeRow for MadeRow<'_> {
+    fn serialize(&self, _: &RowSerializationContext<'_>, writer: &mut RowWriter) -> Result<(), SerializationError> {
+        self.write(writer).map_err(SerializationError::new)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.columns.is_empty()
+    }
 }
 
 impl SerializeRow for Call<'_> {
@@ -34,7 +61,7 @@ impl SerializeRow for Call<'_> {
     }
 
     fn is_empty(&self) -> bool {
-        self.operation.cells().is_empty()
+        self.operation.cells().is_empty() && self.operation.columns().is_none_or(<[usize]>::is_empty)
     }
 }
 
@@ -44,7 +71,17 @@ impl<'a> Call<'a> {
         self.write_all(&mut RowWriter::new(out))
     }
 
+    /// The rows of a request of made rows.
+    pub fn made(&self) -> Vec<MadeRow<'a>> {
+        let columns = self.operation.columns().unwrap_or_default();
+        let rows = self.operation.make(self.taken, self.seed, self.number);
+        rows.into_iter().map(|row| MadeRow { row, columns }).collect()
+    }
+
     fn write_all(&self, writer: &mut RowWriter) -> Result<(), CellOverflowError> {
+        if self.operation.columns().is_some() {
+            return self.made().first().map_or(Ok(()), |row| row.write(writer));
+        }
         self.operation.cells().iter().try_for_each(|cell| self.write(cell, writer.make_cell_writer()))
     }
 
@@ -180,8 +217,9 @@ mod tests {
     fn values(operation: &BoundOperation, number: u64, sequence: Sequence) -> Vec<Vec<u8>> {
         static POOL: std::sync::OnceLock<Pool> = std::sync::OnceLock::new();
         let pool = POOL.get_or_init(|| Pool::new(1, &workload().parameters));
-        let call = Call { operation, pool, seed: 1, number, sequence, intended_start_ns: 1_700_000_000_123_456_789 };
-        cells(call)
+        let taken = Taken::default();
+        let intended_start_ns = 1_700_000_000_123_456_789;
+        cells(Call { operation, pool, seed: 1, number, sequence, intended_start_ns, taken })
     }
 
     fn cells(call: Call<'_>) -> Vec<Vec<u8>> {
@@ -293,7 +331,9 @@ mod tests {
         let operation = bind_for("fill", columns().into_iter()).unwrap();
         let pool = Pool::new(1, &workload().parameters);
         let request = |number, sequence| {
-            let call = Call { operation: &operation, pool: &pool, seed: 1, number, sequence, intended_start_ns: 0 };
+            let taken = Taken::default();
+            let call =
+                Call { operation: &operation, pool: &pool, seed: 1, number, sequence, intended_start_ns: 0, taken };
             call.rows().map(cells).collect::<Vec<_>>()
         };
         for number in 0..20 {

@@ -30,6 +30,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
     let consistency = self::consistency(&mut root)?.unwrap_or(Consistency::LocalOne);
     let seed = root.optional::<i64>("seed")?.unwrap_or(1) as u64;
     let replication_factor = root.optional::<Count>("replication_factor")?.map_or(1, |count| count.0);
+    let keyspace = root.optional("keyspace")?;
     let schema = root.optional("schema")?.unwrap_or_default();
     let parameters = match root.section("parameters")? {
         None => Vec::new(),
@@ -38,6 +39,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
             section.named_sections()?.into_iter().map(each).collect::<Result<Vec<Parameter>, Error>>()?
         }
     };
+    let rows = root.section("rows")?.map(crate::rows::read).transpose()?;
     // An unknown key at the top often is a misspelt one that is required, so it is told first.
     let operations = root.section("operations")?;
     let mixes = root.section("mixes")?;
@@ -49,7 +51,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
     let mut weights = Vec::new();
     let mut read_operations = Vec::new();
     for (name, section) in operations.map(Section::named_sections).transpose()?.unwrap_or_default() {
-        let (operation, weight) = operation::read(name, section, &parameters)?;
+        let (operation, weight) = operation::read(name, section, &parameters, rows.as_ref())?;
         weights.push((read_operations.len(), weight));
         read_operations.push(operation);
     }
@@ -79,8 +81,10 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
         consistency,
         seed,
         replication_factor,
+        keyspace,
         schema,
         parameters,
+        rows: rows.map(std::sync::Arc::new),
         operations: read_operations,
         mixes,
         mix,

@@ -17,6 +17,7 @@ mod verification;
 pub use distribution::Distribution;
 pub(crate) use distribution::Weibull;
 pub use mix::Mix;
+pub(crate) use operation::Made;
 pub use operation::{Batch, BatchKind, Operation};
 pub use parameter::{Content, Generator, Literal, Parameter};
 pub use scylla::frame::types::{Consistency, SerialConsistency};
@@ -24,12 +25,14 @@ pub use verification::Verification;
 
 pub(crate) use bind::BoundOperation;
 pub(crate) use draw::Draw;
-pub(crate) use encode::{Call, Sequence};
-pub(crate) use pool::Pool;
+pub(crate) use encode::{Call, MadeRow, Sequence};
+pub(crate) use pool::{Pool, Taken};
 
 use crate::Error;
+use crate::rows::Rows;
 use helenus_recording::LoadFacts;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A workload.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,9 +47,13 @@ pub struct Workload {
     pub seed: u64,
     /// Replaces `${replication_factor}` in the schema.
     pub replication_factor: u64,
+    /// Of the connections, for statements that name a table without one.
+    pub keyspace: Option<String>,
     /// CQL statements, run in this order before the load.
     pub schema: Vec<String>,
     pub parameters: Vec<Parameter>,
+    /// The rows that operations insert and ask for, where they are made from seeds.
+    pub(crate) rows: Option<Arc<Rows>>,
     pub operations: Vec<Operation>,
     /// Mixes that the file names, beside each operation alone.
     pub mixes: Vec<(String, Mix)>,
@@ -154,6 +161,9 @@ impl Workload {
                 *population = keys.max(1);
             }
         }
+        if let Some(rows) = &mut self.rows {
+            Arc::make_mut(rows).set_seeds(keys);
+        }
         let scaled = self.rows_to_populate();
         if let Some(populate) = &mut self.populate {
             // A count of the file's own is not that of its keys, and takes the place of it.
@@ -186,6 +196,44 @@ impl Workload {
                 Ok(())
             }
             _ => Err(Error::Scale { workload: self.name.clone() }),
+        }
+    }
+
+    /// How many partitions request `number` of the mix has: one, unless it inserts into several.
+    fn partitions_of(&self, number: u64) -> u64 {
+        match self.operations[self.operation_of(number)].made {
+            Some(Made::Inserts { insert, .. }) => insert.partitions(self.seed, number),
+            _ => 1,
+        }
+    }
+
+    /// The mean of the partitions of a request of the mix.
+    pub(crate) fn mean_partitions(&self) -> f64 {
+        let each = self.mix.shares().map(|(operation, share)| match self.operations[operation].made {
+            Some(Made::Inserts { insert, .. }) => share * insert.partitions.mean().max(1.0),
+            _ => share,
+        });
+        each.sum()
+    }
+
+    /// How many requests of the mix have so many partitions between them. The last of them may have more than are left.
+    pub(crate) fn requests_of(&self, partitions: u64) -> u64 {
+        let mut counts = self.mix.shares().map(|(operation, _)| match self.operations[operation].made {
+            Some(Made::Inserts { insert, .. }) => insert.partitions.only().and_then(|only| u64::try_from(only).ok()),
+            _ => Some(1),
+        });
+        let first = counts.next().flatten();
+        match first.filter(|first| counts.all(|count| count == Some(*first))) {
+            Some(each) => partitions.div_ceil(each.max(1)),
+            None => {
+                let mut left = partitions;
+                let mut requests = 0;
+                while left > 0 {
+                    left = left.saturating_sub(self.partitions_of(requests));
+                    requests += 1;
+                }
+                requests
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use super::file::{consistency, serial_consistency};
 use super::{Consistency, Parameter, SerialConsistency, markers};
 use crate::Error;
 use crate::error::did_you_mean;
+use crate::rows::{self, Fields, Insert, Rows};
 use crate::strict::{Count, Section};
 
 /// A prepared statement with a name.
@@ -19,6 +20,21 @@ pub struct Operation {
     /// Rows per page. One request reads all pages, one after the other, and ends with the last.
     pub page_size: Option<u32>,
     pub batch: Option<Batch>,
+    /// Of an operation whose markers are columns of the workload's `[rows]`.
+    pub(crate) made: Option<Made>,
+}
+
+/// The use of the rows that are made for a request.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Made {
+    /// A statement for each row, in one batch where there are several.
+    Inserts {
+        insert: Insert,
+        kind: BatchKind,
+        /// It always is one row.
+        single: bool,
+    },
+    Queries(Fields),
 }
 
 /// One request with many draws of the statement.
@@ -52,17 +68,29 @@ impl Operation {
             serial_consistency: None,
             page_size: None,
             batch: None,
+            made: None,
         }
     }
 
     /// Whether a request is one EXECUTE whose answer needs no look at its rows: no batch, no pages, no condition.
     pub fn is_plain(&self) -> bool {
-        self.batch.is_none() && self.page_size.is_none() && !self.is_conditional()
+        let several = matches!(self.made, Some(Made::Inserts { single: false, .. }));
+        self.batch.is_none() && !several && self.page_size.is_none() && !self.is_conditional()
     }
 
     /// Whether it is a lightweight transaction, which may be answered well and yet not be applied.
     pub fn is_conditional(&self) -> bool {
         markers::is_conditional(&self.cql)
+    }
+
+    /// Whether it asks for rows.
+    pub fn is_query(&self) -> bool {
+        markers::begins_with(&self.cql, "SELECT")
+    }
+
+    /// The table that it writes to, as it names it.
+    pub fn written_table(&self) -> Option<&str> {
+        markers::written_table(&self.cql)
     }
 
     /// Draws of the statement in one request.
@@ -72,7 +100,12 @@ impl Operation {
 }
 
 /// Reads an operation and its weight.
-pub(super) fn read(name: &str, mut section: Section<'_>, parameters: &[Parameter]) -> Result<(Operation, f64), Error> {
+pub(super) fn read(
+    name: &str,
+    mut section: Section<'_>,
+    parameters: &[Parameter],
+    rows: Option<&Rows>,
+) -> Result<(Operation, f64), Error> {
     let cql: String = section.required("cql")?;
     let weight = section.optional::<f64>("weight")?.unwrap_or(1.0);
     if !(weight.is_finite() && weight >= 0.0) {
@@ -83,7 +116,8 @@ pub(super) fn read(name: &str, mut section: Section<'_>, parameters: &[Parameter
     operation.serial_consistency = serial_consistency(&mut section)?;
     operation.page_size = page_size(&mut section)?;
     let markers = markers::markers(&cql).map_err(|message| section.error_at("cql", message))?;
-    for marker in &markers {
+    operation.made = made(&mut section, &markers, rows)?;
+    for marker in markers.iter().filter(|_| operation.made.is_none()) {
         let mut known = parameters.iter().map(|parameter| parameter.name.as_str());
         if !known.clone().any(|name| name == marker) {
             let meant = did_you_mean(marker, known.clone());
@@ -92,9 +126,9 @@ pub(super) fn read(name: &str, mut section: Section<'_>, parameters: &[Parameter
             return Err(section.error_at("cql", message));
         }
     }
-    operation.batch = batch(&mut section, &markers)?;
+    operation.batch = if operation.made.is_some() { None } else { batch(&mut section, &markers)? };
     section.finish()?;
-    let reads = markers::begins_with(&cql, "SELECT");
+    let reads = operation.is_query();
     let wrong = |key, message: &str| Err(section.error_at(key, message));
     match &operation {
         Operation { serial_consistency: Some(_), .. } if !operation.is_conditional() => {
@@ -104,6 +138,33 @@ pub(super) fn read(name: &str, mut section: Section<'_>, parameters: &[Parameter
         Operation { batch: Some(_), .. } if reads => wrong("batch", "a `batch` is of writes, not of a SELECT"),
         _ => Ok((operation, weight)),
     }
+}
+
+/// None where the markers are parameters.
+fn made(section: &mut Section<'_>, markers: &[String], rows: Option<&Rows>) -> Result<Option<Made>, Error> {
+    let Some(rows) = rows.filter(|rows| markers.iter().all(|marker| rows.position(marker).is_some())) else {
+        return Ok(None);
+    };
+    let fields = section.choice("fields", &["multirow", "samerow"])?;
+    let insert = rows::read_insert(section)?;
+    let Some(insert) = insert else {
+        let fields = if fields == Some(1) { Fields::SameRow } else { Fields::MultiRow };
+        return Ok((!markers.is_empty()).then_some(Made::Queries(fields)));
+    };
+    if let Some(missing) = rows.columns().iter().find(|column| {
+        column.role != rows::Role::Regular && !markers.iter().any(|marker| column.name.eq_ignore_ascii_case(marker))
+    }) {
+        return Err(
+            section.error_at("cql", format!("an insert of rows needs a marker for the key's :{}", missing.name))
+        );
+    }
+    let kind = batch_kind(section)?.unwrap_or(BatchKind::Unlogged);
+    Ok(Some(Made::Inserts { insert, kind, single: insert.partitions.only() == Some(1) && rows.is_single() }))
+}
+
+fn batch_kind(section: &mut Section<'_>) -> Result<Option<BatchKind>, Error> {
+    const KINDS: [BatchKind; 3] = [BatchKind::Unlogged, BatchKind::Logged, BatchKind::Counter];
+    Ok(section.choice("batch_type", &["unlogged", "logged", "counter"])?.map(|chosen| KINDS[chosen]))
 }
 
 fn page_size(section: &mut Section<'_>) -> Result<Option<u32>, Error> {
@@ -117,7 +178,7 @@ fn page_size(section: &mut Section<'_>) -> Result<Option<u32>, Error> {
 
 fn batch(section: &mut Section<'_>, markers: &[String]) -> Result<Option<Batch>, Error> {
     let rows = section.optional::<Count>("batch")?;
-    let kind = section.choice("batch_type", &["unlogged", "logged", "counter"])?;
+    let kind = batch_kind(section)?;
     let by = section.optional::<Vec<String>>("batch_by")?;
     let Some(Count(rows)) = rows else {
         return match (kind, by) {
@@ -135,12 +196,7 @@ fn batch(section: &mut Section<'_>, markers: &[String]) -> Result<Option<Batch>,
         let message = format!("`batch_by` names `{unknown}`, which is no marker of the statement{meant}");
         return Err(section.error_at("batch_by", message));
     }
-    let kind = match kind {
-        Some(1) => BatchKind::Logged,
-        Some(2) => BatchKind::Counter,
-        _ => BatchKind::Unlogged,
-    };
-    Ok(Some(Batch { rows: rows as u32, kind, by }))
+    Ok(Some(Batch { rows: rows as u32, kind: kind.unwrap_or(BatchKind::Unlogged), by }))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::draw::Draw;
 use super::{Content, Generator, Parameter};
 use rand::TryRng;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Large enough that values that lie near each other in an SSTable's 16 KiB chunk rarely share bytes (in 1 of 100 bytes,
 /// for values of 34), small enough to stay in a core's own cache.
@@ -12,6 +13,16 @@ const POOL_BYTES: usize = 1 << 20;
 pub(crate) struct Pool {
     /// A few: one for each kind of content that the workload has.
     buffers: Vec<(Content, Vec<u8>)>,
+    /// Partitions of made rows that requests have taken so far, and how many there are for all of them.
+    taken: AtomicU64,
+    partitions: u64,
+}
+
+/// Partitions of made rows that a request has: their places among those of the run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    pub first: u64,
+    pub count: u64,
 }
 
 impl Pool {
@@ -28,7 +39,20 @@ impl Pool {
         let make = |(content, longest): (Content, usize)| {
             (content, filled(content, &mut Draw::new(seed, 0, u64::MAX - 1), POOL_BYTES + longest))
         };
-        Pool { buffers: longest.into_iter().map(make).collect() }
+        let buffers = longest.into_iter().map(make).collect();
+        Pool { buffers, taken: AtomicU64::new(0), partitions: u64::MAX }
+    }
+
+    /// No more partitions than those are given to requests.
+    pub fn of_partitions(mut self, partitions: Option<u64>) -> Pool {
+        self.partitions = partitions.unwrap_or(u64::MAX);
+        self
+    }
+
+    /// The next partitions: so many, or those that are left, and one at least.
+    pub fn take(&self, count: u64) -> Taken {
+        let first = self.taken.fetch_add(count, Ordering::Relaxed);
+        Taken { first, count: count.min(self.partitions.saturating_sub(first)).max(1) }
     }
 
     /// A value of `length` bytes, which is at most what a parameter asked for.

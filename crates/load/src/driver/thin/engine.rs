@@ -221,6 +221,7 @@ impl Engine {
             self.next_number = self.next_number.max(job.number + 1);
         }
         let statement = &self.statements[operation];
+        let job = job.taking(self.workload.seed, &statement.bound, &self.pool);
         let call = job.call(self.workload.seed, &statement.bound, &self.pool, now_ns);
         self.values.clear();
         if let Err(error) = call.write_values(&mut self.values) {
@@ -370,6 +371,7 @@ impl Engine {
             let Some(flight) = connection.streams.end(header.stream) else { continue };
             let mut ended = ended(&flight, end_ns, node, line, header.stream, outcome);
             ended.answer.rows = rows;
+            ended.answer.written = self.statements[flight.operation].bound.writes();
             if let Some(carried) = &mut ended.carried {
                 carried.response_bytes = Some((HEADER_BYTES + header.body_bytes) as u32);
             }

@@ -94,11 +94,19 @@ impl Streams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Sequence;
+    use crate::workload::{Sequence, Taken};
 
     fn flight(number: u64, start_ns: i64) -> Flight {
         let sequence = Sequence::Distributed;
-        let job = Job { phase: 0, number, sequence, populates: false, intended_ns: None, ready_ns: 0 };
+        let job = Job {
+            phase: 0,
+            number,
+            sequence,
+            populates: false,
+            intended_ns: None,
+            ready_ns: 0,
+            taken: Taken::default(),
+        };
         Flight { job, operation: 0, request_bytes: 0, start_ns, purpose: Purpose::Request }
     }
 

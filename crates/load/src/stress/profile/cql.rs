@@ -81,9 +81,17 @@ pub(super) fn if_not_exists(cql: &str, kind: &str) -> String {
     }
 }
 
+/// Words that the name of a table follows.
+const TABLE_FOLLOWS: [&str; 3] = ["FROM", "INTO", "UPDATE"];
+
 /// With the keyspace before the tables of a query that are named without one.
 pub(super) fn qualified(cql: &str, keyspace: &str) -> String {
-    insert_keyspace(cql, keyspace, &["FROM", "INTO", "UPDATE"], usize::MAX)
+    insert_keyspace(cql, keyspace, &TABLE_FOLLOWS, usize::MAX)
+}
+
+/// Whether [`qualified`] finds the tables of a statement: others need a keyspace of their connection.
+pub(super) fn names_keyspace(cql: &str) -> bool {
+    tokens(cql).iter().any(|token| TABLE_FOLLOWS.iter().any(|word| token.is(word)))
 }
 
 /// With the keyspace before the name of the table that is created, where it has none.

@@ -10,11 +10,10 @@ mod yaml;
 pub(super) use insert::Inserts;
 
 use super::command::Command;
-use super::distribution::Distribution;
 use super::draft::{Draft, quoted};
-use super::keys::DrawnKeys;
 use crate::Error;
 use crate::error::did_you_mean;
+use crate::rows::{Distribution, Fields, Given, Seeds};
 use columns::Columns;
 use std::path::Path;
 use table::Table;
@@ -24,15 +23,14 @@ use yaml::Map;
 #[derive(Debug, Clone)]
 struct Spec {
     name: String,
-    size: Option<Distribution>,
-    population: Option<Distribution>,
-    cluster: Option<Distribution>,
+    given: Given,
 }
 
 #[derive(Debug, Clone)]
 struct Query {
     name: String,
     cql: String,
+    fields: Fields,
     line: usize,
 }
 
@@ -41,7 +39,7 @@ pub(super) fn draft(
     command: &Command,
     path: &Path,
     operations: &[(String, f64)],
-    keys: DrawnKeys,
+    seeds: Seeds,
     inserts: Inserts,
     notes: &mut Vec<String>,
 ) -> Result<Draft, Error> {
@@ -92,14 +90,16 @@ pub(super) fn draft(
         schema.push(format!("USE {space}"));
         schema.extend(extra.iter().map(|text| cql::trimmed(&text.text).to_string()));
     }
+    let columns = Columns { table: &table, specs: &specs };
     let mut draft = Draft {
         description: format!("The cassandra-stress profile {file}"),
         consistency: command.consistency.clone(),
+        keyspace: None,
         schema,
         truncate: vec![format!("TRUNCATE {full_name}")],
-        ..Draft::default()
+        rows: columns.rows(seeds)?,
+        operations: Vec::new(),
     };
-    let columns = Columns::new(&table, &specs, keys, notes)?;
     for (given, weight) in operations {
         let prefixes =
             [spec_name.as_ref().map(|name| name.text.clone()), Some(format!("{}.{}", keyspace.text, table.name))];
@@ -109,14 +109,23 @@ pub(super) fn draft(
         });
         let name = of_spec.next().unwrap_or_else(|| given.clone());
         if name == "insert" {
-            insert::add(&mut draft, &columns, &inserts, &full_name, *weight, notes)?;
+            let insert = insert::operation(&columns, &draft.rows, &inserts, &full_name, *weight, notes)?;
+            draft.operations.push(insert);
         } else if let Some(query) = queries.iter().find(|query| query.name == name) {
-            queries::add(&mut draft, &columns, (&file, &space), query, *weight)?;
+            if !cql::names_keyspace(&query.cql) {
+                draft.keyspace = Some(keyspace_name(&keyspace.text));
+            }
+            draft.operations.push(queries::operation(&columns, (&file, &space), query, *weight)?);
         } else {
             return Err(no_operation(&name, &queries, &token_range_queries));
         }
     }
     Ok(draft)
+}
+
+/// As the server has it: in lower case, unless it is in quotes.
+fn keyspace_name(text: &str) -> String {
+    cql::tokens(text).first().and_then(cql::Token::name).unwrap_or_else(|| text.to_string())
 }
 
 fn no_operation(name: &str, queries: &[Query], token_range_queries: &[String]) -> Error {
@@ -138,20 +147,19 @@ fn read_spec(mut map: Map<'_>) -> Result<Spec, Error> {
     let population = map.parsed("population", Distribution::parse)?;
     let cluster = map.parsed("cluster", Distribution::parse)?;
     map.finish()?;
-    Ok(Spec { name, size, population, cluster })
+    Ok(Spec { name, given: Given { population, size, cluster } })
 }
 
 fn read_queries(map: Map<'_>) -> Result<Vec<Query>, Error> {
     let each = map.named_maps()?.into_iter().map(|(name, mut map)| {
         let cql = map.required("cql")?;
-        // Arguments from one row or from several of the partition: here each is drawn for itself, so that it is both.
-        let fields = map.optional("fields")?;
-        if fields.as_ref().is_some_and(|fields| !["samerow", "multirow"].contains(&fields.text.to_lowercase().as_str()))
-        {
-            return Err(map.error(name.line, format!("`fields` of {} is samerow or multirow", name.text)));
-        }
+        let fields = match map.optional("fields")?.map(|fields| fields.text.to_lowercase()).as_deref() {
+            None | Some("multirow") => Fields::MultiRow,
+            Some("samerow") => Fields::SameRow,
+            Some(_) => return Err(map.error(name.line, format!("`fields` of {} is samerow or multirow", name.text))),
+        };
         map.finish()?;
-        Ok(Query { name: name.text, cql: cql.text, line: cql.line })
+        Ok(Query { name: name.text, cql: cql.text, fields, line: cql.line })
     });
     each.collect()
 }

@@ -1,21 +1,20 @@
 //! The queries of a profile, whose markers get the names of what fills them.
 
 use super::Query;
-use super::columns::{Columns, Place};
+use super::columns::{self, Columns};
 use super::cql::{Token, qualified, tokens, trimmed};
 use crate::Error;
-use crate::stress::draft::{Draft, Effect, OperationDraft};
+use crate::stress::draft::{Effect, MadeDraft, OperationDraft};
 
 const OPERATORS: [&str; 8] = ["=", "<", ">", "<=", ">=", "!=", "IN", "CONTAINS"];
 
-/// Adds a query to the draft.
-pub(super) fn add(
-    draft: &mut Draft,
+/// The operation of a query.
+pub(super) fn operation(
     columns: &Columns<'_>,
     (file, keyspace): (&str, &str),
     query: &Query,
     weight: f64,
-) -> Result<(), Error> {
+) -> Result<OperationDraft, Error> {
     let wrong = |message: String| Error::File { file: file.to_string(), line: query.line, message };
     let cql = qualified(trimmed(&query.cql), keyspace);
     let tokens = tokens(&cql);
@@ -38,7 +37,7 @@ pub(super) fn add(
             );
             return Err(wrong(format!("query {}: {unknown}", query.name)));
         };
-        let Some(value) = columns.value(draft, column, Place::ANY)? else {
+        let Some(value) = columns::value(column) else {
             let kind = column.cql_type.name();
             return Err(wrong(format!("query {}: the driver makes no {kind} for {}", query.name, column.name)));
         };
@@ -47,9 +46,8 @@ pub(super) fn add(
         copied = end;
     }
     out.push_str(&cql[copied..]);
-    let effect = Effect { partitions: 1, rows: None, must_find: false };
-    draft.operations.push(OperationDraft { name: query.name.clone(), cql: out, weight, effect });
-    Ok(())
+    let (name, made) = (query.name.clone(), MadeDraft::Queries(query.fields));
+    Ok(OperationDraft { name, cql: out, weight, made, effect: Effect::Reads { must_find: false } })
 }
 
 /// The column that a `?` is compared with, set to or inserted into.

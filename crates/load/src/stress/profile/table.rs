@@ -1,6 +1,7 @@
 //! The columns of a table from the statement that creates it.
 
 use super::cql::{Token, tokens};
+use crate::rows::{Role, ValueType};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Table {
@@ -14,13 +15,6 @@ pub(super) struct Column {
     pub name: String,
     pub cql_type: CqlType,
     pub role: Role,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    Partition,
-    Clustering,
-    Regular,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,19 +117,18 @@ impl Table {
         if partition.is_empty() {
             return Err(wrong());
         }
+        // Those of the key first, and in its order.
+        let mut in_order = Vec::with_capacity(columns.len());
         for (names, role) in [(partition, Role::Partition), (clustering, Role::Clustering)] {
             for key in names {
-                match columns.iter_mut().find(|column| column.name == key) {
-                    Some(column) => column.role = role,
+                match columns.iter().position(|column| column.name == key) {
+                    Some(position) => in_order.push(Column { role, ..columns.remove(position) }),
                     None => return Err(format!("the PRIMARY KEY has `{key}`, which is no column")),
                 }
             }
         }
-        Ok(Table { keyspace, name, columns })
-    }
-
-    pub fn with_role(&self, role: Role) -> impl Iterator<Item = &Column> {
-        self.columns.iter().filter(move |column| column.role == role)
+        in_order.extend(columns);
+        Ok(Table { keyspace, name, columns: in_order })
     }
 }
 
@@ -172,53 +165,27 @@ impl CqlType {
         known.filter(|_| !compound).map_or(CqlType::Compound, |(_, cql_type)| *cql_type)
     }
 
-    /// The highest number that it holds, counted from 0; none where any key fits.
-    pub fn largest(self) -> Option<u64> {
-        match self {
-            CqlType::TinyInt => Some(i8::MAX as u64),
-            CqlType::SmallInt => Some(i16::MAX as u64),
-            CqlType::Int => Some(i32::MAX as u64),
-            CqlType::Boolean => Some(1),
-            _ => None,
-        }
-    }
-
-    /// Whether the driver makes values of it from the number of a key.
-    pub fn takes_keys(self) -> bool {
-        !matches!(
-            self,
-            CqlType::TimeUuid
-                | CqlType::Date
-                | CqlType::Time
-                | CqlType::Inet
-                | CqlType::Decimal
-                | CqlType::VarInt
-                | CqlType::Duration
-                | CqlType::Compound
-        )
-    }
-
-    /// A value of it in CQL, the same for all rows.
-    pub fn constant(self) -> Option<&'static str> {
+    /// The type of the values that are made; none where no values can be made.
+    pub fn made(self) -> Option<ValueType> {
         Some(match self {
-            CqlType::TinyInt
-            | CqlType::SmallInt
-            | CqlType::Int
-            | CqlType::BigInt
-            | CqlType::Counter
-            | CqlType::VarInt => "1",
-            CqlType::Float | CqlType::Double | CqlType::Decimal => "1.5",
-            CqlType::Boolean => "true",
-            CqlType::Text => "'constant'",
-            CqlType::Blob => "0x636f6e7374616e74",
-            CqlType::Uuid => "636f6e73-7461-4e74-8000-000000000001",
-            CqlType::TimeUuid => "00000000-0000-1000-8000-000000000001",
-            CqlType::Timestamp => "1",
-            CqlType::Date => "'2020-01-01'",
-            CqlType::Time => "'12:00:00'",
-            CqlType::Inet => "'192.0.2.1'",
-            CqlType::Duration => "1h30m",
-            CqlType::Compound => return None,
+            CqlType::TinyInt => ValueType::TinyInt,
+            CqlType::SmallInt => ValueType::SmallInt,
+            CqlType::Int => ValueType::Int,
+            CqlType::BigInt | CqlType::Counter => ValueType::BigInt,
+            CqlType::Float => ValueType::Float,
+            CqlType::Double => ValueType::Double,
+            CqlType::Boolean => ValueType::Boolean,
+            CqlType::Text => ValueType::Text,
+            CqlType::Blob => ValueType::Blob,
+            CqlType::Uuid => ValueType::Uuid,
+            CqlType::TimeUuid => ValueType::TimeUuid,
+            CqlType::Timestamp => ValueType::Timestamp,
+            CqlType::Date => ValueType::Date,
+            CqlType::Time => ValueType::Time,
+            CqlType::Inet => ValueType::Inet,
+            CqlType::Decimal => ValueType::Decimal,
+            CqlType::VarInt => ValueType::VarInt,
+            CqlType::Duration | CqlType::Compound => return None,
         })
     }
 
@@ -249,7 +216,7 @@ mod tests {
             shown.collect::<Vec<_>>().join("\n")
         ));
         let single = Table::parse("create table t (k int primary key, v text)").unwrap();
-        assert_eq!(single.with_role(Role::Partition).count(), 1);
+        assert_eq!(single.columns[0].role, Role::Partition);
     }
 
     #[test]

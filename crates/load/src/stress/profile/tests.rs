@@ -47,8 +47,8 @@ fn mistakes_have_their_line_and_a_way_out() {
         replaced("  - name: taken", "  - name: token", insert),
         replaced("    cluster: fixed(2)", "    clustering: fixed(2)", insert),
         replaced("    cluster: fixed(2)", "    cluster: two", insert),
-        replaced("  - name: taken", "  - name: probe", insert),
-        replaced("partitions: fixed(2)", "partitions: fixed(20000)", insert),
+        replaced("    probe inet", "    probe duration", insert),
+        replaced("partitions: fixed(2)", "partitions: fixed(2000000)", insert),
         replaced("partitions: fixed(2)", "partition: fixed(2)", insert),
         replaced("batchtype: UNLOGGED", "batchtype: SOMETIMES", insert),
         replaced("select: fixed(1)/2", "select: fixed(3)/2", insert),
@@ -64,7 +64,7 @@ fn mistakes_have_their_line_and_a_way_out() {
         replaced("queries:", "queries:", "ops(insert=1) n=5 -schema keyspace=other"),
         replaced("queries:", "queries:", "ops(insert=1) n=5 -col n=FIXED(2)"),
         replaced("queries:", "queries:", "ops(insert=1) n=5 -insert revisit=FIXED(2)"),
-        replaced("population: uniform(1..50k)", "population: exp(1..50k)", "ops(insert=1) n=500k"),
+        replaced("population: uniform(1..50k)", "population: exp(50k..1)", insert),
     ];
     insta::assert_snapshot!(told.join("\n"));
 }

@@ -1,0 +1,95 @@
+//! A column of a table, and where its values come from.
+
+use super::distribution::Distribution;
+use super::stream::Stream;
+use super::value::{Value, ValueType};
+use scylla::routing::partitioner::{Murmur3Partitioner, Partitioner};
+
+/// The values of a column that says nothing else: 100 billion, or 50 years of milliseconds.
+const DEFAULT_IDENTITY: Distribution = Distribution::uniform(1, 100_000_000_000);
+const DEFAULT_TIME: Distribution = Distribution::uniform(1, 50 * 365 * 86_400_000);
+const DEFAULT_SIZE: Distribution = Distribution::uniform(4, 8);
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    /// The name of its bind markers.
+    pub name: String,
+    pub role: Role,
+    pub value_type: ValueType,
+    /// What makes its values unlike those of other columns: the text is hashed.
+    pub salt_text: String,
+    pub(super) salt: i64,
+    pub(super) identity: Distribution,
+    pub(super) size: Distribution,
+    /// How many values it has within those of the columns before it.
+    pub(super) cluster: Distribution,
+    given: Given,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Partition,
+    Clustering,
+    Regular,
+}
+
+/// What is said of a column; anything else is cassandra-stress's own default.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Given {
+    pub population: Option<Distribution>,
+    pub size: Option<Distribution>,
+    pub cluster: Option<Distribution>,
+}
+
+impl Column {
+    pub fn new(name: &str, role: Role, value_type: ValueType, salt_text: &str, given: Given) -> Column {
+        let identity = match value_type {
+            ValueType::Timestamp | ValueType::TimeUuid => DEFAULT_TIME,
+            _ => DEFAULT_IDENTITY,
+        };
+        Column {
+            name: name.to_string(),
+            role,
+            value_type,
+            salt_text: salt_text.to_string(),
+            // The token of a text is the first half of its hash, which is what cassandra-stress takes.
+            salt: Murmur3Partitioner.hash_one(salt_text.as_bytes()).value(),
+            identity: given.population.unwrap_or(identity),
+            size: given.size.unwrap_or(DEFAULT_SIZE),
+            cluster: given.cluster.unwrap_or(Distribution::fixed(1)),
+            given,
+        }
+    }
+
+    pub fn given(&self) -> Given {
+        self.given
+    }
+
+    /// The numbers that its values are made of, below a seed.
+    pub(super) fn identity(&self, seed: i64) -> Stream {
+        Stream::new(self.identity, seed ^ self.salt)
+    }
+
+    /// Its one value below a seed.
+    pub(super) fn only(&self, seed: i64) -> Value {
+        self.value(&mut self.identity(seed))
+    }
+
+    /// How many it is to have below a seed.
+    pub(super) fn count(&self, seed: i64) -> i64 {
+        Stream::new(self.cluster, seed ^ !self.salt).next()
+    }
+
+    /// Its values below a seed, each once.
+    pub(super) fn several(&self, seed: i64) -> Vec<Value> {
+        let mut identity = self.identity(seed);
+        match self.count(seed) {
+            ..=1 => vec![self.value(&mut identity)],
+            count => {
+                let mut known = std::collections::HashSet::new();
+                let values = (0..count).map(|_| self.value(&mut identity));
+                values.filter(|value| known.insert(value.clone())).collect()
+            }
+        }
+    }
+}
