@@ -28,10 +28,11 @@ pub enum Error {
     )]
     NobodyListens { address: SocketAddr },
     #[error(
-        "{address} belongs to a process of user {user}, which this user may not look into; run as {user} or as root"
+        "{address} belongs to a process of user {user}, which this user may not look into; run as {}",
+        as_whom(user)
     )]
     NoPermissionForAddress { address: SocketAddr, user: String },
-    #[error("process {pid} belongs to user {user} and may not be looked into; run as {user} or as root")]
+    #[error("process {pid} belongs to user {user} and may not be looked into; run as {}", as_whom(user))]
     NoPermission { pid: i32, user: String },
     #[error(
         "the process behind {address} could not be found: it is in another PID namespace, or it has just ended; give its --pid"
@@ -39,6 +40,11 @@ pub enum Error {
     Hidden { address: SocketAddr },
     #[error("cannot read /proc/{pid}/{file}: {source}")]
     Unreadable { pid: i32, file: &'static str, source: std::io::Error },
+}
+
+/// The users who may look into a process: its own and root, each named once.
+pub(crate) fn as_whom(user: &str) -> String {
+    if user == "root" { "root".to_string() } else { format!("{user} or as root") }
 }
 
 /// A process and what it is. Facts are of the moment it was looked at.
@@ -292,6 +298,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::net::TcpListener;
+
+    #[test]
+    fn root_is_named_once() {
+        let error = |user: &str| Error::NoPermission { pid: 7, user: user.to_string() }.to_string();
+        assert!(error("root").ends_with("looked into; run as root"), "{}", error("root"));
+        assert!(error("cassandra").ends_with("run as cassandra or as root"), "{}", error("cassandra"));
+        let address = Error::NoPermissionForAddress { address: ([127, 0, 0, 1], 9042).into(), user: "root".into() };
+        assert!(address.to_string().ends_with("run as root"), "{address}");
+    }
 
     fn line(text: &str) -> JavaLine {
         JavaLine::read(&text.split(' ').map(str::to_owned).collect::<Vec<_>>())

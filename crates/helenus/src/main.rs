@@ -1,6 +1,8 @@
 //! The face of Helenus: one subcommand, one file in `cli/`.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+// `terminal` prints: it escapes what others wrote.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod assets;
 mod cli;
@@ -9,7 +11,6 @@ mod metrics;
 mod report;
 mod terminal;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -19,7 +20,7 @@ fn main() -> ExitCode {
             tell(panic);
         }
     }));
-    match std::panic::catch_unwind(|| cli::run(cli::Arguments::parse())) {
+    match std::panic::catch_unwind(|| cli::run(cli::parse())) {
         Ok(Ok(code)) => code,
         Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Ok(Err(error)) => {

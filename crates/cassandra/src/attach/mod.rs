@@ -18,7 +18,7 @@ use std::time::Duration;
 pub use reply::Reply;
 
 use crate::process;
-use crate::target::{Target, Vm};
+use crate::target::{Target, Vm, as_whom};
 use channel::Channel;
 
 /// How long the JVM may take to open its socket. A long safepoint or a swapped-out process takes
@@ -39,7 +39,7 @@ pub enum Error {
     OpenJ9 { pid: i32 },
     #[error("process {pid} has ended")]
     Ended { pid: i32 },
-    #[error("JVM {pid} belongs to user {user}; run as {user} or as root to attach to it")]
+    #[error("JVM {pid} belongs to user {user}; run as {} to attach to it", as_whom(user))]
     NoPermission { pid: i32, user: String },
     #[error(
         "JVM {pid} refuses attachment: it was started with {option}; start it without, or give it the agent at start with -javaagent"

@@ -24,7 +24,7 @@ pub(crate) struct Sides<'a> {
     pub(crate) base: &'a [Option<f64>],
 }
 
-/// What a family of figures says together.
+/// The p-values of a family of figures that are judged together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Together {
     /// Of each figure, in the order in which they were given.
@@ -215,7 +215,7 @@ mod tests {
             Together::of(&sides, self.design, seed)
         }
 
-        /// In which share of experiments one of the equal figures is said to differ, and the first one is.
+        /// The shares of experiments with a wrong verdict on one of the equal figures, and with a verdict on the first figure.
         fn rates(&self, experiments: u64) -> (f64, f64) {
             let (mut wrong, mut found) = (0, 0);
             for seed in 0..experiments {

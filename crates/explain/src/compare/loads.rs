@@ -44,7 +44,7 @@ pub(super) fn differ(
     }))
 }
 
-/// What was asked of the nodes.
+/// The load of a recording: its workload and its phases.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Load {
     /// Name, mix, number of keys and text of the workload; empty where nobody said it.

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// More runs than this are not asked for by number.
 const MOST: usize = 1000;
 
-/// What was found of one figure of a variant, against the baseline's. Better and worse hold for all figures together.
+/// The verdict on one figure of a variant, against the baseline's. Better and worse hold for all figures together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {

@@ -208,6 +208,17 @@ impl Flame {
         self
     }
 
+    /// The thread groups that have a stack, those with the largest weight first.
+    pub fn groups(&self) -> Vec<String> {
+        let mut weights: HashMap<&str, i64> = HashMap::new();
+        for stack in &self.stacks {
+            *weights.entry(&stack.group).or_default() += stack.weight;
+        }
+        let mut groups: Vec<(&str, i64)> = weights.into_iter().collect();
+        groups.sort_unstable_by_key(|(name, weight)| (std::cmp::Reverse(*weight), *name));
+        groups.into_iter().map(|(name, _)| name.to_string()).collect()
+    }
+
     /// The time that the samples stand for, or what else they weigh.
     pub fn weight(&self) -> i64 {
         self.stacks.iter().map(|stack| stack.weight).sum()

@@ -1,10 +1,10 @@
 use super::explain::{FailOn, code_of};
-use super::findings::wrap;
-use super::live::Sources;
+use super::live::{self, Sources};
 use crate::terminal;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use helenus_explain::{Advice, Counsel, Engine, advise, by_reason, rules_as_markdown};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Say what to change about tables and nodes, recorded or running, with the evidence, how to verify it, and the source
@@ -38,7 +38,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if arguments.rules {
-        print!("{}", rules_as_markdown());
+        write!(terminal::raw(), "{}", rules_as_markdown())?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut severities = Vec::new();
@@ -53,13 +53,16 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 impl Arguments {
     fn show(&self, engine: &Engine) -> Result<Counsel> {
         let counsel = advise(engine, self.table.as_deref())?;
+        if let (0, Some(text)) = (counsel.tables, &self.table) {
+            bail!("no table has `{text}` in its keyspace.table; leave --table out to see advice on all");
+        }
         if self.json {
             match self.sources.is_watching() {
-                true => println!("{}", serde_json::to_string(&counsel)?),
-                false => println!("{}", serde_json::to_string_pretty(&counsel)?),
+                true => terminal::json_line(&live::timed(&counsel))?,
+                false => terminal::json(&counsel)?,
             }
         } else {
-            anstream::print!("{}", text(&counsel));
+            terminal::print(text(&counsel, terminal::prose_width()));
         }
         Ok(counsel)
     }
@@ -67,8 +70,9 @@ impl Arguments {
 
 const INDENT: &str = "   ";
 
-fn text(counsel: &Counsel) -> String {
-    let mut lines: Vec<String> = counsel.advice.iter().flat_map(lines_of).collect();
+fn text(counsel: &Counsel, width: usize) -> String {
+    let wrap = |text: &str| terminal::wrap(text, width);
+    let mut lines: Vec<String> = counsel.advice.iter().flat_map(|advice| lines_of(advice, width)).collect();
     if counsel.advice.is_empty() {
         lines.push(terminal::good("no advice"));
     }
@@ -86,15 +90,18 @@ fn text(counsel: &Counsel) -> String {
         let missed = format!("not checked, because {because}: {}", names.join(", "));
         lines.extend(wrap(&missed).iter().map(terminal::dim));
     }
-    lines.join("\n") + "\n"
+    lines.join("\n")
 }
 
 /// One advice, and an empty line.
-fn lines_of(advice: &Advice) -> Vec<String> {
+fn lines_of(advice: &Advice, width: usize) -> Vec<String> {
     let about = terminal::bold(advice.table.as_deref().unwrap_or("the node"));
     let severity = terminal::severity(advice.severity.name());
     let mut lines = vec![format!("{severity}  {about}  {}", terminal::dim(advice.rule))];
-    let indented = |text: &str| wrap(text).into_iter().map(|line| format!("{INDENT}{line}")).collect::<Vec<_>>();
+    let indented = |text: &str| {
+        let lines = terminal::wrap(text, width.saturating_sub(INDENT.len()));
+        lines.into_iter().map(|line| format!("{INDENT}{line}")).collect::<Vec<_>>()
+    };
     for evidence in &advice.evidence {
         lines.extend(indented(&format!("{}: {}", evidence.node, evidence.text)));
     }
@@ -145,6 +152,6 @@ mod tests {
             well: vec!["gc-grace", "wide-partitions"],
             not_checked: vec![missed("gc-time", &["127.0.0.1", "127.0.0.2"]), missed("heap-full", &["127.0.0.2"])],
         };
-        insta::assert_snapshot!(anstream::adapter::strip_str(&text(&counsel)).to_string());
+        insta::assert_snapshot!(terminal::plain(&text(&counsel, 103)));
     }
 }

@@ -2,6 +2,7 @@ use crate::assets::AGENT_JAR;
 use crate::terminal;
 use anyhow::{Context, Result};
 use clap::Args;
+use serde_json::json;
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
@@ -22,6 +23,9 @@ pub struct Arguments {
     /// The new file
     #[arg(short, long, value_name = "FILE", default_value = "helenus-agent.jar")]
     output: PathBuf,
+    /// Print the new file's path and size as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
@@ -29,5 +33,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let write = || OpenOptions::new().write(true).create_new(true).open(path)?.write_all(AGENT_JAR);
     write().with_context(|| format!("cannot write {}; give a new file with -o", path.display()))?;
     terminal::done(format_args!("{}; start a node with -javaagent:{0}=ready", path.display()));
+    if arguments.json {
+        terminal::json(&json!({ "file": path, "bytes": AGENT_JAR.len() }))?;
+    }
     Ok(ExitCode::SUCCESS)
 }

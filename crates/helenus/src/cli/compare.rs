@@ -1,9 +1,9 @@
 use super::comparison;
 use super::opened::opened;
+use crate::terminal;
 use anyhow::{Result, bail};
 use clap::Args;
 use helenus_explain::{CompareOptions, Comparison, Engine, compare, judge};
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -52,9 +52,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         ..CompareOptions::default()
     };
     let compared = compared(arguments, &options)?;
-    let mut out = anstream::stdout();
+    let mut out = terminal::out();
     if arguments.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&compared)?)?;
+        terminal::json(&compared)?;
     } else {
         comparison::print(&mut out, &compared)?;
     }

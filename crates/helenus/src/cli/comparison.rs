@@ -43,7 +43,7 @@ pub fn print(out: &mut impl Write, comparison: &Comparison) -> Result<()> {
     Ok(())
 }
 
-fn table(side: &Side, comparison: &Comparison) -> comfy_table::Table {
+fn table(side: &Side, comparison: &Comparison) -> terminal::Table {
     let interval = format!("{:.0} % interval", comparison.confidence * 100.0);
     let header = ["", &comparison.baseline, &side.name, "unit", "ratio", &interval, "verdict"];
     let rows = side.metrics.iter().map(|ratio| {

@@ -1,5 +1,5 @@
 use anyhow::Result;
-use clap::{Args, CommandFactory, ValueEnum};
+use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 use std::io::Write;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ enum Kind {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let mut command = super::Arguments::command();
+    let mut command = super::help::command();
     let shell = match arguments.kind {
         Kind::Bash => Shell::Bash,
         Kind::Zsh => Shell::Zsh,

@@ -54,7 +54,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     ];
     checks.extend(target::nodes().into_iter().map(node));
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&checks)?);
+        terminal::json(&checks)?;
         return Ok(ExitCode::SUCCESS);
     }
     for check in &checks {
@@ -63,9 +63,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             State::Degraded => terminal::severity_text("warning", "degraded"),
             State::Missing => terminal::severity_text("critical", "missing "),
         };
-        anstream::println!("{mark}  {}: {}", terminal::bold(&check.what), check.found);
+        terminal::print(format_args!("{mark}  {}: {}", terminal::bold(&check.what), check.found));
         if !check.way_out.is_empty() {
-            anstream::println!("          {} {}", terminal::dim("→"), check.way_out);
+            terminal::print(format_args!("          {} {}", terminal::dim("→"), check.way_out));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -11,19 +11,26 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:\n  helenus down\n  helenus down wide --keep-data\n  helenus down --all")]
 pub struct Arguments {
     /// Name of the cluster; may be left out when there is only one
+    #[arg(value_name = "NAME")]
+    cluster: Option<String>,
+    /// The same, as of `helenus up`
+    #[arg(long, value_name = "NAME", conflicts_with = "cluster")]
     name: Option<String>,
     /// Stop all
-    #[arg(long, conflicts_with = "name")]
+    #[arg(long, conflicts_with_all = ["cluster", "name"])]
     all: bool,
     /// Keep temporary data
     #[arg(long)]
     keep_data: bool,
+    /// Print the stopped clusters as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let registry = Registry::new(Places::of_user()?);
     let known: Vec<String> = registry.list()?.into_iter().map(|status| status.record.name).collect();
-    let names = match (arguments.name, arguments.all) {
+    let names = match (arguments.cluster.or(arguments.name), arguments.all) {
         (Some(name), _) => vec![name],
         (None, true) => known,
         (None, false) if known.len() > 1 => {
@@ -35,6 +42,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         terminal::talk("no local cluster runs");
     }
     let mut steps = terminal::Steps::new();
+    let mut all = Vec::new();
     for name in names {
         let stopped = registry.down(&name, arguments.keep_data, &mut |progress| nodes::show(&mut steps, &progress))?;
         steps.keep(|| {
@@ -43,6 +51,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 terminal::talk(format_args!("  its data is in {}", data.display()));
             }
         });
+        all.push(stopped);
+    }
+    drop(steps);
+    if arguments.json {
+        terminal::json(&all)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,7 @@ use crate::terminal;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use helenus_control::{Executor, Running};
+use serde_json::json;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -78,6 +79,9 @@ struct Remove {
     all: bool,
     #[command(flatten)]
     target: TargetArguments,
+    /// Print those that are left as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
@@ -96,9 +100,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             let running = link.set_executor(&executor)?;
             say_log(&mut link);
             if set.json {
-                println!("{}", serde_json::to_string_pretty(&running)?);
+                terminal::json(&running)?;
             } else {
-                anstream::println!("{}", table(std::slice::from_ref(&running)));
+                terminal::print(table(std::slice::from_ref(&running)));
                 let until = match set.lease {
                     Some(lease) => format!("for {lease:?}, or until"),
                     None => "until".to_string(),
@@ -112,11 +116,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Action::List(list) => {
             let running = list.target.link()?.executors()?;
             if list.json {
-                println!("{}", serde_json::to_string_pretty(&running)?);
+                terminal::json(&running)?;
             } else if running.is_empty() {
                 terminal::talk(format_args!("every stage of {} has its own executor", list.target.name()));
             } else {
-                anstream::println!("{}", table(&running));
+                terminal::print(table(&running));
             }
         }
         Action::Remove(remove) => {
@@ -125,12 +129,15 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             say_log(&mut link);
             let gone = remove.stage.as_deref().map_or("all stages have".to_string(), |stage| format!("{stage} has"));
             terminal::done(format_args!("{gone} its own executor in {}; {} left", remove.target.name(), left.len()));
+            if remove.json {
+                terminal::json(&json!({ "left": left }))?;
+            }
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(running: &[Running]) -> comfy_table::Table {
+fn table(running: &[Running]) -> terminal::Table {
     let rows = running.iter().map(|running| {
         let kind = match (running.stealing, running.batch) {
             (Some(true), _) => format!("{}, stealing", running.kind),

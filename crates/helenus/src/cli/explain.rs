@@ -1,9 +1,9 @@
 use super::findings;
+use crate::terminal;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use helenus_explain::{Engine, Explanation, Options, Severity, SlowThreshold, explain};
 use helenus_recording::Recording;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -40,9 +40,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let recording = Recording::open(&arguments.recording)?;
     let engine = Engine::open(std::slice::from_ref(&recording))?;
     let explanation = explain(&engine, &Options { threshold: arguments.slow, ..Options::default() })?;
-    let mut out = anstream::stdout();
+    let mut out = terminal::out();
     if arguments.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&explanation)?)?;
+        terminal::json(&explanation)?;
     } else {
         findings::print(&mut out, &explanation, arguments.queries)?;
     }

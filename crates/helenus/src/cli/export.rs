@@ -1,3 +1,4 @@
+use super::window;
 use crate::terminal;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -5,6 +6,7 @@ use helenus_explain::{
     Engine, ExportFormat, ExportOptions, Flame, FlameOptions, Options, SlowThreshold, explain, export,
 };
 use helenus_recording::Recording;
+use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
@@ -47,6 +49,9 @@ pub struct Arguments {
     /// Only the samples while requests were slower than this (p99, p99.9, 250ms); for chrome, only those requests
     #[arg(long, value_name = "BOUND")]
     slow: Option<SlowThreshold>,
+    /// Print the file's path and how much is in it as JSON
+    #[arg(long, requires = "output")]
+    json: bool,
     /// chrome: system calls of this length and more
     #[arg(long, value_name = "DURATION", default_value = "1ms", value_parser = super::duration)]
     syscalls_over: Duration,
@@ -85,11 +90,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     };
     let mut selection =
         FlameOptions { event, by_thread: arguments.threads, group: arguments.group.clone(), ..FlameOptions::default() };
-    if arguments.from.is_some() || arguments.to.is_some() {
-        let first_ns = if is_trace { begin_ns } else { Flame::first_sample_ns(&engine)?.unwrap_or(begin_ns) };
-        let at = |after: Duration| first_ns.saturating_add(i64::try_from(after.as_nanos()).unwrap_or(i64::MAX));
-        selection.start_ns = arguments.from.map_or(i64::MIN, at);
-        selection.end_ns = arguments.to.map_or(i64::MAX, at);
+    let first_ns = if is_trace { begin_ns } else { Flame::first_sample_ns(&engine)?.unwrap_or(begin_ns) };
+    (selection.start_ns, selection.end_ns) = window::window((arguments.from, arguments.to), first_ns)?;
+    if !is_trace && arguments.group.is_some() && Flame::build(&engine, &selection)?.is_empty() {
+        bail!("{}: {}", arguments.recording.display(), window::why_empty(&engine, &selection)?);
     }
     let shows_requests = matches!(format, ExportFormat::Firefox | ExportFormat::Chrome);
     let explanation = match (arguments.slow, shows_requests) {
@@ -111,7 +115,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let write = |out: &mut dyn Write| export(&engine, format, &options, explanation.as_ref(), out);
     let said = match &arguments.output {
         None => {
-            let mut out = BufWriter::new(std::io::stdout().lock());
+            let mut out = terminal::raw();
             let said = write(&mut out)?;
             out.flush()?;
             said
@@ -127,6 +131,14 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 }
             };
             terminal::done(format_args!("{what} in {}", path.display()));
+            if arguments.json {
+                terminal::json(&json!({
+                    "file": path,
+                    "samples": said.samples,
+                    "events": said.moments,
+                    "notes": said.notes,
+                }))?;
+            }
             said
         }
     };

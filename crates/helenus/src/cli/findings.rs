@@ -5,12 +5,11 @@ use anyhow::Result;
 use helenus_explain::{Explanation, Finding, probability_text};
 use std::io::Write;
 
-/// Lines of findings are no longer than this.
-const WIDTH: usize = 100;
 const INDENT: &str = "   ";
 
 /// Prints the findings, most important first.
 pub fn print(out: &mut impl Write, explanation: &Explanation, queries: bool) -> Result<()> {
+    let wrap = |text: &str| terminal::wrap(text, terminal::prose_width().saturating_sub(INDENT.len()));
     for finding in &explanation.findings {
         writeln!(out)?;
         let head = format!("{}. {}", finding.rank, terminal::severity(finding.severity.name()));
@@ -21,7 +20,7 @@ pub fn print(out: &mut impl Write, explanation: &Explanation, queries: bool) -> 
         for line in wrap(&finding.detail) {
             writeln!(out, "{INDENT}{line}")?;
         }
-        if let Some(line) = against_chance(finding) {
+        for line in against_chance(finding).iter().flat_map(|text| wrap(text)) {
             writeln!(out, "{INDENT}{}", terminal::dim(line))?;
         }
         if queries && !finding.query.is_empty() {
@@ -39,21 +38,4 @@ fn against_chance(finding: &Finding) -> Option<String> {
     let (share, chance, p) = (finding.share?, finding.chance_share?, finding.p_value?);
     let p = probability_text(p);
     Some(format!("{:.0} % of the slow requests; chance would give {:.0} % ({p})", share * 100.0, chance * 100.0))
-}
-
-/// Breaks a text at its spaces.
-pub fn wrap(text: &str) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        if !lines[last].is_empty() && lines[last].chars().count() + 1 + word.chars().count() > WIDTH {
-            lines.push(word.to_string());
-        } else {
-            if !lines[last].is_empty() {
-                lines[last].push(' ');
-            }
-            lines[last].push_str(word);
-        }
-    }
-    lines
 }

@@ -1,4 +1,5 @@
 use super::opened::opened;
+use super::window;
 use crate::{report, terminal};
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -74,23 +75,19 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         (None, None) => Flame::build(&engine, &options)?,
     };
     if flame.is_empty() {
-        bail!(
-            "{} has no {} samples{}: record with --stacks, or choose another --event, --group, --from or --to",
-            arguments.recording.display(),
-            options.event,
-            arguments.group.as_ref().map_or(String::new(), |group| format!(" of {group}")),
-        );
+        bail!("{}: {}", arguments.recording.display(), window::why_empty(&engine, &options)?);
     }
     if let Some(group) = &arguments.group {
         flame.title = format!("{}: {group}", flame.title);
     }
-    let mut out = std::io::stdout().lock();
     if arguments.folded {
+        let mut out = terminal::raw();
         flame.folded().try_for_each(|line| writeln!(out, "{line}"))?;
+        out.flush()?;
         return Ok(ExitCode::SUCCESS);
     }
     if arguments.json {
-        writeln!(out, "{}", serde_json::to_string(&flame.tree())?)?;
+        terminal::json_line(&flame.tree())?;
         return Ok(ExitCode::SUCCESS);
     }
     let output = arguments.output.unwrap_or_else(|| arguments.recording.with_extension("flame.html"));
@@ -138,12 +135,7 @@ fn options(arguments: &Arguments, engine: &Engine) -> Result<FlameOptions> {
         times: !arguments.folded && !is_picture && arguments.slow.is_none() && arguments.diff.is_none(),
         ..FlameOptions::default()
     };
-    if arguments.from.is_some() || arguments.to.is_some() {
-        let first_ns = Flame::first_sample_ns(engine)?.unwrap_or_default();
-        let at =
-            |after: std::time::Duration| first_ns.saturating_add(i64::try_from(after.as_nanos()).unwrap_or(i64::MAX));
-        options.start_ns = arguments.from.map_or(i64::MIN, at);
-        options.end_ns = arguments.to.map_or(i64::MAX, at);
-    }
+    let first_ns = Flame::first_sample_ns(engine)?.unwrap_or_default();
+    (options.start_ns, options.end_ns) = window::window((arguments.from, arguments.to), first_ns)?;
     Ok(options)
 }

@@ -1,4 +1,4 @@
-use super::live::Sources;
+use super::live::{self, Sources};
 use crate::terminal;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -42,8 +42,8 @@ fn show(engine: &Engine, interval_ns: i64, arguments: &Arguments) -> Result<()> 
     let nodes = gc(engine, interval_ns)?;
     if arguments.json {
         match arguments.sources.is_watching() {
-            true => println!("{}", serde_json::to_string(&nodes)?),
-            false => println!("{}", serde_json::to_string_pretty(&nodes)?),
+            true => terminal::json_line(&nodes.iter().map(live::timed).collect::<Vec<_>>())?,
+            false => terminal::json(&nodes)?,
         }
         return Ok(());
     }
@@ -51,11 +51,11 @@ fn show(engine: &Engine, interval_ns: i64, arguments: &Arguments) -> Result<()> 
         terminal::warn("no collection was seen: there was none in that time, or nobody looked (--no-agent)");
     }
     for node in nodes {
-        anstream::println!("{}: {}", node.node, node.collectors.join(", "));
+        terminal::print(format_args!("{}: {}", node.node, node.collectors.join(", ")));
         let rows = node.intervals.iter().map(|figures| line(&format!("{:.1}", figures.start_s), figures));
         let rows: Vec<Vec<String>> = rows.chain([line("all", &node.whole)]).collect();
-        anstream::println!("{}", terminal::table(&HEAD, rows, 1));
-        anstream::println!("{}", terminal::dim(source(&node)));
+        terminal::print(terminal::table(&HEAD, rows, 1));
+        terminal::print(terminal::dim(source(&node)));
     }
     Ok(())
 }

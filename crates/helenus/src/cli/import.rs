@@ -1,8 +1,9 @@
 use crate::terminal;
 use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
-use helenus_observe::{ImportFormat, ImportOptions, Place, import};
+use helenus_observe::{ImportFormat, ImportOptions, Imported, Place, import};
 use helenus_recording::{Manifest, Recorder};
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -48,6 +49,9 @@ pub struct Arguments {
     /// (perf record -k CLOCK_MONOTONIC, async-profiler with clock=monotonic)
     #[arg(long)]
     this_boot: bool,
+    /// Print the recording and what was taken of each file as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -68,6 +72,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         manifest.clock.boot_id.clear();
     }
     let recorder = Recorder::create(&arguments.output, manifest)?;
+    let mut taken = Vec::new();
     let imported = files.into_iter().try_for_each(|(name, changed_ns, file)| {
         let options = ImportOptions {
             format: match arguments.format {
@@ -86,7 +91,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 (None, false) => Place::EndsAt(changed_ns),
             },
         };
-        import_one(&recorder, &name, file, &options)
+        let imported = import_one(&recorder, &name, file, &options)?;
+        taken.push(json_of(&name, &imported));
+        Ok::<(), anyhow::Error>(())
     });
     if let Err(error) = imported {
         // Nothing whole came of it, and the same name can be used again.
@@ -95,11 +102,15 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             .with_context(|| format!("cannot take {} away again", arguments.output.display()))?;
         return Err(error);
     }
-    super::say_closed(&recorder.close()?);
+    let summary = recorder.close()?;
+    super::say_closed(&summary);
+    if arguments.json {
+        terminal::json(&json!({ "recorded": super::Recorded::of(&summary), "files": taken }))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-fn import_one(recorder: &Recorder, name: &str, file: Box<dyn BufRead>, options: &ImportOptions) -> Result<()> {
+fn import_one(recorder: &Recorder, name: &str, file: Box<dyn BufRead>, options: &ImportOptions) -> Result<Imported> {
     let imported = import(recorder, file, options).with_context(|| format!("cannot import {name}"))?;
     for (event, (samples, weight)) in &imported.events {
         let samples = terminal::count(*samples);
@@ -116,7 +127,22 @@ fn import_one(recorder: &Recorder, name: &str, file: Box<dyn BufRead>, options: 
         let lost = terminal::count(imported.lost);
         terminal::warn(format_args!("{name}: {lost} samples are not in it: {}", imported.losses.join("; ")));
     }
-    Ok(())
+    Ok(imported)
+}
+
+fn json_of(name: &str, imported: &Imported) -> Value {
+    let events = imported
+        .events
+        .iter()
+        .map(|(event, (samples, weight))| json!({ "event": event, "samples": samples, "weight": weight }));
+    json!({
+        "file": name,
+        "format": imported.format.name(),
+        "events": events.collect::<Vec<_>>(),
+        "lost": imported.lost,
+        "losses": imported.losses,
+        "notes": imported.notes,
+    })
 }
 
 /// Name, when it was last changed, and its bytes.

@@ -31,7 +31,7 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let io = Io::load(&opened(&arguments.recordings)?)?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&io)?);
+        terminal::json(&io)?;
         return Ok(ExitCode::SUCCESS);
     }
     if io.files.is_empty() {
@@ -116,5 +116,5 @@ fn print(head: &[&str], rows: impl Iterator<Item = Vec<String>>, figures_from: u
     if rows.is_empty() {
         return;
     }
-    anstream::println!("{}", terminal::table(head, rows, figures_from));
+    terminal::print(terminal::table(head, rows, figures_from));
 }

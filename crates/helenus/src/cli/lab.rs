@@ -90,13 +90,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     steps.step("writing the report");
     report::write(&Report::build(&engine, &explanation)?, &page)?;
     drop(steps);
-    let mut out = anstream::stdout();
+    let mut out = terminal::out();
     match (arguments.json, &compared) {
         (true, Some(compared)) => {
             let both = serde_json::json!({ "comparison": compared, "explanation": explanation });
-            anstream::println!("{}", serde_json::to_string_pretty(&both)?);
+            terminal::json(&both)?;
         }
-        (true, None) => anstream::println!("{}", serde_json::to_string_pretty(&explanation)?),
+        (true, None) => terminal::json(&explanation)?,
         (false, compared) => {
             findings::print(&mut out, &explanation, false)?;
             compared.iter().try_for_each(|compared| comparison::print(&mut out, compared))?;

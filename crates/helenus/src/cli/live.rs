@@ -4,11 +4,12 @@ mod watching;
 
 use super::access::TlsArguments;
 use super::opened::opened;
-use crate::interrupt;
+use crate::{interrupt, terminal};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use helenus_explain::Engine;
 use helenus_observe::JmxEndpoint;
+use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -67,6 +68,18 @@ struct LiveArguments {
 /// How long a node may take to answer over CQL.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The figures of one of several looks, with the time of its end.
+#[derive(Debug, Serialize)]
+pub struct Timed<'a, T> {
+    time: String,
+    #[serde(flatten)]
+    shown: &'a T,
+}
+
+pub fn timed<T: Serialize>(shown: &T) -> Timed<'_, T> {
+    Timed { time: chrono::Local::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, false), shown }
+}
+
 /// How the figures were had, for each way that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Provider {
@@ -101,7 +114,10 @@ impl Sources {
             }
             let engine = Engine::open(&[look.recording])?;
             if clear {
-                anstream::print!("\x1b[H\x1b[2J");
+                terminal::clear();
+            }
+            if self.live.watch && !json {
+                terminal::print(terminal::dim(terminal::now()));
             }
             show(&engine)?;
             std::io::stdout().flush()?;

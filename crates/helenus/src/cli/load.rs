@@ -225,7 +225,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         terminal::warn(format_args!("the HdrHistogram log is not whole: {failed}"));
     }
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&summary)?);
+        terminal::json(&summary)?;
     } else {
         print_summary(&summary)?;
     }
@@ -397,7 +397,7 @@ pub fn print_summary(summary: &Summary) -> Result<()> {
             phase.client_cpu_us_per_request.map_or("–".into(), |us| format!("{us:.1}")),
         ]
     });
-    anstream::println!("{}", terminal::table(&header, rows, 1));
+    terminal::print(terminal::table(&header, rows, 1));
     for error in &summary.errors {
         let (count, name) = (terminal::count(error.count), error.outcome.name());
         terminal::warn(format_args!("{count} {name}; the first on {}: {}", error.first_node, error.first_message));

@@ -8,12 +8,15 @@ mod comparison;
 mod completions;
 mod doctor;
 mod down;
+#[cfg(test)]
+mod examples;
 mod executor;
 mod explain;
 mod export;
 mod findings;
 mod flame;
 mod gc;
+mod help;
 mod import;
 mod io;
 mod lab;
@@ -43,13 +46,18 @@ mod unpin;
 mod up;
 mod valve;
 mod verify;
+mod window;
+
+pub use help::parse;
 
 use crate::terminal;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use helenus_observe::Event;
-use helenus_recording::Summary;
-use std::path::PathBuf;
+use helenus_recording::{Loss, Summary, TableFacts};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -57,7 +65,7 @@ use std::time::Duration;
 ///
 /// Exit codes: 0 well, 1 a finding at or above the asked severity or a regression that was asked for, 2 an error.
 #[derive(Debug, Parser)]
-#[command(name = "helenus", version, max_term_width = 110, arg_required_else_help = true)]
+#[command(name = "helenus", version, arg_required_else_help = true)]
 pub struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -172,10 +180,36 @@ fn say_event(event: &Event) {
     }
 }
 
+/// A recording that was made, as --json tells it.
+#[derive(Debug, Serialize)]
+struct Recorded<'a> {
+    recording: &'a Path,
+    rows: u64,
+    bytes: u64,
+    tables: &'a BTreeMap<String, TableFacts>,
+    /// Rows that are missing, and why.
+    losses: &'a [Loss],
+}
+
+impl<'a> Recorded<'a> {
+    fn of(summary: &'a Summary) -> Recorded<'a> {
+        Recorded::in_folder(&summary.folder, &summary.tables, &summary.losses)
+    }
+
+    fn in_folder(folder: &'a Path, tables: &'a BTreeMap<String, TableFacts>, losses: &'a [Loss]) -> Recorded<'a> {
+        Recorded {
+            recording: folder,
+            rows: tables.values().map(|table| table.rows).sum(),
+            bytes: tables.values().map(|table| table.bytes).sum(),
+            tables,
+            losses,
+        }
+    }
+}
+
 /// Says where a recording is, and what is missing in it.
 fn say_closed(summary: &Summary) {
-    let rows = summary.tables.values().map(|table| table.rows).sum();
-    let bytes = summary.tables.values().map(|table| table.bytes).sum();
+    let Recorded { rows, bytes, .. } = Recorded::of(summary);
     terminal::done(format_args!(
         "recorded {} rows ({}) in {}",
         terminal::count(rows),

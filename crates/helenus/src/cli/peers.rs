@@ -210,7 +210,7 @@ pub fn beside(
     (figures, names.len())
 }
 
-pub fn table(figures: &[Beside], peers: usize) -> comfy_table::Table {
+pub fn table(figures: &[Beside], peers: usize) -> terminal::Table {
     let of_peers = format!("{peers} {}", if peers == 1 { "peer" } else { "peers" });
     let header =
         ["figure", "before", "now", &format!("{of_peers} before"), &format!("{of_peers} now"), "against peers"];

@@ -148,7 +148,7 @@ fn follow(pin: Pin, arguments: &Arguments, cancel: &Cancel) -> Result<ExitCode> 
     say_followed(followed);
     unpin::say(&restored);
     if arguments.json {
-        println!("{}", json!({ "unpinned": restored }));
+        terminal::json_line(&json!({ "unpinned": restored }))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -174,7 +174,7 @@ fn say_followed(followed: Followed) {
 
 fn show(plan: &Plan, json: bool) -> Result<()> {
     if json {
-        println!("{}", json!({ "plan": plan }));
+        terminal::json_line(&json!({ "plan": plan }))?;
         return Ok(());
     }
     let mut groups: BTreeMap<&str, Vec<&Planned>> = BTreeMap::new();
@@ -186,7 +186,7 @@ fn show(plan: &Plan, json: bool) -> Result<()> {
         let after = threads.iter().map(|planned| planned.cpus.as_ref());
         vec![group.to_string(), cpus(before), cpus(after), threads.len().to_string()]
     });
-    anstream::println!("{}", terminal::table(&["thread group", "CPUs", "planned", "threads"], rows, 3));
+    terminal::print(terminal::table(&["thread group", "CPUs", "planned", "threads"], rows, 3));
     if plan.strategy == Strategy::EqualSpread {
         terminal::talk(terminal::dim(format_args!("the same again with --seed {}", plan.seed)));
     }
@@ -195,7 +195,7 @@ fn show(plan: &Plan, json: bool) -> Result<()> {
             let irq = format!("{} {}", to_move.irq, to_move.device);
             vec![irq, to_move.from.to_string(), to_move.to.to_string(), format!("{:.0}", to_move.per_s)]
         });
-        anstream::println!("\n{}", terminal::table(&["interrupt", "CPUs", "planned", "times/s"], rows, 3));
+        terminal::print(format_args!("\n{}", terminal::table(&["interrupt", "CPUs", "planned", "times/s"], rows, 3)));
     }
     Ok(())
 }
@@ -233,7 +233,7 @@ fn list(journals: &Journals, json: bool) -> Result<ExitCode> {
                 })
             })
             .collect();
-        println!("{}", serde_json::to_string_pretty(&pinned)?);
+        terminal::json(&pinned)?;
         return Ok(ExitCode::SUCCESS);
     }
     if pinned.is_empty() {
@@ -251,6 +251,6 @@ fn list(journals: &Journals, json: bool) -> Result<ExitCode> {
         .concat()
     });
     let header = ["pid", "process", "strategy", "since", "state", "threads", "interrupts"];
-    anstream::println!("{}", terminal::table(&header, rows, 5));
+    terminal::print(terminal::table(&header, rows, 5));
     Ok(ExitCode::SUCCESS)
 }

@@ -20,8 +20,8 @@ pub struct Arguments {
     #[command(flatten)]
     target: TargetArguments,
     /// Methods that a pattern may stand for
-    #[arg(long, value_name = "N")]
-    at_most: Option<u32>,
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    at_most: u32,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -29,10 +29,10 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let mut link = arguments.target.link()?;
-    let found = link.find_points(arguments.pattern.as_deref(), arguments.at_most)?;
+    let found = link.find_points(arguments.pattern.as_deref(), Some(arguments.at_most))?;
     say_log(&mut link);
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&found)?);
+        terminal::json(&found)?;
         return Ok(ExitCode::SUCCESS);
     }
     let rows = found.points.iter().map(|point| {
@@ -43,7 +43,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         };
         vec![short(&point.point), stands.to_string(), short(&point.method)]
     });
-    anstream::println!("{}", terminal::table(&["point", "what may stand there", "method"], rows, usize::MAX));
+    terminal::print(terminal::table(&["point", "what may stand there", "method"], rows, usize::MAX));
     if let Some(preset) = &found.preset {
         terminal::talk(terminal::dim(format_args!("named points of {preset}; any other method by its pattern")));
     }

@@ -13,12 +13,13 @@ use std::time::{Duration, Instant};
 ///
 /// Total time is that of the calls; own (inherent) time is without the callees that are metered themselves. Probes that cost
 /// more than they tell are switched off by themselves, so that all of them stay below --bound. At the end, at Ctrl-C or
-/// after --for, the node's classes are as they were.
+/// after --for, the node's classes are as they were. The node has to be ready, as those of `helenus up --ready` are, or take
+/// --cold.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus probes --node 127.0.0.1
   helenus probes --node 127.0.0.1 --for 30s --sort total --by-group
-  helenus probes --node 127.0.0.1 --at lwt --at 'StorageProxy.*' --cpu --json
+  helenus probes --node 127.0.0.1 --at lwt --at 'StorageProxy.mutate*' --cpu --json
   helenus probes --node 127.0.0.1 --for 60s & helenus record --node 127.0.0.1 --for 60s")]
 pub struct Arguments {
     #[command(flatten)]
@@ -26,7 +27,7 @@ pub struct Arguments {
     /// A point, by name or pattern (may be given again); all that the node's release names, unless said
     #[arg(long, value_name = "POINT")]
     at: Vec<String>,
-    /// Methods that each pattern may stand for
+    /// Methods that each pattern may stand for [default: 50]
     #[arg(long, value_name = "N")]
     at_most: Option<u32>,
     /// How long
@@ -104,9 +105,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     watched?;
     let model = model?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&model)?);
+        terminal::json(&model)?;
     } else {
-        anstream::println!("{}", picture(arguments, &model));
+        terminal::print(picture(arguments, &model));
         say(&model);
     }
     Ok(ExitCode::SUCCESS)
@@ -127,14 +128,15 @@ fn watch(arguments: &Arguments, link: &mut Link, cancel: &Cancel) -> Result<()> 
         let Some(model) = link.read_probes()? else { bail!("somebody else has stopped the probes") };
         if live {
             // From the top left, and what is below is cleared.
-            anstream::print!("\x1b[H\x1b[2J{}\n", picture(arguments, &model));
+            terminal::clear();
+            terminal::print(picture(arguments, &model));
             std::io::stdout().flush()?;
         }
     }
     Ok(())
 }
 
-fn picture(arguments: &Arguments, model: &Model) -> comfy_table::Table {
+fn picture(arguments: &Arguments, model: &Model) -> terminal::Table {
     let mut lines: Vec<(&Probe, String, Line)> =
         model.probes.iter().flat_map(|probe| lines(arguments, probe)).collect();
     lines.retain(|(_, _, line)| line.calls > 0);

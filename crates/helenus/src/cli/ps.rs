@@ -17,7 +17,7 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let clusters = Registry::new(Places::of_user()?).list()?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&clusters)?);
+        terminal::json(&clusters)?;
         return Ok(ExitCode::SUCCESS);
     }
     if clusters.is_empty() {
@@ -48,6 +48,6 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
     }
     let header = ["cluster", "address", "state", "pid", "cassandra", "java", "data"];
-    anstream::println!("{}", terminal::table(&header, rows, header.len()));
+    terminal::print(terminal::table(&header, rows, header.len()));
     Ok(ExitCode::SUCCESS)
 }

@@ -10,6 +10,7 @@ use helenus_observe::{
     Watched,
 };
 use helenus_recording::{Manifest, Recorder};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -33,7 +34,7 @@ use std::time::{Duration, Instant};
   helenus record --node 127.0.0.1 --counters on --for 60s")]
 pub struct Arguments {
     /// A node, by its CQL address (may be given again)
-    #[arg(long = "node", value_name = "ADDRESS[:PORT]", required_unless_present = "pids")]
+    #[arg(long = "node", value_name = "ADDRESS[:PORT]")]
     nodes: Vec<String>,
     /// A node, by its process (may be given again)
     #[arg(long = "pid", value_name = "PID")]
@@ -86,6 +87,9 @@ pub struct Arguments {
     /// times off the CPU; they are counted, and the rest goes on
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_size: Option<u64>,
+    /// Print the recording's folder and rows as JSON; the output of the command goes to stderr then
+    #[arg(long)]
+    json: bool,
     /// A command to record around
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -180,6 +184,9 @@ enum Switch {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    if arguments.nodes.is_empty() && arguments.pids.is_empty() {
+        bail!("nothing to record: give --node ADDRESS or --pid PID of a node that runs here, such as --node 127.0.0.1");
+    }
     if arguments.stack_interval < Duration::from_millis(1) {
         bail!(
             "--stack-interval {:?} is too short: sampling would be what is measured; take 1ms or more",
@@ -219,7 +226,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         let _ = std::fs::remove_dir_all(&folder);
     }
     let code = outcome?;
-    super::say_closed(&summary?);
+    let summary = summary?;
+    super::say_closed(&summary);
+    if arguments.json {
+        terminal::json(&super::Recorded::of(&summary))?;
+    }
     Ok(code)
 }
 
@@ -290,7 +301,7 @@ fn record(
     let observation = Observation::start(recorder, &watched, &options, &events)?;
     let child = match arguments.command.split_first() {
         None => None,
-        Some((program, rest)) => match Command::new(program).args(rest).spawn() {
+        Some((program, rest)) => match spawn(program, rest, arguments.json) {
             Ok(child) => Some(child),
             Err(error) => {
                 observation.stop();
@@ -310,6 +321,15 @@ fn record(
         terminal::warn(left);
     }
     code
+}
+
+/// Starts the command; with --json stdout is for one document alone.
+fn spawn(program: &str, rest: &[String], json: bool) -> std::io::Result<std::process::Child> {
+    let mut command = Command::new(program);
+    if json {
+        command.stdout(std::io::stderr().as_fd().try_clone_to_owned()?);
+    }
+    command.args(rest).spawn()
 }
 
 /// When a recording ends.

@@ -2,6 +2,7 @@ use crate::terminal;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use helenus_recording::{Manifest, Recording, State, merge, salvage};
+use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,7 +26,12 @@ enum Command {
     },
     /// Make a whole recording of one whose writer was killed or whose disk was full
     #[command(after_help = "Example:\n  helenus recording salvage run.helenus")]
-    Salvage { recording: PathBuf },
+    Salvage {
+        recording: PathBuf,
+        /// Print the recording's rows as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Make one recording of several, such as one from `helenus load` and one from `helenus record`
     ///
     /// Those of one machine are on one clock. Those of others have the times of their own clocks: say with --ahead how far
@@ -42,6 +48,9 @@ enum Command {
         /// Where to write the new recording
         #[arg(short, long)]
         output: PathBuf,
+        /// Print the new recording's rows as JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -50,14 +59,14 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Info { recording, json } => {
             let recording = Recording::open(&recording)?;
             let manifest = recording.manifest();
-            let mut out = anstream::stdout();
+            let mut out = terminal::out();
             if json {
-                writeln!(out, "{}", serde_json::to_string_pretty(manifest)?)?;
+                terminal::json(manifest)?;
             } else {
                 describe(&mut out, manifest)?;
             }
         }
-        Command::Salvage { recording } => {
+        Command::Salvage { recording, json } => {
             let salvaged = salvage(&recording)?;
             if salvaged.was_closed {
                 terminal::done(format_args!("{} is whole already", recording.display()));
@@ -75,8 +84,15 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                     ));
                 }
             }
+            if json {
+                terminal::json(&json!({
+                    "was_whole": salvaged.was_closed,
+                    "recorded": super::Recorded::in_folder(&recording, &salvaged.tables, &[]),
+                    "cut": salvaged.cut,
+                }))?;
+            }
         }
-        Command::Merge { recordings, ahead, output } => {
+        Command::Merge { recordings, ahead, output, json } => {
             anyhow::ensure!(
                 ahead.len() < recordings.len(),
                 "--ahead is given {} times, for {} recordings after the first",
@@ -88,6 +104,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             let manifest = merge(&parts, &ahead, &output, &title, "helenus recording merge")?;
             let rows = manifest.tables.values().map(|table| table.rows).sum();
             terminal::done(format_args!("{} rows in {}", terminal::count(rows), output.display()));
+            if json {
+                terminal::json(&super::Recorded::in_folder(&output, &manifest.tables, &manifest.losses))?;
+            }
         }
     }
     Ok(ExitCode::SUCCESS)

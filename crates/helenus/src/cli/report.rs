@@ -26,7 +26,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let engine = Engine::open(std::slice::from_ref(&recording))?;
     let figures = Report::build(&engine, &explain(&engine, &Options::default())?)?;
     if arguments.json {
-        println!("{}", serde_json::to_string(&figures)?);
+        terminal::json_line(&figures)?;
         return Ok(ExitCode::SUCCESS);
     }
     let output = arguments.output.unwrap_or_else(|| arguments.recording.with_extension("html"));

@@ -2,6 +2,7 @@ use crate::{interrupt, terminal};
 use anyhow::Result;
 use clap::Args;
 use helenus_load::responder::Responder;
+use serde_json::json;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -18,6 +19,9 @@ pub struct Arguments {
     /// Where it listens; not beyond this machine, since it asks nobody who they are
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9042", value_parser = listen)]
     listen: SocketAddr,
+    /// Print the number of answered requests as JSON at the end
+    #[arg(long)]
+    json: bool,
 }
 
 fn listen(text: &str) -> Result<SocketAddr, String> {
@@ -33,5 +37,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         std::thread::sleep(super::LOOK_EVERY);
     }
     terminal::talk(format_args!("{} requests answered", terminal::count(responder.executed())));
+    if arguments.json {
+        terminal::json(&json!({ "address": responder.address(), "requests": responder.executed() }))?;
+    }
     Ok(ExitCode::SUCCESS)
 }

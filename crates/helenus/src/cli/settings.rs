@@ -4,7 +4,7 @@ use crate::terminal;
 use anyhow::{Result, bail, ensure};
 use chrono::{Local, TimeZone};
 use clap::Args;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// Hints are kept for so long unless `max_hint_window` says otherwise.
@@ -59,6 +59,9 @@ pub struct OfAll {
     /// Its compression parameters, as JSON
     #[arg(long, value_name = "JSON")]
     compression: Option<String>,
+    /// Print the statement as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl OfAll {
@@ -84,7 +87,11 @@ impl OfAll {
         }
         ensure!(!options.is_empty(), "say what is to be set: --compaction, --compression or --gc-grace");
         ensure!(self.table.contains('.'), "{} is no table: write KEYSPACE.TABLE", self.table);
-        println!("{}", alter(&self.table, &options));
+        let statement = alter(&self.table, &options);
+        match self.json {
+            true => terminal::json(&json!({ "cql": statement }))?,
+            false => terminal::data(statement),
+        }
         Ok(())
     }
 }

@@ -129,9 +129,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let comparison = judge_reads(AS_IT_IS, runs(&outcome), &CompareOptions::default());
     if arguments.json {
         let all = json!({"node": node, "table": table.to_string(), "candidates": candidates, "outcome": outcome, "reads": comparison});
-        println!("{}", serde_json::to_string_pretty(&all)?);
+        terminal::json(&all)?;
     } else {
-        print(&mut anstream::stdout().lock(), &outcome, &comparison, !options.replayed.is_empty())?;
+        print(&mut terminal::out(), &outcome, &comparison, !options.replayed.is_empty())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -267,7 +267,7 @@ fn print(out: &mut impl Write, outcome: &Outcome, comparison: &Comparison, repla
 }
 
 /// What is a state and not a sample has a ratio and no interval.
-fn settled(variants: &[Variant]) -> comfy_table::Table {
+fn settled(variants: &[Variant]) -> terminal::Table {
     let header = ["", "on disk", "", "SSTables", "droppable", "", "compacted", "took", ""];
     let base = variants.first();
     let rows = variants.iter().map(|variant| {
@@ -313,7 +313,7 @@ fn clean(cleaner: &Cleaner, as_json: bool) -> Result<ExitCode> {
         }
     }
     if as_json {
-        println!("{}", serde_json::to_string_pretty(&cleaned)?);
+        terminal::json(&cleaned)?;
     } else if cleaned.is_empty() && failed.is_empty() {
         terminal::talk("nothing is left of any try");
     }

@@ -139,7 +139,7 @@ fn warn_of_loss(of: Of, losses: &[SourceLoss]) {
 
 fn draw(arguments: &Arguments, drawn: &Spectrogram, size: Size) -> Result<ExitCode> {
     if arguments.json {
-        writeln!(std::io::stdout().lock(), "{}", serde_json::to_string(drawn)?)?;
+        terminal::json_line(drawn)?;
         return Ok(ExitCode::SUCCESS);
     }
     if drawn.events == 0 {
@@ -149,9 +149,8 @@ fn draw(arguments: &Arguments, drawn: &Spectrogram, size: Size) -> Result<ExitCo
             arguments.recording.display()
         );
     }
-    let mut out = anstream::stdout().lock();
-    let ink = if out.current_choice() == anstream::ColorChoice::Never { Ink::Shades } else { Ink::Colours };
-    write!(out, "{}", picture::draw(drawn, size, ink))?;
+    let ink = if terminal::has_colours() { Ink::Colours } else { Ink::Shades };
+    terminal::picture(&picture::draw(drawn, size, ink));
     terminal::talk(terminal::dim(format_args!(
         "A rectangle of it as a list: helenus spectrogram {} --from {}s --to {}s --select 10ms..1s",
         arguments.recording.display(),
@@ -163,10 +162,10 @@ fn draw(arguments: &Arguments, drawn: &Spectrogram, size: Size) -> Result<ExitCo
 
 fn list(arguments: &Arguments, selection: &Selection) -> Result<ExitCode> {
     if arguments.json {
-        writeln!(std::io::stdout().lock(), "{}", serde_json::to_string(selection)?)?;
+        terminal::json_line(selection)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut out = anstream::stdout().lock();
+    let mut out = terminal::out();
     let Selection { of, all, events, .. } = selection;
     let name = of.name();
     let together = terminal::nanos(all.total_ns);
@@ -203,10 +202,7 @@ fn list(arguments: &Arguments, selection: &Selection) -> Result<ExitCode> {
             event.file.clone(),
         ]
     });
-    let mut table = terminal::table(&header, rows, usize::MAX);
-    for column in table.column_iter_mut().take(4) {
-        column.set_cell_alignment(comfy_table::CellAlignment::Right);
-    }
+    let table = terminal::table(&header, rows, usize::MAX).aligned_right([true; 4]);
     writeln!(out, "\n{table}")?;
     if (events.len() as i64) < all.events {
         let (listed, all) = (terminal::count(events.len() as u64), terminal::count(all.events.unsigned_abs()));

@@ -36,7 +36,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         bail!("name a recording before the query: helenus sql run.helenus \"select * from sources\"");
     }
     let engine = opened(recordings)?;
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = terminal::raw();
     if arguments.json {
         engine.each(query, |batch| write_json(&mut out, &batch))?;
     } else if arguments.csv {
@@ -61,13 +61,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 Ok(())
             })?;
         }
-        let mut table = terminal::table(&names(batches.schema()), rows, usize::MAX);
-        for (column, field) in table.column_iter_mut().zip(batches.schema().fields()) {
-            if field.data_type().is_numeric() {
-                column.set_cell_alignment(comfy_table::CellAlignment::Right);
-            }
-        }
-        writeln!(anstream::stdout(), "{table}")?;
+        let schema = batches.schema();
+        let is_number = schema.fields().iter().map(|field| field.data_type().is_numeric());
+        terminal::print(terminal::table(&names(schema), rows, usize::MAX).aligned_right(is_number));
         terminal::talk(terminal::dim(format_args!("{} rows", batches.rows())));
     }
     out.flush()?;

@@ -6,6 +6,7 @@ use helenus_explain::{Engine, Options as ExplainOptions, Report, explain};
 use helenus_load::stress::{self, Stress};
 use helenus_observe::{Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording};
+use serde_json::json;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,9 @@ pub struct Arguments {
     /// Print the workload file that the arguments mean, for helenus load, and do nothing; before the command
     #[arg(long)]
     workload: bool,
+    /// Print the run and the recording as JSON; the text of cassandra-stress goes to stderr then; before the command
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     tls: TlsArguments,
     /// A command of cassandra-stress and its options
@@ -43,13 +47,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         stress.encrypt(tls);
     }
     if arguments.workload {
-        print!("{}", stress.workload_toml());
+        write!(terminal::raw(), "{}", stress.workload_toml())?;
         return Ok(ExitCode::SUCCESS);
     }
     for note in stress.notes() {
         terminal::warn(note);
     }
-    let mut out = Output::open(stress.log_file())?;
+    let mut out = Output::open(stress.log_file(), arguments.json)?;
     let cancel = interrupt::cancel_on_signals()?;
     let folder = arguments.output.clone().unwrap_or_else(|| super::new_recording("stress"));
     let kept = stress::without_password(&arguments.arguments);
@@ -102,9 +106,21 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             terminal::count(ran.empty_reads)
         ));
     }
-    super::say_closed(&closed?);
+    let closed = closed?;
+    super::say_closed(&closed);
     if let Some(page) = stress.report() {
         write_report(&folder, page)?;
+    }
+    if arguments.json {
+        terminal::json(&json!({
+            "recorded": super::Recorded::of(&closed),
+            "rounds": ran.rounds,
+            "errors": ran.errors,
+            "empty_reads": ran.empty_reads,
+            "well": ran.well,
+            "stopped": ran.stopped,
+            "report": stress.report(),
+        }))?;
     }
     Ok(if ran.well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -118,22 +134,24 @@ fn write_report(folder: &Path, page: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Stdout, and the file of `-log file=` beside it.
+/// Stdout, or stderr where stdout is for JSON, and the file of `-log file=` beside it.
 #[derive(Debug)]
 struct Output {
+    shown: terminal::Out,
     file: Option<File>,
 }
 
 impl Output {
-    fn open(path: Option<&Path>) -> Result<Output> {
+    fn open(path: Option<&Path>, json: bool) -> Result<Output> {
         let create = |path: &Path| File::create(path).with_context(|| format!("cannot write {}", path.display()));
-        Ok(Output { file: path.map(create).transpose()? })
+        let shown = if json { terminal::beside() } else { terminal::lines() };
+        Ok(Output { shown, file: path.map(create).transpose()? })
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        io::stdout().write_all(bytes)?;
+        self.shown.write_all(bytes)?;
         if let Some(file) = &mut self.file {
             file.write_all(bytes)?;
         }
@@ -141,6 +159,6 @@ impl Write for Output {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stdout().flush()
+        self.shown.flush()
     }
 }

@@ -3,7 +3,7 @@ mod sstables;
 
 use super::live::{self, Provider, Sources};
 use crate::terminal;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use helenus_explain::{Engine, Sstable, SstableGroup, TableHealth, bytes_text, sstable_groups, tables};
 use serde::Serialize;
@@ -116,6 +116,11 @@ impl Arguments {
         tables.retain(|table| self.is_asked_for(&table.table, table.is_of_system()));
         tables.sort_by(|a, b| self.sort.of(b).total_cmp(&self.sort.of(a)));
         let source: Vec<&str> = live::provider(engine, "tables").into_iter().map(said_of).collect();
+        if let Some(text) = self.table.as_ref().filter(|_| tables.is_empty() && !none_recorded) {
+            bail!(
+                "no table has `{text}` in its keyspace.table; leave --table out to see all, and give --system for Cassandra's own"
+            );
+        }
         if self.show == Show::Sstables {
             return self.show_sstables(engine, &tables, source);
         }
@@ -127,7 +132,7 @@ impl Arguments {
                 true => {
                     "no table is recorded: the recording was made without the agent (--no-agent), or of no Cassandra"
                 }
-                false => "no table is left: --system shows Cassandra's own, and --table takes a part of keyspace.table",
+                false => "no table is left: --system shows Cassandra's own",
             });
             return Ok(());
         }
@@ -142,9 +147,9 @@ impl Arguments {
             Show::Partitions | Show::Sstables => (&PARTITIONS, partitions),
         };
         let named = |table: &TableHealth| [vec![table.node.clone(), table.table.clone()], line(table)].concat();
-        anstream::println!("{}", terminal::table(&[&["node", "table"], head].concat(), tables.iter().map(named), 2));
+        terminal::print(terminal::table(&[&["node", "table"], head].concat(), tables.iter().map(named), 2));
         for line in source {
-            anstream::println!("{}", terminal::dim(line));
+            terminal::print(terminal::dim(line));
         }
         Ok(())
     }
@@ -163,10 +168,13 @@ impl Arguments {
             let (sstables, sstable_groups) = (Some(all.as_slice()), Some(groups.as_slice()));
             return self.print_json(&Shown { source, tables, sstables, sstable_groups });
         }
+        if let Some(text) = self.table.as_ref().filter(|_| all.is_empty()) {
+            bail!("no SSTable of a table that has `{text}` in its keyspace.table; leave --table out to see all");
+        }
         if all.is_empty() {
             terminal::warn(
                 "no SSTable is recorded: the tables are not on disk yet, or the recording was made without the agent, or \
-                 --table leaves none; --files reads a folder with data",
+                 --system leaves none; --files reads a folder with data",
             );
             return Ok(());
         }
@@ -174,17 +182,15 @@ impl Arguments {
         let mut sources: Vec<&str> = all.iter().map(|sstable| sstable.source.as_str()).collect();
         sources.sort_unstable();
         sources.dedup();
-        anstream::println!(
-            "{}",
-            terminal::dim(format_args!("source: the statistics within the SSTables, by {}", sources.join(", ")))
-        );
+        let sources = sources.join(", ");
+        terminal::print(terminal::dim(format_args!("source: the statistics within the SSTables, by {sources}")));
         Ok(())
     }
 
     fn print_json(&self, shown: &Shown<'_>) -> Result<()> {
         match self.sources.is_watching() {
-            true => println!("{}", serde_json::to_string(shown)?),
-            false => println!("{}", serde_json::to_string_pretty(shown)?),
+            true => terminal::json_line(&live::timed(shown))?,
+            false => terminal::json(shown)?,
         }
         Ok(())
     }

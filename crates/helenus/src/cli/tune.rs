@@ -190,7 +190,7 @@ fn apply(arguments: &Apply) -> Result<()> {
     say_log(&mut link);
     drop(link);
     if arguments.json && beside.is_none() {
-        println!("{}", serde_json::to_string_pretty(&made)?);
+        terminal::json(&made)?;
     }
     made.iter().for_each(|entry| say_made(entry, arguments));
     if let Some(beside) = beside {
@@ -253,9 +253,9 @@ fn watch(
     let (besides, peers) = peers::beside(node, before, &now);
     if as_json {
         let nodes = json!({"node": node, "table": found.table(), "settled": settled, "figures": besides, "before": before, "now": now});
-        println!("{}", serde_json::to_string_pretty(&nodes)?);
+        terminal::json(&nodes)?;
     } else {
-        anstream::println!("{}", peers::table(&besides, peers));
+        terminal::print(peers::table(&besides, peers));
     }
     if !settled {
         terminal::warn(format_args!(
@@ -294,7 +294,7 @@ fn status(arguments: &Status) -> Result<()> {
             }
             Ok(both)
         };
-        println!("{}", serde_json::to_string_pretty(&states.iter().map(both).collect::<Result<Vec<_>>>()?)?);
+        terminal::json(&states.iter().map(both).collect::<Result<Vec<_>>>()?)?;
     } else if states.is_empty() {
         terminal::talk("nothing is tuned");
     } else {
@@ -309,7 +309,7 @@ fn status(arguments: &Status) -> Result<()> {
                 state_text(state),
             ]
         });
-        anstream::println!("{}", terminal::table(&header, rows, 6));
+        terminal::print(terminal::table(&header, rows, 6));
     }
     if states.iter().any(|(_, state)| !matches!(state, State::Applied { .. } | State::Unknown { .. })) {
         terminal::talk(terminal::dim("`helenus tune undo` takes what is no longer in force out of the journal"));
@@ -334,7 +334,7 @@ fn renew(arguments: &Renew) -> Result<()> {
         terminal::done(format_args!("{} on {} is put back in {lease}", entry.setting, entry.node));
     }
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&renewed)?);
+        terminal::json(&renewed)?;
     }
     if !failed.is_empty() {
         bail!("{} of {} not renewed: {}", failed.len(), entries.len(), failed.join("; "));
@@ -381,7 +381,7 @@ fn undo(arguments: &Undo) -> Result<()> {
             json!({"id": entry.id, "node": entry.node, "setting": entry.setting.name, "table": entry.setting.table,
                 "outcome": undone.outcome, "now": undone.now})
         };
-        println!("{}", serde_json::to_string_pretty(&undone.iter().map(one).collect::<Vec<_>>())?);
+        terminal::json(&undone.iter().map(one).collect::<Vec<_>>())?;
     } else if entries.is_empty() {
         terminal::talk("nothing is tuned");
     }

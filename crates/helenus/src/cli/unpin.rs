@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         }
     }
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&restored)?);
+        terminal::json(&restored)?;
     } else if pinned.is_empty() {
         terminal::talk("nothing is pinned");
     }

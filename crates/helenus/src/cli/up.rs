@@ -81,17 +81,17 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let cluster = Cluster::start(&options, &mut |progress| nodes::show(&mut steps, &progress), &cancel)?;
     drop(steps);
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(cluster.nodes())?);
+        terminal::json(cluster.nodes())?;
     } else {
         for node in cluster.nodes() {
-            println!(
+            terminal::data(format_args!(
                 "{}  pid {}  Cassandra {}  Java {}  log {}",
                 node.address,
                 node.pid,
                 node.version,
                 node.java,
                 node.log.display()
-            );
+            ));
         }
         terminal::talk(terminal::dim(format_args!("stop it with: helenus down {}", arguments.name)));
     }

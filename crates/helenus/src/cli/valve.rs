@@ -4,6 +4,7 @@ use crate::{interrupt, terminal};
 use anyhow::{Result, bail, ensure};
 use clap::{Args, Subcommand};
 use helenus_control::{Change, Place, Valve};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
@@ -155,6 +156,9 @@ struct Remove {
     all: bool,
     #[command(flatten)]
     target: TargetArguments,
+    /// Print those that are left as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 fn pair<T: std::str::FromStr>(text: &str) -> Result<(String, T), String> {
@@ -225,11 +229,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Action::List(list) => {
             let valves = list.target.link()?.valves()?;
             if list.json {
-                println!("{}", serde_json::to_string_pretty(&valves)?);
+                terminal::json(&valves)?;
             } else if valves.is_empty() {
                 terminal::talk(format_args!("no valves in {}", list.target.name()));
             } else {
-                anstream::println!("{}", table(&valves));
+                terminal::print(table(&valves));
             }
         }
         Action::Watch(watch) => self::watch(&watch)?,
@@ -239,6 +243,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             say_log(&mut link);
             let gone = remove.name.as_deref().map_or("all valves are".to_string(), |name| format!("{name} is"));
             terminal::done(format_args!("{gone} removed from {}; {} left", remove.target.name(), left.len()));
+            if remove.json {
+                terminal::json(&json!({ "left": left }))?;
+            }
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -246,9 +253,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 
 fn show_one(valve: &Valve, json: bool) -> Result<()> {
     if json {
-        println!("{}", serde_json::to_string_pretty(valve)?);
+        terminal::json(valve)?;
     } else {
-        anstream::println!("{}", table(std::slice::from_ref(valve)));
+        terminal::print(table(std::slice::from_ref(valve)));
     }
     Ok(())
 }
@@ -269,9 +276,14 @@ fn watch(watch: &Watch) -> Result<()> {
             bail!("there are no valves in {}; add one with `helenus valve add`", watch.target.name());
         }
         match (watch.json, live) {
-            (true, _) => println!("{}", serde_json::to_string(&valves)?),
-            (_, true) => anstream::print!("\x1b[H\x1b[2J{}\n", table(&valves)),
-            (_, false) => anstream::println!("{}", table(&valves)),
+            (true, _) => terminal::json_line(&valves.iter().map(super::live::timed).collect::<Vec<_>>())?,
+            (_, is_live) => {
+                if is_live {
+                    terminal::clear();
+                }
+                terminal::print(terminal::dim(terminal::now()));
+                terminal::print(table(&valves));
+            }
         }
         std::io::stdout().flush()?;
         if let Some(metrics) = &metrics {
@@ -287,7 +299,7 @@ fn watch(watch: &Watch) -> Result<()> {
     }
 }
 
-fn table(valves: &[Valve]) -> comfy_table::Table {
+fn table(valves: &[Valve]) -> terminal::Table {
     let header =
         ["valve", "at", "law", "limit", "of", "inside", "waiting", "done/s", "mean", "wait", "p99", "refused", "why"];
     let rows = valves.iter().map(|valve| {
@@ -318,9 +330,6 @@ fn table(valves: &[Valve]) -> comfy_table::Table {
             why,
         ]
     });
-    let mut table = terminal::table(&header, rows, 3);
-    if let Some(why) = table.column_mut(header.len() - 1) {
-        why.set_cell_alignment(comfy_table::CellAlignment::Left);
-    }
-    table
+    let is_number = |column: usize| column >= 3 && column + 1 < header.len();
+    terminal::table(&header, rows, 1).aligned_right((0..header.len()).map(is_number))
 }

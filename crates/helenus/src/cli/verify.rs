@@ -77,7 +77,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     })?;
     drop(steps);
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&verified)?);
+        terminal::json(&verified)?;
     } else {
         print(&verified);
     }
@@ -149,7 +149,7 @@ fn print(verified: &Verified) {
         ("unreadable", verified.unreadable),
     ];
     let rows = rows.map(|(what, count)| vec![what.to_string(), terminal::count(count)]);
-    anstream::println!("{}", terminal::table(&["rows", ""], rows.into_iter(), 1));
+    terminal::print(terminal::table(&["rows", ""], rows, 1));
     for example in &verified.examples {
         let detail = if example.detail.is_empty() { String::new() } else { format!(": {}", example.detail) };
         terminal::warn(format_args!("{} {}{detail}", example.kind.name(), example.key));

@@ -1,6 +1,6 @@
 //! Valves, probes and placement in a real Cassandra under load: what they say, and that nothing of them is left.
 
-use crate::harness::{Place, size_of, wait_for};
+use crate::harness::{Place, Running, size_of, wait_for};
 use serde_json::Value;
 
 #[test]
@@ -110,6 +110,19 @@ fn what_cannot_be_is_refused_with_a_way_out() {
     let empty = refused("valve watch");
     assert!(empty.contains("helenus valve add"), "{empty}");
     assert_eq!(place.json(&format!("valve list --node {node} --json")).as_array().unwrap().len(), 0);
+    for (command, more) in [("points", ""), ("probes", "--for 1s")] {
+        let help = place.well(&format!("{command} --help")).replace("\\\n", " ");
+        let examples: Vec<&str> =
+            help.lines().filter(|line| line.contains("--node 127.0.0.1") && !line.contains(" & ")).collect();
+        assert!(examples.len() >= 2, "{help}");
+        for example in examples {
+            let line = example.replace("--node 127.0.0.1", &format!("--node {node}")).replace(" --for 30s", "");
+            let mut process = place.command("");
+            process.args(&shlex::split(&format!("{line} {more}")).unwrap()[1..]);
+            let said = Running::of(process).end();
+            assert!(said.status.success(), "{line}: {}", said.err);
+        }
+    }
     assert!(refused("executor set compaction batched-drain").contains("no pool of requests"));
     assert!(refused("executor set read batched-drian").contains("did you mean batched-drain?"));
     assert!(refused("executor set read batched-drain --stealing").contains("stealing with queue-per-thread"));

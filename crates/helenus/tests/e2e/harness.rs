@@ -61,7 +61,7 @@ impl Place {
 
     /// Runs helenus to its end. Words are split at spaces.
     pub fn run(&self, arguments: &str) -> Said {
-        Running::start(self.command(arguments)).end()
+        Running::of(self.command(arguments)).end()
     }
 
     /// Runs helenus, which must end well, and gives its stdout.
@@ -80,14 +80,14 @@ impl Place {
     pub fn ask(&self, recording: &str, query: &str) -> i64 {
         let mut command = self.command(&format!("sql {recording} --csv"));
         command.arg(query);
-        let said = Running::start(command).end();
+        let said = Running::of(command).end();
         assert!(said.status.success(), "{query}: {}", said.err);
         let value = said.out.lines().nth(1).unwrap_or_else(|| panic!("no row: {query}"));
         value.split(',').next().unwrap().parse().unwrap_or_else(|_| panic!("{query}: {value}"))
     }
 
     pub fn start(&self, arguments: &str) -> Running {
-        Running::start(self.command(arguments))
+        Running::of(self.command(arguments))
     }
 }
 
@@ -152,7 +152,7 @@ impl Saying {
 }
 
 impl Running {
-    fn start(mut command: Command) -> Running {
+    pub fn of(mut command: Command) -> Running {
         let mut child = command.spawn().unwrap();
         let (out, err) = (Saying::of(child.stdout.take().unwrap()), Saying::of(child.stderr.take().unwrap()));
         Running { child: Ours(child), out, err }

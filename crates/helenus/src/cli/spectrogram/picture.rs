@@ -26,6 +26,9 @@ pub enum Ink {
     Shades,
 }
 
+/// Sentences are not broken below this width.
+const MESSAGE: usize = 40;
+
 /// Characters of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
@@ -36,10 +39,8 @@ pub struct Size {
 impl Size {
     /// As asked for, else as large as the terminal.
     pub fn of(rows: Option<u16>, width: Option<u16>) -> Size {
-        let terminal = terminal_size::terminal_size_of(std::io::stdout());
-        let terminal = terminal.map(|(width, height)| (usize::from(width.0), usize::from(height.0)));
-        let high = terminal.map_or(ROWS, |(_, height)| height.saturating_sub(OTHER_LINES).max(FEWEST_ROWS));
-        let wide = terminal.map_or(WIDTH, |(width, _)| width.clamp(40, 1000));
+        let high = terminal::height().map_or(ROWS, |height| height.saturating_sub(OTHER_LINES).max(FEWEST_ROWS));
+        let wide = terminal::width().map_or(WIDTH, |width| width.clamp(40, 1000));
         Size { rows: rows.map_or(high, usize::from), width: width.map_or(wide, usize::from) }
     }
 
@@ -64,8 +65,7 @@ pub fn draw(drawn: &Spectrogram, size: Size, ink: Ink) -> String {
     let row_s = drawn.bin_ns as f64 / 1e9;
     let mut out = String::new();
     // Writing to a String can't fail.
-    let _ = writeln!(
-        out,
+    let heading = format!(
         "{} {}, a row is {}{}",
         terminal::bold(terminal::count(drawn.events)),
         match drawn.of {
@@ -76,6 +76,9 @@ pub fn draw(drawn: &Spectrogram, size: Size, ink: Ink) -> String {
         terminal::nanos(drawn.bin_ns),
         if drawn.of == Of::Summary { ", and each column twice as long as the one before" } else { "" },
     );
+    for line in terminal::wrap(&heading, size.width.max(MESSAGE)) {
+        let _ = writeln!(out, "{line}");
+    }
     let _ = writeln!(out, "{}{}", " ".repeat(GUTTER), labels(columns));
     let _ = writeln!(out, "{}{}", " ".repeat(GUTTER - 1), line('┌', '┬', columns));
     for (row, counts) in rows.iter().enumerate() {
@@ -89,7 +92,11 @@ pub fn draw(drawn: &Spectrogram, size: Size, ink: Ink) -> String {
         out.push('\n');
     }
     let _ = writeln!(out, "{}{}", " ".repeat(GUTTER - 1), line('└', '┴', columns));
-    let _ = writeln!(out, "{}{}", " ".repeat(GUTTER), legend(most, ink));
+    let room = size.width.saturating_sub(GUTTER);
+    // As many numbers as there is room for.
+    let legends = [1, 2, 4, usize::MAX].map(|every| legend(most, ink, every));
+    let fitting = legends.iter().find(|legend| visible(legend) <= room).or(legends.last());
+    let _ = writeln!(out, "{}{}", " ".repeat(GUTTER), fitting.map_or("", String::as_str));
     out
 }
 
@@ -130,8 +137,12 @@ fn cells(level: Option<usize>, width: usize, ink: Ink) -> String {
     }
 }
 
-/// What each ink means: the smallest count that has it.
-fn legend(most: u64, ink: Ink) -> String {
+fn visible(text: &str) -> usize {
+    anstream::adapter::strip_str(text).to_string().chars().count()
+}
+
+/// The smallest count that each ink stands for. One of `every` inks has its number.
+fn legend(most: u64, ink: Ink, every: usize) -> String {
     let mut text = String::new();
     let mut before = 0;
     for next in 0..levels(ink) {
@@ -140,8 +151,8 @@ fn legend(most: u64, ink: Ink) -> String {
         let least = (least.saturating_sub(1).max(1)..=least + 1).find(|count| level(*count, most, ink) == Some(next));
         let Some(least) = least.filter(|least| *least > before && *least <= most) else { continue };
         before = least;
-        // Every colour is shown, and every second one is named.
-        let named = ink == Ink::Shades || next % 2 == 0;
+        // Every colour is shown, and every second one at most is named.
+        let named = (ink == Ink::Shades || next % 2 == 0) && next % every == 0;
         let number = if named { format!(" {} ", terminal::count(least)) } else { String::new() };
         text.push_str(&cells(Some(next), 2, ink));
         text.push_str(&number);
@@ -221,7 +232,7 @@ mod tests {
     #[test]
     fn without_colours_counts_are_shades() {
         let size = Size { rows: 8, width: 72 };
-        let text = anstream::adapter::strip_str(&draw(&calls(size.columns()), size, Ink::Shades)).to_string();
+        let text = crate::terminal::plain(&draw(&calls(size.columns()), size, Ink::Shades));
         assert!(text.lines().all(|line| line.chars().count() <= 72 + 12), "{text}");
         insta::assert_snapshot!(text);
     }

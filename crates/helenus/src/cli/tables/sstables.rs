@@ -30,12 +30,12 @@ pub fn print(sstables: &[Sstable], groups: &[SstableGroup]) {
         let own = [group.node.clone(), group.table.clone(), group.group.clone()].into_iter();
         own.chain([group.sstables.to_string(), bytes(Some(group.disk_bytes))]).collect()
     });
-    anstream::println!("{}\n", terminal::table(&["node", "table", "group", "SSTables", "on disk"], rows, 3));
+    terminal::print(format_args!("{}\n", terminal::table(&["node", "table", "group", "SSTables", "on disk"], rows, 3)));
     let lines = sstables.chunk_by(|a, b| a.node == b.node && a.table == b.table).flat_map(|own| {
         let all: i64 = own.iter().filter_map(|sstable| sstable.disk_bytes).sum();
         own.iter().map(move |sstable| line(sstable, all))
     });
-    anstream::println!("{}", terminal::table(&HEAD, lines, 3));
+    terminal::print(terminal::table(&HEAD, lines, 3));
 }
 
 fn line(sstable: &Sstable, all_bytes: i64) -> Vec<String> {

@@ -1,0 +1,110 @@
+//! Every example of the help, README and docs is a command line that is understood.
+
+use super::help::command;
+use std::path::{Path, PathBuf};
+
+/// Words before a command that are not part of it.
+const BEFORE: [&str; 4] = ["sudo", "time", "nohup", "$"];
+/// Words that end a command in a shell.
+const AFTER: [&str; 11] = ["|", "||", "&&", "&", ";", ">", ">>", "<", "2>&1", "2>/dev/null", "2>"];
+
+/// The command lines of helenus in lines for a shell.
+fn commands(text: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    for line in text.replace("\\\n", " ").lines().filter(|line| line.contains("helenus ")) {
+        let words = shlex::split(line).unwrap_or_else(|| panic!("quotes do not match: {line}"));
+        for part in words.split(|word| AFTER.contains(&word.as_str())) {
+            let part: Vec<String> = part.iter().skip_while(|word| BEFORE.contains(&word.as_str())).cloned().collect();
+            if part.first().is_some_and(|first| first == "helenus") {
+                found.push(part);
+            }
+        }
+    }
+    found
+}
+
+/// The help's examples of a command and of those below it.
+fn of_help(command: &clap::Command, all: &mut Vec<Vec<String>>) {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    all.extend(commands(&help));
+    command.get_subcommands().for_each(|below| of_help(below, all));
+}
+
+/// The text between fences in Markdown.
+fn fenced(text: &str) -> String {
+    text.split("```").skip(1).step_by(2).collect::<Vec<_>>().join("\n")
+}
+
+fn refused(words: &[String]) -> Option<String> {
+    let error = command().try_get_matches_from(words).err()?;
+    let wanted = matches!(error.kind(), clap::error::ErrorKind::DisplayHelp | clap::error::ErrorKind::DisplayVersion);
+    (!wanted).then(|| format!("{}: {error}", words.join(" ")))
+}
+
+#[test]
+fn the_helps_examples_are_understood() {
+    let mut all = Vec::new();
+    of_help(&command(), &mut all);
+    assert!(all.len() > 100, "{} examples", all.len());
+    let refused: Vec<String> = all.iter().filter_map(|words| refused(words)).collect();
+    assert!(refused.is_empty(), "{}", refused.join("\n"));
+}
+
+#[test]
+fn the_documents_examples_are_understood() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let docs = std::fs::read_dir(top.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let documents: Vec<PathBuf> =
+        docs.filter(|path| path.extension().is_some_and(|end| end == "md")).chain([top.join("README.md")]).collect();
+    let mut count = 0;
+    let mut refused_all = Vec::new();
+    for document in documents {
+        let text = fenced(&std::fs::read_to_string(&document).unwrap());
+        for words in commands(&text) {
+            count += 1;
+            refused_all.extend(refused(&words).map(|error| format!("{}: {error}", document.display())));
+        }
+    }
+    assert!(count > 60, "{count} examples");
+    assert!(refused_all.is_empty(), "{}", refused_all.join("\n"));
+}
+
+/// Commands that write only what other programs read.
+const WITHOUT_JSON: [&str; 1] = ["completions"];
+
+#[test]
+fn every_command_can_tell_as_json_what_it_did() {
+    fn without(command: &clap::Command, path: &str, found: &mut Vec<String>) {
+        let path = format!("{path} {}", command.get_name());
+        let has_json = command.get_arguments().any(|argument| argument.get_long() == Some("json"));
+        if !command.has_subcommands() && !has_json && !WITHOUT_JSON.contains(&command.get_name()) {
+            found.push(path.clone());
+        }
+        command.get_subcommands().for_each(|below| without(below, &path, found));
+    }
+    let mut found = Vec::new();
+    without(&command(), "", &mut found);
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn a_number_with_a_minus_is_refused_by_its_name() {
+    let error = |line: &str| {
+        let words = shlex::split(line).unwrap();
+        command().try_get_matches_from(words).unwrap_err().to_string()
+    };
+    for (line, text) in [
+        ("helenus record --node 127.0.0.1 --for -3s", "`-3s` is not a duration"),
+        ("helenus load keyvalue/mixed --for 3s --timeout -1s", "`-1s` is not a duration"),
+        ("helenus flame run.helenus --from -3s", "`-3s` is not a duration"),
+    ] {
+        assert!(error(line).contains(text), "{line}: {}", error(line));
+    }
+}
+
+#[test]
+fn a_cluster_is_stopped_by_the_option_that_named_it() {
+    for line in ["helenus down wide", "helenus down --name wide"] {
+        assert!(command().try_get_matches_from(line.split(' ')).is_ok(), "{line}");
+    }
+}

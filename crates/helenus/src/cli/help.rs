@@ -1,0 +1,101 @@
+//! The command line as all commands have it: examples that can be copied, and numbers with signs.
+
+use super::Arguments;
+use crate::terminal;
+use clap::{CommandFactory, FromArgMatches};
+
+/// Values of these names are numbers. One with a minus is no option but a value, which is refused by its name.
+const NUMBERS: [&str; 8] = ["DURATION", "N", "PERCENT", "RATE", "SIZE", "GHZ", "BOUND", "COUNT"];
+/// The help is no wider, and as wide where there is no terminal.
+pub const WIDEST: usize = 100;
+const EXAMPLE: &str = "  helenus ";
+
+/// The command line.
+pub fn command() -> clap::Command {
+    let width = terminal::width().map_or(WIDEST, |width| width.clamp(40, WIDEST));
+    adapted(Arguments::command().term_width(width), width)
+}
+
+/// The arguments of this process; ends it where they can't be read.
+pub fn parse() -> Arguments {
+    Arguments::from_arg_matches(&command().get_matches()).unwrap_or_else(|error| error.exit())
+}
+
+fn adapted(command: clap::Command, width: usize) -> clap::Command {
+    let is_number = |argument: &clap::Arg| {
+        let mut names = argument.get_value_names().unwrap_or_default().iter();
+        !argument.is_positional() && names.any(|name| NUMBERS.contains(&name.as_str()))
+    };
+    let mut command = command.mut_args(|argument| match is_number(&argument) {
+        true => argument.allow_hyphen_values(true),
+        false => argument,
+    });
+    if let Some(help) = command.get_after_help().map(ToString::to_string) {
+        let lines: Vec<String> = help.lines().map(|line| continued(line, width)).collect();
+        command = command.after_help(lines.join("\n"));
+    }
+    let names: Vec<String> = command.get_subcommands().map(|one| one.get_name().to_string()).collect();
+    for name in names {
+        command = command.mut_subcommand(name, |below| adapted(below, width));
+    }
+    command
+}
+
+/// An example that is wider than the terminal as a shell has it in several lines, so that it can be copied.
+fn continued(line: &str, width: usize) -> String {
+    if !line.starts_with(EXAMPLE) || line.chars().count() <= width {
+        return line.to_string();
+    }
+    let (command, comment) = line.split_once(" # ").map_or((line, None), |(command, comment)| (command, Some(comment)));
+    let mut out = comment.map_or(String::new(), |comment| format!("  # {}\n", comment.trim()));
+    let mut used = 0;
+    for word in words(command.trim()) {
+        // Room for the space and the backslash.
+        if used > 0 && used + 1 + word.chars().count() + 2 > width {
+            out.push_str(" \\\n     ");
+            used = 5;
+        }
+        let gap = if used == 0 { "  " } else { " " };
+        out.push_str(gap);
+        out.push_str(&word);
+        used += gap.len() + word.chars().count();
+    }
+    out
+}
+
+/// Parts of a line between spaces that are not within quotes.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for character in line.chars() {
+        match (quote, character) {
+            (None, ' ') => words.push(String::new()),
+            (None, '\'' | '"') => quote = Some(character),
+            (Some(open), _) if open == character => quote = None,
+            _ => {}
+        }
+        if let Some(word) = words.last_mut().filter(|_| quote.is_some() || character != ' ') {
+            word.push(character);
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_examples_are_continued_as_a_shell_continues_them() {
+        let long = "  helenus sql a.helenus \"select recording, count(*) from requests\" --csv # by recording";
+        let folded = continued(long, 50);
+        assert_eq!(
+            folded,
+            "  # by recording\n  helenus sql a.helenus \\\n      \"select recording, count(*) from requests\" \\\n      --csv"
+        );
+        assert_eq!(continued(long, 100), long);
+        let (whole, joined) = (shlex::split(long).unwrap(), folded.replace("\\\n", " "));
+        assert_eq!(shlex::split(joined.lines().nth(1).unwrap()).unwrap(), whole);
+    }
+}

@@ -1,0 +1,65 @@
+//! The progress line.
+
+use super::{style, talk};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt::Display;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// A line that says what is being done now, and changes in place on a terminal. Elsewhere each new step is a line.
+#[derive(Debug)]
+pub struct Steps {
+    bar: ProgressBar,
+    plain: bool,
+    last: String,
+}
+
+impl Steps {
+    pub fn new() -> Steps {
+        let plain = !std::io::stderr().is_terminal();
+        let bar = ProgressBar::with_draw_target(
+            None,
+            if plain { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() },
+        );
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Steps { bar, plain, last: String::new() }
+    }
+
+    /// A new step: shown in place, and as a line of its own where there is no terminal.
+    pub fn step(&mut self, text: impl Display) {
+        let text = text.to_string();
+        if self.plain && text != self.last {
+            talk(&text);
+        }
+        self.bar.set_message(shown(&text));
+        self.last = text;
+    }
+
+    /// News within a step: only shown in place.
+    pub fn live(&self, text: impl Display) {
+        self.bar.set_message(shown(&text.to_string()));
+    }
+
+    /// Whether news within a step is seen by nobody.
+    pub fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// A line that stays.
+    pub fn keep(&self, line: impl FnOnce()) {
+        self.bar.suspend(line);
+    }
+}
+
+impl Drop for Steps {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn shown(text: &str) -> String {
+    style::render(&style::one_line(text))
+}

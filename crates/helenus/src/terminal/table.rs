@@ -1,0 +1,254 @@
+//! Tables that fit the terminal.
+//!
+//! A table that is wider than the terminal wraps its heads and long texts; where that is not enough it is cut into bands
+//! of columns, one below the other, each with the names of the rows; and where not even those fit, each row is a block of
+//! lines. No column is left out.
+
+use super::style::{columns, one_line, wrap};
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width};
+use std::fmt;
+
+/// Texts up to this width are not broken.
+const WHOLE: usize = 16;
+/// No word needs more: longer ones, such as paths, are broken.
+const WORD: usize = 24;
+/// Around a cell.
+const PADDING: usize = 2;
+
+/// A table without lines.
+#[derive(Debug, Clone)]
+pub struct Table {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    right: Vec<bool>,
+    /// How many of the first columns name a row.
+    keys: usize,
+    width: Option<usize>,
+}
+
+impl Table {
+    /// Columns from `numbers_from` on are right-aligned, and those before them name a row.
+    pub fn new(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>, numbers_from: usize) -> Table {
+        let cells = |row: Vec<String>| -> Vec<String> {
+            let mut cells: Vec<String> = row.iter().map(|cell| one_line(cell)).collect();
+            cells.resize(header.len(), String::new());
+            cells
+        };
+        Table {
+            header: header.iter().map(|head| one_line(head)).collect(),
+            rows: rows.into_iter().map(cells).collect(),
+            right: (0..header.len()).map(|column| column >= numbers_from).collect(),
+            keys: if numbers_from >= header.len() { 1 } else { numbers_from.max(1) },
+            width: super::width(),
+        }
+    }
+
+    /// With columns aligned as said, the first one first; the others stay as they are.
+    pub fn aligned_right(mut self, columns: impl IntoIterator<Item = bool>) -> Table {
+        self.right.iter_mut().zip(columns).for_each(|(right, said)| *right = said);
+        self
+    }
+
+    /// For a terminal of so many columns; as wide as it wants to be without a number.
+    #[cfg(test)]
+    fn within(mut self, width: Option<usize>) -> Table {
+        self.width = width;
+        self
+    }
+
+    fn natural(&self, column: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(column)).chain(self.header.get(column));
+        cells.map(|cell| columns(cell)).max().unwrap_or(0)
+    }
+
+    /// The width below which a column would break what belongs together.
+    fn least(&self, column: usize) -> usize {
+        let word = |text: &String| text.split(' ').map(columns).max().unwrap_or(0);
+        let of_cell = |cell: &String| match columns(cell) {
+            whole if whole <= WHOLE => whole,
+            _ => word(cell).clamp(WHOLE, WORD),
+        };
+        let cells = self.rows.iter().filter_map(|row| row.get(column)).map(of_cell).max().unwrap_or(0);
+        let head = self.header.get(column).map_or(0, |head| word(head).min(WORD));
+        cells.max(head).max(1)
+    }
+
+    /// Some of the columns, as wide as there is room for.
+    fn band(&self, chosen: &[usize], width: usize) -> String {
+        let mut widths: Vec<usize> = chosen.iter().map(|column| self.least(*column)).collect();
+        let mut room = width.saturating_sub(widths.iter().map(|width| width + PADDING).sum());
+        let mut order: Vec<usize> = (0..chosen.len()).collect();
+        let wants = |place: usize, widths: &[usize]| self.natural(chosen[place]).saturating_sub(widths[place]);
+        order.sort_by_key(|place| wants(*place, &widths));
+        // Columns that want least come first, so that the room they leave goes to the others.
+        for (done, place) in order.iter().enumerate() {
+            let share = room / (order.len() - done);
+            let more = wants(*place, &widths).min(share);
+            widths[*place] += more;
+            room -= more;
+        }
+        self.draw(chosen, Some(&widths))
+    }
+
+    fn draw(&self, chosen: &[usize], widths: Option<&[usize]>) -> String {
+        let mut table = comfy_table::Table::new();
+        let pick = |cells: &[String]| -> Vec<String> {
+            chosen.iter().map(|column| cells.get(*column).cloned().unwrap_or_default()).collect()
+        };
+        table.load_preset(NOTHING).set_header(pick(&self.header));
+        self.rows.iter().for_each(|row| {
+            table.add_row(pick(row));
+        });
+        if widths.is_some() {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(u16::MAX);
+        }
+        for (place, column) in table.column_iter_mut().enumerate() {
+            if self.right.get(chosen[place]) == Some(&true) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+            if let Some(width) = widths.and_then(|widths| widths.get(place)) {
+                let width = u16::try_from(width + PADDING).unwrap_or(u16::MAX);
+                column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
+            }
+        }
+        table.to_string()
+    }
+
+    /// Each row as lines of head and value.
+    fn blocks(&self, width: usize) -> String {
+        let heads = self.header.iter().map(|head| columns(head)).max().unwrap_or(0);
+        let beside = heads + PADDING;
+        let mut lines = Vec::new();
+        for row in &self.rows {
+            for (head, cell) in self.header.iter().zip(row) {
+                if width > 2 * beside {
+                    let gap = " ".repeat(beside - columns(head));
+                    for (number, line) in wrap(cell, width - beside - 1).into_iter().enumerate() {
+                        lines.push(match number {
+                            0 => format!(" {head}{gap}{line}"),
+                            _ => format!(" {}{line}", " ".repeat(beside)),
+                        });
+                    }
+                } else {
+                    lines.extend(wrap(head, width.saturating_sub(1)).into_iter().map(|line| format!(" {line}")));
+                    lines.extend(wrap(cell, width.saturating_sub(3)).into_iter().map(|line| format!("   {line}")));
+                }
+            }
+            lines.push(String::new());
+        }
+        lines.pop();
+        lines.join("\n")
+    }
+
+    /// Columns that say the same in every row, as a line above them; and those that are left.
+    fn constant_keys(&self) -> (Vec<String>, Vec<usize>) {
+        let mut said = Vec::new();
+        let mut left = Vec::new();
+        for column in 0..self.keys {
+            let first = self.rows.first().and_then(|row| row.get(column));
+            let constant = self.rows.iter().all(|row| row.get(column) == first);
+            let is_last = column + 1 == self.keys;
+            match first {
+                Some(first) if constant && !is_last => said.push(format!("{}: {first}", self.header[column])),
+                _ => left.push(column),
+            }
+        }
+        (said, left)
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<usize> = (0..self.header.len()).collect();
+        let total = |chosen: &[usize], of: &dyn Fn(usize) -> usize| -> usize {
+            chosen.iter().map(|column| of(*column) + PADDING).sum()
+        };
+        let least = |column: usize| self.least(column);
+        let Some(width) = self.width.filter(|width| total(&all, &|column| self.natural(column)) > *width) else {
+            return out.write_str(&self.draw(&all, None));
+        };
+        if total(&all, &least) <= width {
+            return out.write_str(&self.band(&all, width));
+        }
+        let (said, keys) = self.constant_keys();
+        let room = width.saturating_sub(total(&keys, &least));
+        let rest: Vec<usize> = (self.keys..self.header.len()).collect();
+        if rest.iter().any(|column| least(*column) + PADDING > room) {
+            return out.write_str(&self.blocks(width));
+        }
+        if !said.is_empty() {
+            writeln!(out, " {}", said.join(", "))?;
+        }
+        let mut bands: Vec<Vec<usize>> = Vec::new();
+        for column in rest {
+            match bands.last_mut() {
+                Some(band) if total(band, &least) + least(column) + PADDING <= room => band.push(column),
+                _ => bands.push(vec![column]),
+            }
+        }
+        let bands = bands.into_iter().map(|band| self.band(&[keys.clone(), band].concat(), width));
+        out.write_str(&bands.collect::<Vec<_>>().join("\n\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::bold;
+
+    const HEADER: [&str; 8] =
+        ["node", "table", "reads/s", "coord. read µs", "SSTables", "live on disk", "largest partition", "verdict"];
+
+    fn table(rows: usize) -> Table {
+        let row = |number: usize| {
+            ["127.0.0.1", &format!("shop.orders_by_customer_{number}"), "12345", "1234", "17", "1.2 GB", "130 MB"]
+                .map(str::to_string)
+                .into_iter()
+                .chain([bold("not enough blocks (about 12 needed)")])
+                .collect()
+        };
+        Table::new(&HEADER, (0..rows).map(row), 2)
+    }
+
+    fn widest(text: &str) -> usize {
+        text.lines().map(columns).max().unwrap()
+    }
+
+    #[test]
+    fn a_table_fits_whatever_the_width_and_no_cell_is_lost() {
+        let whole = table(3).within(None).to_string();
+        assert!(widest(&whole) > 130 && whole.lines().count() == 4, "{whole}");
+        assert_eq!(table(3).within(Some(200)).to_string(), whole);
+        for width in [120, 100, 80, 60, 40, 30, 20] {
+            let text = table(3).within(Some(width)).to_string();
+            assert!(widest(&text) <= width.max(27), "{width}:\n{text}");
+            let words: String = text.split_whitespace().collect();
+            for cell in ["12345", "1234", "1.2GB", "130MB", "127.0.0.1", "largest", "µs", "12"] {
+                assert!(words.contains(cell), "{cell} at {width}:\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn eighty_columns_have_bands_with_the_names_of_the_rows() {
+        let text = table(2).within(Some(80)).to_string();
+        let named = text.lines().filter(|line| line.contains("shop.orders_by_custo")).count();
+        assert!(named >= 4, "{text}");
+        assert!(text.starts_with(" node: 127.0.0.1\n"), "{text}");
+        assert!(widest(&text) <= 80);
+    }
+
+    #[test]
+    fn very_narrow_ones_have_a_block_for_each_row() {
+        let text = table(2).within(Some(30)).to_string();
+        assert!(text.contains("\n\n") && text.contains(" reads/s"), "{text}");
+    }
+
+    #[test]
+    fn a_name_stays_on_its_line_and_styles_take_no_room() {
+        let text = Table::new(&["a", "b"], [vec!["x\ny".into(), bold("1")], vec![]], 1).within(None).to_string();
+        assert!(text.contains("x\\ny") && text.lines().count() == 3, "{text}");
+        assert_eq!(text.lines().map(columns).collect::<std::collections::BTreeSet<_>>().len(), 1, "{text}");
+    }
+}
