@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   bytes,
   clock,
+  count,
   digits3,
   milliseconds,
   percent,
@@ -25,6 +26,12 @@ describe("numbers", () => {
       "412",
       "4,123",
     ]);
+  });
+  it("are a dash where there is no number, as JSON makes of one that is not finite", () => {
+    for (const value of [null as unknown as number, Number.NaN, Number.POSITIVE_INFINITY]) {
+      for (const write of [count, digits3, percent]) expect(write(value)).toBe("–");
+      for (const write of [milliseconds, perSecond, span, bytes]) expect(write(value)).toMatch(/^–/);
+    }
   });
   it("carry the unit that reads best", () => {
     expect([0.0123, 0.5, 41.2, 1240].map(milliseconds).map(plain)).toEqual([

@@ -5,13 +5,17 @@ export const NOTHING = "–";
 
 const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
-/** 1234567 as 1,234,567. */
+/** 1234567 as 1,234,567; a dash for what is no number. */
 export function count(value: number): string {
-  return grouped.format(value);
+  return Number.isFinite(value) ? grouped.format(value) : NOTHING;
 }
 
-/** Three significant digits, never in exponent form: 0.0412, 4.12, 41.2, 412, 4,120. */
+/**
+ * Three significant digits, never in exponent form: 0.0412, 4.12, 41.2, 412, 4,120. A dash for what is no number: JSON
+ * has null for a ratio to 0, whatever the type says.
+ */
 export function digits3(value: number): string {
+  if (!Number.isFinite(value)) return NOTHING;
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 100) return grouped.format(value);
@@ -38,6 +42,7 @@ export function perSecond(value: number): string {
 
 /** A share of 0 to 1 as a percentage that never rounds something to nothing or nearly all to all. */
 export function percent(share: number): string {
+  if (!Number.isFinite(share)) return NOTHING;
   const value = share * 100;
   if (value > 0 && value < 0.1) return `<${GAP}0.1${GAP}%`;
   if (value < 100 && value > 99.9) return `>${GAP}99.9${GAP}%`;
@@ -82,6 +87,7 @@ export function clock(time_s: number, resolution_s: number, duration_s: number):
 
 /** A length of time in seconds: 0.25 s, 90 s, 12 min 30 s, 2 h 5 min. */
 export function span(seconds: number): string {
+  if (!Number.isFinite(seconds)) return NOTHING;
   if (seconds < 1) return milliseconds(seconds * 1000);
   if (seconds < 180) return `${seconds < 10 ? digits3(seconds) : Number(seconds.toFixed(1))}${GAP}s`;
   const whole = Math.round(seconds);

@@ -52,6 +52,15 @@ describe("a heat grid", () => {
   it("places latencies between the bounds of a row on a log scale", () => {
     expect(grid.placeOf(1)).toBe(0);
     expect(grid.placeOf(Math.sqrt(1000))).toBeCloseTo(1.5);
-    expect(grid.placeOf(5000)).toBe(3);
+    expect(grid.placeOf(10_000)).toBeCloseTo(4);
+    expect(grid.latencyAt(1.5)).toBeCloseTo(Math.sqrt(1000));
+    expect(grid.latencyAt(-1)).toBeCloseTo(0.1);
+  });
+  it("shows an empty row at each edge, and a factor of ten also where all requests took the same", () => {
+    expect(grid.shownRows()).toEqual({ low: -1, high: 4 });
+    const one = { ...heatmap, low_ms: [1], high_ms: [10 ** (1 / 12)], cells: [[0, 0, 9]] } as Heatmap;
+    const { low, high } = new HeatGrid(one).shownRows();
+    expect(new HeatGrid(one).latencyAt(high) / new HeatGrid(one).latencyAt(low)).toBeGreaterThan(9.99);
+    expect([low, high]).toEqual([-5, 7]);
   });
 });

@@ -21,6 +21,9 @@ export class HeatGrid {
   readonly lowestRow: number;
   readonly highestRow: number;
   readonly total: number;
+  readonly #lowest_ms: number;
+  /** Logarithm of how much higher a row is than the one below it. */
+  readonly #rowHeight: number;
   #merged = new Map<number, MergedCells>();
 
   constructor(readonly heatmap: Heatmap) {
@@ -36,6 +39,9 @@ export class HeatGrid {
     this.lowestRow = Math.min(lowest, Math.max(0, highest));
     this.highestRow = Math.max(highest, 0);
     this.total = total;
+    const [bottom, top] = [heatmap.low_ms[0] ?? 1, heatmap.high_ms.at(-1) ?? 10];
+    this.#lowest_ms = bottom;
+    this.#rowHeight = Math.log(top / bottom) / Math.max(1, this.rows);
   }
 
   get empty(): boolean {
@@ -72,17 +78,24 @@ export class HeatGrid {
     return -1;
   }
 
-  /** Place of a latency on the row axis: 2.5 is the middle of row 2. */
+  /**
+   * Place of a latency on the row axis: 2.5 is the middle of row 2. Above and below the rows that there are it goes on
+   * evenly.
+   */
   placeOf(latency_ms: number): number {
-    const { low_ms, high_ms } = this.heatmap;
-    for (let row = 0; row < this.rows; row += 1) {
-      const [low, high] = [low_ms[row] ?? 0, high_ms[row] ?? 0];
-      if (latency_ms < high) {
-        if (latency_ms <= low) return row;
-        return row + (low > 0 ? Math.log(latency_ms / low) / Math.log(high / low) : latency_ms / high);
-      }
-    }
-    return this.rows;
+    return Math.log(latency_ms / this.#lowest_ms) / this.#rowHeight;
+  }
+
+  /** The latency at a place of the row axis. */
+  latencyAt(place: number): number {
+    return this.#lowest_ms * Math.exp(place * this.#rowHeight);
+  }
+
+  /** Rows to draw, as a half-open range: those that hold something, one more at each edge, and a factor of ten at least. */
+  shownRows(): { low: number; high: number } {
+    const [low, high] = [this.lowestRow - 1, this.highestRow + 2];
+    const missing = Math.max(0, Math.ceil(Math.LN10 / this.#rowHeight - 1e-6) - (high - low));
+    return { low: low - Math.floor(missing / 2), high: high + Math.ceil(missing / 2) };
   }
 
   merged(merge: number): MergedCells {

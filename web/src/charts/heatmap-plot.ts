@@ -7,10 +7,9 @@ import type { HeatGrid, MergedCells } from "./heat-grid";
 import { shadeOf, shades } from "./palette";
 import { GUTTER_LEFT, type Plot, plotWidth, timeAt, type View, xOf } from "./plot";
 import { logTicks } from "./ticks";
+import { placeTip } from "./tip";
 
 const HEIGHT = 240;
-/** Empty rows above and below, so that the edge of the picture is not the edge of the data. */
-const ROOM_ROWS = 1;
 
 /** Time by latency, with the count as colour. */
 export class HeatmapPlot implements Plot {
@@ -28,8 +27,9 @@ export class HeatmapPlot implements Plot {
     private readonly pauses: readonly Pause[],
     private readonly drawn: (cells: MergedCells, view: View) => void,
   ) {
-    this.#low = Math.max(0, grid.lowestRow - ROOM_ROWS);
-    this.#high = Math.min(grid.rows, grid.highestRow + 1 + ROOM_ROWS);
+    const { low, high } = grid.shownRows();
+    this.#low = low;
+    this.#high = high;
     this.over = this.#canvas.over;
     this.over.append(this.#frame);
     this.#canvas.root.append(this.#tip);
@@ -87,8 +87,7 @@ export class HeatmapPlot implements Plot {
     frame.width = `${right - left}px`;
     frame.top = `${this.#yOf(cell.row + 1)}px`;
     frame.height = `${HEIGHT / (this.#high - this.#low)}px`;
-    const beside = at.x > plotWidth(view) - 190 ? `translate(-100%) translateX(-14px)` : "translateX(14px)";
-    this.#tip.style.transform = `translate(${GUTTER_LEFT + at.x}px, ${Math.min(at.y, HEIGHT - 84)}px) ${beside}`;
+    placeTip(this.#tip, { x: GUTTER_LEFT + at.x, y: Math.min(at.y, HEIGHT - 84) }, view.width);
   }
 
   #cells(view: View): MergedCells {
@@ -119,12 +118,14 @@ export class HeatmapPlot implements Plot {
   }
 
   #drawAxis(context: CanvasRenderingContext2D, view: View): void {
-    const { low_ms, high_ms } = this.grid.heatmap;
-    const lowest = Math.max(low_ms[this.#low] ?? 0, (high_ms[this.#low] ?? 1) / 10);
     context.font = AXIS_FONT;
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const tick of logTicks(lowest, high_ms[this.#high - 1] ?? 1, HEIGHT / 26)) {
+    for (const tick of logTicks(
+      this.grid.latencyAt(this.#low),
+      this.grid.latencyAt(this.#high),
+      HEIGHT / 26,
+    )) {
       const y = Math.round(this.#yOf(this.grid.placeOf(tick)));
       context.fillStyle = view.theme.colour("grid");
       context.fillRect(GUTTER_LEFT, y, plotWidth(view), 1);

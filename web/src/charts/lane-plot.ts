@@ -4,6 +4,7 @@ import type { Pause, Side } from "../model";
 import { edgesOf, SIDE_COLOUR } from "./bands";
 import { CanvasPlot } from "./canvas-plot";
 import { GUTTER_LEFT, type Plot, plotWidth, type View, xOf } from "./plot";
+import { placeTip } from "./tip";
 import type { Window } from "./window";
 
 const HEIGHT = 22;
@@ -83,8 +84,7 @@ export class LanePlot implements Plot {
       ...(pause.label === "" ? [] : [h("div", {}, pause.label)]),
       h("div", { class: "quiet" }, `at ${clock(pause.start_s, 0.001, view.duration_s)} s`),
     );
-    const beside = at.x > plotWidth(view) - 260 ? "translate(-100%) translateX(-14px)" : "translateX(14px)";
-    this.#tip.style.transform = `translate(${GUTTER_LEFT + at.x}px, ${HEIGHT + 4}px) ${beside}`;
+    placeTip(this.#tip, { x: GUTTER_LEFT + at.x, y: HEIGHT + 4 }, view.width);
   }
 
   /** The longest of the pauses under the pointer: short ones are often part of it. */

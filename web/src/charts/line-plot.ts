@@ -7,7 +7,7 @@ import { drawPauseBands } from "./bands";
 import { AXIS_FONT, AXIS_HEIGHT, drawTimeGrid, ticksFor } from "./canvas-plot";
 import { Legend, type Mark } from "./legend";
 import { GUTTER_LEFT, GUTTER_RIGHT, type Plot, plotWidth, type View } from "./plot";
-import { linearTicks, logTicks, niceAbove, niceBelow } from "./ticks";
+import { linearTicks, logLimits, logTicks } from "./ticks";
 import { binAt } from "./window";
 
 export type Values = readonly (number | null)[];
@@ -207,6 +207,8 @@ export class LinePlot implements Plot {
       grid: { stroke: () => this.#view?.theme.colour("grid") ?? "gray", width: 1 },
       ticks: { show: false },
       splits: (_, __, min, max) => (log ? logTicks(min, max, wanted) : linearTicks(max, wanted)),
+      // By default uPlot puts null in the place of a log axis's ticks that it finds too dense.
+      filter: (_, splits) => splits,
       // Without times below there is no room for the lower half of a zero.
       values: (_, splits) =>
         splits.map((value) => (value === 0 && !this.#options.axis ? "" : (tick ?? write)(value))),
@@ -265,12 +267,7 @@ function spacious(chart: uPlot, from: number, to: number): boolean {
 }
 
 function valueRange(options: LinePlotOptions, min: number | null, max: number | null): [number, number] {
-  const level = options.level?.value ?? 0;
-  if (options.log) {
-    if (min === null || max === null || max <= 0) return [0.1, 10];
-    const top = niceAbove(Math.max(max, level));
-    return [Math.min(niceBelow(Math.max(min, 1e-3)), top / 10), top];
-  }
+  if (options.log) return logLimits(min, max === null ? null : Math.max(max, options.level?.value ?? 0));
   if (options.ceiling !== undefined) return [0, Math.max(options.ceiling, max ?? 0)];
   return [0, max === null || max <= 0 ? 1 : max * 1.06];
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { linearTicks, logTicks, niceAbove, niceBelow, timeTicks } from "./ticks";
+import { linearTicks, logLimits, logTicks, niceAbove, niceBelow, timeTicks } from "./ticks";
 
 describe("ticks", () => {
   it("of time are decimal below a minute and clock-like above", () => {
@@ -25,6 +25,44 @@ describe("ticks", () => {
   it("of latencies are decades, with 2 and 5 where there is room", () => {
     expect(logTicks(0.1, 1000, 6)).toEqual([0.1, 1, 10, 100, 1000].map((tick) => expect.closeTo(tick, 6)));
     expect(logTicks(1, 20, 6)).toEqual([1, 2, 5, 10, 20]);
+  });
+  it("of a log axis are none where its limits are none", () => {
+    for (const [min, max] of [
+      [0, 10],
+      [-1, 1],
+      [Number.NaN, 1],
+      [1, Number.POSITIVE_INFINITY],
+    ] as const)
+      expect(logTicks(min, max, 6)).toEqual([]);
+  });
+  it("of a log axis lie between limits that are positive and a decade apart, whatever is shown", () => {
+    const values = [
+      null,
+      Number.NaN,
+      -3,
+      0,
+      5e-324,
+      1e-9,
+      0.001,
+      0.97,
+      1,
+      1.0001,
+      740,
+      1e9,
+      1e308,
+      Number.POSITIVE_INFINITY,
+    ];
+    for (const low of values) {
+      for (const high of values) {
+        const [bottom, top] = logLimits(low, high);
+        expect(bottom, `${low} to ${high}`).toBeGreaterThan(0);
+        expect(top / bottom, `${low} to ${high}`).toBeGreaterThan(9.99);
+        expect(logTicks(bottom, top, 6).length, `${low} to ${high}`).toBeGreaterThan(0);
+      }
+    }
+    expect(logLimits(0.3, 740)).toEqual([expect.closeTo(0.2, 9), 1000]);
+    expect(logLimits(1, 1)).toEqual([expect.closeTo(0.2, 9), 2]);
+    expect(logLimits(null, null)).toEqual([0.1, 10]);
   });
   it("end an axis at round numbers", () => {
     expect([1, 1.1, 2.1, 740].map(niceAbove)).toEqual([1, 2, 5, 1000]);

@@ -35,8 +35,29 @@ export function linearTicks(max: number, wanted: number): number[] {
   return multiples(0, max, Math.min(decimalStep(max / Math.max(1, wanted)), niceBelow(max)));
 }
 
+/** Limits of a log axis where nothing positive is to be shown. */
+const LOG_EMPTY: [number, number] = [0.1, 10];
+/** Beyond these, `niceAbove` and `niceBelow` would reach infinity or 0. */
+const LOG_EXTREMES = { least: 1e-12, most: 1e15 };
+
+/**
+ * Limits of a log axis for values between `low` and `high`: round, positive, finite and a factor of ten apart at least,
+ * whatever is given. A limit that is null, not a number or not positive counts as unknown.
+ */
+export function logLimits(low: number | null, high: number | null): [number, number] {
+  const known = [low, high]
+    .filter((limit) => limit !== null)
+    .filter((limit) => limit > 0)
+    .map((limit) => Math.min(Math.max(limit, LOG_EXTREMES.least), LOG_EXTREMES.most));
+  if (known.length === 0) return LOG_EMPTY;
+  // A line along the upper edge would be cut in half.
+  const top = niceAbove(Math.max(...known) * 1.05);
+  return [Math.min(niceBelow(Math.min(...known)), top / 10), top];
+}
+
 /** Ticks of a log axis: powers of ten, with 2 and 5 between where there is room for `wanted`. */
 export function logTicks(min: number, max: number, wanted: number): number[] {
+  if (!(min > 0 && max < Number.POSITIVE_INFINITY)) return [];
   const within = (factors: number[]): number[] => {
     const ticks: number[] = [];
     for (let power = Math.floor(Math.log10(min)); 10 ** power <= max; power += 1) {
