@@ -9,6 +9,7 @@ import { h, jumpTo } from "./dom";
 import type { Report } from "./model";
 import { readReport, UnreadableReport } from "./report";
 import { type Action, actionsOf, listenToKeys } from "./sections/actions";
+import { contained } from "./sections/contained";
 import { findings } from "./sections/findings";
 import { flames } from "./sections/flames";
 import { header } from "./sections/header";
@@ -39,23 +40,23 @@ function show(report: Report): HTMLElement[] {
   });
   return [
     h("button", { type: "button", class: "skip", onclick: () => jumpTo("charts") }, "To the charts"),
-    header(report),
+    ...contained("What was run", () => [header(report)]),
     h(
       "main",
       {},
-      ...variants(report),
-      findings(report, store),
-      phaseTable(report, store),
+      ...contained("Variants", () => variants(report)),
+      ...contained("Findings", () => [findings(report, store)]),
+      ...contained("Phases", () => [phaseTable(report, store)]),
       h(
         "section",
         { id: "charts", tabindex: -1, "aria-label": "Charts" },
-        strip(report, store, stack, actions),
+        ...contained("The window", () => [strip(report, store, stack, actions)]),
         stack.root,
       ),
-      spectrogram(report, store, theme),
-      flames(report, store, theme),
-      ...probes(report),
-      sourceTable(report),
+      ...contained("System calls", () => [spectrogram(report, store, theme)]),
+      ...contained("Flame graphs", () => [flames(report, store, theme)]),
+      ...contained("Probes", () => probes(report)),
+      ...contained("Sources", () => [sourceTable(report)]),
     ),
     h(
       "footer",

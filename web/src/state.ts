@@ -1,4 +1,5 @@
 import { fitInto, sameWindow, type Window } from "./charts/window";
+import { tellAll } from "./failure";
 import type { LatencyKind } from "./model";
 
 /** All that a person can choose, and so all that a link carries. */
@@ -146,7 +147,7 @@ export class Store {
   #apply(selection: Selection): void {
     const previous = this.#selection;
     this.#selection = selection;
-    for (const listener of this.#listeners) listener(selection, previous);
+    tellAll(this.#listeners, selection, previous);
   }
 
   #write(): void {

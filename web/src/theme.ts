@@ -1,3 +1,4 @@
+import { tellAll } from "./failure";
 import type { Severity } from "./model";
 
 /** Colours are declared once, in style/colours.css; canvases read them from there. */
@@ -93,7 +94,7 @@ export class Theme {
 
   #changed(): void {
     this.#colours.clear();
-    for (const listener of this.#listeners) listener();
+    tellAll(this.#listeners);
   }
 
   #stored(): string | null {

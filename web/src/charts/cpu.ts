@@ -3,7 +3,7 @@ import type { Cpu, Report } from "../model";
 import type { ColourName } from "../theme";
 import { LinePlot } from "./line-plot";
 import { ORIGINS, whyMissing } from "./missing";
-import type { Panel } from "./panel";
+import type { PanelBody } from "./panel";
 import { groupedRows } from "./rows";
 import { mean } from "./throughput";
 import { binWidth } from "./window";
@@ -12,12 +12,10 @@ type State = "idle" | "iowait" | "steal" | "irq" | "system" | "user";
 /** From the top of the stack down. */
 const STATES: State[] = ["idle", "iowait", "steal", "irq", "system", "user"];
 
-export function cpuPanel(report: Report): Panel {
+export function cpuPanel(report: Report): PanelBody {
   const shown = report.cpu.filter(({ time_s }) => time_s.length > 0);
   const many = shown.length > 1;
   return {
-    id: "cpu",
-    title: "CPU by state",
     note: `share of all CPUs${report.host.cpus > 0 ? ` (${report.host.cpus})` : ""}`,
     plots: shown.map(
       (cpu, index) =>

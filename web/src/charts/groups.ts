@@ -3,7 +3,7 @@ import type { Report, ThreadGroup } from "../model";
 import type { ColourName } from "../theme";
 import { LinePlot, type LineSeries } from "./line-plot";
 import { ORIGINS, whyMissing } from "./missing";
-import type { Panel } from "./panel";
+import type { PanelBody } from "./panel";
 import { groupedRows } from "./rows";
 import { mean } from "./throughput";
 import { aligned, binWidth, type Window } from "./window";
@@ -32,11 +32,9 @@ export function byProcess(groups: readonly ThreadGroup[]): Process[] {
     .sort((a, b) => first(a.name) - first(b.name) || a.name.localeCompare(b.name));
 }
 
-export function groupsPanel(report: Report): Panel {
+export function groupsPanel(report: Report): PanelBody {
   const processes = byProcess(report.groups);
   return {
-    id: "threads",
-    title: "CPU by thread group",
     note: "CPUs kept busy; threads whose names differ only in their number are one group",
     plots: processes.map((process, index) => plotOf(process, index === processes.length - 1)),
     missing:

@@ -5,17 +5,15 @@ import { HeatGrid, type MergedCells } from "./heat-grid";
 import { HeatmapPlot } from "./heatmap-plot";
 import { ORIGINS, whyMissing } from "./missing";
 import { SHADES, shadeOf, shades } from "./palette";
-import type { Panel } from "./panel";
+import type { PanelBody } from "./panel";
 import type { View } from "./plot";
 import { type Rows, TIME } from "./rows";
 
-export function heatmapPanel(report: Report): Panel {
+export function heatmapPanel(report: Report): PanelBody {
   const grid = new HeatGrid(report.heatmap);
   const scale = new ColourScale();
   const plot = new HeatmapPlot(grid, report.pauses, (cells, view) => scale.draw(cells, grid, view));
   return {
-    id: "heatmap",
-    title: "Latency heatmap",
     note: "response time in ms, log scale; colour is the number of requests",
     plots: [plot],
     missing: grid.empty

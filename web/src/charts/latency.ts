@@ -6,7 +6,7 @@ import type { ColourName } from "../theme";
 import type { Mark } from "./legend";
 import { LinePlot } from "./line-plot";
 import { ORIGINS, whyMissing } from "./missing";
-import type { Panel } from "./panel";
+import type { PanelBody } from "./panel";
 import type { View } from "./plot";
 import { binRows } from "./rows";
 import { binsIn } from "./window";
@@ -26,7 +26,7 @@ const LINES: {
   { field: "p50_ms", label: "p50", colour: "p50", width: 1.5 },
 ];
 
-export function latencyPanel(report: Report, store: Store): Panel {
+export function latencyPanel(report: Report, store: Store): PanelBody {
   const { latency } = report;
   const threshold = report.slow_threshold_ms;
   const plot = new LinePlot({
@@ -56,8 +56,6 @@ export function latencyPanel(report: Report, store: Store): Panel {
     }),
   });
   return {
-    id: "latency",
-    title: "Latency",
     note: "ms, log scale; pauses behind",
     plots: [plot],
     missing:
@@ -77,9 +75,9 @@ export function latencyPanel(report: Report, store: Store): Panel {
   };
 }
 
-/** A log scale has no zero: what took less than a nanosecond is drawn at a nanosecond. */
+/** A log scale has no zero: what took less than a microsecond is drawn at a microsecond. */
 function drawable(values: readonly (number | null)[]): (number | null)[] {
-  return values.map((value) => (value === null ? null : Math.max(value, 1e-6)));
+  return values.map((value) => (value === null ? null : Math.max(value, 1e-3)));
 }
 
 function kindSwitch(store: Store): HTMLElement {

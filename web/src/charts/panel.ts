@@ -1,15 +1,23 @@
 import { copyButton, copyText } from "../clipboard";
 import { h, setText } from "../dom";
+import { failureText } from "../failure";
+import { contained } from "../sections/contained";
 import { dataTable } from "../sections/data-table";
 import type { Store } from "../state";
 import type { Plot, View } from "./plot";
 import type { Rows } from "./rows";
 
 /** One chart of the report: a heading, its plots, a summary in words, and the table behind it. */
-export interface Panel {
+export interface Panel extends PanelBody {
   /** Names it in a link. */
   id: string;
   title: string;
+  /** Whether `missing` tells of a failure. */
+  failed?: boolean;
+}
+
+/** A chart but for its name. */
+export interface PanelBody {
   /** What is drawn and in which unit. */
   note: string;
   plots: Plot[];
@@ -70,7 +78,10 @@ export class PanelElement {
       head,
       this.#summary,
     );
-    if (missing !== null) this.root.append(h("p", { class: "missing" }, missing));
+    if (missing !== null)
+      this.root.append(
+        h("p", panel.failed ? { class: "missing failure", role: "alert" } : { class: "missing" }, missing),
+      );
     else this.root.append(...plots.map((plot) => plot.root));
     if (panel.foot && missing === null) this.root.append(panel.foot);
     this.root.append(this.#table);
@@ -87,7 +98,7 @@ export class PanelElement {
   /** Words and table follow the window. */
   describe(view: View): void {
     this.#view = view;
-    setText(this.#summary, this.panel.missing ?? this.panel.summary(view));
+    setText(this.#summary, this.panel.missing ?? this.#said(view));
     if (!this.#table.hidden) this.#fill();
   }
 
@@ -98,7 +109,19 @@ export class PanelElement {
     else this.#fill();
   }
 
+  #said(view: View): string {
+    try {
+      return this.panel.summary(view);
+    } catch (cause) {
+      reportError(cause);
+      return failureText(this.panel.title, cause);
+    }
+  }
+
   #fill(): void {
-    if (this.#view) this.#table.replaceChildren(dataTable(this.panel.rows(this.#view), this.panel.title));
+    if (!this.#view) return;
+    const view = this.#view;
+    const { title, rows } = this.panel;
+    this.#table.replaceChildren(...contained(`Table of ${title}`, () => [dataTable(rows(view), title)]));
   }
 }

@@ -1,10 +1,12 @@
+import { failureText } from "../failure";
 import type { Report } from "../model";
 import type { Store } from "../state";
 import { cpuPanel } from "./cpu";
 import { groupsPanel } from "./groups";
+import { GuardedPlot } from "./guarded-plot";
 import { heatmapPanel } from "./heatmap";
 import { latencyPanel } from "./latency";
-import type { Panel } from "./panel";
+import type { Panel, PanelBody } from "./panel";
 import { pausesPanel } from "./pauses";
 import { poolsPanel } from "./pools";
 import { tablesPanel } from "./tables";
@@ -14,14 +16,35 @@ import { valvesPanel } from "./valves";
 /** All charts, from what a user feels down to what the machine does. */
 export function panelsOf(report: Report, store: Store): Panel[] {
   return [
-    throughputPanel(report),
-    latencyPanel(report, store),
-    heatmapPanel(report),
-    pausesPanel(report),
-    cpuPanel(report),
-    groupsPanel(report),
-    poolsPanel(report),
-    ...valvesPanel(report),
-    tablesPanel(report),
+    guarded("throughput", "Throughput", () => throughputPanel(report)),
+    guarded("latency", "Latency", () => latencyPanel(report, store)),
+    guarded("heatmap", "Latency heatmap", () => heatmapPanel(report)),
+    guarded("pauses", "Pauses", () => pausesPanel(report)),
+    guarded("cpu", "CPU by state", () => cpuPanel(report)),
+    guarded("threads", "CPU by thread group", () => groupsPanel(report)),
+    guarded("pools", "Thread pools", () => poolsPanel(report)),
+    // Most servers run without valves.
+    ...(report.valves.length === 0 ? [] : [guarded("valves", "Valves", () => valvesPanel(report))]),
+    guarded("tables", "Tables", () => tablesPanel(report)),
   ];
+}
+
+/** A chart whose failure stays its own, be it while it is made, drawn, described or listed. */
+function guarded(id: string, title: string, make: () => PanelBody): Panel {
+  try {
+    const panel = make();
+    return { id, title, ...panel, plots: panel.plots.map((plot) => new GuardedPlot(plot, title)) };
+  } catch (cause) {
+    reportError(cause);
+    return {
+      id,
+      title,
+      note: "",
+      plots: [],
+      missing: failureText(title, cause),
+      failed: true,
+      summary: () => "",
+      rows: () => ({ columns: [], total: 0, row: () => [] }),
+    };
+  }
 }

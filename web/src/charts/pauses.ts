@@ -2,7 +2,7 @@ import { milliseconds } from "../format";
 import type { Pause, Report } from "../model";
 import { type Lane, LanePlot, lanesSummary, pausesIn } from "./lane-plot";
 import { missingSources, ORIGINS, whyMissing } from "./missing";
-import type { Panel } from "./panel";
+import type { PanelBody } from "./panel";
 import { type Rows, TIME } from "./rows";
 import type { Window } from "./window";
 
@@ -36,15 +36,13 @@ export function lanes(pauses: readonly Pause[]): Lane[] {
     }));
 }
 
-export function pausesPanel(report: Report): Panel {
+export function pausesPanel(report: Report): PanelBody {
   const all = lanes(report.pauses);
   const absent = missingSources(report, [
     { source: "pauses", what: "GC and safepoints of the server (no agent was attached)" },
     { source: "stalls", what: "stalls" },
   ]);
   return {
-    id: "pauses",
-    title: "Pauses",
     note: `times in which a process stood still${absent === "" ? "" : `. ${absent}`}`,
     plots: all.map((lane, index) => new LanePlot(lane, index === all.length - 1)),
     missing:

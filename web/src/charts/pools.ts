@@ -2,7 +2,7 @@ import { count } from "../format";
 import type { Pool, Report } from "../model";
 import { LinePlot } from "./line-plot";
 import { ORIGINS, whyMissing } from "./missing";
-import type { Panel } from "./panel";
+import type { PanelBody } from "./panel";
 import { groupedRows } from "./rows";
 import { binsIn, binWidth } from "./window";
 
@@ -17,13 +17,11 @@ function peak(values: readonly number[]): number {
   return values.reduce((high, value) => Math.max(high, value), 0);
 }
 
-export function poolsPanel(report: Report): Panel {
+export function poolsPanel(report: Report): PanelBody {
   const busy = busyPools(report.pools);
   const idle = report.pools.length - busy.length;
   const many = new Set(busy.map(({ node }) => node)).size > 1;
   return {
-    id: "pools",
-    title: "Thread pools",
     note: `tasks running and waiting${idle > 0 ? `; ${count(idle)} more did nothing at any reading` : ""}`,
     plots: busy.map((pool, index) => plotOf(pool, many, index === busy.length - 1)),
     missing:

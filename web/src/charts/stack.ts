@@ -1,4 +1,5 @@
 import { h } from "../dom";
+import { tellAll } from "../failure";
 import type { Report } from "../model";
 import type { Store } from "../state";
 import type { Theme } from "../theme";
@@ -113,10 +114,16 @@ export class ChartStack {
   #see: (entries: IntersectionObserverEntry[]) => void = () => {};
 
   #resize(): void {
-    const width = Math.floor(this.root.clientWidth) - 2 * PANEL_PADDING;
+    const width = Math.floor(this.root.clientWidth - 2 * this.#panelPadding());
     if (width <= 0 || width === this.#width) return;
     this.#width = width;
     this.redraw();
+  }
+
+  /** Left or right of the plots in a panel; narrow screens have less of it. */
+  #panelPadding(): number {
+    const panel = this.root.firstElementChild;
+    return panel ? Number.parseFloat(getComputedStyle(panel).paddingLeft) : 0;
   }
 
   #schedule(): void {
@@ -140,8 +147,8 @@ export class ChartStack {
       this.#surfaces.get(plot)?.showCursor(x);
       plot.readout(cursor, view);
     }
-    for (const listener of this.#cursorListeners) listener(cursor);
-    for (const listener of this.#drawListeners) listener(view);
+    tellAll(this.#cursorListeners, cursor);
+    tellAll(this.#drawListeners, view);
     // uPlot draws in a microtask; this one comes after it.
     if (stale.length > 0)
       queueMicrotask(() => performance.measure(REDRAW, { start: begun, end: performance.now() }));
@@ -182,5 +189,3 @@ export class ChartStack {
 
 /** Width of the plots on a landscape A4 page with the margins of style/media.css. */
 const PRINTED_WIDTH = 960;
-/** Left and right of the plots in a panel, as in style/charts.css. */
-const PANEL_PADDING = 12;

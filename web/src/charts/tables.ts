@@ -3,7 +3,7 @@ import type { Report, Table } from "../model";
 import type { ColourName } from "../theme";
 import { LinePlot } from "./line-plot";
 import { ORIGINS, whyMissing } from "./missing";
-import type { Panel } from "./panel";
+import type { PanelBody } from "./panel";
 import { groupedRows } from "./rows";
 import { mean } from "./throughput";
 import { aligned, binWidth } from "./window";
@@ -32,13 +32,11 @@ function total(values: readonly (number | null)[]): number {
   return values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
 }
 
-export function tablesPanel(report: Report): Panel {
+export function tablesPanel(report: Report): PanelBody {
   const busy = busyTables(report.tables);
   const drawn = busy.slice(0, DRAWN);
   const nodes = [...new Set(drawn.map(({ node }) => node))];
   return {
-    id: "tables",
-    title: "Tables",
     note:
       busy.length > DRAWN
         ? `the ${DRAWN} busiest of ${busy.length} are drawn, all are in the table`

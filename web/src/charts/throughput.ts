@@ -2,11 +2,11 @@ import { perSecond } from "../format";
 import type { Report } from "../model";
 import { LinePlot, type Values } from "./line-plot";
 import { ORIGINS, whyMissing } from "./missing";
-import type { Panel } from "./panel";
+import type { PanelBody } from "./panel";
 import { binRows } from "./rows";
 import { binsIn, type Window } from "./window";
 
-export function throughputPanel(report: Report): Panel {
+export function throughputPanel(report: Report): PanelBody {
   const { time_s, bin_s, intended_per_s, ok_per_s, failed_per_s } = report.throughput;
   const none = report.requests === 0;
   const plot = new LinePlot({
@@ -31,8 +31,6 @@ export function throughputPanel(report: Report): Panel {
     ],
   });
   return {
-    id: "throughput",
-    title: "Throughput",
     note: "requests per second: asked for, answered well, failed",
     plots: [plot],
     missing: none ? whyMissing(report, ORIGINS.requests, "No request was sent in this recording.") : null,

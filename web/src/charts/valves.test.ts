@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Report, Valve } from "../model";
-import { decisionsByBin, valvesPanel, withGaps } from "./valves";
+import type { Valve } from "../model";
+import { decisionsByBin, withGaps } from "./valves";
 
 describe("valves", () => {
   const decision = (time_s: number, limit: number | null, next_limit: number | null) => ({
@@ -9,10 +9,6 @@ describe("valves", () => {
     next_limit,
     law: "throughput",
     reason: "as much with fewer",
-  });
-
-  it("have no panel where there are none", () => {
-    expect(valvesPanel({ valves: [] } as unknown as Report)).toEqual([]);
   });
 
   it("say in the bin of a decision what was decided, and why", () => {

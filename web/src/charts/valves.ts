@@ -1,7 +1,7 @@
 import { count, digits3, milliseconds, perSecond, plural } from "../format";
 import type { Report, Valve } from "../model";
 import { LinePlot } from "./line-plot";
-import type { Panel } from "./panel";
+import type { PanelBody } from "./panel";
 import { groupedRows } from "./rows";
 import { mean } from "./throughput";
 import { aligned, binsIn, binWidth } from "./window";
@@ -9,49 +9,43 @@ import { aligned, binsIn, binWidth } from "./window";
 /** Where a valve told nothing for longer than so many bins, it was not there. */
 const GAP_BINS = 5;
 
-/** Nothing where there was no valve: that is how most servers run. */
-export function valvesPanel({ valves }: Report): Panel[] {
-  if (valves.length === 0) return [];
+export function valvesPanel({ valves }: Report): PanelBody {
   const many = new Set(valves.map(({ node }) => node)).size > 1;
   const told = valves.map((valve) => ({ ...valve, said: decisionsByBin(valve) }));
   const leftOut = valves.reduce((sum, { decisions_left_out }) => sum + decisions_left_out, 0);
-  return [
-    {
-      id: "valves",
-      title: "Valves",
-      note: `how many were inside at once and waited, and the limit; no limit where a valve was open${
-        leftOut > 0 ? `; ${plural(leftOut, "earlier decision")} not in the table` : ""
-      }`,
-      plots: valves.map((valve, index) => plotOf(valve, many, index === valves.length - 1)),
-      missing: null,
-      summary: ({ window }) =>
-        valves
-          .map((valve) => {
-            const { time_s, decisions } = valve;
-            const { from, to } = binsIn(time_s, window);
-            const decided = decisions.filter((one) => one.time_s >= window.start && one.time_s <= window.end);
-            return `${valve.valve}: ${limits(valve.limit.slice(from, to))}, on average ${digits3(mean(valve.in_flight, time_s, window))} inside and ${digits3(mean(valve.waiting, time_s, window))} waiting, ${plural(decided.length, "decision")}.`;
-          })
-          .join(" "),
-      rows: ({ window }) =>
-        groupedRows(
-          told,
-          window,
-          [
-            { name: "node", of: ({ node }) => node },
-            { name: "valve", of: ({ valve }) => valve },
-          ],
-          [
-            { name: "limit", unit: "count", write: count, of: ({ limit }) => limit },
-            { name: "inside", unit: "count", of: ({ in_flight }) => in_flight },
-            { name: "waiting", unit: "count", of: ({ waiting }) => waiting },
-            { name: "completed", unit: "1/s", write: perSecond, of: (valve) => valve.completed_per_s },
-            { name: "wait", unit: "ms", write: milliseconds, of: ({ wait_ms }) => wait_ms },
-            { name: "decision", unit: "", of: ({ said }) => said },
-          ],
-        ),
-    },
-  ];
+  return {
+    note: `how many were inside at once and waited, and the limit; no limit where a valve was open${
+      leftOut > 0 ? `; ${plural(leftOut, "earlier decision")} not in the table` : ""
+    }`,
+    plots: valves.map((valve, index) => plotOf(valve, many, index === valves.length - 1)),
+    missing: null,
+    summary: ({ window }) =>
+      valves
+        .map((valve) => {
+          const { time_s, decisions } = valve;
+          const { from, to } = binsIn(time_s, window);
+          const decided = decisions.filter((one) => one.time_s >= window.start && one.time_s <= window.end);
+          return `${valve.valve}: ${limits(valve.limit.slice(from, to))}, on average ${digits3(mean(valve.in_flight, time_s, window))} inside and ${digits3(mean(valve.waiting, time_s, window))} waiting, ${plural(decided.length, "decision")}.`;
+        })
+        .join(" "),
+    rows: ({ window }) =>
+      groupedRows(
+        told,
+        window,
+        [
+          { name: "node", of: ({ node }) => node },
+          { name: "valve", of: ({ valve }) => valve },
+        ],
+        [
+          { name: "limit", unit: "count", write: count, of: ({ limit }) => limit },
+          { name: "inside", unit: "count", of: ({ in_flight }) => in_flight },
+          { name: "waiting", unit: "count", of: ({ waiting }) => waiting },
+          { name: "completed", unit: "1/s", write: perSecond, of: (valve) => valve.completed_per_s },
+          { name: "wait", unit: "ms", write: milliseconds, of: ({ wait_ms }) => wait_ms },
+          { name: "decision", unit: "", of: ({ said }) => said },
+        ],
+      ),
+  };
 }
 
 function limits(values: readonly (number | null)[]): string {

@@ -16,6 +16,7 @@ test("an empty recording says which sources were missing, and draws nothing", as
     await expect(report.panel(chart).locator(".missing")).toContainText(sentence);
     await expect(report.panel(chart).locator("canvas")).toHaveCount(0);
   }
+  await expect(report.panel("valves")).toHaveCount(0);
   await page.keyboard.press("+");
   await page.keyboard.press("n");
 });

@@ -88,12 +88,14 @@ export class ReportPage {
   }
 }
 
-/** Every test fails on anything said on the console, any error, and any request but that of the page itself. */
-export const test = base.extend<{ report: ReportPage }>({
-  report: async ({ page }, use) => {
+/** A report, for a test that fails on anything said on the console, and any request but that of the page itself. */
+export const pagesOnly = base.extend<{ report: ReportPage; errors: string[] }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright wants a pattern.
+  errors: async ({}, use) => use([]),
+  report: async ({ page, errors }, use) => {
     const said: string[] = [];
     page.on("console", (message) => said.push(`console ${message.type()}: ${message.text()}`));
-    page.on("pageerror", (error) => said.push(`error: ${error.message}`));
+    page.on("pageerror", (error) => errors.push(error.message));
     page.on("requestfailed", (request) => said.push(`failed: ${request.url()}`));
     page.on("request", (request) => {
       if (!request.url().startsWith("file:") && !request.url().startsWith("data:"))
@@ -101,6 +103,14 @@ export const test = base.extend<{ report: ReportPage }>({
     });
     await use(new ReportPage(page));
     expect(said).toEqual([]);
+  },
+});
+
+/** The same, and any error fails the test, too. */
+export const test = pagesOnly.extend({
+  report: async ({ report, errors }, use) => {
+    await use(report);
+    expect(errors).toEqual([]);
   },
 });
 

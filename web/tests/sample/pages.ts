@@ -6,6 +6,8 @@ import type { Report } from "../../src/model";
 import { probesByVariant } from "./agent";
 import { comparisonOf } from "./comparison";
 import { flameOfMinute } from "./flame";
+import { brokenReport, largeReport } from "./odd-reports";
+import { randomReport } from "./random-report";
 import { denseReport, emptyReport, millionReport, overloadReport, withoutAgent } from "./reports";
 
 export const PLACEHOLDER = "/*HELENUS_REPORT*/";
@@ -15,7 +17,13 @@ export const FLAME_PLACEHOLDER = "/*HELENUS_FLAME*/";
 const WEB = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const FOLDER = join(WEB, "dist", "samples");
 
+/** Recordings as chance makes them, by their seeds. */
+const RANDOM_REPORTS = Array.from({ length: 12 }, (_, seed) => seed);
+
 export type Sample =
+  | `random-${number}`
+  | "broken"
+  | "large"
   | "overload"
   | "million"
   | "dense"
@@ -24,6 +32,10 @@ export type Sample =
   | "variants"
   | "template"
   | "flame";
+
+export function randomSamples(): Sample[] {
+  return RANDOM_REPORTS.map((seed): Sample => `random-${seed}`);
+}
 
 /** Address of a sample's page, as a person would open it from disk. */
 export function pageOf(sample: Sample): string {
@@ -57,4 +69,7 @@ export default function writePages(): void {
   write("million", fill(template, millionReport()));
   write("dense", fill(template, denseReport()));
   write("empty", fill(template, emptyReport()));
+  write("broken", fill(template, brokenReport(overload)));
+  write("large", fill(template, largeReport()));
+  for (const seed of RANDOM_REPORTS) write(`random-${seed}`, fill(template, randomReport(seed)));
 }
