@@ -253,7 +253,13 @@ export class LinePlot implements Plot {
     ctx.font = `${11 * ratio}px system-ui, sans-serif`;
     ctx.textAlign = "right";
     ctx.textBaseline = "bottom";
-    ctx.fillText(level.label, bbox.left + bbox.width - 4 * ratio, y - 2 * ratio);
+    const at = [bbox.left + bbox.width - 4 * ratio, y - 2 * ratio] as const;
+    // Lines of the data run through it.
+    ctx.setLineDash([]);
+    ctx.lineWidth = 3 * ratio;
+    ctx.strokeStyle = view.theme.colour("panel");
+    ctx.strokeText(level.label, ...at);
+    ctx.fillText(level.label, ...at);
     ctx.restore();
   }
 }

@@ -11,6 +11,8 @@ import { SEVERITY } from "./findings";
 import { Overview } from "./overview";
 
 const AXIS_PX = 22;
+/** A phase narrower than this has no room for its name, and none for a border on both sides. */
+const SLIM_PX = 18;
 
 /** What stays in sight above the charts: the window in words, the whole run, the phases and the time axis. */
 export function strip(
@@ -127,6 +129,7 @@ class PhaseBand {
       const left = Math.max(0, xOf(phase.start_s, view));
       const right = Math.min(plotWidth(view), xOf(phase.end_s, view));
       button.hidden = right - left < 1;
+      button.classList.toggle("slim", right - left < SLIM_PX);
       button.style.left = `${left}px`;
       button.style.width = `${Math.max(1, right - left - 1)}px`;
     });
