@@ -11,6 +11,9 @@ const PERCENTILES: { field: keyof Percentiles; label: string }[] = [
   { field: "max", label: "max" },
 ];
 
+/** The last phase is often the one that matters: a table of up to so many shows all of them. */
+const MOST_IN_SIGHT = 60;
+
 /** Below this share of what was asked, a phase did not keep up. */
 const KEPT_UP = 0.98;
 
@@ -67,7 +70,16 @@ export function phaseTable(report: Report, store: Store): HTMLElement {
     h("tbody", {}, ...report.phases.map((phase) => row(phase, hasRuns, report, store))),
   );
   section.append(
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Phases as a table" }, table),
+    h(
+      "div",
+      {
+        class: report.phases.length > MOST_IN_SIGHT ? "scroll" : "scroll whole",
+        tabindex: 0,
+        role: "region",
+        "aria-label": "Phases as a table",
+      },
+      table,
+    ),
   );
   return section;
 }

@@ -2,8 +2,8 @@ import { h } from "../dom";
 import { count, digits3, NOTHING, orNothing, percent, plural } from "../format";
 import type { Comparison, Ratio, Report, Variant, Verdict } from "../model";
 
-/** The bars reach from the inverse of this ratio to this ratio, evenly in the logarithm; what goes beyond has an arrow. */
-const WIDEST = 2;
+/** The bars reach from the inverse of one of these to it, evenly in the logarithm: the first that has room for all. */
+const WIDTHS = [2, 5, 10, 100, 1000];
 
 const VERDICTS: Record<Verdict, { mark: string; name: string }> = {
   better: { mark: "▲", name: "better" },
@@ -31,8 +31,9 @@ export function variants({ comparison }: Report): HTMLElement[] {
         "No variant was run to its end in a block in which the baseline was, too: nothing can be compared.",
       ),
     );
+  const widest = widestOf(comparison.variants);
   for (const variant of comparison.variants)
-    section.append(h("h3", {}, variant.sentence), table(variant, comparison));
+    section.append(h("h3", {}, variant.sentence), table(variant, comparison, widest));
   return [section];
 }
 
@@ -45,7 +46,7 @@ function how({ baseline, run_unit, paired, confidence, resamples, margin, cut_sh
   );
 }
 
-function table(variant: Variant, comparison: Comparison): HTMLElement {
+function table(variant: Variant, comparison: Comparison, widest: number): HTMLElement {
   const head = (name: string, number = true) =>
     h("th", { scope: "col", class: number ? "number" : null }, name);
   return h(
@@ -67,16 +68,16 @@ function table(variant: Variant, comparison: Comparison): HTMLElement {
           head(variant.name),
           head("Ratio"),
           head("Interval"),
-          head(`1/${WIDEST} … 1 … ${WIDEST}`, false),
+          head(`1/${widest} … 1 … ${widest}`, false),
           head("Verdict", false),
         ),
       ),
-      h("tbody", {}, ...variant.metrics.map((ratio) => row(ratio, comparison))),
+      h("tbody", {}, ...variant.metrics.map((ratio) => row(ratio, comparison, widest))),
     ),
   );
 }
 
-function row(ratio: Ratio, { run_unit }: Comparison): HTMLElement {
+function row(ratio: Ratio, { run_unit }: Comparison, widest: number): HTMLElement {
   const number = (text: string) => h("td", { class: "number" }, text);
   const two = (value: number) => value.toFixed(2);
   const { mark, name } = VERDICTS[ratio.verdict];
@@ -93,7 +94,7 @@ function row(ratio: Ratio, { run_unit }: Comparison): HTMLElement {
     number(digits3(ratio.variant)),
     number(orNothing(ratio.ratio, two)),
     number(interval),
-    h("td", {}, bar(ratio)),
+    h("td", {}, bar(ratio, widest)),
     h(
       "td",
       { class: "verdict" },
@@ -108,18 +109,29 @@ function needed({ ratio, runs_needed }: Ratio): string {
   return runs_needed === null ? ", over 1000 needed" : `, about ${count(runs_needed)} needed`;
 }
 
-/** Where a ratio lies between the ends of the bar: 0 to 1. */
-export function placeOf(ratio: number): number {
-  const place = 0.5 + Math.log(ratio) / Math.log(WIDEST) / 2;
+/** How far the bars of all variants reach, so that they compare; what goes beyond the last width has an arrow. */
+export function widestOf(variants: readonly Pick<Variant, "metrics">[]): number {
+  const reach = variants
+    .flatMap(({ metrics }) => metrics.flatMap(({ ratio, low, high }) => [ratio, low, high]))
+    .map((one) => (one === null || one <= 0 ? 1 : Math.max(one, 1 / one)));
+  const most = Math.max(1, ...reach);
+  return WIDTHS.find((width) => most <= width) ?? WIDTHS.at(-1) ?? 2;
+}
+
+/** Where a ratio lies between the ends of a bar that reaches to `widest`: 0 to 1. */
+export function placeOf(ratio: number, widest: number): number {
+  const place = 0.5 + Math.log(ratio) / Math.log(widest) / 2;
   return Math.min(1, Math.max(0, place));
 }
 
 /** The interval as a bar around the ratio; the line in the middle is 1. For the eye: the figures stand beside it. */
-function bar({ ratio, low, high }: Ratio): HTMLElement {
+function bar({ ratio, low, high }: Ratio, widest: number): HTMLElement {
   const strip = h("div", { class: "ratio-bar", "aria-hidden": "true" }, h("span", { class: "one" }));
-  if (low !== null && high !== null) {
-    const [from, to] = [placeOf(low), placeOf(high)];
-    const beyond = [low < 1 / WIDEST && "beyond-left", high > WIDEST && "beyond-right"].filter(Boolean);
+  if (low !== null || high !== null) {
+    // One end alone: the other is infinite.
+    const [least, most] = [low ?? 0, high ?? Number.POSITIVE_INFINITY];
+    const [from, to] = [placeOf(least, widest), placeOf(most, widest)];
+    const beyond = [least < 1 / widest && "beyond-left", most > widest && "beyond-right"].filter(Boolean);
     const interval = h("span", { class: ["interval", ...beyond].join(" ") });
     interval.style.left = `${from * 100}%`;
     interval.style.width = `${Math.max(0.01, to - from) * 100}%`;
@@ -127,7 +139,7 @@ function bar({ ratio, low, high }: Ratio): HTMLElement {
   }
   if (ratio !== null) {
     const point = h("span", { class: "point" });
-    point.style.left = `${placeOf(ratio) * 100}%`;
+    point.style.left = `${placeOf(ratio, widest) * 100}%`;
     strip.append(point);
   }
   return strip;
