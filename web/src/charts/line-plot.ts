@@ -6,6 +6,7 @@ import type { ColourName } from "../theme";
 import { drawPauseBands } from "./bands";
 import { AXIS_FONT, AXIS_HEIGHT, drawTimeGrid, ticksFor } from "./canvas-plot";
 import { Legend, type Mark } from "./legend";
+import { meansOf, mergeFor } from "./merge";
 import { GUTTER_LEFT, GUTTER_RIGHT, type Plot, plotWidth, type View } from "./plot";
 import { linearTicks, logLimits, logTicks } from "./ticks";
 import { binAt } from "./window";
@@ -37,6 +38,8 @@ export interface LinePlotOptions {
   log?: boolean;
   /** Steps from bin to bin; otherwise a line through their middles. */
   stepped?: boolean;
+  /** Draws means of several bins where one would be too narrow to be seen: for rates, never for percentiles. */
+  merged?: boolean;
   /** Highest value there can be, such as 1 for shares; by default the axis follows what is shown. */
   ceiling?: number;
   /** Writes times under the plot. */
@@ -84,8 +87,8 @@ export class LinePlot implements Plot {
     this.#view = view;
     this.#chart.batch(() => {
       if (before?.width !== view.width) this.#chart.setSize({ width: view.width, height: this.#fullHeight });
-      // Only latencies change with the kind; everything else is set once.
-      const wanted = `${this.#shape} ${view.latency}`;
+      // Only latencies change with the kind, and merged bins with the window; everything else is set once.
+      const wanted = `${this.#shape} ${view.latency} ${this.#merge(view)}`;
       if (wanted !== this.#shown) {
         this.#shown = wanted;
         this.#chart.setData(this.#columns(view), false);
@@ -96,11 +99,28 @@ export class LinePlot implements Plot {
   }
 
   readout(time: number | null, view: View): void {
-    const { series, time_s, bin_s, write } = this.#options;
+    const { series, write } = this.#options;
+    const { time_s, bin_s } = this.#bins(view);
     const bin = time === null ? -1 : binAt(time_s, bin_s, time);
     this.#legend.write(
-      series.map(({ values }) => (time === null ? "" : orNothing(values(view)[bin] ?? null, write))),
+      series.map((one) => (time === null ? "" : orNothing(this.#values(one, view)[bin], write))),
     );
+  }
+
+  #merge(view: View): number {
+    const { merged, bin_s } = this.#options;
+    return merged ? mergeFor(view.window, bin_s, plotWidth(view)) : 1;
+  }
+
+  #bins(view: View): { time_s: readonly number[]; bin_s: number } {
+    const { time_s, bin_s } = this.#options;
+    const merge = this.#merge(view);
+    if (merge === 1) return { time_s, bin_s };
+    return { time_s: time_s.filter((_, bin) => bin % merge === 0), bin_s: bin_s * merge };
+  }
+
+  #values(one: LineSeries, view: View): Values {
+    return meansOf(one.values(view), this.#merge(view));
   }
 
   get #fullHeight(): number {
@@ -109,10 +129,14 @@ export class LinePlot implements Plot {
 
   /** uPlot's columns: x first, then the series. */
   #columns(view: View): uPlot.AlignedData {
-    const { time_s, bin_s, stacked, stepped } = this.#options;
+    const { stacked, stepped } = this.#options;
+    const { time_s, bin_s } = this.#bins(view);
     const x = stepped ? [...time_s] : time_s.map((start) => start + bin_s / 2);
     if (stepped && x.length > 0) x.push((x.at(-1) ?? 0) + bin_s);
-    const columns = this.#drawn.map((one) => [...(one.drawn?.(one.values(view)) ?? one.values(view))]);
+    const columns = this.#drawn.map((one) => {
+      const values = this.#values(one, view);
+      return [...(one.drawn?.(values) ?? values)];
+    });
     if (stacked) {
       for (let index = columns.length - 2; index >= 0; index -= 1) {
         const [above, below] = [columns[index], columns[index + 1]];

@@ -17,13 +17,24 @@ function peak(values: readonly number[]): number {
   return values.reduce((high, value) => Math.max(high, value), 0);
 }
 
+/** As many pools are drawn; the others are in the table behind the chart. */
+const MOST_DRAWN = 16;
+
 export function poolsPanel(report: Report): PanelBody {
   const busy = busyPools(report.pools);
+  const drawn = busy.slice(0, MOST_DRAWN);
   const idle = report.pools.length - busy.length;
   const many = new Set(busy.map(({ node }) => node)).size > 1;
   return {
-    note: `tasks running and waiting${idle > 0 ? `; ${count(idle)} more did nothing at any reading` : ""}`,
-    plots: busy.map((pool, index) => plotOf(pool, many, index === busy.length - 1)),
+    note: [
+      "tasks running and waiting",
+      drawn.length < busy.length &&
+        `the ${drawn.length} with the longest queues of ${count(busy.length)} are drawn, all are in the table`,
+      idle > 0 && `${count(idle)} more did nothing at any reading`,
+    ]
+      .filter(Boolean)
+      .join("; "),
+    plots: drawn.map((pool, index) => plotOf(pool, many, index === drawn.length - 1)),
     missing:
       busy.length === 0
         ? whyMissing(report, ORIGINS.pools, "No thread pool did anything at any reading.")

@@ -15,6 +15,7 @@ export function throughputPanel(report: Report): PanelBody {
     time_s,
     bin_s,
     stepped: true,
+    merged: true,
     axis: true,
     write: perSecond,
     series: [
