@@ -3,7 +3,7 @@ import { count, digits3, milliseconds, span } from "../format";
 import type { Report } from "../model";
 import { HeatGrid, type MergedCells } from "./heat-grid";
 import { HeatmapPlot } from "./heatmap-plot";
-import { ORIGINS, whyMissing } from "./missing";
+import { whyNoLatency } from "./missing";
 import { SHADES, shadeOf, shades } from "./palette";
 import type { PanelBody } from "./panel";
 import type { View } from "./plot";
@@ -16,9 +16,7 @@ export function heatmapPanel(report: Report): PanelBody {
   return {
     note: "response time in ms, log scale; colour is the number of requests",
     plots: [plot],
-    missing: grid.empty
-      ? whyMissing(report, ORIGINS.requests, "No request was sent in this recording.")
-      : null,
+    missing: grid.empty ? whyNoLatency(report) : null,
     foot: scale.root,
     summary: (view) => summary(grid, view),
     rows: (view) => rows(grid, view),

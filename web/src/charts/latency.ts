@@ -5,7 +5,7 @@ import type { Store } from "../state";
 import type { ColourName } from "../theme";
 import type { Mark } from "./legend";
 import { LinePlot } from "./line-plot";
-import { ORIGINS, whyMissing } from "./missing";
+import { whyNoLatency } from "./missing";
 import type { PanelBody } from "./panel";
 import type { View } from "./plot";
 import { binRows } from "./rows";
@@ -58,10 +58,7 @@ export function latencyPanel(report: Report, store: Store): PanelBody {
   return {
     note: "ms, log scale; pauses behind",
     plots: [plot],
-    missing:
-      report.requests === 0
-        ? whyMissing(report, ORIGINS.requests, "No request was sent in this recording.")
-        : null,
+    missing: latency.response.max_ms.every((max) => max === null) ? whyNoLatency(report) : null,
     tools: kindSwitch(store),
     summary: (view) => summary(report, view),
     rows: ({ window, latency: kind }) =>

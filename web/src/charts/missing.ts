@@ -41,6 +41,13 @@ export function whyMissing(report: Report, origin: Origin, quiet: string): strin
   return `No ${origin.what} here: the source “${names}” ran and captured nothing${reason}. ${origin.remedy}`;
 }
 
+/** Why no response time is drawn: there were no requests, or none that was answered or waited for in vain. */
+export function whyNoLatency(report: Report): string {
+  return report.requests === 0
+    ? whyMissing(report, ORIGINS.requests, "No request was sent in this recording.")
+    : "No request of this recording was answered or timed out, so that there is no response time. Throughput has the failures.";
+}
+
 /** Said beside a chart of pauses that has only one side. */
 export function missingSources(report: Report, wanted: { source: string; what: string }[]): string {
   const absent = wanted.filter(

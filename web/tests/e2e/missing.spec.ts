@@ -35,6 +35,19 @@ test("without the agent the rest is drawn, and the pauses of the load are not ta
   await expect(report.area("latency")).toBeVisible();
 });
 
+test("where every request failed, the failures are drawn, and why there is no response time is said", async ({
+  report,
+}) => {
+  await report.open("refused");
+  await report.expectDrawn("throughput");
+  for (const chart of ["latency", "heatmap"]) {
+    await expect(report.panel(chart).locator(".missing")).toContainText(
+      "No request of this recording was answered",
+    );
+    await expect(report.panel(chart).locator("canvas")).toHaveCount(0);
+  }
+});
+
 test("the template without figures says what it is", async ({ page }) => {
   const { pageOf } = await import("../sample/pages");
   await page.goto(pageOf("template"));

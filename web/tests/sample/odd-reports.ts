@@ -15,19 +15,48 @@ export function brokenReport(report: Report): Report {
   };
 }
 
+/** Every request was refused at once. */
+export function refusedReport(report: Report): Report {
+  const { latency, throughput, requests } = report;
+  const none = latency.time_s.map(() => null);
+  const empty = { p50_ms: none, p95_ms: none, p99_ms: none, p999_ms: none, max_ms: none };
+  const never = { p50: null, p95: null, p99: null, p999: null, max: null };
+  return {
+    ...report,
+    title: "Refused",
+    slow_threshold_ms: 0,
+    errors: [{ outcome: "unavailable", count: requests }],
+    findings: [],
+    phases: report.phases.map((phase) => ({
+      ...phase,
+      errors: phase.requests,
+      throughput_per_s: 0,
+      service_ms: never,
+      response_ms: never,
+    })),
+    throughput: {
+      ...throughput,
+      ok_per_s: throughput.ok_per_s.map(() => 0),
+      failed_per_s: throughput.ok_per_s,
+    },
+    latency: { ...latency, response: empty, service: empty },
+    heatmap: { ...report.heatmap, low_ms: [], high_ms: [], cells: [] },
+  };
+}
+
 const LONG = "a-title-without-a-space-".repeat(8);
 
-/** More and longer than a page is made for: long names, eight nodes, a hundred phases. */
+/** More and longer than a page is made for: long names, eight nodes, forty phases. */
 export function largeReport(): Report {
   const report = overloadReport();
   const nodes = Array.from({ length: 8 }, (_, index) => `2001:db8:85a3:8d3:1319:8a2e:370:${7340 + index}`);
   const [first] = report.phases;
-  const phases = Array.from({ length: 100 }, (_, index) => ({
+  const phases = Array.from({ length: 40 }, (_, index) => ({
     ...first,
     name: `step ${index + 1} of the ramp towards the plateau`,
     run: `lz4 with chunks of 16 KiB, block ${index + 1}`,
-    start_s: index * 0.9,
-    end_s: (index + 1) * 0.9,
+    start_s: index * 2.25,
+    end_s: (index + 1) * 2.25,
   })) as Report["phases"];
   const of = <T>(things: T[]) => nodes.flatMap((node) => things.map((thing) => ({ ...thing, node })));
   return {

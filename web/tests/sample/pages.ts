@@ -6,7 +6,7 @@ import type { Report } from "../../src/model";
 import { probesByVariant } from "./agent";
 import { comparisonOf } from "./comparison";
 import { flameOfMinute } from "./flame";
-import { brokenReport, largeReport } from "./odd-reports";
+import { brokenReport, largeReport, refusedReport } from "./odd-reports";
 import { randomReport } from "./random-report";
 import { denseReport, emptyReport, millionReport, overloadReport, withoutAgent } from "./reports";
 
@@ -18,11 +18,12 @@ const WEB = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const FOLDER = join(WEB, "dist", "samples");
 
 /** Recordings as chance makes them, by their seeds. */
-const RANDOM_REPORTS = Array.from({ length: 12 }, (_, seed) => seed);
+const RANDOM_REPORTS = Array.from({ length: 8 }, (_, seed) => seed);
 
 export type Sample =
   | `random-${number}`
   | "broken"
+  | "refused"
   | "large"
   | "overload"
   | "million"
@@ -70,6 +71,7 @@ export default function writePages(): void {
   write("dense", fill(template, denseReport()));
   write("empty", fill(template, emptyReport()));
   write("broken", fill(template, brokenReport(overload)));
+  write("refused", fill(template, refusedReport(overload)));
   write("large", fill(template, largeReport()));
   for (const seed of RANDOM_REPORTS) write(`random-${seed}`, fill(template, randomReport(seed)));
 }
