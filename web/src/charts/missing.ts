@@ -49,7 +49,10 @@ export function whyNoLatency(report: Report): string {
 }
 
 /** Said beside a chart of pauses that has only one side. */
-export function missingSources(report: Report, wanted: { source: string; what: string }[]): string {
+export function missingSources(
+  report: Pick<Report, "sources">,
+  wanted: { source: string; what: string }[],
+): string {
   const absent = wanted.filter(
     ({ source }) =>
       !report.sources.some((one) => one.source === source && (one.captured > 0 || one.lost === 0)),

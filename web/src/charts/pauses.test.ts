@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Pause } from "../model";
-import { lanes } from "./pauses";
+import { lanes, notCaptured } from "./pauses";
 
 describe("pauses", () => {
   it("have a lane for each kind of pause, the server first, by start", () => {
@@ -23,5 +23,10 @@ describe("pauses", () => {
       ["Server GC 127.0.0.2", [3]],
       ["Load driver stall", [1]],
     ]);
+  });
+  it("are not said to be missing where there are some", () => {
+    const stall = { start_s: 1, duration_ms: 9, side: "load", kind: "stall", node: "", label: "" } as const;
+    expect(notCaptured({ pauses: [], sources: [] })).toContain("stalls");
+    expect(notCaptured({ pauses: [stall], sources: [] })).toMatch(/^Not captured: GC .*attached\)\.$/);
   });
 });

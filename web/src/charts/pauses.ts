@@ -36,12 +36,19 @@ export function lanes(pauses: readonly Pause[]): Lane[] {
     }));
 }
 
+/** Which pauses there would be no sign of. */
+export function notCaptured(report: Pick<Report, "pauses" | "sources">): string {
+  const hasStalls = report.pauses.some(({ kind }) => kind === "stall");
+  return missingSources(report, [
+    { source: "pauses", what: "GC and safepoints of the server (no agent was attached)" },
+    // The load driver has its stalls without a source of their own.
+    ...(hasStalls ? [] : [{ source: "stalls", what: "stalls" }]),
+  ]);
+}
+
 export function pausesPanel(report: Report): PanelBody {
   const all = lanes(report.pauses);
-  const absent = missingSources(report, [
-    { source: "pauses", what: "GC and safepoints of the server (no agent was attached)" },
-    { source: "stalls", what: "stalls" },
-  ]);
+  const absent = notCaptured(report);
   return {
     note: `times in which a process stood still${absent === "" ? "" : `. ${absent}`}`,
     plots: all.map((lane, index) => new LanePlot(lane, index === all.length - 1)),

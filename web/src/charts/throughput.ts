@@ -20,7 +20,10 @@ export function throughputPanel(report: Report): PanelBody {
     write: perSecond,
     series: [
       { label: "achieved", colour: "ok", mark: "area", width: 1.5, values: () => ok_per_s },
-      { label: "intended", colour: "intended", mark: "dashed", values: () => intended_per_s },
+      // In closed loop nothing is intended.
+      ...(intended_per_s.some((value) => value !== null)
+        ? [{ label: "intended", colour: "intended", mark: "dashed", values: () => intended_per_s } as const]
+        : []),
       {
         label: "failed",
         colour: "failed",
