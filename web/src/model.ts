@@ -375,6 +375,8 @@ export interface Source {
   captured: number;
   /** Rows or samples known to be lost. */
   lost: number;
+  /** Whether so much was lost that a figure may be wrong. */
+  is_serious: boolean;
   /** Empty when nothing was lost. */
   lost_reason: string;
   /** Share of one CPU that the source itself used; null where it cannot be told apart. */

@@ -1,9 +1,10 @@
 import { h, jumpTo } from "../dom";
 import { count, date, milliseconds, percent, plural, span } from "../format";
-import type { Report } from "../model";
+import type { Report, Source } from "../model";
 
 /** What was run, in one line, and what it ran on, in another. */
 export function header(report: Report): HTMLElement {
+  const lost = seriousLosses(report.sources);
   return h(
     "header",
     { class: "top" },
@@ -15,13 +16,12 @@ export function header(report: Report): HTMLElement {
     ),
     h("p", { class: "ran" }, h("code", {}, report.command)),
     h("ul", { class: "facts" }, ...facts(report).map((fact) => h("li", {}, fact))),
-    report.sources.some(({ lost }) => lost > 0) &&
+    lost !== "" &&
       h(
         "p",
         { class: "lost" },
         h("strong", {}, "⚠ Some figures are incomplete. "),
-        lossText(report),
-        " ",
+        `${lost} `,
         h(
           "button",
           { type: "button", class: "as-link", onclick: () => jumpTo("sources") },
@@ -31,9 +31,10 @@ export function header(report: Report): HTMLElement {
   );
 }
 
-function lossText(report: Report): string {
-  const said = report.sources
-    .filter(({ lost }) => lost > 0)
+/** Losses that may make a figure wrong; empty without any. */
+export function seriousLosses(sources: Source[]): string {
+  const said = sources
+    .filter(({ is_serious }) => is_serious)
     .map(({ source, lost, captured }) => {
       const of = `${count(lost)} of ${count(lost + captured)}`;
       const share = percent(lost / (lost + captured));
@@ -41,7 +42,7 @@ function lossText(report: Report): string {
         ? `${of} requests of the schedule (${share}) were never sent`
         : `${source} lost ${of} rows (${share})`;
     });
-  return `${said.join(", ")}.`;
+  return said.length === 0 ? "" : `${said.join(", ")}.`;
 }
 
 function facts(report: Report): string[] {

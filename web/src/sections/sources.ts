@@ -19,6 +19,7 @@ export function sourceTable(report: Report): HTMLElement {
     );
     return section;
   }
+  const slight = slightLosses(report.sources);
   const heads: [string, boolean][] = [
     ["Source", false],
     ["Node", false],
@@ -50,20 +51,31 @@ export function sourceTable(report: Report): HTMLElement {
         h("tbody", {}, ...report.sources.map(row)),
       ),
     ),
+    ...(slight === "" ? [] : [h("p", { class: "quiet" }, slight)]),
   );
   return section;
 }
 
-function row({ source, node, provider, captured, lost, lost_reason, cpu_share }: Source): HTMLElement {
-  const loss = lost === 0 ? "0" : `⚠ ${count(lost)} (${percent(lost / (lost + captured))})`;
+/** One quiet line for losses that are too small to change a figure; empty without any. */
+export function slightLosses(sources: Source[]): string {
+  const slight = sources.filter(({ lost, is_serious }) => lost > 0 && !is_serious);
+  if (slight.length === 0) return "";
+  const lost = slight.map(({ source, lost }) => `${source} ${count(lost)}`).join(", ");
+  return `Rows lost, too few to change a figure: ${lost}.`;
+}
+
+function row(row: Source): HTMLElement {
+  const { source, node, provider, captured, lost, is_serious, lost_reason, cpu_share } = row;
+  const share = lost === 0 ? "" : ` (${percent(lost / (lost + captured))})`;
+  const loss = `${is_serious ? "⚠ " : ""}${count(lost)}${share}`;
   return h(
     "tr",
-    { class: lost > 0 ? "lossy" : null },
+    { class: is_serious ? "lossy" : null },
     h("th", { scope: "row" }, source),
     h("td", {}, node === "" ? NOTHING : node),
     h("td", {}, provider),
     h("td", { class: "number" }, count(captured)),
-    h("td", { class: lost > 0 ? "number bad" : "number" }, loss),
+    h("td", { class: is_serious ? "number bad" : "number" }, loss),
     h("td", {}, lost_reason === "" ? NOTHING : lost_reason),
     h("td", { class: "number" }, orNothing(cpu_share, percent)),
   );

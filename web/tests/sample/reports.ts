@@ -126,7 +126,7 @@ export function withoutAgent(report: Report): Report {
     findings: report.findings.filter(({ finding }) => finding !== "gc-pause"),
     sources: report.sources
       .filter(({ source }) => !AGENT_SOURCES.has(source))
-      .map((source) => ({ ...source, lost: 0, lost_reason: "" })),
+      .map((source) => ({ ...source, lost: 0, is_serious: false, lost_reason: "" })),
   };
 }
 
@@ -335,7 +335,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
 
 function sourcesOf(run: Run): Report["sources"] {
   const node = "127.0.0.1";
-  const none = { lost: 0, lost_reason: "" };
+  const none = { lost: 0, is_serious: false, lost_reason: "" };
   return [
     {
       source: "requests",
@@ -351,7 +351,9 @@ function sourcesOf(run: Run): Report["sources"] {
       node,
       provider: "proc",
       captured: Math.round(run.duration_s * 20),
-      ...none,
+      lost: 1,
+      is_serious: false,
+      lost_reason: "the sampler came too late",
       cpu_share: 0.001,
     },
     {
@@ -360,6 +362,7 @@ function sourcesOf(run: Run): Report["sources"] {
       provider: "proc",
       captured: Math.round(run.duration_s * 900),
       lost: 1204,
+      is_serious: true,
       lost_reason: "threads that ended between two readings",
       cpu_share: 0.019,
     },

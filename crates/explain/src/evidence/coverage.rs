@@ -23,7 +23,26 @@ pub(crate) struct Lost {
     pub(crate) node: String,
     /// None when nobody knows.
     pub(crate) rows: Option<i64>,
+    /// Rows of the same that are in the recording.
+    pub(crate) captured: i64,
     pub(crate) reason: String,
+}
+
+/// From this share of its rows on, what a source lost may mislead.
+const SERIOUS_SHARE: f64 = 0.01;
+/// Requests that were never sent would have been among the slowest: so many move a p99 by a tenth of what is above it.
+const SERIOUS_REQUESTS_SHARE: f64 = 0.001;
+
+/// Whether a source lost so much that a conclusion may rest on it.
+pub(crate) fn is_serious(source: &str, lost: i64, captured: i64) -> bool {
+    let bound = if source == "requests" { SERIOUS_REQUESTS_SHARE } else { SERIOUS_SHARE };
+    lost > 0 && lost as f64 >= bound * (lost as f64 + captured as f64)
+}
+
+impl Lost {
+    pub(crate) fn is_serious(&self) -> bool {
+        self.rows.is_none_or(|rows| is_serious(&self.what, rows, self.captured))
+    }
 }
 
 impl Coverage {
@@ -33,13 +52,15 @@ impl Coverage {
         coverage.rows = rows.texts("name")?.into_iter().zip(rows.integers("rows")?).collect();
         let rows = engine.sql(&query::SOURCES.fill(&[]))?;
         let (node, lost, reason) = (rows.texts("node")?, rows.integers("lost")?, rows.texts("lost_reason")?);
-        coverage.captured = rows.integers("captured")?.iter().sum();
+        let captured = rows.integers("captured")?;
+        coverage.captured = captured.iter().sum();
         for (row, source) in rows.texts("source")?.into_iter().enumerate() {
             if lost[row] > 0 {
                 coverage.lost.push(Lost {
                     what: source.clone(),
                     node: node[row].clone(),
                     rows: Some(lost[row]),
+                    captured: captured[row],
                     reason: reason[row].clone(),
                 });
             }
@@ -51,6 +72,8 @@ impl Coverage {
                 what: loss.table.clone(),
                 node: String::new(),
                 rows: loss.rows.map(|rows| i64::try_from(rows).unwrap_or(i64::MAX)),
+                captured:
+                    manifest.tables.get(&loss.table).map_or(0, |facts| i64::try_from(facts.rows).unwrap_or(i64::MAX)),
                 reason: loss.reason.clone(),
             }));
         }
@@ -90,5 +113,20 @@ impl Coverage {
             "queues within the server cannot be seen: attach the agent to the node",
         );
         missing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_serious;
+
+    #[test]
+    fn a_loss_that_changes_no_conclusion_is_not_serious() {
+        assert!(!is_serious("threads", 0, 0) && !is_serious("threads", 1, 1716) && !is_serious("requests", 1, 1716));
+        assert!(is_serious("threads", 20, 1700));
+        // The slowest percent would be another one.
+        assert!(is_serious("requests", 5, 1700));
+        // Another source that captured a million rows does not make up for it.
+        assert!(is_serious("pauses", 5, 0));
     }
 }

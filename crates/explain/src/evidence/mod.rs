@@ -13,7 +13,7 @@ mod stops;
 
 pub(crate) use cause::{Cause, CauseKind, EXCESS_BOUND, StopTotals};
 pub(crate) use counted::{COUNTERS, Counted, CountedGroup};
-pub(crate) use coverage::Coverage;
+pub(crate) use coverage::{Coverage, is_serious};
 pub(crate) use crowding::Crowding;
 pub(crate) use governed::{Governed, Metered};
 pub use machine::Usage;

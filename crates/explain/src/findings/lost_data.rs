@@ -6,8 +6,7 @@ use crate::timeline::{covered_ns, total_ns};
 use crate::{query, text};
 use serde_json::json;
 
-/// From these shares of the rows and of the judged time on, what is left may mislead.
-const LOST_WARNING: f64 = 0.01;
+/// From this share of the judged time on, what is left may mislead.
 const GAP_WARNING: f64 = 0.1;
 
 /// What is missing makes nothing slow: it ranks below whatever does, the knee included.
@@ -82,7 +81,8 @@ impl LostData {
             (title, "Shares and counts that rest on these tables are too low")
         };
         let detail = format!("{so}. {}.", whose.join("; "));
-        let severity = if unknown || share >= LOST_WARNING { Severity::Warning } else { Severity::Information };
+        let serious = lost.iter().any(|lost| lost.is_serious());
+        let severity = if serious { Severity::Warning } else { Severity::Information };
         let mut finding = Finding::new(self.name(), severity, title, detail, evidence.span);
         finding.query = query::LOSSES.fill(&[]);
         finding.weight = share - BELOW_CAUSES;

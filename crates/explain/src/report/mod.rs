@@ -240,6 +240,8 @@ pub struct ReportSource {
     pub provider: String,
     pub captured: i64,
     pub lost: i64,
+    /// Whether so much was lost that a figure may be wrong.
+    pub is_serious: bool,
     pub lost_reason: String,
     /// CPUs that the source itself used.
     pub cpu_share: Option<f64>,

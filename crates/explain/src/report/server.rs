@@ -2,7 +2,7 @@
 
 use super::{Bins, MOST_BINS, PoolSeries, ReportPause, ReportSource, TableSeries};
 use crate::engine::Engine;
-use crate::evidence::{Stop, Stops};
+use crate::evidence::{Stop, Stops, is_serious};
 use crate::query::{self, Value};
 use crate::timeline::Interval;
 use crate::{Error, text};
@@ -142,11 +142,12 @@ pub(super) fn sources(engine: &Engine) -> Result<Vec<ReportSource>, Error> {
     let (captured, lost) = (rows.integers("captured")?, rows.integers("lost")?);
     let (reason, cpu_share) = (rows.texts("lost_reason")?, rows.numbers_or_null("cpu_share")?);
     let sources = rows.texts("source")?.into_iter().enumerate().map(|(row, source)| ReportSource {
-        source,
         node: node[row].clone(),
         provider: provider[row].clone(),
         captured: captured[row],
         lost: lost[row],
+        is_serious: is_serious(&source, lost[row], captured[row]),
+        source,
         lost_reason: reason[row].clone(),
         cpu_share: cpu_share[row],
     });
