@@ -84,7 +84,7 @@ export const tables: readonly Table[] = [
       { name: "window_start_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "Start of the window it was seen in." },
       { name: "window_end_ns", type: "INT64", unit: "ns since the Unix epoch", nullable: false, meaning: "End of that window." },
       { name: "share", type: "DOUBLE", unit: "ratio", nullable: true, meaning: "Share of the slow requests that it accounts for." },
-      { name: "chance_share", type: "DOUBLE", unit: "ratio", nullable: true, meaning: "Share that chance alone would give: the mean over the shifted timelines." },
+      { name: "chance_share", type: "DOUBLE", unit: "ratio", nullable: true, meaning: "The part of share that chance alone would give, from the mean over the shifted timelines; null where nothing is counted." },
       { name: "p_value", type: "DOUBLE", unit: "probability", nullable: true, meaning: "How often chance alone explains at least as much of the time of the slow requests." },
       { name: "query", type: "STRING", unit: "SQL", nullable: false, meaning: "The query that shows the evidence." },
       { name: "evidence", type: "STRING", unit: "JSON", nullable: false, meaning: "The figures that the finding rests on." },

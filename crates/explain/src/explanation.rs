@@ -4,8 +4,9 @@ use crate::anatomy::{Knee, Phase};
 use crate::engine::Engine;
 use crate::evidence::Evidence;
 use crate::findings::{self, Finding, Severity};
-use crate::options::Options;
+use crate::options::{Options, SlowThreshold};
 use crate::percentiles::ms;
+use crate::requests::Request;
 use crate::{Error, text};
 use helenus_recording::rows;
 use serde::Serialize;
@@ -16,12 +17,14 @@ use std::fmt;
 pub struct Explanation {
     /// A request that took longer is slow.
     pub slow_threshold_ms: f64,
-    /// `p99`, or the time that was asked for.
+    /// `p99 of the measured phases`, with the requests that it is the p99 of; or the time that was asked for.
     pub slow_threshold_name: String,
     /// Of the judged requests' response times.
     pub median_ms: f64,
     pub judged_requests: usize,
     pub slow_requests: usize,
+    /// Requests that took as long and are not judged: of a warm-up, or of phases that did not keep up.
+    pub slower_unjudged_requests: usize,
     /// Stretches of time that were judged.
     pub judged: Vec<JudgedWindow>,
     /// All requests of the recording.
@@ -61,10 +64,11 @@ pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error>
     });
     Ok(Explanation {
         slow_threshold_ms: ms(evidence.judged.threshold_ns),
-        slow_threshold_name: options.threshold.name(),
+        slow_threshold_name: threshold_name(&evidence, &options.threshold),
         median_ms: ms(evidence.judged.median_ns),
         judged_requests: evidence.judged.requests(),
         slow_requests: evidence.judged.slow_requests(),
+        slower_unjudged_requests: slower(&evidence).saturating_sub(evidence.judged.slow_requests()),
         judged: judged.collect(),
         requests: evidence.requests.rows.len(),
         missing: evidence
@@ -79,7 +83,48 @@ pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error>
     })
 }
 
+/// A percentile is nothing without the requests that it is of.
+fn threshold_name(evidence: &Evidence, threshold: &SlowThreshold) -> String {
+    let name = threshold.name();
+    let are_all = evidence.judged.requests() == evidence.requests.rows.len();
+    match threshold {
+        SlowThreshold::Quantile(_)
+            if evidence.phases.iter().any(|phase| phase.overloaded) && !evidence.judges_overload =>
+        {
+            format!("{name} of the phases that kept up")
+        }
+        SlowThreshold::Quantile(_) if !are_all => format!("{name} of the measured phases"),
+        SlowThreshold::Quantile(_) | SlowThreshold::Time(_) => name,
+    }
+}
+
+/// How many of all requests took longer than the bound.
+fn slower(evidence: &Evidence) -> usize {
+    let requests = &evidence.requests;
+    let is_slower =
+        |request: &&Request| requests.is_timed(request) && request.response_ns() > evidence.judged.threshold_ns;
+    requests.rows.iter().filter(is_slower).count()
+}
+
 impl Explanation {
+    /// Which requests are slow, and of which they are.
+    pub fn summary(&self) -> String {
+        let mut summary = format!(
+            "{} of {} judged are slow: over {} ({}); the median is {}.",
+            text::count(self.slow_requests),
+            text::counted(self.judged_requests, "request", "requests"),
+            text::time_ms(self.slow_threshold_ms),
+            self.slow_threshold_name,
+            text::time_ms(self.median_ms)
+        );
+        if self.slower_unjudged_requests > 0 {
+            let others = text::count(self.requests.saturating_sub(self.judged_requests));
+            let slower = text::count(self.slower_unjudged_requests);
+            summary.push_str(&format!(" Of the {others} that are not judged, {slower} took longer."));
+        }
+        summary
+    }
+
     /// The highest severity found.
     pub fn severity(&self) -> Severity {
         self.findings.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Information)
@@ -110,15 +155,7 @@ impl Explanation {
 /// Plain text, as a terminal shows it.
 impl fmt::Display for Explanation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            out,
-            "{} of {} judged are slow: over {} ({}); the median is {}.",
-            text::count(self.slow_requests),
-            text::counted(self.judged_requests, "request", "requests"),
-            text::time_ms(self.slow_threshold_ms),
-            self.slow_threshold_name,
-            text::time_ms(self.median_ms)
-        )?;
+        writeln!(out, "{}", self.summary())?;
         let start = self.phases.first().map(|phase| phase.start_ns);
         for finding in &self.findings {
             writeln!(out)?;

@@ -46,7 +46,7 @@ pub use error::Error;
 pub use evidence::{FullPool, Usage};
 pub use explanation::{Explanation, JudgedWindow, Missing, explain};
 pub use export::{ExportFormat, ExportOptions, Exported, export};
-pub use findings::{Finding, Severity};
+pub use findings::{Claim, Finding, Severity, contradictions};
 pub use flame::{Flame, FlameNode, FlameOptions, FlameTree};
 pub use gc::{GcFigures, NodeGc, gc};
 pub use io::{FileIo, Io, MappedReads, StatementIo, TableIo, Traffic};

@@ -78,7 +78,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "window_start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start of the window it was seen in." },
             Column { name: "window_end_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of that window." },
             Column { name: "share", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Share of the slow requests that it accounts for." },
-            Column { name: "chance_share", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "Share that chance alone would give: the mean over the shifted timelines." },
+            Column { name: "chance_share", ty: Type::Double, unit: "ratio", is_time: false, nullable: true, meaning: "The part of share that chance alone would give, from the mean over the shifted timelines; null where nothing is counted." },
             Column { name: "p_value", ty: Type::Double, unit: "probability", is_time: false, nullable: true, meaning: "How often chance alone explains at least as much of the time of the slow requests." },
             Column { name: "query", ty: Type::String, unit: "SQL", is_time: false, nullable: false, meaning: "The query that shows the evidence." },
             Column { name: "evidence", ty: Type::String, unit: "JSON", is_time: false, nullable: false, meaning: "The figures that the finding rests on." },
@@ -759,7 +759,7 @@ pub mod rows {
         pub window_end_ns: i64,
         /// Share of the slow requests that it accounts for. (ratio)
         pub share: Option<f64>,
-        /// Share that chance alone would give: the mean over the shifted timelines. (ratio)
+        /// The part of share that chance alone would give, from the mean over the shifted timelines; null where nothing is counted. (ratio)
         pub chance_share: Option<f64>,
         /// How often chance alone explains at least as much of the time of the slow requests. (probability)
         pub p_value: Option<f64>,

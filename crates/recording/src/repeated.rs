@@ -1,7 +1,7 @@
 //! Rows that two recorders of one machine both have: each saw the truth, and it counts once.
 //!
-//! A recorder was watching while its source reported to the table `sources`. Of what several watched at the same time,
-//! the rows of one count: the first that names the machine's node, then the first.
+//! A recorder was watching while its source reported to the table `sources`. Where several
+//! watched at the same time, the rows of one count: the first that names the machine's node, then the first.
 
 use crate::schema::{Seen, Subject, TABLES, Table};
 use crate::{Error, Recording};
@@ -97,7 +97,7 @@ fn of_one_boot(recordings: &[Recording]) -> Vec<Vec<usize>> {
     let mut boots: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, recording) in recordings.iter().enumerate() {
         let boot = recording.manifest().clock.boot_id.as_str();
-        // What was imported may be of no boot that is known.
+        // An import may be of no boot that is known.
         if !boot.is_empty() {
             boots.entry(boot).or_default().push(index);
         }

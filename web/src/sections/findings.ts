@@ -101,7 +101,8 @@ function card(finding: Finding, report: Report, store: Store) {
 
 /** "Explains 62 % of the slow requests; chance would give 4 % (p < 0.001)", with the two as bars. */
 function share({ share: explained, chance_share: chance, p_value: p }: Finding): HTMLElement | false {
-  if (explained === null) return false;
+  // Of a cause that nothing is counted for, the title has the test.
+  if (explained === null || explained === 0) return false;
   const words = [h("strong", {}, `Explains ${percent(explained)}`), " of the slow requests"];
   if (chance !== null) words.push(`; chance would give ${percent(chance)}`);
   if (p !== null) words.push(` (${pValue(p)})`);

@@ -51,6 +51,15 @@ pub(crate) fn accountable_ns(felt: &[Felt], request: &SlowRequest, nature: Natur
     accountable_from(felt, first, request, nature)
 }
 
+/// Which of them a request felt, by their places.
+pub(crate) fn felt_by<'a>(felt: &'a [Felt], request: &SlowRequest) -> impl Iterator<Item = usize> + 'a {
+    let (start, end) = (request.start, request.end);
+    let first = felt.partition_point(|felt| felt.furthest <= start);
+    (first..felt.len())
+        .take_while(move |index| felt[*index].interval.start < end)
+        .filter(move |index| felt[*index].until > start)
+}
+
 pub(super) fn accountable_from(felt: &[Felt], first: usize, request: &SlowRequest, nature: Nature) -> i64 {
     let part = |felt: &Felt| match nature {
         Nature::Stop => felt.interval.length(),

@@ -11,12 +11,27 @@ use std::rc::Rc;
 pub(crate) struct SlowRequest {
     /// When it was due.
     pub(crate) start: i64,
+    /// When the driver sent it.
+    pub(crate) sent: i64,
     /// Its answer, or the stretch's end if that came first.
     pub(crate) end: i64,
     /// How much longer than the median it took.
     pub(crate) excess_ns: i64,
     /// From due to answer.
     pub(crate) response_ns: i64,
+    /// The node that it was sent to, as [`Judged::node`] has its name.
+    pub(crate) node: u16,
+    /// Where it spent at least half of what it took longer than the median; None where that was not seen.
+    pub(crate) place: Option<Place>,
+}
+
+/// Where a request spent its time, as the wire shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// From the node's network to the node's network.
+    Node,
+    /// Between the driver, once it had sent it, and the node.
+    Between,
 }
 
 /// A stretch of time that is judged, such as a phase of the load.
@@ -54,9 +69,12 @@ impl Judged {
                     .filter(|request| is_slow(request))
                     .map(|request| SlowRequest {
                         start: request.intended_ns,
+                        sent: request.start_ns,
                         end: request.end_ns.min(window.end),
                         excess_ns: (request.response_ns() - median_ns).max(0),
                         response_ns: request.response_ns(),
+                        node: request.node,
+                        place: None,
                     })
                     .collect();
                 Stretch {
@@ -71,6 +89,19 @@ impl Judged {
         let mut judged = Judged { stretches, threshold_ns, median_ns, requests: Rc::clone(requests) };
         judged.stretches.retain(|stretch| stretch.requests > 0);
         judged
+    }
+
+    /// Asks for each slow request where it spent so much of its time: `place` takes when it was due, when it was answered,
+    /// and how much longer than the median it took.
+    pub(crate) fn tell_places(&mut self, place: impl Fn(i64, i64, i64) -> Option<Place>) {
+        for request in self.stretches.iter_mut().flat_map(|stretch| &mut stretch.slow) {
+            request.place = place(request.start, request.start.saturating_add(request.response_ns), request.excess_ns);
+        }
+    }
+
+    /// The address of a node.
+    pub(crate) fn node(&self, number: u16) -> &str {
+        self.requests.nodes.get(usize::from(number)).map_or("", String::as_str)
     }
 
     pub(crate) fn slow_requests(&self) -> usize {

@@ -13,8 +13,8 @@
 mod felt;
 mod judged;
 
-pub(crate) use felt::{Felt, accountable_ns, accounts_for, felt};
-pub(crate) use judged::{Judged, SlowRequest, Stretch};
+pub(crate) use felt::{Felt, accountable_ns, accounts_for, felt, felt_by};
+pub(crate) use judged::{Judged, Place, SlowRequest, Stretch};
 
 use crate::random::Random;
 use crate::timeline::{Bursts, Interval, turn};
@@ -60,6 +60,22 @@ pub struct Association {
 }
 
 impl Association {
+    #[cfg(test)]
+    pub(crate) fn never_by_chance() -> Association {
+        Association {
+            slow_requests: 1,
+            share: 1.0,
+            chance_share: 0.0,
+            overlap_share: 1.0,
+            others_share: 0.0,
+            lift: None,
+            time_share: 1.0,
+            chance_time_share: 0.0,
+            p_value: 0.0005,
+            turns: 2000,
+        }
+    }
+
     /// What is beyond chance.
     pub fn excess_share(&self) -> f64 {
         (self.share - self.chance_share).max(0.0)

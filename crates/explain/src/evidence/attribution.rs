@@ -1,62 +1,139 @@
-//! For whom a slow request is counted that met several causes. Each is counted once, so that shares add up.
+//! For what each slow request is counted: for one thing, so that shares add up and no two findings claim the same.
 //!
-//! 1. Stops before conditions: while everything stands still it does not matter how busy it was.
-//! 2. Of the stops, the one that stood longest while it was felt (all pauses of a kind together).
-//! 3. But for the client if it stood at least half as long: a request that the driver itself held up says nothing
+//! 1. The wire before statistics. A request that the wire shows to have been in the node for most of its time is not counted for a stall of the driver meanwhile, and one that was under way to or from the node
+//!    not for what happened in it.
+//! 2. Stops before conditions: while everything stands still it does not matter how busy it was.
+//! 3. Of the stops, the one that stood longest while it was felt (all pauses of a kind together).
+//! 4. But for the client if it stood at least half as long: a request that the driver itself held up says nothing
 //!    about the server, and the shares of both are in the evidence. A client that merely stutters while the server
 //!    collects garbage (on one machine they share the CPUs) does not clear the server.
-//! 4. Of the conditions the one nearer to the origin: a compaction before the busy CPU that it makes, and that before
+//! 5. Of the conditions the one nearer to the origin: a compaction before the busy CPU that it makes, and that before
 //!    the queue that forms.
+//! 6. Of the rest, those due in overloaded phases for the overload, and those due in phases whose CPUs were busy
+//!    throughout for that. Neither can be tested against chance.
+//! 7. The others are not explained.
 //!
 //! Only causes that chance does not explain take part, and only for requests for which they can account (see
-//! `association`): at least half of what the request took longer than the median.
+//! `association`): at least half of what the request took longer than the median. That a request was under way while the
+//! driver stood still is direct evidence, which needs no test.
 
-use super::{Cause, CauseKind};
-use crate::association::{Felt, Judged, Nature, Stretch, accountable_ns, accounts_for, felt};
+use super::{Blamed, Cause, CauseKind, Stop, Stops};
+use crate::association::{
+    Felt, Judged, Nature, Place, SlowRequest, Stretch, accountable_ns, accounts_for, felt, felt_by,
+};
 use crate::percentiles::median;
-use crate::timeline::{Interval, within};
+use crate::timeline::{Interval, covered_ns, within};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What is left over.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Rest {
-    /// Share of the slow requests, those included that met a cause by chance.
-    pub(super) share: f64,
-    pub(super) median_ns: Option<i64>,
+/// From this share of the slow requests on it is worth saying that they were due in phases with busy CPUs.
+const BUSY_PHASES_SHARE: f64 = 0.25;
+/// A request that was sent this much before the end of a stall of the driver may be of the burst that follows the stall.
+const SENT_AFTER_NS: i64 = 2_000_000;
+
+/// The slow requests that no cause is counted for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Account {
+    /// Due in overloaded phases, which are judged where there is no other.
+    pub(crate) overload: Counted,
+    /// Due in phases whose CPUs were busy for most of the time.
+    pub(crate) busy_phases: Counted,
+    pub(crate) unexplained: Counted,
+    /// Those of the unexplained that were under way to or from the node for most of their time, as a share of the slow
+    /// requests.
+    pub(crate) unexplained_between_share: f64,
 }
 
-pub(super) fn attribute(judged: &Judged, causes: &mut [Cause]) -> Rest {
-    let mut taken: Vec<(Vec<i64>, Option<Interval>)> = vec![(Vec::new(), None); causes.len()];
-    let mut rest = Vec::new();
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Counted {
+    /// Of the slow requests.
+    pub(crate) share: f64,
+    /// Median response.
+    pub(crate) median_ns: Option<i64>,
+}
+
+impl Counted {
+    fn of(mut responses: Vec<i64>, slow: usize) -> Counted {
+        let share = if slow > 0 { responses.len() as f64 / slow as f64 } else { 0.0 };
+        Counted { share, median_ns: median(&mut responses) }
+    }
+}
+
+/// The requests counted for a cause so far, and the stops that held them up.
+#[derive(Default)]
+struct Taken {
+    responses: Vec<i64>,
+    window: Option<Interval>,
+    /// By their places among the stops of the cause.
+    stops: BTreeSet<usize>,
+    by_node: BTreeMap<String, usize>,
+}
+
+/// Counts each slow request for one of the causes or for what the account has.
+pub(super) fn attribute(
+    judged: &Judged,
+    stops: &Stops,
+    causes: &mut [Cause],
+    busy: &[Interval],
+    judges_overload: bool,
+) -> Account {
+    let mut taken: Vec<Taken> = causes.iter().map(|_| Taken::default()).collect();
+    let (mut rest, mut in_busy_phases, mut between) = (Vec::new(), Vec::new(), 0);
     for stretch in &judged.stretches {
+        let mostly_busy = covered_ns(busy, stretch.window) * 2 >= stretch.window.length();
         let felt: Vec<Vec<Felt>> = causes.iter().map(|cause| felt_in(cause, stretch)).collect();
+        let single: Vec<Single<'_>> = causes.iter().map(|cause| Single::of(cause, stops, stretch)).collect();
         for request in &stretch.slow {
             let accountable: Vec<i64> = causes
                 .iter()
                 .zip(&felt)
-                .map(|(cause, felt)| accountable_ns(felt, request, cause.kind.nature()))
+                .map(|(cause, felt)| accountable_to(cause, felt, request))
                 .map(|ns| if accounts_for(ns, request) { ns } else { 0 })
                 .collect();
             match choose(causes, &accountable) {
-                Some(index) => {
-                    let (responses, window) = &mut taken[index];
-                    responses.push(request.response_ns);
-                    let so_far = window.unwrap_or(Interval { start: request.start, end: request.end });
-                    *window =
-                        Some(Interval { start: so_far.start.min(request.start), end: so_far.end.max(request.end) });
+                Some(index) => taken[index].take(request, &single[index], judged.node(request.node)),
+                None if mostly_busy && !judges_overload => in_busy_phases.push(request.response_ns),
+                None => {
+                    between += usize::from(request.place == Some(Place::Between));
+                    rest.push(request.response_ns);
                 }
-                None => rest.push(request.response_ns),
             }
         }
     }
     let slow = judged.slow_requests();
-    for (cause, (mut responses, window)) in causes.iter_mut().zip(taken) {
-        cause.attributed = responses.len();
-        cause.attributed_share = if slow > 0 { responses.len() as f64 / slow as f64 } else { 0.0 };
-        cause.attributed_median_ns = median(&mut responses);
-        cause.attributed_window = window;
+    for (cause, taken) in causes.iter_mut().zip(taken) {
+        taken.settle(cause, stops, slow);
     }
-    let accounted: f64 = causes.iter().map(Cause::accounted_share).sum();
-    Rest { share: if slow > 0 { (1.0 - accounted).clamp(0.0, 1.0) } else { 0.0 }, median_ns: median(&mut rest) }
+    let share = |requests: usize| if slow > 0 { requests as f64 / slow as f64 } else { 0.0 };
+    if judges_overload {
+        return Account { overload: Counted::of(rest, slow), ..Account::default() };
+    }
+    if share(in_busy_phases.len()) < BUSY_PHASES_SHARE {
+        rest.append(&mut in_busy_phases);
+    }
+    Account {
+        overload: Counted::default(),
+        busy_phases: Counted::of(in_busy_phases, slow),
+        unexplained_between_share: share(between),
+        unexplained: Counted::of(rest, slow),
+    }
+}
+
+/// How much of a request a cause can account for, after what the wire shows of it.
+fn accountable_to(cause: &Cause, felt: &[Felt], request: &SlowRequest) -> i64 {
+    let is_client = cause.kind == CauseKind::ClientStall;
+    let all = || accountable_ns(felt, request, cause.kind.nature());
+    match request.place {
+        // No stall of the driver makes the node slower, but for the burst that follows it.
+        Some(Place::Node) if is_client && cause.is_significant() => felt_by(felt, request)
+            .map(|index| felt[index].interval)
+            .filter(|stall| stall.end <= request.sent.saturating_add(SENT_AFTER_NS))
+            .map(|stall| stall.length())
+            .sum(),
+        Some(Place::Between) if is_client => all(),
+        Some(Place::Between) if cause.kind != CauseKind::CpuSaturation => 0,
+        _ if cause.is_significant() => all(),
+        _ => 0,
+    }
 }
 
 /// The cause, by index, that a request is counted for; `accountable` is for how much of it each can
@@ -77,30 +154,87 @@ fn choose(causes: &[Cause], accountable: &[i64]) -> Option<usize> {
 }
 
 fn felt_in(cause: &Cause, stretch: &Stretch) -> Vec<Felt> {
-    if !cause.is_significant() {
+    if !cause.is_significant() && cause.kind != CauseKind::ClientStall {
         return Vec::new();
     }
     felt(&within(&cause.times, stretch.window), &stretch.bursts, cause.kind.nature())
 }
 
+/// The single stops of a cause in a stretch, whose times the cause has merged.
+struct Single<'a> {
+    stops: &'a [Stop],
+    /// Places in `stops`, and of each how long it is felt.
+    places: Vec<usize>,
+    felt: Vec<Felt>,
+}
+
+impl<'a> Single<'a> {
+    fn of(cause: &Cause, stops: &'a Stops, stretch: &Stretch) -> Single<'a> {
+        let stops = stops.of(cause.kind);
+        let places: Vec<usize> =
+            (0..stops.len()).filter(|place| stops[*place].window.overlaps(stretch.window)).collect();
+        let windows: Vec<Interval> = places.iter().map(|place| stops[*place].window.clip(stretch.window)).collect();
+        Single { stops, felt: felt(&windows, &stretch.bursts, Nature::Stop), places }
+    }
+
+    /// The node whose stops held up a request, and which of them it takes to account for it. The node that the request
+    /// was sent to, if it stood at least half as long as any other: another may have had to do with the request or not.
+    fn blame(&self, request: &SlowRequest, coordinator: &str) -> Option<(&'a str, Vec<usize>)> {
+        let mut by_node: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for felt in felt_by(&self.felt, request) {
+            let place = self.places[felt];
+            by_node.entry(self.stops[place].node.as_str()).or_default().push(place);
+        }
+        let length = |places: &[usize]| places.iter().map(|place| self.stops[*place].window.length()).sum::<i64>();
+        let (longest, _) = by_node.iter().max_by_key(|(_, places)| length(places))?;
+        let own = by_node.get_key_value(coordinator).filter(|(_, own)| length(own) * 2 >= length(&by_node[longest]));
+        let node = own.map_or(*longest, |(node, _)| *node);
+        let mut places = by_node.remove(node)?;
+        places.sort_by_key(|place| std::cmp::Reverse(self.stops[*place].window.length()));
+        let mut accounted = 0;
+        places.retain(|place| {
+            let is_needed = !accounts_for(accounted, request);
+            accounted += self.stops[*place].window.length();
+            is_needed
+        });
+        Some((node, places))
+    }
+}
+
+impl Taken {
+    fn take(&mut self, request: &SlowRequest, single: &Single<'_>, coordinator: &str) {
+        self.responses.push(request.response_ns);
+        let so_far = self.window.unwrap_or(Interval { start: request.start, end: request.end });
+        self.window = Some(Interval { start: so_far.start.min(request.start), end: so_far.end.max(request.end) });
+        if let Some((node, places)) = single.blame(request, coordinator) {
+            *self.by_node.entry(node.to_string()).or_default() += 1;
+            self.stops.extend(places);
+        }
+    }
+
+    fn settle(mut self, cause: &mut Cause, stops: &Stops, slow: usize) {
+        cause.attributed = self.responses.len();
+        cause.attributed_share = if slow > 0 { self.responses.len() as f64 / slow as f64 } else { 0.0 };
+        cause.attributed_median_ns = median(&mut self.responses);
+        cause.attributed_window = self.window;
+        let mut nodes: Vec<(String, usize)> = self.by_node.into_iter().collect();
+        nodes.sort_by_key(|(_, requests)| std::cmp::Reverse(*requests));
+        let all = stops.of(cause.kind);
+        cause.blamed = Blamed {
+            stops: self.stops.into_iter().map(|place| all[place].clone()).collect(),
+            nodes: nodes.into_iter().map(|(node, _)| node).collect(),
+        };
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::association::Association;
     use CauseKind::{ClientStall, CompactionOrFlush, CpuSaturation, GcPause, ServerStall};
 
     fn chosen(met: &[(CauseKind, i64)]) -> Option<CauseKind> {
-        let causes: Vec<Cause> = met
-            .iter()
-            .map(|(kind, _)| Cause {
-                kind: *kind,
-                times: Vec::new(),
-                association: None,
-                attributed: 0,
-                attributed_share: 0.0,
-                attributed_median_ns: None,
-                attributed_window: None,
-            })
-            .collect();
+        let causes: Vec<Cause> = met.iter().map(|(kind, _)| Cause::new(*kind, Vec::new(), None)).collect();
         let lengths: Vec<i64> = met.iter().map(|(_, length)| *length).collect();
         choose(&causes, &lengths).map(|index| causes[index].kind)
     }
@@ -116,5 +250,58 @@ mod tests {
         assert_eq!(chosen(&[(GcPause, 20), (ServerStall, 20)]), Some(GcPause));
         assert_eq!(chosen(&[(GcPause, 20), (CpuSaturation, 900)]), Some(GcPause));
         assert_eq!(chosen(&[(CompactionOrFlush, 20), (CpuSaturation, 900)]), Some(CompactionOrFlush));
+    }
+
+    const S: i64 = 1_000_000_000;
+
+    fn stop(start: i64, end: i64, node: &str) -> Stop {
+        Stop { window: Interval { start, end }, node: node.into(), label: "watcher".into() }
+    }
+
+    fn request(place: Option<Place>) -> SlowRequest {
+        SlowRequest { start: S / 2, sent: S, end: 2 * S, excess_ns: S, response_ns: 3 * S / 2, node: 0, place }
+    }
+
+    fn blamed(stops: &[Stop], coordinator: &str) -> (String, Vec<usize>) {
+        let windows: Vec<Interval> = stops.iter().map(|stop| stop.window).collect();
+        let felt = felt(&windows, &crate::timeline::Bursts::default(), Nature::Stop);
+        let single = Single { stops, places: (0..stops.len()).collect(), felt };
+        let (node, places) = single.blame(&request(None), coordinator).unwrap();
+        (node.to_string(), places)
+    }
+
+    #[test]
+    fn the_node_that_was_stopped_is_blamed_and_no_stop_of_another() {
+        let stops = [
+            stop(0, S / 10, "a"),
+            stop(S / 2, S / 2 + S / 50, "a"),
+            stop(S, 2 * S, "b"),
+            stop(S + S / 10, S + S / 5, "a"),
+            stop(S + S / 2, S + S / 2 + S / 100, "c"),
+        ];
+        assert_eq!(blamed(&stops, "a"), ("b".to_string(), vec![2]));
+        assert_eq!(blamed(&stops, "b"), ("b".to_string(), vec![2]));
+        // Both stood: the one that the request was sent to.
+        let both = [stop(S, 2 * S, "b"), stop(S, S + S * 7 / 10, "a")];
+        assert_eq!(blamed(&both, "a"), ("a".to_string(), vec![1]));
+    }
+
+    #[test]
+    fn what_was_measured_of_a_request_goes_before_statistics() {
+        let (before, meanwhile) = (Interval { start: S / 4, end: S }, Interval { start: S, end: 2 * S });
+        let significant = |kind| Cause::new(kind, Vec::new(), Some(Association::never_by_chance()));
+        let counted = |cause: &Cause, times: &[Interval], place| {
+            let felt = felt(times, &crate::timeline::Bursts::default(), Nature::Stop);
+            accountable_to(cause, &felt, &request(place)) > 0
+        };
+        // The driver stood still while the node had the request, or before.
+        let client = significant(ClientStall);
+        assert!(!counted(&client, &[meanwhile], Some(Place::Node)) && counted(&client, &[before], Some(Place::Node)));
+        assert!(counted(&client, &[meanwhile], None) && counted(&client, &[meanwhile], Some(Place::Between)));
+        // Where it was under way, no test is needed for the driver, and nothing in the node counts.
+        assert!(counted(&Cause::new(ClientStall, Vec::new(), None), &[meanwhile], Some(Place::Between)));
+        assert!(!counted(&Cause::new(ClientStall, Vec::new(), None), &[meanwhile], None));
+        let gc = significant(GcPause);
+        assert!(!counted(&gc, &[meanwhile], Some(Place::Between)) && counted(&gc, &[meanwhile], Some(Place::Node)));
     }
 }

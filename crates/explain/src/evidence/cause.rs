@@ -28,6 +28,19 @@ pub(crate) enum CauseKind {
 }
 
 impl CauseKind {
+    /// The finding that tells of it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            CauseKind::ClientStall => "client-stall",
+            CauseKind::GcPause => "gc-pause",
+            CauseKind::Safepoint => "safepoint",
+            CauseKind::ServerStall => "server-stall",
+            CauseKind::CompactionOrFlush => "compaction-or-flush",
+            CauseKind::CpuSaturation => "cpu-saturation",
+            CauseKind::PoolQueue => "pool-queue",
+        }
+    }
+
     pub(crate) fn nature(self) -> Nature {
         match self {
             CauseKind::ClientStall | CauseKind::GcPause | CauseKind::Safepoint | CauseKind::ServerStall => Nature::Stop,
@@ -51,9 +64,49 @@ pub(crate) struct Cause {
     pub(crate) attributed_median_ns: Option<i64>,
     /// From the first of those to the last.
     pub(crate) attributed_window: Option<Interval>,
+    /// The stops that held those up; empty for a condition.
+    pub(crate) blamed: Blamed,
+}
+
+/// The stops that held up the requests that are counted for a cause, and no others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Blamed {
+    pub(crate) stops: Vec<Stop>,
+    /// The nodes that stood still, the one that held up most requests first.
+    pub(crate) nodes: Vec<String>,
+}
+
+/// The verdict on a cause. All that findings say of it follows from this, so that they do not contradict each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// Slow requests are counted for it.
+    Explains,
+    /// The slow requests meet it beyond chance, and something else held each of them up longer.
+    Outweighed,
+    /// They meet it beyond chance, and too few of them to count any.
+    Slight,
+    /// It was there too seldom to tell from coincidence.
+    Suspect,
+    /// Chance explains all that was met.
+    Cleared,
+    /// It was not there.
+    Absent,
 }
 
 impl Cause {
+    pub(super) fn new(kind: CauseKind, times: Vec<Interval>, association: Option<Association>) -> Cause {
+        Cause {
+            kind,
+            times,
+            association,
+            attributed: 0,
+            attributed_share: 0.0,
+            attributed_median_ns: None,
+            attributed_window: None,
+            blamed: Blamed::default(),
+        }
+    }
+
     pub(crate) fn all(
         judged: &Judged,
         stops: &Stops,
@@ -71,14 +124,9 @@ impl Cause {
             (CauseKind::PoolQueue, pools.queues()),
         ]
         .into_iter()
-        .map(|(kind, times)| Cause {
-            association: Association::test(judged, &times, kind.nature(), options.turns, options.seed),
-            kind,
-            times,
-            attributed: 0,
-            attributed_share: 0.0,
-            attributed_median_ns: None,
-            attributed_window: None,
+        .map(|(kind, times)| {
+            let association = Association::test(judged, &times, kind.nature(), options.turns, options.seed);
+            Cause::new(kind, times, association)
         })
         .collect()
     }
@@ -93,6 +141,26 @@ impl Cause {
         !self.is_significant() && self.goes_together(SUSPECT_P_BOUND)
     }
 
+    pub(crate) fn standing(&self) -> Standing {
+        match &self.association {
+            _ if self.attributed > 0 => Standing::Explains,
+            None => Standing::Absent,
+            Some(_) if self.is_significant() => Standing::Outweighed,
+            Some(_) if self.is_suspect() => Standing::Suspect,
+            Some(association) if association.p_value < P_BOUND => Standing::Slight,
+            Some(_) => Standing::Cleared,
+        }
+    }
+
+    /// The part of `attributed_share` that chance would give: of the requests that can be counted for a cause it gives as
+    /// many of those that are counted as of the others.
+    pub(crate) fn attributed_chance_share(&self) -> f64 {
+        let by_chance = |association: &Association| {
+            if association.share > 0.0 { (association.chance_share / association.share).min(1.0) } else { 0.0 }
+        };
+        self.attributed_share * self.association.as_ref().map_or(0.0, by_chance)
+    }
+
     fn goes_together(&self, p_bound: f64) -> bool {
         self.association
             .as_ref()
@@ -103,7 +171,8 @@ impl Cause {
     pub(crate) fn accounted_share(&self) -> f64 {
         match &self.association {
             Some(association) if self.is_significant() => self.attributed_share * association.credit(),
-            _ => 0.0,
+            // Where the wire says so, chance has no part in it.
+            _ => self.attributed_share,
         }
     }
 
@@ -128,11 +197,11 @@ pub(crate) struct StopTotals {
 }
 
 impl StopTotals {
-    pub(crate) fn of(stops: &[Stop], judged: &Judged) -> StopTotals {
+    pub(crate) fn of<'a>(stops: impl IntoIterator<Item = &'a Stop>, judged: &Judged) -> StopTotals {
         let mut totals = StopTotals::default();
         let mut by_node: BTreeMap<&str, f64> = BTreeMap::new();
         let inside = |stop: &&Stop| judged.stretches.iter().any(|stretch| stretch.window.overlaps(stop.window));
-        for stop in stops.iter().filter(inside) {
+        for stop in stops.into_iter().filter(inside) {
             let ms = stop.window.length() as f64 / 1e6;
             totals.stops += 1;
             totals.total_ms += ms;

@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::timeline::{Interval, covered_ns, merge};
 use crate::{Error, query};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Below this share of idle time (waiting for a disk included) the CPUs count as busy.
 pub(crate) const BUSY_IDLE_SHARE: f64 = 0.1;
@@ -16,6 +17,9 @@ const GAP: i64 = 5;
 pub(crate) struct Machine {
     cpus: Vec<CpuInterval>,
     processes: Vec<ProcessInterval>,
+    /// When the threads of each node were looked at, and under the empty name those of the load driver. A thread that does
+    /// not run has no row: of a node that was stopped this alone says that it used nothing.
+    watched: BTreeMap<String, Vec<Interval>>,
     background: Vec<(Interval, i64)>,
 }
 
@@ -31,6 +35,7 @@ struct CpuInterval {
 #[derive(Debug, Clone)]
 struct ProcessInterval {
     window: Interval,
+    node: String,
     is_server: bool,
     is_load: bool,
     cpu_ns: i64,
@@ -46,8 +51,9 @@ pub struct Usage {
     pub steal_share: Option<f64>,
     /// CPUs busy in all.
     pub busy_cpus: Option<f64>,
-    /// None when `threads` has nothing for the window, as with those below.
+    /// Of the nodes whose threads were looked at in the window; None when none were, as with those below.
     pub server_cpus: Option<f64>,
+    /// None when the load driver's threads were not looked at.
     pub load_cpus: Option<f64>,
     /// Busy with neither: other processes, and the kernel's own work.
     pub other_cpus: Option<f64>,
@@ -74,10 +80,11 @@ impl Machine {
         let rows = engine.sql(&query::PROCESS_INTERVALS.fill(&[]))?;
         let (time, interval) = (rows.integers("time_ns")?, rows.integers("interval_ns")?);
         let (cpu, run_queue) = (rows.integers("cpu_ns")?, rows.integers_or_null("run_queue_ns")?);
-        let process = rows.texts("process")?;
-        let processes = (0..time.len())
+        let (process, node) = (rows.texts("process")?, rows.texts("node")?);
+        let processes: Vec<ProcessInterval> = (0..time.len())
             .map(|row| ProcessInterval {
                 window: Interval::of_length(time[row] - interval[row], interval[row]),
+                node: if process[row] == "load" { String::new() } else { node[row].clone() },
                 is_server: process[row] == "server",
                 is_load: process[row] == "load",
                 cpu_ns: cpu[row],
@@ -90,11 +97,17 @@ impl Machine {
         let background = (0..time.len())
             .map(|row| (Interval::of_length(time[row] - interval[row], interval[row]), cpu[row]))
             .collect();
-        Ok(Machine { cpus, processes, background })
+        let watched = watched(engine, &processes)?;
+        Ok(Machine { cpus, processes, watched, background })
     }
 
     /// What was used in the windows together. An interval counts with the part of it that lies in a window.
     pub(crate) fn usage(&self, windows: &[Interval]) -> Usage {
+        self.usage_of(windows, |_| true)
+    }
+
+    /// As [`Machine::usage`], with the CPU time of those nodes alone.
+    pub(crate) fn usage_of(&self, windows: &[Interval], is_of_interest: impl Fn(&str) -> bool) -> Usage {
         let windows = merge(windows.to_vec());
         let part = |interval: Interval| covered_ns(&windows, interval) as f64 / interval.length().max(1) as f64;
         // Several nodes or processes have intervals for the same time, which counts once.
@@ -118,21 +131,31 @@ impl Machine {
             usage.steal_share = Some(steal / all);
             usage.busy_cpus = Some(busy / seen_ns);
         }
+        let is_node = |node: &str| !node.is_empty() && is_of_interest(node);
         let (mut server, mut load, mut waiting) = (0.0, 0.0, None);
         for interval in &self.processes {
             let part = part(interval.window);
-            server += if interval.is_server { part * interval.cpu_ns as f64 } else { 0.0 };
             load += if interval.is_load { part * interval.cpu_ns as f64 } else { 0.0 };
-            if let Some(run_queue) = interval.run_queue_ns.filter(|_| interval.is_server) {
-                *waiting.get_or_insert(0.0) += part * run_queue as f64;
+            if interval.is_server && is_of_interest(&interval.node) {
+                server += part * interval.cpu_ns as f64;
+                if let Some(run_queue) = interval.run_queue_ns {
+                    *waiting.get_or_insert(0.0) += part * run_queue as f64;
+                }
             }
         }
-        let seen_ns = seconds(self.processes.iter().map(|interval| interval.window).collect());
-        if seen_ns > 0.0 {
+        // A recorder of one process may have ended before that of another.
+        let watched = |wanted: &dyn Fn(&str) -> bool| {
+            let of_wanted = self.watched.iter().filter(|(node, _)| wanted(node));
+            Some(seconds(of_wanted.flat_map(|(_, windows)| windows.iter().copied()).collect())).filter(|ns| *ns > 0.0)
+        };
+        if let Some(seen_ns) = watched(&is_node) {
             usage.server_cpus = Some(server / seen_ns);
-            usage.load_cpus = Some(load / seen_ns);
             usage.server_threads_waiting = waiting.map(|waiting| waiting / seen_ns);
-            usage.other_cpus = usage.busy_cpus.map(|busy| (busy - (server + load) / seen_ns).max(0.0));
+        }
+        usage.load_cpus = watched(&str::is_empty).map(|seen_ns| load / seen_ns);
+        if let (Some(busy), true) = (usage.busy_cpus, usage.server_cpus.is_some() || usage.load_cpus.is_some()) {
+            let known = usage.server_cpus.unwrap_or(0.0) + usage.load_cpus.unwrap_or(0.0);
+            usage.other_cpus = Some((busy - known).max(0.0));
         }
         usage
     }
@@ -163,4 +186,21 @@ impl Machine {
         let between = windows.windows(2).map(|pair| Interval { start: pair[0].end, end: pair[1].start });
         merge(long.chain(between.filter(|gap| gap.length() > GAP * usual)).collect())
     }
+}
+
+/// By node: when its threads were looked at, as the source reports and as the rows show.
+fn watched(engine: &Engine, processes: &[ProcessInterval]) -> Result<BTreeMap<String, Vec<Interval>>, Error> {
+    let rows = engine.sql(&query::THREADS_WATCHED.fill(&[]))?;
+    let (time, interval) = (rows.integers("time_ns")?, rows.integers("interval_ns")?);
+    let reported = rows.texts("node")?.into_iter().enumerate().map(|(row, node)| {
+        let window = Interval::of_length(time[row] - interval[row], interval[row]);
+        (node, window)
+    });
+    let mut watched: BTreeMap<String, Vec<Interval>> = BTreeMap::new();
+    let seen = processes.iter().filter(|process| process.is_load || process.is_server);
+    for (node, window) in reported.chain(seen.map(|process| (process.node.clone(), process.window))) {
+        watched.entry(node).or_default().push(window);
+    }
+    watched.values_mut().for_each(|windows| *windows = merge(std::mem::take(windows)));
+    Ok(watched)
 }

@@ -11,7 +11,8 @@ mod origin;
 mod pools;
 mod stops;
 
-pub(crate) use cause::{Cause, CauseKind, EXCESS_BOUND, StopTotals};
+pub(crate) use attribution::Account;
+pub(crate) use cause::{Blamed, Cause, CauseKind, EXCESS_BOUND, Standing, StopTotals};
 pub(crate) use counted::{COUNTERS, Counted, CountedGroup};
 pub(crate) use coverage::{Coverage, is_serious};
 pub(crate) use crowding::Crowding;
@@ -26,7 +27,7 @@ pub(crate) use stops::{Stop, Stops, times};
 use crate::Error;
 use crate::advice::{Advice, advise};
 use crate::anatomy::{Knee, Limit, Phase};
-use crate::association::Judged;
+use crate::association::{Judged, Place};
 use crate::engine::Engine;
 use crate::io::Io;
 use crate::options::{Options, SlowThreshold};
@@ -34,7 +35,7 @@ use crate::percentiles::quantile_of_sorted;
 use crate::query::{self, Query, Value};
 use crate::requests::{Request, Requests};
 use crate::statements;
-use crate::timeline::{Interval, covered_ns, merge};
+use crate::timeline::{Interval, merge};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -72,13 +73,8 @@ pub(crate) struct Evidence {
     statements: BTreeMap<String, String>,
     /// In the order of precedence.
     pub(crate) causes: Vec<Cause>,
-    /// Share of the slow requests that no cause accounts for.
-    pub(crate) unexplained_share: f64,
-    /// Median response of the slow requests that no cause met, in ns.
-    pub(crate) unexplained_median_ns: Option<i64>,
-    /// Share of the slow requests that were due in stretches with busy CPUs for most of the time. Nothing there can be
-    /// compared with idle CPUs, so that the test of the association has nothing to say.
-    pub(crate) slow_share_on_busy_cpus: f64,
+    /// The slow requests that are counted for no cause.
+    pub(crate) account: Account,
     /// Everything that was recorded of the load.
     pub(crate) span: Interval,
     /// Everything that was recorded.
@@ -99,10 +95,13 @@ impl Evidence {
         }
         let coverage = Coverage::load(engine, machine.gaps())?;
         let (windows, judges_overload) = judged_windows(&phases);
-        let judged = judge(&requests, &windows, &options.threshold);
+        let mut judged = judge(&requests, &windows, &options.threshold);
         let io = if coverage.has("system calls") { engine.io()? } else { Rc::default() };
         let origin = match (coverage.has("wire"), judged.hull()) {
-            (true, Some(hull)) => Origin::load(engine, hull, judged.threshold_ns)?,
+            (true, Some(hull)) => {
+                tell_places(engine, &mut judged, hull)?;
+                Origin::load(engine, hull, judged.threshold_ns)?
+            }
             _ => None,
         };
         let counted = Counted::load(engine, &judged)?;
@@ -110,8 +109,7 @@ impl Evidence {
         let crowding = Crowding::find(&requests, &phases, baseline.as_deref());
         let span = requests.span().unwrap_or_else(|| of_manifests(engine));
         let mut causes = Cause::all(&judged, &stops, &machine, &pools, options);
-        let rest = attribution::attribute(&judged, &mut causes);
-        let slow_share_on_busy_cpus = slow_share_on_busy_cpus(&judged, &machine.busy());
+        let account = attribution::attribute(&judged, &stops, &mut causes, &machine.busy(), judges_overload);
         Ok(Evidence {
             requests,
             phases,
@@ -131,9 +129,7 @@ impl Evidence {
             advised: if coverage.has("table_stats") { advise(engine, None)?.advice } else { Vec::new() },
             statements: statements::of_workloads(engine),
             causes,
-            unexplained_share: rest.share,
-            unexplained_median_ns: rest.median_ns,
-            slow_share_on_busy_cpus,
+            account,
             recorded: crate::report::span(engine)?,
             span,
             coverage,
@@ -207,11 +203,18 @@ fn judge(requests: &Rc<Requests>, windows: &[Interval], threshold: &SlowThreshol
     Judged::new(requests, windows, threshold_ns, median_ns)
 }
 
-fn slow_share_on_busy_cpus(judged: &Judged, busy: &[Interval]) -> f64 {
-    let mostly_busy = |window: Interval| covered_ns(busy, window) * 2 >= window.length();
-    let slow: usize =
-        judged.stretches.iter().filter(|stretch| mostly_busy(stretch.window)).map(|stretch| stretch.slow.len()).sum();
-    if slow == 0 { 0.0 } else { slow as f64 / judged.slow_requests() as f64 }
+/// Where the slow requests were for most of what they took longer than the median, as far as they were seen on the wire.
+fn tell_places(engine: &Engine, judged: &mut Judged, hull: Interval) -> Result<(), Error> {
+    let seen = origin::times_of_slow(engine, hull, judged.threshold_ns)?;
+    judged.tell_places(|due, answered, excess_ns| {
+        let times = seen.get(&(due, answered))?;
+        if times.in_node_ns.saturating_mul(2) >= excess_ns {
+            Some(Place::Node)
+        } else {
+            (times.between_ns.saturating_mul(2) >= excess_ns).then_some(Place::Between)
+        }
+    });
+    Ok(())
 }
 
 /// The runs of the variant that an experiment compares the others with; None for what is no experiment with variants.

@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::query::{self, Value};
 use crate::timeline::Interval;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// The slow requests and the others.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -54,7 +55,8 @@ pub(crate) struct Split {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct Part {
     pub(crate) median_ms: f64,
-    /// Share of the time of all of them together.
+    pub(crate) mean_ms: f64,
+    /// Share of the time of all of them together, as the mean is; the median of a part says nothing about it.
     pub(crate) share: f64,
 }
 
@@ -77,6 +79,7 @@ impl Origin {
             let total: f64 = sums.iter().map(|sum| sum[row]).sum();
             let part = |which: usize| Part {
                 median_ms: medians[which][row],
+                mean_ms: sums[which][row] / on_the_wire[row].max(1) as f64,
                 share: if total > 0.0 { sums[which][row] / total } else { 0.0 },
             };
             let split = Split {
@@ -99,6 +102,31 @@ impl Origin {
         origin.sides = Sides::load(engine, window)?;
         Ok(Some(origin))
     }
+}
+
+/// How long a request was in the node, and how long between driver and node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OnTheWire {
+    pub(crate) in_node_ns: i64,
+    pub(crate) between_ns: i64,
+}
+
+/// The slow requests that were seen on the wire, by when they were due and answered.
+pub(crate) fn times_of_slow(
+    engine: &Engine,
+    window: Interval,
+    threshold_ns: i64,
+) -> Result<HashMap<(i64, i64), OnTheWire>, Error> {
+    let values = [
+        ("start_ns", Value::Integer(window.start)),
+        ("end_ns", Value::Integer(window.end)),
+        ("threshold_ns", Value::Integer(threshold_ns)),
+    ];
+    let rows = engine.sql(&query::SLOW_ON_THE_WIRE.fill(&values))?;
+    let (due, end) = (rows.integers("intended_start_ns")?, rows.integers("end_ns")?);
+    let (in_node, between) = (rows.integers("in_node_ns")?, rows.integers("between_ns")?);
+    let on_the_wire = |row: usize| OnTheWire { in_node_ns: in_node[row], between_ns: between[row] };
+    Ok((0..rows.rows()).map(|row| ((due[row], end[row]), on_the_wire(row))).collect())
 }
 
 impl Sides {

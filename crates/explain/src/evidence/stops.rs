@@ -1,7 +1,8 @@
 //! Pauses and stalls: who stopped, when, and which of two reports of the same stop counts.
 
+use super::CauseKind;
 use crate::engine::Engine;
-use crate::timeline::{Interval, merge, subtract, total_ns};
+use crate::timeline::{Interval, covered_ns, merge, subtract, total_ns};
 use crate::{Error, query};
 use std::collections::{HashMap, HashSet};
 
@@ -23,7 +24,7 @@ pub(crate) struct Stop {
 
 #[derive(Debug, Default)]
 pub(crate) struct Stops {
-    /// GC pauses of the nodes.
+    /// GC pauses of the nodes; each list by time.
     pub(crate) gc: Vec<Stop>,
     /// Safepoints that were not for a collection.
     pub(crate) safepoints: Vec<Stop>,
@@ -49,10 +50,38 @@ struct PauseRow {
 }
 
 impl Stops {
+    /// The stops that are a cause of a kind.
+    pub(crate) fn of(&self, kind: CauseKind) -> &[Stop] {
+        match kind {
+            CauseKind::ClientStall => &self.client,
+            CauseKind::GcPause => &self.gc,
+            CauseKind::Safepoint => &self.safepoints,
+            CauseKind::ServerStall => &self.server,
+            CauseKind::CompactionOrFlush | CauseKind::CpuSaturation | CauseKind::PoolQueue => &[],
+        }
+    }
+
     pub(crate) fn load(engine: &Engine) -> Result<Stops, Error> {
-        let mut stops = Stops::default();
+        let stalls = Stalls::load(engine)?;
+        let mut stops = Stops { schedule: stalls.schedule, recorder: stalls.recorder, ..Stops::default() };
         stops.take_pauses(engine)?;
-        stops.take_stalls(engine)?;
+        // The node was held in the middle of its own pause, which then says how long it was held.
+        let (mut held, mut server) = (stalls.held_server, Vec::new());
+        for pauses in [&mut stops.gc, &mut stops.safepoints] {
+            server.extend(pauses.extract_if(.., |pause| is_held(pause, &held)));
+        }
+        held.extend(server.drain(..).map(|pause| Stop { label: STOPPED.into(), ..pause }));
+        let own = |node: &str| -> Vec<Interval> {
+            let pauses = stops.gc.iter().chain(&stops.safepoints).filter(|stop| stop.node == node);
+            merge(pauses.map(|stop| stop.window.widened(SAME_STOP_NS)).collect())
+        };
+        let mut known: HashMap<String, Vec<Interval>> = HashMap::new();
+        for stall in stalls.server {
+            let known = known.entry(stall.node.clone()).or_insert_with(|| own(&stall.node));
+            server.extend(beside(stall, known));
+        }
+        stops.server = joined(server, held);
+        stops.client = joined(stalls.client, stalls.held_client);
         Ok(stops)
     }
 
@@ -76,10 +105,13 @@ impl Stops {
             }
         }
         self.gc = pauses_of(collections);
-        let collecting: Vec<Interval> = times(&self.gc).iter().map(|gc| gc.widened(SAME_STOP_NS)).collect();
-        let collecting = merge(collecting);
+        let mut collecting: HashMap<String, Vec<Interval>> = HashMap::new();
+        for gc in &self.gc {
+            collecting.entry(gc.node.clone()).or_default().push(gc.window.widened(SAME_STOP_NS));
+        }
+        collecting.values_mut().for_each(|windows| *windows = merge(std::mem::take(windows)));
         for safepoint in safepoints {
-            let during = crate::timeline::covered_ns(&collecting, safepoint.window) > 0;
+            let during = collecting.get(&safepoint.node).is_some_and(|gc| covered_ns(gc, safepoint.window) > 0);
             if during {
                 continue;
             }
@@ -92,58 +124,107 @@ impl Stops {
         self.gc.sort_by_key(|stop| stop.window);
         Ok(())
     }
+}
 
-    fn take_stalls(&mut self, engine: &Engine) -> Result<(), Error> {
+/// The rows of the table `stalls`, by whose they are.
+#[derive(Default)]
+struct Stalls {
+    client: Vec<Stop>,
+    schedule: Vec<Stop>,
+    server: Vec<Stop>,
+    recorder: Vec<Stop>,
+    /// The processes that the kernel was seen to hold stopped, which is known to a tenth of a second only.
+    held_client: Vec<Stop>,
+    held_server: Vec<Stop>,
+}
+
+impl Stalls {
+    fn load(engine: &Engine) -> Result<Stalls, Error> {
         let rows = engine.sql(&query::STALLS.fill(&[]))?;
         let (start, duration) = (rows.integers("start_ns")?, rows.integers("duration_ns")?);
         let (node, side, kind) = (rows.texts("node")?, rows.texts("side")?, rows.texts("kind")?);
-        let widened = self.gc.iter().chain(&self.safepoints).map(|stop| stop.window.widened(SAME_STOP_NS)).collect();
-        let known = merge(widened);
-        // What the kernel was seen to hold stopped is known to a tenth of a second only.
-        let mut held = [Vec::new(), Vec::new()];
+        let mut stalls = Stalls::default();
         for row in 0..start.len() {
             let window = Interval::of_length(start[row], duration[row]);
             let stop = Stop { window, node: node[row].clone(), label: kind[row].clone() };
-            match (side[row].as_str(), stop.label.as_str()) {
-                ("load", STOPPED) => held[0].push(stop),
-                ("server", STOPPED) => held[1].push(stop),
-                ("load", _) => {
-                    if stop.label == "schedule" {
-                        self.schedule.push(stop.clone());
+            let among = match (side[row].as_str(), stop.label.as_str()) {
+                ("load", STOPPED) => &mut stalls.held_client,
+                ("server", STOPPED) => &mut stalls.held_server,
+                ("load", kind) => {
+                    if kind == "schedule" {
+                        stalls.schedule.push(stop.clone());
                     }
-                    self.client.push(stop);
+                    &mut stalls.client
                 }
-                ("server", _) => {
-                    // A collection stops the agent's watcher as well; what is left must be most of the stall.
-                    let left = subtract(&[window], &known);
-                    if total_ns(&left) * 2 >= window.length() {
-                        self.server.extend(left.into_iter().map(|window| Stop { window, ..stop.clone() }));
-                    }
-                }
-                _ => self.recorder.push(stop),
-            }
+                ("server", _) => &mut stalls.server,
+                _ => &mut stalls.recorder,
+            };
+            among.push(stop);
         }
-        let [client, server] = held;
-        take_held(&mut self.client, client);
-        take_held(&mut self.server, server);
-        Ok(())
+        Ok(stalls)
     }
 }
 
-/// The process held by the kernel, as the recorder saw from outside: what the process itself saw of the same stop is
-/// more exact and counts; where it saw nothing, this does.
-fn take_held(stalls: &mut Vec<Stop>, held: Vec<Stop>) {
-    for stop in held {
-        let mut same = false;
-        for stall in stalls.iter_mut().filter(|stall| stall.node == stop.node && stall.window.overlaps(stop.window)) {
-            stall.label = stop.label.clone();
-            same = true;
-        }
-        if !same {
-            stalls.push(stop);
+/// Whether the kernel held the node stopped for most of its pause.
+fn is_held(pause: &Stop, held: &[Stop]) -> bool {
+    let of_node = held.iter().filter(|stop| stop.node == pause.node);
+    let held: Vec<Interval> = of_node.map(|stop| stop.window).filter(|held| held.overlaps(pause.window)).collect();
+    covered_ns(&merge(held), pause.window) * 2 >= pause.window.length().max(1)
+}
+
+/// A stall beside the node's own pauses, which stop the agent's watcher as well: None unless they leave most of it.
+fn beside(stall: Stop, pauses: &[Interval]) -> Option<Stop> {
+    let left = subtract(&[stall.window], pauses);
+    let (first, last) = (left.first()?, left.last()?);
+    // One stop, even if a pause lies in its middle.
+    let window = Interval { start: first.start, end: last.end };
+    (total_ns(&left) * 2 >= stall.window.length()).then_some(Stop { window, ..stall })
+}
+
+/// Each stop once, however many saw it: what overlaps or follows at once is one stop of a process. A process that the
+/// kernel held is seen so from outside, by its recorder: what it saw of the same stop itself is more exact and counts;
+/// where it saw nothing, this does.
+fn joined(stalls: Vec<Stop>, held: Vec<Stop>) -> Vec<Stop> {
+    let mut all: Vec<(Stop, bool)> = stalls.into_iter().map(|stop| (stop, false)).collect();
+    all.extend(held.into_iter().map(|stop| (stop, true)));
+    all.sort_by(|(a, _), (b, _)| (&a.node, a.window).cmp(&(&b.node, b.window)));
+    let mut stops: Vec<Seen> = Vec::new();
+    for (stop, is_held) in all {
+        match stops.last_mut().filter(|last| last.stop.node == stop.node) {
+            Some(last) if stop.window.start <= last.stop.window.end.saturating_add(SAME_STOP_NS) => {
+                last.take(stop, is_held);
+            }
+            _ => stops.push(Seen { itself: (!is_held).then_some(stop.window), is_held, stop }),
         }
     }
-    stalls.sort_by_key(|stop| stop.window);
+    let mut stops: Vec<Stop> = stops.into_iter().map(Seen::told).collect();
+    stops.sort_by(|a, b| (a.window, &a.node).cmp(&(b.window, &b.node)));
+    stops
+}
+
+/// A stop, as far as it is known.
+struct Seen {
+    stop: Stop,
+    /// As the process itself saw it.
+    itself: Option<Interval>,
+    is_held: bool,
+}
+
+impl Seen {
+    fn take(&mut self, stop: Stop, is_held: bool) {
+        self.stop.window.end = self.stop.window.end.max(stop.window.end);
+        self.is_held |= is_held;
+        if !is_held {
+            let itself = self.itself.unwrap_or(stop.window);
+            self.itself = Some(Interval { start: itself.start, end: itself.end.max(stop.window.end) });
+        }
+    }
+
+    fn told(self) -> Stop {
+        let window = self.itself.unwrap_or(self.stop.window);
+        let label = if self.is_held { STOPPED.to_string() } else { self.stop.label };
+        Stop { window, label, node: self.stop.node }
+    }
 }
 
 /// A collection that did some of its work beside the application has its pauses as parts; another is one pause.
@@ -190,6 +271,10 @@ mod tests {
         PauseRow { stop, gc_id, is_part }
     }
 
+    fn stop(start: i64, end: i64, node: &str, label: &str) -> Stop {
+        Stop { window: Interval { start, end }, node: node.into(), label: label.into() }
+    }
+
     #[test]
     fn a_concurrent_collection_counts_with_its_pauses_only() {
         let pauses = pauses_of(vec![
@@ -207,15 +292,37 @@ mod tests {
 
     #[test]
     fn what_saw_itself_stopped_says_when() {
-        let stop = |start, end, node: &str, label: &str| Stop {
-            window: Interval { start, end },
-            node: node.into(),
-            label: label.into(),
-        };
-        let mut stalls = vec![stop(0, 10, "a", "watcher"), stop(500, 1500, "a", "watcher")];
-        take_held(&mut stalls, vec![stop(600, 1590, "a", STOPPED), stop(600, 1590, "b", STOPPED)]);
-        let wanted = [stop(0, 10, "a", "watcher"), stop(500, 1500, "a", STOPPED), stop(600, 1590, "b", STOPPED)];
-        assert_eq!(stalls, wanted);
+        let ms = 1_000_000;
+        let watched = vec![stop(0, 10 * ms, "a", "watcher"), stop(500 * ms, 1500 * ms, "a", "watcher")];
+        let held = vec![stop(600 * ms, 1590 * ms, "a", STOPPED), stop(600 * ms, 1590 * ms, "b", STOPPED)];
+        let wanted = [
+            stop(0, 10 * ms, "a", "watcher"),
+            stop(500 * ms, 1500 * ms, "a", STOPPED),
+            stop(600 * ms, 1590 * ms, "b", STOPPED),
+        ];
+        assert_eq!(joined(watched, held), wanted);
+    }
+
+    #[test]
+    fn a_stop_is_one_however_many_saw_it_and_in_however_many_pieces() {
+        let ms = 1_000_000;
+        let by_two = vec![stop(0, 500 * ms, "", "schedule"), stop(0, 490 * ms, "", "watcher")];
+        assert_eq!(joined(by_two, Vec::new()), [stop(0, 500 * ms, "", "watcher")]);
+        let in_pieces = vec![stop(0, 492 * ms, "a", "watcher"), stop(493 * ms, 1000 * ms, "a", "watcher")];
+        assert_eq!(joined(in_pieces.clone(), Vec::new()), [stop(0, 1000 * ms, "a", "watcher")]);
+        // A pause in the middle of a stall does not make two of it.
+        let pause = Interval { start: 400 * ms, end: 420 * ms };
+        assert_eq!(beside(stop(0, 1000 * ms, "a", "watcher"), &[pause]), Some(stop(0, 1000 * ms, "a", "watcher")));
+        assert_eq!(beside(stop(390 * ms, 425 * ms, "a", "watcher"), &[pause]), None);
+    }
+
+    #[test]
+    fn a_pause_in_which_the_node_was_held_is_no_pause() {
+        let ms = 1_000_000;
+        let held = [stop(100 * ms, 1000 * ms, "a", STOPPED)];
+        assert!(is_held(&stop(90 * ms, 1050 * ms, "a", "G1New"), &held));
+        assert!(!is_held(&stop(90 * ms, 1050 * ms, "b", "G1New"), &held));
+        assert!(!is_held(&stop(1040 * ms, 1050 * ms, "a", "G1New"), &held));
     }
 
     #[test]

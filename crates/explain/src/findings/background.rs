@@ -13,7 +13,7 @@ impl Check for CompactionOrFlush {
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
-        let Some(cause) = evidence.cause(CauseKind::CompactionOrFlush).filter(|cause| cause.is_significant()) else {
+        let Some(cause) = evidence.cause(CauseKind::CompactionOrFlush).filter(|cause| cause.attributed > 0) else {
             return Vec::new();
         };
         let running = text::percent(cause.judged_time_share(&evidence.judged));

@@ -1,7 +1,7 @@
 //! Was it the load driver itself?
 
-use super::{Check, Finding, UNDECIDED, against_chance, shares};
-use crate::evidence::{CauseKind, Evidence, StopTotals};
+use super::{Check, Claim, Finding, UNDECIDED, against_chance, shares, too_little};
+use crate::evidence::{CauseKind, EXCESS_BOUND, Evidence, Standing, StopTotals};
 use crate::{query, text};
 use serde_json::json;
 
@@ -21,37 +21,56 @@ impl Check for ClientStall {
         let totals = StopTotals::of(&evidence.stops.client, &evidence.judged);
         let longest = text::time_ms(totals.longest_ms);
         let in_all = format!("{}, the longest {longest}.", text::counted(totals.stops, "stall", "stalls"));
-        let words = if cause.is_significant() && cause.attributed > 0 {
-            (
+        // The wire shows that it was the driver or the way to it, though no stall was seen.
+        let between = evidence.account.unexplained_between_share;
+        let words = match cause.standing() {
+            Standing::Explains => {
+                let counted = StopTotals::of(&cause.blamed.stops, &evidence.judged);
+                (
+                    format!(
+                        "The load driver stood still, which accounts for {}: {}, the longest {}",
+                        shares(cause),
+                        text::counted(counted.stops, "stall", "stalls"),
+                        text::time_ms(counted.longest_ms)
+                    ),
+                    "The server cannot be blamed for these: the client did not run when it should have. Give the driver a \
+                     CPU of its own or another machine, or lower the rate; then run again. A request that also met a \
+                     pause of the server is counted here when the client's stall was at least half as long."
+                        .into(),
+                )
+            }
+            Standing::Suspect => {
+                (format!("The load driver is not cleared: {}", against_chance(cause)), format!("{in_all} {UNDECIDED}"))
+            }
+            _ if between >= EXCESS_BOUND => (
                 format!(
-                    "The load driver stood still, which accounts for {}: {}, the longest {longest}",
-                    shares(cause),
-                    text::counted(totals.stops, "stall", "stalls"),
+                    "The load driver is not cleared: {} of the slow requests spent their time between driver and node, and no stall of the driver explains it",
+                    text::percent(between)
                 ),
-                "The server cannot be blamed for these: the client did not run when it should have. Give the driver a \
-                 CPU of its own or another machine, or lower the rate; then run again. A request that also met a \
-                 pause of the server is counted here when the client's stall was at least half as long."
-                    .into(),
-            )
-        } else if totals.stops == 0 {
-            (
+                format!("{in_all} Look at the network, and at the CPU that the driver's threads have."),
+            ),
+            Standing::Absent => (
                 "The load driver is cleared: it never stood still".into(),
                 "No stall of the driver was recorded in the judged time, and stalls were recorded.".into(),
-            )
-        } else if cause.is_significant() {
-            (
+            ),
+            Standing::Outweighed => (
                 format!(
                     "The load driver stuttered, but the slow requests were held up longer by something else (longest stall {longest})"
                 ),
                 "Every slow request that met a stall of the driver also met a longer stop, for which it is counted."
                     .into(),
-            )
-        } else if cause.is_suspect() {
-            (format!("The load driver is not cleared: {}", against_chance(cause)), format!("{in_all} {UNDECIDED}"))
-        } else {
-            (format!("The load driver is cleared: {}", against_chance(cause)), in_all)
+            ),
+            Standing::Slight => (
+                format!("The load driver explains little: {}", against_chance(cause)),
+                format!("{in_all} {}", too_little()),
+            ),
+            Standing::Cleared => (format!("The load driver is cleared: {}", against_chance(cause)), in_all),
         };
         let query = evidence.ask_with(&query::SLOW_IN_STALLS, &[("side", query::Value::Text("load"))]);
-        vec![Finding::about(self.name(), cause, evidence, words, query, json!({ "stalls": totals }))]
+        let mut finding = Finding::about(self.name(), cause, evidence, words, query, json!({ "stalls": totals }));
+        if between >= EXCESS_BOUND && cause.standing() != Standing::Explains {
+            finding.claims = vec![Claim::Suspects { cause: cause.kind.name() }];
+        }
+        vec![finding]
     }
 }

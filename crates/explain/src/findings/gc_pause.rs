@@ -1,7 +1,7 @@
 //! Was it garbage collection on the server?
 
-use super::{Check, Finding, UNDECIDED, against_chance, of_node, shares};
-use crate::evidence::{Cause, CauseKind, Evidence, StopTotals};
+use super::{Check, Finding, UNDECIDED, against_chance, of_nodes, shares, too_little};
+use crate::evidence::{Cause, CauseKind, Evidence, Standing, Stop, StopTotals};
 use crate::{query, text};
 use serde_json::json;
 
@@ -20,33 +20,33 @@ impl Check for GcPause {
         }
         let totals = StopTotals::of(&evidence.stops.gc, &evidence.judged);
         let gc_time = cause.judged_time_share(&evidence.judged);
-        let words = if cause.is_significant() && cause.attributed > 0 {
-            yes(cause, &totals, gc_time)
-        } else if totals.stops == 0 {
-            (
-                "Garbage collection is not why requests were slow: the server paused for none".into(),
+        let not = "Garbage collection is not why requests were slow";
+        let words = match cause.standing() {
+            Standing::Explains => yes(cause, evidence),
+            Standing::Absent => (
+                format!("{not}: the server paused for none"),
                 "No GC pause was recorded in the judged time, and pauses were recorded.".into(),
-            )
-        } else if cause.is_significant() {
-            (
-                "Garbage collection is not why requests were slow: what it met was held up longer by something else"
-                    .into(),
+            ),
+            Standing::Outweighed => (
+                format!("{not}: what it met was held up longer by something else"),
                 "Every slow request that met a GC pause also met a longer stop, for which it is counted.".into(),
-            )
-        } else if cause.is_suspect() {
-            (
+            ),
+            Standing::Suspect => (
                 format!(
                     "Garbage collection may be why requests were slow, which is not sure: {}",
                     against_chance(cause)
                 ),
                 format!("{} {UNDECIDED}", in_all(&totals)),
-            )
-        } else {
-            (format!("Garbage collection is not why requests were slow: {}", against_chance(cause)), in_all(&totals))
+            ),
+            Standing::Slight => (
+                format!("Garbage collection explains little: {}", against_chance(cause)),
+                format!("{} {}", in_all(&totals), too_little()),
+            ),
+            Standing::Cleared => (format!("{not}: {}", against_chance(cause)), in_all(&totals)),
         };
         let more = json!({ "pauses": totals, "gc_time_share": gc_time });
         let mut finding = Finding::about(self.name(), cause, evidence, words, evidence.ask(&query::SLOW_IN_GC), more);
-        finding.node = totals.node;
+        finding.node = cause.blamed.nodes.first().cloned().unwrap_or(totals.node);
         vec![finding]
     }
 }
@@ -60,10 +60,16 @@ fn in_all(totals: &StopTotals) -> String {
     )
 }
 
-fn yes(cause: &Cause, totals: &StopTotals, gc_time: f64) -> (String, String) {
+/// Of the nodes whose pauses held up the requests, all of their pauses: how much time they take is a question of the heap.
+fn yes(cause: &Cause, evidence: &Evidence) -> (String, String) {
+    let of_blamed = |stop: &&Stop| cause.blamed.nodes.contains(&stop.node);
+    let totals = StopTotals::of(evidence.stops.gc.iter().filter(of_blamed), &evidence.judged);
+    let of_first = |stop: &&Stop| cause.blamed.nodes.first() == Some(&stop.node);
+    let of_first = StopTotals::of(evidence.stops.gc.iter().filter(of_first), &evidence.judged);
+    let gc_time = of_first.total_ms / (evidence.judged.length_ns().max(1) as f64 / 1e6);
     let title = format!(
         "GC pauses{} account for {}: {}, {} in all, the longest {}",
-        of_node(&totals.node, totals.nodes),
+        of_nodes(&cause.blamed),
         shares(cause),
         text::counted(totals.stops, "pause", "pauses"),
         text::time_ms(totals.total_ms),

@@ -1,6 +1,6 @@
 //! Is all well? Asked only when nothing is above information.
 
-use super::{Check, Finding, Severity};
+use super::{Check, Claim, Finding, Severity, unexplained};
 use crate::evidence::Evidence;
 use crate::percentiles::Percentiles;
 use crate::requests::Request;
@@ -41,13 +41,33 @@ impl Check for Healthy {
                     time(percentiles.p99),
                     time(percentiles.max)
                 ),
-                "No error, no overload, and no recorded cause that chance does not explain or that takes 20 ms or more. The slowest requests are in the query.".to_string(),
+                format!(
+                    "No error, no overload, and no recorded cause that chance does not explain or that takes 20 ms or more.{} The slowest requests are in the query.",
+                    rest(evidence)
+                ),
             )
         };
         let mut finding = Finding::new(self.name(), Severity::Information, title, detail, evidence.judged_hull());
         finding.query = evidence.ask(&query::SLOW_REQUESTS);
         finding.weight = f64::MAX;
+        if judged > 0 {
+            finding.claims = vec![Claim::Healthy];
+        }
         finding.evidence = json!({ "requests": judged, "response_ms": percentiles });
         vec![finding]
+    }
+}
+
+/// The slowest requests that nothing explains, which is nothing wrong where they are fast enough.
+fn rest(evidence: &Evidence) -> String {
+    let rest = &evidence.account.unexplained;
+    match rest.median_ns {
+        Some(median_ns) if rest.share >= unexplained::WORTH_SAYING => format!(
+            " Of the slow requests, those above {}, {} are counted for no recorded cause; half of these took {} or more.",
+            text::time_ns(evidence.judged.threshold_ns),
+            text::percent(rest.share),
+            text::time_ns(median_ns)
+        ),
+        _ => String::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! On which side of the wire did the time of the slow requests go?
 
-use super::{Check, Finding, Severity};
-use crate::evidence::{Evidence, Sides, Split};
+use super::{Check, Claim, Finding, Severity};
+use crate::evidence::{CauseKind, Evidence, Sides, Split, Standing};
 use crate::{query, text};
 use serde_json::json;
 
@@ -27,26 +27,30 @@ impl Check for LatencyOrigin {
         let mut ordered = parts;
         ordered.sort_by(|a, b| b.0.total_cmp(&a.0));
         let [first, second, third] = ordered.map(|(share, place)| format!("{} {place}", text::percent(share)));
+        let advice = Advice::of(slow, evidence);
         let title = format!("The slow requests spent {first}, {second} and {third}, as the wire shows");
         let detail = format!(
-            "{} of the {} were seen on the node's wire: {} there at the median, {} at most, {} to be sent, {} on the \
+            "{} of the {} were seen on the node's wire, at the mean: {} in the node ({} at most), {} to be sent, {} on the \
              way and in the driver. The others: {}, {} and {}.{}{}",
             text::count(usize::try_from(slow.on_the_wire).unwrap_or(0)),
             text::counted(usize::try_from(slow.requests).unwrap_or(0), "slow request", "slow requests"),
-            text::time_ms(slow.in_node.median_ms),
+            text::time_ms(slow.in_node.mean_ms),
             text::time_ms(slow.in_node_max_ms),
-            text::time_ms(slow.before.median_ms),
-            text::time_ms(slow.between.median_ms),
-            text::time_ms(others.in_node.median_ms),
-            text::time_ms(others.before.median_ms),
-            text::time_ms(others.between.median_ms),
+            text::time_ms(slow.before.mean_ms),
+            text::time_ms(slow.between.mean_ms),
+            text::time_ms(others.in_node.mean_ms),
+            text::time_ms(others.before.mean_ms),
+            text::time_ms(others.between.mean_ms),
             origin.sides.as_ref().map(beside).unwrap_or_default(),
-            advice(slow),
+            advice.map_or("", Advice::text),
         );
         let window = evidence.judged_hull();
         let mut finding = Finding::new(self.name(), Severity::Information, title, detail, window);
         finding.query = evidence.ask(&query::ORIGIN);
         finding.evidence = json!(origin);
+        if advice == Some(Advice::Driver) {
+            finding.claims = vec![Claim::Suspects { cause: CauseKind::ClientStall.name() }];
+        }
         vec![finding]
     }
 }
@@ -64,10 +68,43 @@ fn beside(sides: &Sides) -> String {
     )
 }
 
-fn advice(slow: &Split) -> &'static str {
-    if slow.in_node.share >= 0.5 {
-        ""
-    } else {
-        " Most of it passed outside the node: look at the driver's stalls, at its CPU and at --max-in-flight before the node."
+/// Where to look for what passed outside of the node.
+#[derive(Clone, Copy, PartialEq)]
+enum Advice {
+    /// The driver stood still, or may have.
+    Driver,
+    /// Requests waited for others to be answered first.
+    InFlight,
+    Way,
+}
+
+impl Advice {
+    /// None where most of the time passed in the node.
+    fn of(slow: &Split, evidence: &Evidence) -> Option<Advice> {
+        let driver = evidence.cause(CauseKind::ClientStall).map(|cause| cause.standing());
+        if slow.in_node.share >= 0.5 {
+            None
+        } else if matches!(driver, Some(Standing::Explains | Standing::Suspect)) {
+            Some(Advice::Driver)
+        } else if slow.before.share >= slow.between.share {
+            Some(Advice::InFlight)
+        } else {
+            Some(Advice::Way)
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Advice::Driver => {
+                " Most of it passed outside the node: look at the driver's stalls and at its CPU before the node."
+            }
+            Advice::InFlight => {
+                " Most of it passed before the driver sent them, and its stalls do not explain that. Requests wait there while as \
+                 many as --max-in-flight allows wait for an answer: see what slowed those, or allow more."
+            }
+            Advice::Way => {
+                " Most of it passed between driver and node: look at the network and at the CPU of the driver's threads."
+            }
+        }
     }
 }

@@ -10,10 +10,15 @@
 //!
 //! Advice about tables and nodes (`advised.rs`) has the severity that its rule gives it: it is no account of the slow requests.
 //!
+//! Each slow request is counted for one thing at most (`evidence/attribution.rs`), and all that findings say of causes
+//! follows from that account: that one explains, may explain or does not explain what was slow, how much nothing explains,
+//! and that all is well. `claim.rs` says which findings exclude each other; the tests check it for every world they make.
+//!
 //! The rank goes by severity, then by share of the slow requests × how much longer than the median they took.
 
 mod advised;
 mod background;
+mod claim;
 mod client_stall;
 mod cpu_cost;
 mod cpu_saturation;
@@ -31,8 +36,10 @@ mod safepoint;
 mod server_stall;
 mod unexplained;
 
+pub use claim::{Claim, contradictions};
+
 use crate::Error;
-use crate::evidence::{Cause, Evidence};
+use crate::evidence::{Blamed, Cause, EXCESS_BOUND, Evidence, Standing};
 use crate::percentiles::ms;
 use crate::text;
 use crate::timeline::Interval;
@@ -76,12 +83,15 @@ pub struct Finding {
     pub window_end_ns: i64,
     /// Share of the slow requests that are counted for it, and for nothing else.
     pub share: Option<f64>,
-    /// Share that would meet it by chance.
+    /// The part of `share` that chance alone would give; None where nothing is counted for it.
     pub chance_share: Option<f64>,
     pub p_value: Option<f64>,
     /// Can be given to `helenus sql`.
     pub query: String,
     pub evidence: Value,
+    /// Its statements about the slow requests, as data.
+    #[serde(skip)]
+    pub claims: Vec<Claim>,
     /// Share × excess time in ms: the order among findings of one severity.
     #[serde(skip)]
     pub(crate) weight: f64,
@@ -123,6 +133,8 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     }
     advised::add(evidence, &mut findings);
     if findings.iter().all(|finding| finding.severity == Severity::Information) {
+        // Some requests are always the slowest: what of them nothing explains is in the finding that all is well.
+        findings.retain(|finding| finding.finding != unexplained::NAME);
         findings.extend(healthy::Healthy.check(evidence));
     }
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(b.weight.total_cmp(&a.weight)));
@@ -148,6 +160,7 @@ impl Finding {
             p_value: None,
             query: String::new(),
             evidence: json!({}),
+            claims: Vec::new(),
             weight: 0.0,
         }
     }
@@ -164,7 +177,14 @@ impl Finding {
         let window = cause.attributed_window.unwrap_or_else(|| evidence.judged_hull());
         let mut found = Finding::new(finding, severity_of(cause, evidence), title, detail, window);
         found.share = Some(cause.attributed_share);
-        found.chance_share = cause.association.as_ref().map(|association| association.chance_share);
+        found.chance_share = (cause.attributed > 0).then(|| cause.attributed_chance_share());
+        found.claims = vec![match cause.standing() {
+            Standing::Explains => Claim::Explains { cause: cause.kind.name(), share: cause.attributed_share },
+            Standing::Suspect => Claim::Suspects { cause: cause.kind.name() },
+            Standing::Outweighed | Standing::Slight | Standing::Cleared | Standing::Absent => {
+                Claim::Clears { cause: cause.kind.name() }
+            }
+        }];
         found.p_value = cause.association.as_ref().map(|association| association.p_value);
         found.query = query;
         found.weight = weight(cause.accounted_share(), cause.attributed_median_ns, evidence);
@@ -208,7 +228,7 @@ fn materiality(response_ns: Option<i64>, evidence: &Evidence) -> Severity {
 }
 
 fn severity_of(cause: &Cause, evidence: &Evidence) -> Severity {
-    if !cause.is_significant() || cause.attributed_share < crate::evidence::EXCESS_BOUND {
+    if cause.attributed == 0 || cause.attributed_share < EXCESS_BOUND {
         return Severity::Information;
     }
     let rare = (cause.attributed as f64) < FREQUENT * evidence.judged.requests() as f64;
@@ -223,14 +243,18 @@ fn weight(share: f64, response_ns: Option<i64>, evidence: &Evidence) -> f64 {
     share * response_ns.map_or(0.0, |ns| ms((ns - evidence.judged.median_ns).max(0)))
 }
 
-/// "83 % of the slow requests (chance would give 6.1 %)".
+/// "83 % of the slow requests (chance would give 6.1 %)": both of the requests that are counted for it.
 fn shares(cause: &Cause) -> String {
-    let chance = cause.association.as_ref().map_or(0.0, |association| association.chance_share);
     format!(
         "{} of the slow requests (chance would give {})",
         text::percent(cause.attributed_share),
-        text::percent(chance)
+        text::percent(cause.attributed_chance_share())
     )
+}
+
+/// How a detail ends where a cause is there beyond chance and explains too little.
+fn too_little() -> String {
+    format!("Below {} of the slow requests beyond chance none is counted for it.", text::percent(EXCESS_BOUND))
 }
 
 /// What more of it would tell, for what may be a cause.
@@ -249,11 +273,12 @@ fn against_chance(cause: &Cause) -> String {
     }
 }
 
-/// " of 127.0.0.1", or " of 3 nodes, most of 127.0.0.1".
-fn of_node(node: &str, nodes: usize) -> String {
-    match (nodes, node) {
-        (_, "") => String::new(),
-        (0 | 1, node) => format!(" of {node}"),
-        (nodes, node) => format!(" of {nodes} nodes, most of {node},"),
+/// " of 127.0.0.1", or " of 3 nodes, most of 127.0.0.1": whose stops held up the requests that are counted for it.
+fn of_nodes(blamed: &Blamed) -> String {
+    match blamed.nodes.as_slice() {
+        [] => String::new(),
+        [node, ..] if node.is_empty() => String::new(),
+        [node] => format!(" of {node}"),
+        [node, ..] => format!(" of {} nodes, most of {node},", blamed.nodes.len()),
     }
 }

@@ -1,6 +1,6 @@
 //! How much can be had, and what stops there?
 
-use super::{Check, Finding, Severity};
+use super::{Check, Claim, Finding, Severity};
 use crate::anatomy::{Phase, Resource, split};
 use crate::evidence::{Evidence, FEW_REQUESTS};
 use crate::requests::Request;
@@ -39,6 +39,10 @@ impl Check for Overload {
         let mut finding =
             Finding::new(self.name(), severity, title, detail, window.unwrap_or_else(|| evidence.judged_hull()));
         finding.query = query::PHASES.fill(&[]);
+        let counted = evidence.account.overload.share;
+        if counted > 0.0 {
+            finding.claims = vec![Claim::Explains { cause: self.name(), share: counted }];
+        }
         // A step beyond what can be had was asked for: it ranks below a cause that slows what was kept up with.
         finding.weight = if evidence.knee.is_some() { 0.0 } else { f64::MAX };
         finding.evidence = json!({ "knee": evidence.knee, "limit": evidence.limit });
@@ -78,7 +82,10 @@ fn detail(overloaded: &[&Phase], evidence: &Evidence) -> String {
         .filter(|request| Request::response_ns(request) > evidence.judged.threshold_ns)
         .count();
     let mut detail = if evidence.judges_overload {
-        "No phase kept up, so that the overloaded ones are judged: queueing hides other causes there. Run again with a lower rate to see them.".to_string()
+        format!(
+            "No phase kept up, so that the overloaded ones are judged, and {} of the slow requests are counted for the overload: queueing hides other causes there. Run again with a lower rate to see them.",
+            text::percent(evidence.account.overload.share)
+        )
     } else {
         format!(
             "{} in the overloaded phases were slower than the bound, because they waited in a queue that grew: they are counted for the overload, and pauses and stalls are judged on the phases that kept up.",

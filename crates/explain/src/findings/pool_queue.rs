@@ -13,7 +13,7 @@ impl Check for PoolQueue {
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
-        let Some(cause) = evidence.cause(CauseKind::PoolQueue).filter(|cause| cause.is_significant()) else {
+        let Some(cause) = evidence.cause(CauseKind::PoolQueue).filter(|cause| cause.attributed > 0) else {
             return Vec::new();
         };
         let window = cause.attributed_window.unwrap_or_else(|| evidence.judged_hull());

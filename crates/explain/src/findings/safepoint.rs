@@ -1,6 +1,6 @@
 //! Was it a stop of the JVM for something other than garbage collection?
 
-use super::{Check, Finding, of_node, shares};
+use super::{Check, Finding, of_nodes, shares};
 use crate::evidence::{CauseKind, Evidence, StopTotals};
 use crate::{query, text};
 use serde_json::json;
@@ -13,14 +13,14 @@ impl Check for Safepoint {
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
-        let Some(cause) = evidence.cause(CauseKind::Safepoint).filter(|cause| cause.is_significant()) else {
+        let Some(cause) = evidence.cause(CauseKind::Safepoint).filter(|cause| cause.attributed > 0) else {
             return Vec::new();
         };
-        let totals = StopTotals::of(&evidence.stops.safepoints, &evidence.judged);
+        let totals = StopTotals::of(&cause.blamed.stops, &evidence.judged);
         let most = totals.ms_by_label.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or("", |(label, _)| label.as_str());
         let title = format!(
             "The JVM{} stopped its threads, not for GC, which accounts for {}: {}, the longest {}",
-            of_node(&totals.node, totals.nodes),
+            of_nodes(&cause.blamed),
             shares(cause),
             text::counted(totals.stops, "safepoint", "safepoints"),
             text::time_ms(totals.longest_ms)
@@ -33,7 +33,7 @@ impl Check for Safepoint {
         let query = evidence.ask(&query::SLOW_IN_SAFEPOINTS);
         let mut finding =
             Finding::about(self.name(), cause, evidence, (title, detail), query, json!({ "safepoints": totals }));
-        finding.node = totals.node;
+        finding.node = cause.blamed.nodes.first().cloned().unwrap_or_default();
         vec![finding]
     }
 }

@@ -1,8 +1,8 @@
 //! Did the server stand still without its JVM saying so?
 
-use super::{Check, Finding, of_node, shares};
+use super::{Check, Finding, of_nodes, shares};
 use crate::evidence::{CauseKind, Evidence, StopTotals, times};
-use crate::timeline::{covered_ns, total_ns, within};
+use crate::timeline::{Interval, covered_ns, total_ns, within};
 use crate::{query, text};
 use serde_json::json;
 
@@ -17,20 +17,25 @@ impl Check for ServerStall {
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
-        let Some(cause) = evidence.cause(CauseKind::ServerStall).filter(|cause| cause.is_significant()) else {
+        let Some(cause) = evidence.cause(CauseKind::ServerStall).filter(|cause| cause.attributed > 0) else {
             return Vec::new();
         };
-        let totals = StopTotals::of(&evidence.stops.server, &evidence.judged);
+        let totals = StopTotals::of(&cause.blamed.stops, &evidence.judged);
+        let node = cause.blamed.nodes.first().cloned().unwrap_or_default();
         let recorder = times(&evidence.stops.recorder);
-        let judged: Vec<_> =
-            evidence.judged.stretches.iter().flat_map(|stretch| within(&cause.times, stretch.window)).collect();
+        let in_judged = |stops: &[Interval]| -> Vec<Interval> {
+            evidence.judged.stretches.iter().flat_map(|stretch| within(stops, stretch.window)).collect()
+        };
+        let judged = in_judged(&times(&cause.blamed.stops));
         let with_recorder: i64 = judged.iter().map(|stall| covered_ns(&recorder, *stall)).sum();
         let recorder_share = with_recorder as f64 / total_ns(&judged).max(1) as f64;
-        let long: Vec<_> = judged.iter().copied().filter(|stall| stall.length() >= LONG_NS).collect();
-        let usage = (!long.is_empty()).then(|| evidence.machine.usage(&long));
+        let of_node: Vec<_> = cause.blamed.stops.iter().filter(|stop| stop.node == node).cloned().collect();
+        let mut long = in_judged(&times(&of_node));
+        long.retain(|stall| stall.length() >= LONG_NS);
+        let usage = (!long.is_empty()).then(|| evidence.machine.usage_of(&long, |of| of == node));
         let title = format!(
             "The server process{} stood still, not for GC, which accounts for {}: {}, the longest {}",
-            of_node(&totals.node, totals.nodes),
+            of_nodes(&cause.blamed),
             shares(cause),
             text::counted(totals.stops, "stall", "stalls"),
             text::time_ms(totals.longest_ms)
@@ -56,7 +61,7 @@ impl Check for ServerStall {
         let query = evidence.ask_with(&query::SLOW_IN_STALLS, &[("side", query::Value::Text("server"))]);
         let more = json!({ "stalls": totals, "recorder_stalled_share": recorder_share, "usage_in_long_stalls": usage });
         let mut finding = Finding::about(self.name(), cause, evidence, (title, detail), query, more);
-        finding.node = totals.node;
+        finding.node = node;
         vec![finding]
     }
 }

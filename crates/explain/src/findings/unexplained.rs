@@ -1,13 +1,14 @@
 //! What does nothing that was recorded explain?
 
-use super::{Check, Finding, Severity, materiality, weight};
-use crate::evidence::{Evidence, FEW_REQUESTS};
+use super::{Check, Claim, Finding, Severity, materiality, weight};
+use crate::evidence::{EXCESS_BOUND, Evidence, FEW_REQUESTS, Standing};
 use crate::percentiles::ms;
 use crate::{query, text};
 use serde_json::json;
 
+pub(super) const NAME: &str = "unexplained";
 /// Below this share there is nothing to say: some requests always fall through.
-const WORTH_SAYING: f64 = 0.1;
+pub(super) const WORTH_SAYING: f64 = 0.1;
 /// Below half of the slow requests the rest is a rest.
 const WARNING_SHARE: f64 = 0.5;
 
@@ -15,16 +16,15 @@ pub(super) struct Unexplained;
 
 impl Check for Unexplained {
     fn name(&self) -> &'static str {
-        "unexplained"
+        NAME
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let slow = evidence.judged.slow_requests();
-        let share = evidence.unexplained_share;
+        let (share, median) = (evidence.account.unexplained.share, evidence.account.unexplained.median_ns);
         if slow == 0 || share < WORTH_SAYING {
             return Vec::new();
         }
-        let median = evidence.unexplained_median_ns;
         let title = format!(
             "Nothing recorded explains {} of the slow requests{}",
             text::percent(share),
@@ -41,20 +41,31 @@ impl Check for Unexplained {
         } else {
             String::new()
         };
-        let busy = if evidence.slow_share_on_busy_cpus >= WORTH_SAYING {
-            format!(
-                " But {} of the slow requests were due in phases whose CPUs were busy most of the time.",
-                text::percent(evidence.slow_share_on_busy_cpus)
-            )
+        let suspects: Vec<&str> = evidence
+            .causes
+            .iter()
+            .filter(|cause| cause.standing() == Standing::Suspect)
+            .map(|cause| cause.kind.name())
+            .collect();
+        let met = if suspects.is_empty() {
+            "Neither pauses, stalls, busy CPUs, queues, compactions nor flushes go together with them more than chance would have it.".to_string()
         } else {
-            String::new()
+            format!(
+                "What may be why was there too seldom to tell from chance: {}. Nothing else that was recorded goes together with them.",
+                suspects.join(", ")
+            )
+        };
+        let between = match evidence.account.unexplained_between_share {
+            share if share >= EXCESS_BOUND => format!(
+                " {} of the slow requests spent most of their time between driver and node, as the wire shows.",
+                text::percent(share)
+            ),
+            _ => String::new(),
         };
         let detail = format!(
-            "Neither pauses, stalls, busy CPUs, queues, compactions nor flushes go together with them more than chance would have it.{busy} {missing}{few} The slowest are in the query: look for what they have in common (node, operation, time)."
+            "{met}{between} {missing}{few} The slowest are in the query: look for what they have in common (node, operation, time)."
         );
-        // Overload, when it is judged, and phases that are busy throughout have findings of their own.
-        let has_a_state = evidence.judges_overload || evidence.slow_share_on_busy_cpus >= WARNING_SHARE;
-        let severity = if share < WARNING_SHARE || has_a_state {
+        let severity = if share < WARNING_SHARE {
             Severity::Information
         } else {
             materiality(median, evidence).min(Severity::Warning)
@@ -62,6 +73,7 @@ impl Check for Unexplained {
         let mut finding = Finding::new(self.name(), severity, title, detail, evidence.judged_hull());
         finding.query = evidence.ask(&query::SLOW_REQUESTS);
         finding.weight = weight(share, median, evidence);
+        finding.claims = vec![Claim::Unexplained { share }];
         finding.evidence = json!({
             "slow_requests": slow,
             "unexplained_share": share,

@@ -4,6 +4,7 @@
 
 mod advice;
 mod compare;
+mod consistent;
 mod control;
 mod engine;
 mod export;

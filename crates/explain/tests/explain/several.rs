@@ -5,7 +5,7 @@ use helenus_explain::{Batches, Engine, Explanation, Options, explain};
 use helenus_recording::{Recording, merge};
 use tempfile::TempDir;
 
-/// A server that is stopped for a second in a load that then is too much, so that CPUs, threads and stalls are told of.
+/// A server that is stopped for a second in a load that then is too much, so that findings speak of CPUs, threads and stalls.
 fn world() -> World {
     let step = |name, rate_per_s| Phase { name, rate_per_s, seconds: 8, measured: true };
     World {

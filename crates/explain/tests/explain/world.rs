@@ -1,7 +1,7 @@
 //! A small world with a load driver, one server with a queue, and everything that can stop one of them, written as a
 //! recording.
 
-use helenus_explain::{Engine, Explanation, Finding, Options, Severity, explain};
+use helenus_explain::{Engine, Explanation, Finding, Options, Severity, contradictions, explain};
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
 use std::collections::BTreeMap;
 use tempfile::TempDir;
@@ -11,6 +11,8 @@ pub const S: i64 = 1000 * MS;
 /// When every synthetic recording begins.
 pub const T0: i64 = 1_700_000_000 * S;
 pub const NODE: &str = "127.0.0.1";
+/// The others of a ring.
+pub const OTHERS: [&str; 2] = ["127.0.0.2", "127.0.0.3"];
 
 /// A phase in open loop.
 #[derive(Clone, Copy)]
@@ -47,6 +49,11 @@ pub struct World {
     pub client_stops: Vec<(i64, i64)>,
     /// Stops that nothing records.
     pub secret_stops: Vec<(i64, i64)>,
+    /// Times in which no answer gets from the node to the driver, which nothing records.
+    pub way_stops: Vec<(i64, i64)>,
+    /// Whether there are two more nodes, with pauses and stalls of their own: each of the three coordinates in turn, what
+    /// stops is the first, and all wait for it.
+    pub is_ring: bool,
     /// The requests due in it fail as timeouts.
     pub failing: Option<(i64, i64)>,
     pub has_agent: bool,
@@ -72,6 +79,8 @@ impl Default for World {
             server_stops: Vec::new(),
             client_stops: Vec::new(),
             secret_stops: Vec::new(),
+            way_stops: Vec::new(),
+            is_ring: false,
             failing: None,
             has_agent: true,
             has_wire: false,
@@ -151,6 +160,8 @@ impl World {
         let recording = self.record(&folder.path().join("recording"));
         let engine = Engine::open(&[recording]).unwrap();
         let explanation = explain(&engine, &Options::default()).unwrap();
+        let contradictions = contradictions(&explanation.findings);
+        assert!(contradictions.is_empty(), "{contradictions:#?}\n{explanation}");
         Explained { engine, explanation, _folder: folder }
     }
 
@@ -190,12 +201,18 @@ impl World {
                 }
                 free = begun + need;
                 let fails = self.failing.is_some_and(|(from, length)| from <= due && due < from + length);
-                let answered = if fails { sent + 2 * S } else { after(&self.client_stops, free) };
+                let arrived = after(&self.way_stops, free);
+                let answered = if fails { sent + 2 * S } else { after(&self.client_stops, arrived) };
+                let coordinator = match number % 3 {
+                    0 => NODE,
+                    other if self.is_ring => OTHERS[other as usize - 1],
+                    _ => NODE,
+                };
                 recorder.append(rows::Request {
                     intended_start_ns: T0 + due,
                     start_ns: T0 + sent,
                     end_ns: T0 + answered + 100_000,
-                    node: NODE,
+                    node: coordinator,
                     operation: "write",
                     outcome: if fails { "write_timeout" } else { "ok" },
                     client_port: Some(40_000 + number % 2),
@@ -206,7 +223,7 @@ impl World {
                     recorder.append(rows::WireRequest {
                         start_ns: T0 + sent + 50_000,
                         duration_ns: free - sent - 50_000,
-                        node: NODE,
+                        node: coordinator,
                         client_port: 40_000 + number % 2,
                         stream: number / 2 % 1000,
                         opcode: "EXECUTE",
@@ -292,6 +309,19 @@ impl World {
                         involuntary_switches: None,
                     });
                 }
+                for (other, node) in OTHERS.into_iter().enumerate().filter(|_| self.is_ring && has_node) {
+                    recorder.append(rows::ThreadSample {
+                        time_ns: T0 + time,
+                        interval_ns: tenth,
+                        node,
+                        process: "server",
+                        tid: 100 + other as i64,
+                        thread: "Native-Transport-Requests-1",
+                        thread_group: "Native-Transport-Requests",
+                        cpu_ns: tenth / 2,
+                        ..rows::ThreadSample::default()
+                    });
+                }
                 if self.has_agent && has_node && index % 10 == 0 {
                     recorder.append(rows::PoolSample {
                         time_ns: T0 + time,
@@ -329,6 +359,8 @@ impl World {
             ("cpus", machine, "proc-stat", 0, true),
             ("threads", "", "proc-schedstat", 0, has_load),
             ("threads", NODE, "proc-schedstat", 0, has_node),
+            ("threads", OTHERS[0], "proc-schedstat", 0, has_node && self.is_ring),
+            ("threads", OTHERS[1], "proc-schedstat", 0, has_node && self.is_ring),
             ("pauses", NODE, "agent-log", 0, agent),
             ("stalls", NODE, "agent-watcher", 0, agent),
             ("pools", NODE, "agent-mbeans", 0, agent),
@@ -387,8 +419,29 @@ impl World {
                 self.gc.iter().map(|(start, length)| (start - MS / 10, length + MS / 5)).collect();
             pauses(&around, "safepoint", "G1CollectForAllocation", None);
             pauses(&self.safepoints, "safepoint", "ThreadDump", None);
-            for stop in &self.server_stops {
-                stall(*stop, "server", NODE, "watcher");
+            for (start, length) in &self.server_stops {
+                stall((*start, *length), "server", NODE, "watcher");
+                // The recorder sees the same from outside, ten times a second.
+                if *length > 300 * MS {
+                    stall((start + 90 * MS, length - 180 * MS), "server", NODE, "stopped");
+                }
+            }
+            for (other, node) in OTHERS.into_iter().enumerate().filter(|_| self.is_ring) {
+                for index in 0..self.seconds() * 2 {
+                    let start = index * S / 2 + other as i64 * 170 * MS;
+                    recorder.append(rows::Pause {
+                        start_ns: T0 + start,
+                        duration_ns: (8 + index % 5) * MS,
+                        node,
+                        kind: "gc",
+                        gc_id: Some(index),
+                        collector: Some("G1New"),
+                        cause: Some("G1 Evacuation Pause"),
+                        provider: "agent-log",
+                        ..rows::Pause::default()
+                    });
+                    stall((start + 250 * MS, 12 * MS), "server", node, "watcher");
+                }
             }
         }
         if recorders == Recorders::Node {

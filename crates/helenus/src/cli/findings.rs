@@ -10,6 +10,12 @@ const INDENT: &str = "   ";
 /// Prints the findings, most important first.
 pub fn print(out: &mut impl Write, explanation: &Explanation, queries: bool) -> Result<()> {
     let wrap = |text: &str| terminal::wrap(text, terminal::prose_width().saturating_sub(INDENT.len()));
+    if explanation.judged_requests > 0 {
+        writeln!(out)?;
+        for line in wrap(&explanation.summary()) {
+            writeln!(out, "{line}")?;
+        }
+    }
     for finding in &explanation.findings {
         writeln!(out)?;
         let head = format!("{}. {}", finding.rank, terminal::severity(finding.severity.name()));
