@@ -60,23 +60,30 @@ class DeclaredLawsTest {
 
   @Test
   void wholeNumbersAreDeclaredSo() throws IOException {
-    laws().forEach((law, parameters) -> ((Map<?, ?>) parameters).forEach((name, of) -> {
-      Map<?, ?> parameter = (Map<?, ?>) of;
-      double least = number(parameter.get("least"));
-      double middle = Math.floor((least + number(parameter.get("most"))) / 2) + 0.5;
-      Map<String, String> given = Map.of((String) name, Double.toString(middle));
-      if (Boolean.TRUE.equals(parameter.get("whole"))) {
-        String message = refused((String) law, given);
-        assertTrue(message.contains("a whole number"), message);
-      } else if (middle < number(parameter.get("most"))) {
-        assertDoesNotThrow(() -> Laws.of((String) law, given, MIN, MAX), law + " " + name);
-      }
-    }));
+    laws()
+        .forEach(
+            (law, parameters) ->
+                ((Map<?, ?>) parameters)
+                    .forEach(
+                        (name, of) -> {
+                          Map<?, ?> parameter = (Map<?, ?>) of;
+                          double least = number(parameter.get("least"));
+                          double middle =
+                              Math.floor((least + number(parameter.get("most"))) / 2) + 0.5;
+                          Map<String, String> given =
+                              Map.of((String) name, Double.toString(middle));
+                          if (Boolean.TRUE.equals(parameter.get("whole"))) {
+                            String message = refused((String) law, given);
+                            assertTrue(message.contains("a whole number"), message);
+                          } else if (middle < number(parameter.get("most"))) {
+                            assertDoesNotThrow(
+                                () -> Laws.of((String) law, given, MIN, MAX), law + " " + name);
+                          }
+                        }));
   }
 
   private static String refused(String law, Map<String, String> given) {
-    return assertThrows(
-            IllegalArgumentException.class, () -> Laws.of(law, given, MIN, MAX), law)
+    return assertThrows(IllegalArgumentException.class, () -> Laws.of(law, given, MIN, MAX), law)
         .getMessage();
   }
 
