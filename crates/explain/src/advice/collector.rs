@@ -73,6 +73,7 @@ fn young_generation(node: &Node) -> Checked {
     }))
 }
 
+/// `Config` (4.0 to 5.0) logs a pause from gc_log_threshold (200 ms) on, and warns of one from gc_warn_threshold (1 s) on.
 pub(super) const GC_TIME: Rule = Rule {
     name: "gc-time",
     looks_at: "how long the JVM stands for collections, how often, and whether it collects the whole heap in one pause",
@@ -126,6 +127,7 @@ fn gc_time(node: &Node) -> Checked {
     }))
 }
 
+/// conf/jvm17-server.options (5.0) has -XX:InitiatingHeapOccupancyPercent=70; HotSpot's default is 45, and adaptive from JDK 9 on.
 pub(super) const MARKING: Rule = Rule {
     name: "marking",
     looks_at: "the CPU time in which G1 marks beside the requests",

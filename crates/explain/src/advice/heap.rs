@@ -46,6 +46,7 @@ fn heap_size(node: &Node) -> Checked {
     }))
 }
 
+/// cassandra.yaml (memtable_allocation_type: offheap_objects takes cells off the heap, 4.0 to 5.0).
 pub(super) const HEAP_FULL: Rule = Rule {
     name: "heap-full",
     looks_at: "how full the heap is after a collection",

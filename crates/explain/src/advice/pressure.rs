@@ -6,6 +6,7 @@ use crate::Severity;
 use crate::query;
 use serde_json::json;
 
+/// `ThreadPoolMetrics` (TotalBlockedTasks, 4.0 to 5.0): tasks that were blocked since the node started, as the queue was full.
 pub(super) const BLOCKED_POOLS: Rule = Rule {
     name: "blocked-pools",
     looks_at: "thread pools whose queue was full, so that tasks were blocked",
@@ -44,6 +45,8 @@ fn blocked_pools(node: &Node) -> Checked {
     }))
 }
 
+/// `DroppedMessageMetrics` (4.0 to 5.0), by verb. A write that a replica drops is hinted by its coordinator when it times out
+/// (doc/…/operating/hints.adoc, "Hints for Timed Out Write Requests").
 pub(super) const DROPPED_MESSAGES: Rule = Rule {
     name: "dropped-messages",
     looks_at: "messages that were dropped because they had waited longer than their timeout",
