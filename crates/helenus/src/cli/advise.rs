@@ -4,7 +4,6 @@ use crate::terminal;
 use anyhow::{Result, bail};
 use clap::Args;
 use helenus_explain::{Advice, Counsel, Engine, advise, by_reason, rules_as_markdown};
-use std::io::Write;
 use std::process::ExitCode;
 
 /// Say what to change about tables and nodes, recorded or running, with the evidence, how to verify it, and the source
@@ -38,7 +37,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if arguments.rules {
-        write!(terminal::raw(), "{}", rules_as_markdown())?;
+        terminal::whole(&rules_as_markdown())?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut severities = Vec::new();

@@ -47,7 +47,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         stress.encrypt(tls);
     }
     if arguments.workload {
-        write!(terminal::raw(), "{}", stress.workload_toml())?;
+        terminal::whole(&stress.workload_toml())?;
         return Ok(ExitCode::SUCCESS);
     }
     for note in stress.notes() {

@@ -215,6 +215,13 @@ pub fn raw() -> Box<dyn Write> {
     if stdout.is_terminal() { Box::new(lines()) } else { Box::new(io::BufWriter::new(stdout.lock())) }
 }
 
+/// A file of ours on stdout.
+pub fn whole(text: &str) -> io::Result<()> {
+    let mut out = raw();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
 /// A severity in its colour.
 pub fn severity(name: &str) -> String {
     let mark = match name {

@@ -74,9 +74,15 @@ impl Table {
         cells.max(head).max(1)
     }
 
-    /// Some of the columns, as wide as there is room for.
-    fn band(&self, chosen: &[usize], width: usize) -> String {
-        let mut widths: Vec<usize> = chosen.iter().map(|column| self.least(*column)).collect();
+    /// As [`Table::least`], where names of rows may take so many columns before they are broken.
+    fn least_in_band(&self, column: usize, name: usize) -> usize {
+        let name = if column < self.keys { self.natural(column).min(name) } else { 0 };
+        self.least(column).max(name)
+    }
+
+    /// Some of the columns, as wide as there is room for; each at least as wide as said.
+    fn band(&self, chosen: &[usize], least: &dyn Fn(usize) -> usize, width: usize) -> String {
+        let mut widths: Vec<usize> = chosen.iter().map(|column| least(*column)).collect();
         let mut room = width.saturating_sub(widths.iter().map(|width| width + PADDING).sum());
         let mut order: Vec<usize> = (0..chosen.len()).collect();
         let wants = |place: usize, widths: &[usize]| self.natural(chosen[place]).saturating_sub(widths[place]);
@@ -169,9 +175,12 @@ impl fmt::Display for Table {
             return out.write_str(&self.draw(&all, None));
         };
         if total(&all, &least) <= width {
-            return out.write_str(&self.band(&all, width));
+            return out.write_str(&self.band(&all, &least, width));
         }
         let (said, keys) = self.constant_keys();
+        // Two fifths of the terminal for all of them.
+        let name = width * 2 / 5 / keys.len().max(1);
+        let least = |column: usize| self.least_in_band(column, name);
         let room = width.saturating_sub(total(&keys, &least));
         let rest: Vec<usize> = (self.keys..self.header.len()).collect();
         if rest.iter().any(|column| least(*column) + PADDING > room) {
@@ -187,7 +196,7 @@ impl fmt::Display for Table {
                 _ => bands.push(vec![column]),
             }
         }
-        let bands = bands.into_iter().map(|band| self.band(&[keys.clone(), band].concat(), width));
+        let bands = bands.into_iter().map(|band| self.band(&[keys.clone(), band].concat(), &least, width));
         out.write_str(&bands.collect::<Vec<_>>().join("\n\n"))
     }
 }
@@ -235,7 +244,7 @@ mod tests {
         let text = table(2).within(Some(80)).to_string();
         let named = text.lines().filter(|line| line.contains("shop.orders_by_custo")).count();
         assert!(named >= 4, "{text}");
-        assert!(text.starts_with(" node: 127.0.0.1\n"), "{text}");
+        assert!(text.starts_with(" node: 127.0.0.1\n") && text.contains("shop.orders_by_customer_1"), "{text}");
         assert!(widest(&text) <= 80);
     }
 
