@@ -72,6 +72,9 @@ pub enum Error {
     #[error("workload {workload} cannot be verified: {reason}")]
     Verify { workload: String, reason: String },
 
+    #[error("stopped before anything was read back")]
+    Stopped,
+
     #[error("cannot start {what}: {source}")]
     Start { what: &'static str, source: std::io::Error },
 

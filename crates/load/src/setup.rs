@@ -15,7 +15,10 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-const SHOW_EVERY: Duration = Duration::from_millis(50);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// A frame has 256 MiB at most (CQL protocol, section 2.4), and set-up asks for little. The driver crate takes whatever a
+/// frame announces and has no bound of its own, so that the growth of the process is the one that there is.
+const MOST_BYTES: u64 = 256 << 20;
 
 /// A load that is ready to begin.
 #[derive(Debug)]
@@ -42,17 +45,34 @@ pub(crate) fn set_up(
             let _ = tell.send(ready(own, recorder, stop));
         })
         .map_err(|source| Error::Start { what: "the thread that sets up", source })?;
+    let resident = resident_bytes();
     loop {
-        match told.recv_timeout(SHOW_EVERY) {
+        match told.recv_timeout(LOOK_EVERY) {
             Ok(ready) => return ready.map(Some),
             Err(RecvTimeoutError::Timeout) => progress(Progress::default()),
             Err(RecvTimeoutError::Disconnected) => return Err(Error::ThreadLost),
+        }
+        if resident_bytes().saturating_sub(resident) > MOST_BYTES {
+            let reason = format!(
+                "it answers with a frame of more than {} MiB, which no answer to these requests has",
+                MOST_BYTES >> 20
+            );
+            return Err(Error::Session { node: plan.nodes.join(", "), reason });
         }
         if cancel.is_asked() {
             progress(Progress { events: vec![Event::Stopping], ..Progress::default() });
             return Ok(None);
         }
     }
+}
+
+/// Memory of this process that is in use; 0 where the kernel does not say.
+fn resident_bytes() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let pages = statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    // SAFETY: it takes no pointer, and says how large a page is.
+    let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    pages.unwrap_or(0) * u64::try_from(page_bytes).unwrap_or(0)
 }
 
 fn ready(plan: Arc<Plan>, recorder: Recorder, cancel: Cancel) -> Result<SetUp, Error> {

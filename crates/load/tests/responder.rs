@@ -231,6 +231,47 @@ fn a_frame_that_cannot_be_is_refused_before_its_bytes_are_taken() {
     drop(machine);
 }
 
+/// Passes bytes on to a responder. A CREATE TABLE is answered with 512 MiB of a frame of 2 GB, and with silence then.
+fn bloated(listener: &std::net::TcpListener, responder: SocketAddr) {
+    use std::io::{Read, Write};
+    for mut client in listener.incoming().flatten() {
+        let Ok(mut server) = std::net::TcpStream::connect(responder) else { continue };
+        let (mut answers, mut back) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+        std::thread::spawn(move || std::io::copy(&mut answers, &mut back));
+        std::thread::spawn(move || {
+            let mut room = vec![0; 64 << 10];
+            while let Ok(bytes @ 1..) = client.read(&mut room) {
+                let asked = &room[..bytes];
+                if !asked.windows(12).any(|words| words == b"CREATE TABLE") {
+                    server.write_all(asked).unwrap_or_default();
+                    continue;
+                }
+                let mut bytes = vec![1; 1 << 20];
+                // The header of the request has the stream of the answer.
+                bytes[..9].copy_from_slice(&[0x84, 0, asked[2], asked[3], 8, 0x7f, 0xff, 0xff, 0xff]);
+                for _ in 0..512 {
+                    client.write_all(&bytes).unwrap_or_default();
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn a_node_that_feeds_a_frame_without_end_is_refused_while_it_is_set_up() {
+    let responder = responder(17);
+    // Drivers take the address of a node from what it says, and the port from where they found it.
+    let listener = std::net::TcpListener::bind((responder.address().ip(), 0)).unwrap();
+    let (node, address) = (listener.local_addr().unwrap(), responder.address());
+    std::thread::spawn(move || bloated(&listener, address));
+    let folder = tempfile::tempdir().unwrap();
+    let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", "test")).unwrap();
+    let phases = vec![Phase::in_flight(1, Until::Count(1))];
+    let plan = Plan::new(Workload::open("keyvalue/write").unwrap(), phases, vec![node.to_string()]);
+    let error = run(&plan, &recorder, &Cancel::new(), &mut |_| {}).unwrap_err().to_string();
+    assert!(error.contains("a frame of more than 256 MiB"), "{error}");
+}
+
 #[test]
 fn an_empty_table_that_is_to_be_read_is_populated_first() {
     let responder = responder(14);

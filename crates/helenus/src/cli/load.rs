@@ -233,6 +233,24 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Runs something that a load's own cancel stops, and asks it to stop when the process is asked to.
+pub fn forwarding<T>(cancel: &helenus_cassandra::Cancel, stop: &helenus_load::Cancel, run: impl FnOnce() -> T) -> T {
+    std::thread::scope(|scope| {
+        let (over, waits) = std::sync::mpsc::channel::<()>();
+        scope.spawn(move || {
+            // Ends with the run, whose end of the channel is dropped then.
+            while waits.recv_timeout(super::LOOK_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                if cancel.is_cancelled() && !stop.is_asked() {
+                    stop.stop();
+                }
+            }
+        });
+        let ran = run();
+        drop(over);
+        ran
+    })
+}
+
 /// The log of --hlog while the load runs.
 #[derive(Debug)]
 struct IntervalLog {

@@ -67,20 +67,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let observation = Observation::start(&recorder, &[own], &Options::default(), &events)?;
 
     let stop = helenus_load::Cancel::new();
-    let ran = std::thread::scope(|scope| {
-        let (over, waits) = std::sync::mpsc::channel::<()>();
-        let (cancel, stop) = (&cancel, &stop);
-        scope.spawn(move || {
-            // Ends with the run, whose end of the channel is dropped then.
-            while waits.recv_timeout(super::LOOK_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                if cancel.is_cancelled() && !stop.is_asked() {
-                    stop.stop();
-                }
-            }
-        });
-        let ran = stress::run(&stress, &recorder, stop, &mut out, &mut super::load::say);
-        drop(over);
-        ran
+    let ran = super::load::forwarding(&cancel, &stop, || {
+        stress::run(&stress, &recorder, &stop, &mut out, &mut super::load::say)
     });
     observation.stop();
     let sent = recorder.health().rows.contains_key("requests");

@@ -69,11 +69,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let stop = Cancel::new();
     let mut steps = terminal::Steps::new();
     steps.step("reading back");
-    let verified = helenus_load::verify(&order, &stop, &mut |verified| {
-        if cancel.is_cancelled() && !stop.is_asked() {
-            stop.stop();
-        }
-        steps.live(line(verified));
+    let verified = super::load::forwarding(&cancel, &stop, || {
+        helenus_load::verify(&order, &stop, &mut |verified| steps.live(line(verified)))
     })?;
     drop(steps);
     if arguments.json {

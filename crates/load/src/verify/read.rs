@@ -12,6 +12,7 @@ use scylla::client::session::Session;
 use scylla::deserialize::row::ColumnIterator;
 use scylla::response::query_result::QueryRowsResult;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 const SHOW_EVERY: u64 = 1000;
 
@@ -35,8 +36,16 @@ pub(super) async fn all(
     let how = workload.verify.as_ref().ok_or_else(|| {
         refused("it has no [verify] that names the `operation` which reads a row back (see docs/load.md)".to_string())
     })?;
-    let session = driver::open(plan, points).await?;
-    let mut statements: Vec<Option<Statement>> = driver::prepare(&session, plan).await?.into_iter().map(Some).collect();
+    let set_up = async {
+        let session = driver::open(plan, points).await?;
+        let statements = driver::prepare(&session, plan).await?;
+        Ok((session, statements))
+    };
+    let (session, statements) = tokio::select! {
+        set_up = set_up => set_up?,
+        () = asked(cancel) => return Err(Error::Stopped),
+    };
+    let mut statements: Vec<Option<Statement>> = statements.into_iter().map(Some).collect();
     // Two operations: one is a SELECT, and the other was checked to have what is compared.
     let (Some(mut statement), Some(writer)) = (statements[how.operation].take(), statements[how.written_by].take())
     else {
@@ -70,6 +79,13 @@ pub(super) async fn all(
     verified.stopped = cancel.is_asked();
     progress(&verified);
     Ok(verified)
+}
+
+/// Waits until it is asked to stop.
+async fn asked(cancel: &Cancel) {
+    while !cancel.is_asked() {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 impl Reader<'_> {
