@@ -52,7 +52,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 impl Arguments {
     fn show(&self, engine: &Engine) -> Result<Counsel> {
         let counsel = advise(engine, self.table.as_deref())?;
-        if let (0, Some(text)) = (counsel.tables, &self.table) {
+        if let (0, Some(text), false) = (counsel.tables, &self.table, self.sources.is_watching()) {
             bail!("no table has `{text}` in its keyspace.table; leave --table out to see advice on all");
         }
         if self.json {

@@ -165,3 +165,19 @@ pub fn provider(engine: &Engine, source: &str) -> Vec<Provider> {
     }
     providers
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_has_its_time_beside_its_figures() {
+        #[derive(Serialize)]
+        struct Shown {
+            tables: usize,
+        }
+        let look = serde_json::to_value(timed(&Shown { tables: 3 })).unwrap();
+        assert_eq!(look["tables"], 3);
+        assert!(chrono::DateTime::parse_from_rfc3339(look["time"].as_str().unwrap()).is_ok(), "{look}");
+    }
+}

@@ -116,7 +116,9 @@ impl Arguments {
         tables.retain(|table| self.is_asked_for(&table.table, table.is_of_system()));
         tables.sort_by(|a, b| self.sort.of(b).total_cmp(&self.sort.of(a)));
         let source: Vec<&str> = live::provider(engine, "tables").into_iter().map(said_of).collect();
-        if let Some(text) = self.table.as_ref().filter(|_| tables.is_empty() && !none_recorded) {
+        if let Some(text) =
+            self.table.as_ref().filter(|_| tables.is_empty() && !none_recorded && !self.sources.is_watching())
+        {
             bail!(
                 "no table has `{text}` in its keyspace.table; leave --table out to see all, and give --system for Cassandra's own"
             );
@@ -168,7 +170,7 @@ impl Arguments {
             let (sstables, sstable_groups) = (Some(all.as_slice()), Some(groups.as_slice()));
             return self.print_json(&Shown { source, tables, sstables, sstable_groups });
         }
-        if let Some(text) = self.table.as_ref().filter(|_| all.is_empty()) {
+        if let Some(text) = self.table.as_ref().filter(|_| all.is_empty() && !self.sources.is_watching()) {
             bail!("no SSTable of a table that has `{text}` in its keyspace.table; leave --table out to see all");
         }
         if all.is_empty() {

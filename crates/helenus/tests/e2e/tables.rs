@@ -128,6 +128,7 @@ fn who_watches_stays_attached(place: &Place, on: &str) {
     for look in &looks {
         let cart = of_table(look, "churn.cart");
         assert!(number(cart, "reads_per_s") > 0.0 && cart["droppable_ratio"].is_f64(), "{cart:#}");
+        assert!(look["time"].is_string(), "{look:#}");
     }
     assert_eq!(agent(), None, "nothing is left");
 }
