@@ -4,7 +4,7 @@ import { GUTTER_LEFT, GUTTER_RIGHT, plotWidth, type View, xOf } from "./plot";
 import { timeTicks } from "./ticks";
 
 /** Pixels between two time ticks, at least. */
-export const TICK_DISTANCE = 90;
+export const TICK_DISTANCE = 70;
 export const AXIS_HEIGHT = 22;
 export const AXIS_FONT = "11px system-ui, sans-serif";
 

@@ -20,7 +20,7 @@ export function cpuPanel(report: Report): PanelBody {
     plots: shown.map(
       (cpu, index) =>
         new LinePlot({
-          title: many ? cpu.node : null,
+          title: many ? cpu.node || "load driver" : null,
           height: 130,
           time_s: cpu.time_s,
           bin_s: binWidth(cpu.time_s),

@@ -85,7 +85,7 @@ function plotOf({ name, groups }: Process, axis: boolean): LinePlot {
     });
   }
   return new LinePlot({
-    title: name,
+    title: name || "others",
     height: 120,
     time_s,
     bin_s: binWidth(time_s),

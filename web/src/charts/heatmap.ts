@@ -67,6 +67,21 @@ function summary(grid: HeatGrid, { window }: View): string {
 const WIDTH = 220;
 const HEIGHT = 10;
 
+const placeOf = (tick: number, most: number): number => (shadeOf(tick, most) / (SHADES - 1)) * WIDTH;
+
+/** About the width of a label in px, with room beside it. */
+const widthOf = (tick: number): number => 7 * count(tick).length + 8;
+
+/** Powers of ten and the most, those whose labels would lie over that of the most left out. */
+export function scaleTicks(most: number): number[] {
+  const ticks: number[] = [];
+  for (let tick = 1; tick < most; tick *= 10) {
+    const room = placeOf(most, most) - placeOf(tick, most);
+    if (room >= (widthOf(tick) + widthOf(most)) / 2) ticks.push(tick);
+  }
+  return [...ticks, most];
+}
+
 /** Which colour means how many requests. */
 class ColourScale {
   readonly root: HTMLElement;
@@ -95,13 +110,10 @@ class ColourScale {
       pixels.data.set([red, green, blue, 255], index * 4);
     });
     this.#canvas.getContext("2d")?.putImageData(pixels, 0, 0);
-    const ticks: number[] = [];
-    for (let tick = 1; tick < cells.most / 1.6; tick *= 10) ticks.push(tick);
-    ticks.push(cells.most);
     this.#ticks.replaceChildren(
-      ...ticks.map((tick) => {
+      ...scaleTicks(cells.most).map((tick) => {
         const label = h("span", {}, count(tick));
-        label.style.left = `${(shadeOf(tick, cells.most) / (SHADES - 1)) * WIDTH}px`;
+        label.style.left = `${placeOf(tick, cells.most)}px`;
         return label;
       }),
     );

@@ -143,7 +143,10 @@ export class ScopeMap {
       if (column >= grid.columns || Math.abs(start + column * grid.column_s - tick) > 1e-6) continue;
       const x = LEFT + column * this.#column_px;
       context.fillRect(x, TOP + HEIGHT, 1, 4);
-      context.fillText(`${tick} s`, x + 3, TOP + HEIGHT + 4);
+      // The last one may have no room, and would be cut.
+      const text = `${tick} s`;
+      if (x + 3 + context.measureText(text).width <= this.#canvas.clientWidth)
+        context.fillText(text, x + 3, TOP + HEIGHT + 4);
     }
   }
 
