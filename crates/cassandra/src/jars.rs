@@ -6,14 +6,13 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::AsRawFd;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use crate::places::make_private;
-use crate::{Cancel, Error, Places, Progress, Version};
+use crate::{Cancel, Error, Places, Progress, Version, apart};
 
 /// A release on this machine's disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,9 +165,9 @@ fn run_maven(
     let mut maven = Command::new("mvn");
     maven.args(["-B", "-U", "-Dstyle.color=never", "process-resources"]).current_dir(folder);
     // -U: without it Maven remembers for a day that it could not reach its repository.
-    // Its own group, so that a cancelled fetch takes Maven's children along and a terminal's
-    // Ctrl-C reaches it through `cancel` only.
-    maven.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    // Apart, so that a cancelled fetch takes the group of Maven's children along and a terminal's Ctrl-C reaches it
+    // through `cancel` only.
+    let maven = apart(maven.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()));
     let mut child = maven.spawn().map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => Error::NoMaven { version },
         _ => Error::Spawn { program: "mvn".into(), source },

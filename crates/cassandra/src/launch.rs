@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::addresses::Ports;
+use crate::apart::apart;
 use crate::failure::Refused;
 use crate::jars::Release;
 use crate::java::Java;
@@ -210,7 +211,7 @@ fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
     std::fs::write(path, bytes).map_err(Error::file("write", path))
 }
 
-/// Starts processes in sessions of their own, so that a terminal's signals do not reach them.
+/// Starts processes that live apart from this one ([`apart`]).
 #[derive(Debug)]
 pub(crate) enum Launcher {
     /// They outlive this process.
@@ -263,13 +264,11 @@ impl Drop for Launcher {
 
 fn spawn(command: &mut Command, tied: bool) -> io::Result<Child> {
     let parent = std::process::id() as i32;
-    // SAFETY: only async-signal-safe system calls between fork and exec.
-    unsafe {
-        command.pre_exec(move || {
-            if libc::setsid() < 0 {
-                return Err(io::Error::last_os_error());
-            }
-            if tied {
+    let command = apart(command);
+    if tied {
+        // SAFETY: only async-signal-safe system calls between fork and exec.
+        unsafe {
+            command.pre_exec(move || {
                 if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) != 0 {
                     return Err(io::Error::last_os_error());
                 }
@@ -277,9 +276,9 @@ fn spawn(command: &mut Command, tied: bool) -> io::Result<Child> {
                 if libc::getppid() != parent {
                     libc::_exit(1);
                 }
-            }
-            Ok(())
-        });
+                Ok(())
+            });
+        }
     }
     command.spawn()
 }

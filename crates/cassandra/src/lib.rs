@@ -15,6 +15,7 @@
 
 mod addresses;
 pub mod agent;
+mod apart;
 pub mod attach;
 mod cluster;
 pub mod cql;
@@ -38,6 +39,7 @@ pub mod target;
 pub mod threads;
 mod versions;
 
+pub use apart::apart;
 pub use cluster::{Cluster, ClusterOptions, Lifetime};
 pub use cql_type::{CqlType, NotAType};
 pub use error::Error;
