@@ -28,7 +28,7 @@ pub use executors::{Executor, Running};
 pub use link::Link;
 pub use points::{Found, Point};
 pub use probes::{Calls, Model, Probe, ProbeOptions};
-pub use shadows::{Cutting, Original, ReadCounts, TypedColumn, UserType};
+pub use shadows::{Cutting, Original, ReadCounts, THROWAWAY, TypedColumn, UserType};
 pub use tuning::{
     Beside, Compacting, Entry, Figures, Level, Measured, Outcome, Reading, Setting, State, Tuner, Tuning, Undone,
 };

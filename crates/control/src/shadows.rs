@@ -10,6 +10,9 @@ use std::time::Duration;
 /// A snapshot flushes the table first, and one of many SSTables makes many links; an import opens as many.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
+/// The option of a JVM without which its agent does nothing of what is for shadows alone: `Shadows.MARK` in the agent.
+pub const THROWAWAY: &str = "-Dhelenus.throwaway=true";
+
 /// A node, as far as its shadow has to be like it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Original {

@@ -5,7 +5,7 @@ use super::{Candidate, Error, Options, Progress, TableName};
 use helenus_cassandra::cql::Connection;
 use helenus_cassandra::target::{self, Which};
 use helenus_cassandra::{Cancel, Cluster, ClusterOptions, Lifetime, Line, Node, Places, Version};
-use helenus_control::{Link, Original, Setting};
+use helenus_control::{Link, Original, Setting, THROWAWAY};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -90,6 +90,7 @@ impl Plan<'_> {
             version: self.version,
             heap: self.options.heap.clone(),
             settings: self.settings(),
+            jvm_options: vec![THROWAWAY.to_string()],
             native_port: NATIVE_PORT,
             storage_port: STORAGE_PORT,
             data: Some(folder.to_path_buf()),

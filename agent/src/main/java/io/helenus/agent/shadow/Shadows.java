@@ -2,6 +2,7 @@ package io.helenus.agent.shadow;
 
 import io.helenus.agent.points.Refusal;
 import io.helenus.agent.tuning.TableBean;
+import java.lang.management.ManagementFactory;
 import java.util.Map;
 
 /**
@@ -9,7 +10,22 @@ import java.util.Map;
  * taken and cleared; all others are for throwaway nodes with a copy of a table.
  */
 public final class Shadows {
+  /**
+   * An option of the JVM that only {@code helenus try} gives, to the nodes that it starts. It is
+   * looked for among what the JVM was started with: a property can be set later, by others too.
+   */
+  static final String MARK = "-Dhelenus.throwaway=true";
+
+  private final boolean throwaway;
   private Cut cut;
+
+  public Shadows() {
+    this(ManagementFactory.getRuntimeMXBean().getInputArguments().contains(MARK));
+  }
+
+  Shadows(boolean throwaway) {
+    this.throwaway = throwaway;
+  }
 
   /** Whether a command is one of these. */
   public static boolean answers(String what) {
@@ -22,6 +38,11 @@ public final class Shadows {
   }
 
   public Object answer(String what, Map<?, ?> given) {
+    if (what.startsWith("shadow.") && !throwaway) {
+      throw new Refusal(
+          what + " is for throwaway nodes with a copy of a table, and this node is none",
+          "helenus try starts such nodes, with " + MARK);
+    }
     switch (what) {
       case "snapshot.node":
         return Snapshots.node(TableBean.of(text(given, "table")));

@@ -107,8 +107,29 @@ class ShadowsTest {
   }
 
   @Test
+  void aNodeThatIsNoThrowawayKeepsItsTables() {
+    // Neither the property alone nor the command of anybody makes it one.
+    System.setProperty("helenus.throwaway", "true");
+    try {
+      Shadows shadows = new Shadows();
+      for (String what :
+          List.of(
+              "shadow.import", "shadow.compact", "shadow.cut", "shadow.cutting", "shadow.reads")) {
+        Map<String, Object> given =
+            Map.of("table", "shop.orders", "folder", "/f", "on", false, "others", List.of("1"));
+        Refusal refused = assertThrows(Refusal.class, () -> shadows.answer(what, given), what);
+        assertTrue(refused.getMessage().contains("throwaway"), refused.getMessage());
+      }
+      assertEquals(List.of(), asked);
+      assertTrue(shadows.isIdle());
+    } finally {
+      System.clearProperty("helenus.throwaway");
+    }
+  }
+
+  @Test
   void whatCantBeDoneIsRefused() {
-    Shadows shadows = new Shadows();
+    Shadows shadows = new Shadows(true);
     Map<String, Object> load = Map.of("table", "shop.orders", "folder", "/some/where");
     Refusal refused = assertThrows(Refusal.class, () -> shadows.answer("shadow.import", load));
     assertTrue(refused.getMessage().contains("/some/where"), refused.getMessage());
