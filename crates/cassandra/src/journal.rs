@@ -10,7 +10,11 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::foreign::{open_regular, read_at_most};
+
 const FORMAT: u32 = 1;
+/// The folder may be another user's, whose helenus runs as root (`sudo -E`).
+const LONGEST_ENTRY_BYTES: u64 = 16 << 20;
 
 /// What is written down of one thing.
 pub trait Journaled: Serialize + DeserializeOwned {
@@ -152,14 +156,14 @@ impl<T: Journaled> Journal<T> {
         struct Format {
             format: u32,
         }
-        let text = match std::fs::read_to_string(path) {
+        let bytes = match open_regular(path).and_then(|file| read_at_most(file, LONGEST_ENTRY_BYTES)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            text => text.map_err(self.failed("read", path))?,
+            bytes => bytes.map_err(self.failed("read", path))?,
         };
         let damaged = |why: String| JournalError::Damaged { path: path.to_path_buf(), why, way_out: T::WAY_OUT };
         let parsed = |error: serde_json::Error| damaged(error.to_string());
-        match serde_json::from_str(&text).map_err(parsed)? {
-            Format { format: FORMAT } => serde_json::from_str(&text).map(Some).map_err(parsed),
+        match serde_json::from_slice(&bytes).map_err(parsed)? {
+            Format { format: FORMAT } => serde_json::from_slice(&bytes).map(Some).map_err(parsed),
             Format { format } => Err(damaged(format!("its format is {format}, and this program reads {FORMAT}"))),
         }
     }
@@ -242,6 +246,16 @@ mod tests {
         assert!(!journal.create(&Change { before: Vec::new(), ..change("1") }).unwrap());
         assert_eq!(journal.entries().unwrap(), [change("1")], "what was before stays");
         assert_eq!(std::fs::read_dir(&journal.folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_entry_that_is_no_regular_file_is_not_read() {
+        let state = tempfile::tempdir().unwrap();
+        let journal: Journal<Change> = Journal::within(state.path());
+        journal.write(&change("1")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", journal.folder.join("2.json")).unwrap();
+        let error = journal.entries().unwrap_err().to_string();
+        assert!(error.contains("cannot read the journal") && error.contains("2.json"), "{error}");
     }
 
     #[test]

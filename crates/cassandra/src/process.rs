@@ -1,5 +1,6 @@
 //! One process, named so that a reused pid cannot be mistaken for it.
 
+use crate::foreign::read_proc;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -35,12 +36,12 @@ pub fn parse_stat(text: &str) -> Option<Stat> {
 /// None when there is no such process.
 #[must_use]
 pub fn stat(pid: i32) -> Option<Stat> {
-    parse_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    parse_stat(&read_proc(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// "1234 (java)", for messages.
 pub(crate) fn describe(pid: i32) -> String {
-    match std::fs::read_to_string(format!("/proc/{pid}/comm")) {
+    match read_proc(format!("/proc/{pid}/comm")) {
         Ok(name) => format!("PID {pid} ({})", name.trim_end()),
         Err(_) => format!("PID {pid}"),
     }

@@ -1,5 +1,6 @@
 //! Who listens where, from /proc/net/tcp and /proc/net/tcp6 (proc_pid_net(5)).
 
+use crate::foreign::read_proc;
 use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -23,11 +24,20 @@ impl Listener {
     }
 }
 
-/// All listening TCP sockets; empty where /proc is not mounted.
+/// All listening TCP sockets of our network namespace; empty where /proc is not mounted.
 pub(crate) fn listeners() -> Vec<Listener> {
-    let read = |path| std::fs::read_to_string(path).unwrap_or_default();
-    let mut all = parse(&read("/proc/net/tcp"));
-    all.extend(parse(&read("/proc/net/tcp6")));
+    listed("/proc/thread-self")
+}
+
+/// Those of the network namespace that a process is in.
+pub(crate) fn listeners_near(pid: i32) -> Vec<Listener> {
+    listed(&format!("/proc/{pid}"))
+}
+
+fn listed(process: &str) -> Vec<Listener> {
+    let read = |table: &str| read_proc(format!("{process}/net/{table}")).unwrap_or_default();
+    let mut all = parse(&read("tcp"));
+    all.extend(parse(&read("tcp6")));
     all
 }
 
@@ -80,19 +90,23 @@ pub(crate) struct Owners {
     pub(crate) hidden: bool,
 }
 
-pub(crate) fn owners(inodes: &HashSet<u64>) -> Owners {
+/// # Errors
+/// When this process may open no more files, or has no memory: it says nothing of the others.
+pub(crate) fn owners(inodes: &HashSet<u64>) -> std::io::Result<Owners> {
     let mut owners = Owners::default();
-    let Ok(entries) = std::fs::read_dir("/proc") else { return owners };
-    for entry in entries.flatten() {
+    for entry in std::fs::read_dir("/proc")?.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
         match socket_inodes(pid) {
             Ok(held) if !held.is_disjoint(inodes) => owners.pids.push(pid),
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => owners.hidden = true,
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM)) => {
+                return Err(error);
+            }
             Err(_) => {} // ended meanwhile
         }
     }
-    owners
+    Ok(owners)
 }
 
 /// The sockets that `pid` has open.
@@ -111,7 +125,7 @@ pub(crate) fn socket_inodes(pid: i32) -> std::io::Result<HashSet<u64>> {
 /// Who serves `address`, for a message: "PID 12 (java)", or as much as can be known.
 pub(crate) fn describe_owner(address: SocketAddr) -> String {
     let listeners: Vec<_> = listeners().into_iter().filter(|listener| listener.serves(address)).collect();
-    let owners = owners(&listeners.iter().map(|listener| listener.inode).collect());
+    let owners = owners(&listeners.iter().map(|listener| listener.inode).collect()).unwrap_or_default();
     match (owners.pids.first(), listeners.first()) {
         (Some(pid), _) => crate::process::describe(*pid),
         (None, Some(listener)) => format!("a process of user {}", crate::process::user_name(listener.uid)),
@@ -130,7 +144,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.10.200:0").unwrap();
         let address = listener.local_addr().unwrap();
         let found = listeners().into_iter().find(|l| l.address == address).unwrap();
-        let owners = owners(&HashSet::from([found.inode]));
+        let owners = owners(&HashSet::from([found.inode])).unwrap();
         assert_eq!(owners.pids, [std::process::id() as i32]);
         assert!(describe_owner(address).starts_with(&format!("PID {} (", std::process::id())));
     }

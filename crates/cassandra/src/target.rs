@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::foreign::read_proc;
 use crate::process;
 use crate::sockets::{self, Listener};
 
@@ -38,6 +39,8 @@ pub enum Error {
         "the process behind {address} could not be found: it is in another PID namespace, or it has just ended; give its --pid"
     )]
     Hidden { address: SocketAddr },
+    #[error("cannot look for the process behind {address}: {source}")]
+    Unsearched { address: SocketAddr, source: std::io::Error },
     #[error("cannot read /proc/{pid}/{file}: {source}")]
     Unreadable { pid: i32, file: &'static str, source: std::io::Error },
 }
@@ -67,7 +70,9 @@ pub struct Target {
     pub heap: Option<String>,
     pub is_cassandra: bool,
     /// Where it answers CQL, if it is a Cassandra: the address that was asked for, else its
-    /// port 9042, else a port that its command line names.
+    /// port 9042, else a port that its command line names. In its own network, which may not be ours ([`network`]).
+    ///
+    /// [`network`]: crate::network
     pub cql: Option<SocketAddr>,
     /// All it listens on.
     pub listens: Vec<SocketAddr>,
@@ -104,8 +109,8 @@ pub fn nodes() -> Vec<Result<Target, Error>> {
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = processes.flatten().filter_map(|process| process.file_name().to_str()?.parse().ok());
     pids.filter(|pid: &i32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split(|byte| *byte == 0).any(|part| CASSANDRA_MAINS.iter().any(|main| part == main.as_bytes()))
+        let line = read_proc(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split('\0').any(|part| CASSANDRA_MAINS.contains(&part))
     })
     .map(|pid| find(Which::Pid(pid)))
     // Another program may have the name among its arguments, or have ended.
@@ -121,7 +126,8 @@ fn owner(address: SocketAddr) -> Result<i32, Error> {
     // The most exact one gets the connections: an address of its own before a wildcard.
     let best = serving.iter().find(|listener| !listener.address.ip().is_unspecified()).or(serving.first());
     let best = best.ok_or(Error::NobodyListens { address })?;
-    let owners = sockets::owners(&HashSet::from([best.inode]));
+    let owners =
+        sockets::owners(&HashSet::from([best.inode])).map_err(|source| Error::Unsearched { address, source })?;
     match owners.pids.first() {
         Some(pid) => Ok(*pid),
         None if owners.hidden => Err(Error::NoPermissionForAddress { address, user: process::user_name(best.uid) }),
@@ -131,27 +137,32 @@ fn owner(address: SocketAddr) -> Result<i32, Error> {
 
 fn look(pid: i32, asked: Option<SocketAddr>) -> Result<Target, Error> {
     let gone = || Error::NoProcess { pid };
-    let stat = process::stat(pid).ok_or_else(gone)?;
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).map_err(|_| gone())?;
+    let read = |file: &'static str| {
+        read_proc(format!("/proc/{pid}/{file}")).map_err(|source| match source.raw_os_error() {
+            // The second, when it ended while it was read.
+            Some(libc::ENOENT | libc::ESRCH) => gone(),
+            _ => Error::Unreadable { pid, file, source },
+        })
+    };
+    let stat = process::parse_stat(&read("stat")?).ok_or_else(gone)?;
+    let status = read("status")?;
     let (uid, gid) = (number(&status, "Uid:", 1).ok_or_else(gone)?, number(&status, "Gid:", 1).ok_or_else(gone)?);
     let user = process::user_name(uid);
-    let unreadable = |file, source: std::io::Error| match source.kind() {
-        std::io::ErrorKind::PermissionDenied => Error::NoPermission { pid, user: user.clone() },
-        std::io::ErrorKind::NotFound => gone(),
-        _ => Error::Unreadable { pid, file, source },
+    let no_permission = |error: Error| match error {
+        Error::Unreadable { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
+            Error::NoPermission { pid, user: user.clone() }
+        }
+        error => error,
     };
-    let cmdline = std::fs::read(format!("/proc/{pid}/cmdline")).map_err(|error| unreadable("cmdline", error))?;
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).map_err(|error| unreadable("maps", error))?;
-    let held = sockets::socket_inodes(pid).map_err(|error| unreadable("fd", error))?;
-    let arguments: Vec<String> = cmdline
-        .split(|b| *b == 0)
-        .filter(|part| !part.is_empty())
-        .map(|part| String::from_utf8_lossy(part).into_owned())
-        .collect();
+    let cmdline = read("cmdline").map_err(no_permission)?;
+    let maps = read("maps").map_err(no_permission)?;
+    let held =
+        sockets::socket_inodes(pid).map_err(|source| no_permission(Error::Unreadable { pid, file: "fd", source }))?;
+    let arguments: Vec<String> = cmdline.split('\0').filter(|part| !part.is_empty()).map(str::to_owned).collect();
     let vm = vm_of(&maps);
     let line = if vm == Vm::None { JavaLine::default() } else { JavaLine::read(&arguments) };
     let is_cassandra = line.main.as_deref().is_some_and(|main| CASSANDRA_MAINS.contains(&main));
-    let mut listens: Vec<SocketAddr> = sockets::listeners()
+    let mut listens: Vec<SocketAddr> = sockets::listeners_near(pid)
         .into_iter()
         .filter(|listener| held.contains(&listener.inode))
         .map(|listener| listener.address)
@@ -163,7 +174,7 @@ fn look(pid: i32, asked: Option<SocketAddr>) -> Result<Target, Error> {
         start_ticks: stat.start_ticks,
         uid,
         gid,
-        command: std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned(),
+        command: read_proc(format!("/proc/{pid}/comm")).unwrap_or_default().trim_end().to_owned(),
         vm,
         cql: if is_cassandra { cql_address(asked, &listens, &arguments) } else { None },
         main_class: line.main,

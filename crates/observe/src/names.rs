@@ -4,6 +4,9 @@ use helenus_cassandra::threads::{KERNEL_KEEPS, thread_group};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
+/// At a few hundred bytes each, with their groups.
+const NAMES_KEPT: usize = 1 << 16;
+
 /// Full Java names by kernel thread id, as the agent tells them. The kernel itself keeps 15 characters.
 #[derive(Debug, Clone, Default)]
 pub struct ThreadNames(Arc<RwLock<Known>>);
@@ -17,6 +20,10 @@ struct Known {
 impl ThreadNames {
     pub fn set(&self, tid: i64, name: &str) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        // A node has some hundreds to some thousands at once. One that makes up others without end is forgotten.
+        if known.names.len() >= NAMES_KEPT {
+            *known = Known::default();
+        }
         known.groups.insert(thread_group(name).to_string());
         known.names.insert(tid, name.to_string());
     }
@@ -44,6 +51,19 @@ impl ThreadNames {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_without_end_take_no_memory_without_end() {
+        let names = ThreadNames::default();
+        for tid in 0..3 * NAMES_KEPT as i64 {
+            names.set(tid, &format!("made-up-{tid}-name"));
+        }
+        let known = names.0.read().unwrap();
+        assert!(known.names.len() <= NAMES_KEPT && known.groups.len() <= NAMES_KEPT);
+        drop(known);
+        let last = 3 * NAMES_KEPT as i64 - 1;
+        assert!(names.full(last, "made-up").is_some(), "the newest are known");
+    }
 
     #[test]
     fn a_name_that_was_cut_off_finds_its_group() {

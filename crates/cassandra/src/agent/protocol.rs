@@ -11,9 +11,13 @@ use std::io::{self, Read, Write};
 pub const PROTOCOL: u32 = 1;
 const MAGIC: &[u8; 4] = b"HLNS";
 const LONGEST_HELLO: u32 = 64 << 10;
-/// A second of rows of a node with some thousand tables is below 2 MB.
-pub const LONGEST_FRAME: u32 = 32 << 20;
+/// The agent keeps no more than 4 MB of frames that wait; a second of rows of a node with some thousand tables is below 2 MB.
+pub const LONGEST_FRAME: u32 = 8 << 20;
 pub const LONGEST_COMMAND: usize = 64 << 10;
+/// A longer line of the agent's is cut.
+const LINE_SHOWN_BYTES: usize = 4 << 10;
+/// A longer thread name is cut: Java sets no bound, and names are kept for as long as a recording lasts.
+const NAME_KEPT_BYTES: usize = 256;
 
 /// What the agent says of itself and its JVM.
 #[derive(Debug, Clone, Deserialize)]
@@ -73,8 +77,8 @@ pub fn read_hello(from: &mut impl Read, token: &str) -> io::Result<Hello> {
         return Err(bad(&format!("it speaks protocol {protocol}, and this helenus {PROTOCOL}")));
     }
     let length = u16::from_le_bytes(array(from)?);
-    let said = bytes(from, u32::from(length))?;
-    if !same(&said, token.as_bytes()) {
+    // The length is compared first, so that a stranger's bytes are not kept.
+    if usize::from(length) != token.len() || !same(&bytes(from, u32::from(length))?, token.as_bytes()) {
         return Err(bad("its token is wrong"));
     }
     let length = u32::from_le_bytes(array(from)?);
@@ -92,7 +96,7 @@ pub fn read_frame(from: &mut impl Read) -> io::Result<Frame> {
     }
     let frame = bytes(from, length)?;
     let (kind, payload) = frame.split_first().ok_or_else(|| bad("an empty frame"))?;
-    let text = |payload: &[u8]| String::from_utf8_lossy(payload).into_owned();
+    let text = |payload: &[u8]| beginning(payload, LINE_SHOWN_BYTES);
     match kind {
         1 => {
             let (table, rest) = payload.split_first().ok_or_else(|| bad("rows without a table"))?;
@@ -114,10 +118,18 @@ fn thread_names(mut payload: &[u8]) -> Option<Vec<(i64, String)>> {
         let (tid, rest) = payload.split_first_chunk::<8>()?;
         let (length, rest) = rest.split_first_chunk::<2>()?;
         let (name, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*length)))?;
-        names.push((i64::from_le_bytes(*tid), String::from_utf8_lossy(name).into_owned()));
+        names.push((i64::from_le_bytes(*tid), beginning(name, NAME_KEPT_BYTES)));
         payload = rest;
     }
     Some(names)
+}
+
+/// As text, at most so many bytes of it.
+fn beginning(text: &[u8], most: usize) -> String {
+    if text.len() <= most {
+        return String::from_utf8_lossy(text).into_owned();
+    }
+    format!("{}…", String::from_utf8_lossy(&text[..most]))
 }
 
 pub fn write_start(to: &mut impl Write, start: &Start<'_>) -> io::Result<()> {
@@ -171,6 +183,7 @@ fn bad(what: &str) -> io::Error {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
 
     fn hello(token: &str) -> Vec<u8> {
         let json = br#"{"pid":7,"schema":"ab","agent":"0.1.0","java":"17","monotonic_ns":5}"#;
@@ -208,7 +221,67 @@ mod tests {
         assert_eq!(read_frame(&mut from).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 
+    #[test]
+    fn what_is_kept_of_an_agents_words_is_bounded() {
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, 2, &vec![b'x'; 1 << 20]).unwrap();
+        write_frame(&mut bytes, 3, &[&5i64.to_le_bytes()[..], &u16::MAX.to_le_bytes(), &[b'x'; 65535]].concat())
+            .unwrap();
+        let mut from = &bytes[..];
+        let Frame::Log(line) = read_frame(&mut from).unwrap() else { panic!("it is a line") };
+        assert!(line.len() < 2 * LINE_SHOWN_BYTES && line.ends_with('…'));
+        let Frame::ThreadNames(names) = read_frame(&mut from).unwrap() else { panic!("it is names") };
+        assert!(names[0].1.len() < 2 * NAME_KEPT_BYTES);
+        let endless = read_frame(&mut (LONGEST_FRAME + 1).to_le_bytes().chain(io::repeat(2))).unwrap_err();
+        assert_eq!(endless.kind(), io::ErrorKind::InvalidData);
+    }
+
+    /// A stream as an agent sends it.
+    fn frames() -> impl Strategy<Value = Vec<u8>> {
+        let names = prop::collection::vec((any::<i64>(), "[ -~]{0,40}"), 0..5).prop_map(|names| {
+            let name = |(tid, name): (i64, String)| {
+                [&tid.to_le_bytes()[..], &(name.len() as u16).to_le_bytes(), name.as_bytes()].concat()
+            };
+            (3, names.into_iter().map(name).collect::<Vec<_>>().concat())
+        });
+        let other = (1u8..8, prop::collection::vec(any::<u8>(), 0..64));
+        prop::collection::vec(prop_oneof![names, other], 0..6).prop_map(|frames| {
+            let mut bytes = Vec::new();
+            for (kind, payload) in frames {
+                write_frame(&mut bytes, kind, &payload).unwrap();
+            }
+            bytes
+        })
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(29), cases: 2000, ..ProptestConfig::default() })]
+
+        /// Flips bytes of a good stream, cuts it off, and hands it over in pieces: it is read to an error or to its end, and
+        /// never beyond what was there.
+        #[test]
+        fn a_damaged_stream_ends(
+            good in frames(),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let mut bytes = hello("secret");
+            bytes.extend(good);
+            for (at, flip) in flips {
+                let at = at.index(bytes.len());
+                bytes[at] ^= flip;
+            }
+            bytes.truncate(cut.index(bytes.len() + 1));
+            let mut from = &bytes[..];
+            if read_hello(&mut from, "secret").is_ok() {
+                let mut frames = 0;
+                while read_frame(&mut from).is_ok() {
+                    frames += 1;
+                }
+                prop_assert!(frames <= bytes.len() / 5);
+            }
+        }
+
         #[test]
         fn no_bytes_can_make_it_panic(bytes: Vec<u8>) {
             let _ = read_hello(&mut &bytes[..], "t");

@@ -7,7 +7,11 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
 use super::{Error, Reply, reply};
+use crate::foreign::{Until, read_proc};
 use crate::process::{self, Process};
 use crate::target::Target;
 
@@ -15,6 +19,11 @@ use crate::target::Target;
 const ARGUMENTS: usize = 3;
 const LONGEST_COMMAND: usize = 16;
 const LONGEST_ARGUMENT: usize = 1024;
+
+/// A thread dump of ten thousand threads has a tenth of that.
+const LONGEST_ANSWER_BYTES: u64 = 64 << 20;
+/// To see whether anybody listens.
+const PROBED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Folders of the target, held open: in its mount namespace, whatever ours is.
 #[derive(Debug)]
@@ -27,13 +36,55 @@ pub(super) struct Folders {
 impl Folders {
     pub(super) fn open(target: &Target) -> Result<Self, Error> {
         // HotSpot uses /tmp itself for this, whatever java.io.tmpdir says.
-        let tmp = open_folder(&format!("/proc/{}/root/tmp", target.pid)).map_err(|source| match source.kind() {
+        let tmp = tmp_of(target.pid).map_err(|source| match source.kind() {
             io::ErrorKind::PermissionDenied => Error::NoPermission { pid: target.pid, user: target.user.clone() },
             _ if !target.is_alive() => Error::Ended { pid: target.pid },
             _ => Error::System { action: format!("open /tmp as process {} sees it", target.pid), source },
         })?;
         Ok(Self { tmp, cwd: open_folder(&format!("/proc/{}/cwd", target.pid)).ok() })
     }
+}
+
+/// /tmp as a process sees it. A link there leads where it leads in the process's own root, and never out of it.
+fn tmp_of(pid: i32) -> io::Result<OwnedFd> {
+    let root = open_folder(&format!("/proc/{pid}/root"))?;
+    let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match rustix::fs::openat2(&root, "tmp", folder, Mode::empty(), ResolveFlags::IN_ROOT) {
+        Ok(tmp) => Ok(tmp),
+        // Before Linux 5.6, and where a filter of system calls does not know it.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            Ok(rustix::fs::openat(&root, "tmp", folder | OFlags::NOFOLLOW, Mode::empty())?)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Connects within that time: connecting waits where a listener accepts nobody.
+fn connect_within(path: &str, within: Duration) -> io::Result<UnixStream> {
+    // SAFETY: socket takes no pointers, and the descriptor that it returns is ours alone.
+    let socket = unsafe {
+        match libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) {
+            -1 => return Err(io::Error::last_os_error()),
+            socket => UnixStream::from(OwnedFd::from_raw_fd(socket)),
+        }
+    };
+    // The time that connecting waits is that of writing (socket(7), SO_SNDTIMEO).
+    socket.set_write_timeout(Some(within))?;
+    // SAFETY: all zeroes is an address without a path.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    // One byte stays zero and ends the path.
+    if path.len() >= address.sun_path.len() {
+        return Err(io::ErrorKind::InvalidFilename.into());
+    }
+    for (to, from) in address.sun_path.iter_mut().zip(path.bytes()) {
+        *to = from as libc::c_char;
+    }
+    // SAFETY: the pointer is to an address of ours, with its size.
+    let connected = unsafe {
+        libc::connect(socket.as_raw_fd(), (&raw const address).cast(), size_of_val(&address) as libc::socklen_t)
+    };
+    if connected == 0 { Ok(socket) } else { Err(io::Error::last_os_error()) }
 }
 
 fn open_folder(path: &str) -> io::Result<OwnedFd> {
@@ -151,8 +202,10 @@ impl<'a> Channel<'a> {
             }
             Ok(_) => {}
         }
-        match UnixStream::connect(self.socket_path()) {
+        match connect_within(&self.socket_path(), PROBED_WITHIN) {
             Ok(_) => Ok(true),
+            // Nobody accepts. The command that follows waits for its whole bound, and its error says so.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 unlink_at(&self.folders.tmp, &name).map_err(self.system("remove the old socket of"))?;
                 Ok(false)
@@ -213,7 +266,7 @@ impl<'a> Channel<'a> {
     /// A process without a handler would be ended by SIGQUIT: a JVM that is just starting, or one
     /// with -Xrs, which opens its socket by itself.
     fn catches_sigquit(&self) -> bool {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.target.pid)).unwrap_or_default();
+        let status = read_proc(format!("/proc/{}/status", self.target.pid)).unwrap_or_default();
         let caught = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
         caught.is_some_and(|mask| mask >> (libc::SIGQUIT - 1) & 1 == 1)
     }
@@ -248,21 +301,22 @@ impl<'a> Channel<'a> {
     pub(super) fn execute(&self, command: &str, arguments: &[&str]) -> Result<Reply, Error> {
         let request = request(command, arguments)?;
         let pid = self.target.pid;
-        let mut stream = UnixStream::connect(self.socket_path()).map_err(self.system("connect to the socket of"))?;
-        self.check_peer(&stream)?;
-        stream.set_read_timeout(Some(self.answer_bound)).map_err(self.system("set up the connection to"))?;
-        stream.write_all(&request).map_err(self.system("write to"))?;
-        let mut answer = Vec::new();
-        match stream.read_to_end(&mut answer) {
-            Ok(_) => {}
-            // The JVM resets the connection when it closes it unread.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {}
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                self.refuse_stopped()?;
-                return Err(Error::Slow { pid, command: command.to_owned(), waited: self.answer_bound });
+        let failed = |action: &str, error: io::Error| match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => match self.refuse_stopped() {
+                Ok(()) => Error::Slow { pid, command: command.to_owned(), waited: self.answer_bound },
+                Err(stopped) => stopped,
+            },
+            io::ErrorKind::FileTooLarge => {
+                Error::Endless { pid, command: command.to_owned(), most: LONGEST_ANSWER_BYTES }
             }
-            Err(error) => return Err(self.system("read from")(error)),
-        }
+            _ => self.system(action)(error),
+        };
+        let stream = connect_within(&self.socket_path(), self.answer_bound);
+        let stream = stream.map_err(|error| failed("connect to the socket of", error))?;
+        self.check_peer(&stream)?;
+        let mut stream = Until::new(stream, self.answer_bound);
+        stream.write_all(&request).map_err(|error| failed("write to", error))?;
+        let answer = read_answer(stream).map_err(|error| failed("read from", error))?;
         match reply::split(&answer) {
             Some((0, text)) => Ok(Reply { text }),
             Some((code, text)) => {
@@ -296,6 +350,18 @@ impl<'a> Channel<'a> {
         }
         let owner = format!("{} of user {}", process::describe(peer.pid), process::user_name(peer.uid));
         Err(Error::ForeignSocket { pid: self.target.pid, path: format!("/tmp/{}", self.socket_name()), owner })
+    }
+}
+
+/// All that comes until the JVM closes the connection.
+fn read_answer(mut from: impl Read) -> io::Result<Vec<u8>> {
+    let mut answer = Vec::new();
+    let mut limited = (&mut from).take(LONGEST_ANSWER_BYTES + 1);
+    match limited.read_to_end(&mut answer) {
+        // The JVM resets the connection when it closes it unread.
+        Err(error) if error.kind() != io::ErrorKind::ConnectionReset => Err(error),
+        _ if answer.len() as u64 > LONGEST_ANSWER_BYTES => Err(io::ErrorKind::FileTooLarge.into()),
+        _ => Ok(answer),
     }
 }
 
@@ -334,6 +400,85 @@ fn request(command: &str, arguments: &[&str]) -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::{self, Which};
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+    use std::os::unix::net::UnixListener;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// Commands something of a process that listens as a JVM does, and is this one.
+    fn execute(bound: Duration, jvm: impl FnOnce(UnixListener) + Send) -> Result<Reply, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let target = target::find(Which::Pid(std::process::id() as i32)).unwrap();
+        let tmp = open_folder(folder.path().to_str().unwrap()).unwrap();
+        let channel = Channel { target: &target, folders: Folders { tmp, cwd: None }, answer_bound: bound };
+        let listener = UnixListener::bind(folder.path().join(channel.socket_name())).unwrap();
+        std::thread::scope(|scope| {
+            let jvm = scope.spawn(|| jvm(listener));
+            let result = channel.execute("properties", &[]);
+            jvm.join().unwrap();
+            result
+        })
+    }
+
+    /// Reads the command, and answers until the other side has closed or there is no next piece.
+    fn say(listener: &UnixListener, mut next: impl FnMut() -> Option<Vec<u8>>) {
+        let mut stream = listener.accept().unwrap().0;
+        stream.read_exact(&mut [0; b"1\0properties\0\0\0\0".len()]).unwrap();
+        while let Some(bytes) = next() {
+            if stream.write_all(&bytes).is_err() {
+                break;
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_without_end_is_not_read_for_ever() {
+        let endless = execute(LONG, |listener| say(&listener, || Some(vec![b'0'; 1 << 20])));
+        assert!(matches!(endless.unwrap_err(), Error::Endless { most: LONGEST_ANSWER_BYTES, .. }));
+    }
+
+    #[test]
+    fn an_answer_that_drips_is_waited_for_no_longer_than_any_other() {
+        let drip = || {
+            std::thread::sleep(Duration::from_millis(10));
+            Some(b"0".to_vec())
+        };
+        let dripping = execute(Duration::from_millis(100), |listener| say(&listener, drip));
+        assert!(matches!(dripping.unwrap_err(), Error::Slow { .. }));
+    }
+
+    #[test]
+    fn a_jvm_that_accepts_nobody_is_not_waited_for_for_ever() {
+        let deaf = execute(Duration::from_millis(50), |listener| {
+            // SAFETY: plain system call.
+            assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
+            // The one connection that fits is not accepted, and neither is the next.
+            std::thread::sleep(Duration::from_millis(100));
+        });
+        assert!(matches!(deaf.unwrap_err(), Error::Slow { .. }));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(29), cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn whatever_a_jvm_answers_is_a_reply_or_an_error(
+            code in prop_oneof![Just("0\n".to_string()), "-?[0-9]{0,12}\n?", ".{0,8}"],
+            rest in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..2000), 0..4),
+        ) {
+            let answer = [code.as_bytes(), &rest.concat()].concat();
+            let mut pieces = std::iter::once(code.into_bytes()).chain(rest);
+            let result = execute(LONG, |listener| say(&listener, || pieces.next()));
+            match (result, reply::split(&answer)) {
+                (Ok(reply), Some((0, text))) => prop_assert_eq!(reply.text, text),
+                (Err(Error::Refused { .. }), Some((code, _))) => prop_assert_ne!(code, 0),
+                (Err(Error::NoAnswer { .. }), None) => {}
+                other => prop_assert!(false, "{:?}", other),
+            }
+        }
+    }
 
     #[test]
     fn a_request_has_always_three_arguments() {

@@ -8,38 +8,32 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::channel::{Channel, open_at, rename_at, unlink_at};
+use super::leftovers::Leftovers;
 use super::turn::Turn;
 use super::{ANSWER_BOUND, Error};
 
 /// Tells apart the files that this process writes at once.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// A file that goes when this is dropped.
+/// A file that goes when this is dropped, or this process is killed.
 #[derive(Debug)]
-pub(super) struct LoadedFile<'a> {
-    folder: &'a OwnedFd,
+pub(super) struct LoadedFile {
     name: String,
-    /// Ends after the file: fields are dropped last.
+    _leftovers: Leftovers,
+    /// Ends after the file: fields are dropped in their order.
     _turn: Turn,
 }
 
-impl LoadedFile<'_> {
+impl LoadedFile {
     pub(super) fn path_in_target(&self) -> String {
         format!("/tmp/{}", self.name)
-    }
-}
-
-impl Drop for LoadedFile<'_> {
-    fn drop(&mut self) {
-        // Whoever removed it already did our work.
-        let _ = unlink_at(self.folder, &self.name);
     }
 }
 
 /// Writes `bytes` as the calling thread's user, who is the target's: mode 0400, so that nobody
 /// else can read or replace it. Whoever else loads something into the JVM is waited for. The same
 /// bytes have the same name each time.
-pub(super) fn write<'a>(channel: &'a Channel<'_>, what: &str, bytes: &[u8]) -> Result<LoadedFile<'a>, Error> {
+pub(super) fn write(channel: &Channel<'_>, what: &str, bytes: &[u8]) -> Result<LoadedFile, Error> {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     let (stem, extension) = what.rsplit_once('.').unwrap_or((what, ""));
@@ -53,16 +47,17 @@ pub(super) fn write<'a>(channel: &'a Channel<'_>, what: &str, bytes: &[u8]) -> R
     let turn = Turn::take(channel.target, ANSWER_BOUND)?;
     // Whole under its name or not at all, should another helenus not have waited for its turn.
     let own = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let mut written = LoadedFile { folder, name: format!("{name}.{}-{own}", std::process::id()), _turn: turn };
+    let unfinished = format!("{name}.{}-{own}", std::process::id());
+    let leftovers =
+        Leftovers::watch(folder.try_clone().map_err(failed)?, vec![unfinished.clone(), name.clone()], Some(&turn));
     // One of this name was left by one that was killed.
-    let _ = unlink_at(folder, &written.name);
-    let file = create(folder, &written.name).map_err(failed)?;
+    let _ = unlink_at(folder, &unfinished);
+    let file = create(folder, &unfinished).map_err(failed)?;
     File::from(file).write_all(bytes).map_err(failed)?;
     // What stands under this name is the other one's, or was left by one that was killed; or it is another user's, and then the
     // sticky /tmp does not let it be replaced and the error says so.
-    rename_at(folder, &written.name, &name).map_err(failed)?;
-    written.name = name;
-    Ok(written)
+    rename_at(folder, &unfinished, &name).map_err(failed)?;
+    Ok(LoadedFile { name, _leftovers: leftovers, _turn: turn })
 }
 
 fn create(folder: &OwnedFd, name: &str) -> io::Result<OwnedFd> {

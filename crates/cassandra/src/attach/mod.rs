@@ -9,14 +9,18 @@
 
 mod channel;
 mod file;
+mod leftovers;
 mod reply;
+mod tmp;
 mod turn;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 pub use reply::Reply;
+pub use tmp::WrittenFiles;
 
+use crate::foreign::read_proc;
 use crate::process;
 use crate::target::{Target, Vm, as_whom};
 use channel::Channel;
@@ -57,6 +61,8 @@ pub enum Error {
     System { action: String, source: std::io::Error },
     #[error("JVM {pid} closed the attach connection without an answer; its log may say why")]
     NoAnswer { pid: i32 },
+    #[error("JVM {pid} answers the command {command} with more than {} MiB; no JVM says so much, and it was not read further", most >> 20)]
+    Endless { pid: i32, command: String, most: u64 },
     #[error("JVM {pid} did not answer the command {command} within {} s", waited.as_secs())]
     Slow { pid: i32, command: String, waited: Duration },
     #[error("the argument {argument:?} is {length} bytes long; the JVM takes at most {most}")]
@@ -166,8 +172,7 @@ pub fn check(target: &Target) -> Result<(), Error> {
 /// The option that disables attachment, from the command line or the variables that the JVM reads
 /// options from. Option files are not read: there the socket's absence tells.
 fn forbids(target: &Target) -> Option<String> {
-    let environment = std::fs::read(format!("/proc/{}/environ", target.pid)).unwrap_or_default();
-    let environment = String::from_utf8_lossy(&environment);
+    let environment = read_proc(format!("/proc/{}/environ", target.pid)).unwrap_or_default();
     let variables = ["JAVA_TOOL_OPTIONS=", "JDK_JAVA_OPTIONS=", "_JAVA_OPTIONS="];
     let from_environment =
         environment.split('\0').filter_map(|entry| variables.iter().find_map(|name| entry.strip_prefix(name)));

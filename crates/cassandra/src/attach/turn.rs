@@ -16,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// nothing has to be written. It ends with whoever holds it.
 #[derive(Debug)]
 pub(super) struct Turn {
-    _held: File,
+    held: File,
 }
 
 impl Turn {
@@ -29,6 +29,11 @@ impl Turn {
         while matches!(held.try_lock(), Err(TryLockError::WouldBlock)) && Instant::now() < until {
             thread::sleep(LOOK_EVERY);
         }
-        Ok(Turn { _held: held })
+        Ok(Turn { held })
+    }
+
+    /// For a process that is to keep it when this one has ended.
+    pub(super) fn share(&self) -> Option<File> {
+        self.held.try_clone().ok()
     }
 }

@@ -1,6 +1,7 @@
 //! Paths of the files that a process has mapped or open, by the kernel's numbers of them.
 
 use super::records::{Device, FileNumber};
+use helenus_cassandra::foreign::read_proc;
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -35,8 +36,8 @@ impl Files {
             self.paths.clear();
             self.by_inode.clear();
         }
-        let maps = std::fs::read(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
-        for (file, path) in String::from_utf8_lossy(&maps).lines().filter_map(mapped) {
+        let maps = read_proc(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
+        for (file, path) in maps.lines().filter_map(mapped) {
             self.add(file, path);
         }
         let open = std::fs::read_dir(format!("/proc/{}/fd", self.pid)).into_iter().flatten().flatten();

@@ -2,6 +2,7 @@
 
 use super::records::Other;
 use crate::ebpf::{NamedThreads, text};
+use helenus_cassandra::foreign::read_proc;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -30,9 +31,11 @@ impl Others {
         let full = (other.tid != 0).then(|| followed.named(other.tid).name).filter(|full| full.starts_with(&**short));
         let process = match other.tgid {
             0 => "".into(),
-            tgid => Rc::clone(self.processes.entry(tgid).or_insert_with(|| {
-                std::fs::read_to_string(format!("/proc/{tgid}/comm")).unwrap_or_default().trim_end().into()
-            })),
+            tgid => Rc::clone(
+                self.processes
+                    .entry(tgid)
+                    .or_insert_with(|| read_proc(format!("/proc/{tgid}/comm")).unwrap_or_default().trim_end().into()),
+            ),
         };
         let tid = (other.tid != 0).then_some(i64::from(other.tid));
         Who { tid, thread: full.unwrap_or_else(|| Rc::clone(short)), process }

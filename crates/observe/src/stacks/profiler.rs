@@ -13,7 +13,8 @@ use super::ticks::{self, Ticks};
 use super::{Frames, KnownStacks, SOURCE, StackOptions};
 use crate::names::ThreadNames;
 use crate::{Event, Events};
-use helenus_cassandra::attach;
+use helenus_cassandra::attach::{self, WrittenFiles};
+use helenus_cassandra::foreign::read_at_most;
 use helenus_cassandra::target::Target;
 use helenus_cassandra::threads::thread_group;
 use helenus_recording::rows::{SourceReport, StackSample};
@@ -33,6 +34,10 @@ const CHUNK: Duration = Duration::from_secs(5);
 /// After so long the profiler is started anew, and so much later it ends by itself where that did not happen.
 const SESSION: Duration = Duration::from_secs(300);
 const GRACE: Duration = Duration::from_secs(30);
+/// The profiler writes a line or two.
+const LONGEST_LOG_BYTES: u64 = 64 << 10;
+/// A busy node's chunk has a few MB. The file is the node's user's, who may have made anything of it.
+const LARGEST_CHUNK_BYTES: u64 = 256 << 20;
 pub(super) const PROVIDER: &str = "async-profiler";
 /// Between two stacks that the profiler takes by itself where it is told when to: longer than it is started for.
 const BY_ITSELF: Duration = Duration::from_secs(3600);
@@ -142,18 +147,18 @@ struct Session {
 impl Session {
     fn begin(target: &Target, library: &[u8], events: &str) -> Result<Session, String> {
         let name = format!(".helenus-stacks-{}-{:016x}", target.inner_pid, unguessable());
-        let path = |what: &str| format!("/proc/{}/root/tmp/{name}.{what}", target.pid);
+        let (jfr, log) = (format!("{name}.jfr"), format!("{name}.log"));
         let (ends_s, chunk_s) = ((SESSION + GRACE).as_secs(), CHUNK.as_secs());
         let command = format!(
-            "start,{events},clock=monotonic,jfr,chunktime={chunk_s}s,timeout={ends_s},file=/tmp/{name}.jfr,log=/tmp/{name}.log"
+            "start,{events},clock=monotonic,jfr,chunktime={chunk_s}s,timeout={ends_s},file=/tmp/{jfr},log=/tmp/{log}"
         );
+        let written = WrittenFiles::of(target, &[&jfr, &log]).map_err(|error| error.to_string())?;
         let started = attach::load_native(target, library, &command);
-        let said = std::fs::read_to_string(path("log")).unwrap_or_default();
-        let file = File::open(path("jfr"));
-        // Opened, they need no name any more. They may not be there at all.
-        for what in ["log", "jfr"] {
-            let _ = std::fs::remove_file(path(what));
-        }
+        let said = written.open(&log).and_then(|log| read_at_most(log, LONGEST_LOG_BYTES)).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let file = written.open(&jfr);
+        // Opened, they need no name any more.
+        drop(written);
         match (started, file) {
             (Ok(()), Ok(file)) => {
                 let warnings =
@@ -181,6 +186,11 @@ impl Session {
         let size = u64::from_be_bytes([head[8], head[9], head[10], head[11], head[12], head[13], head[14], head[15]]);
         if size < head.len() as u64 || size > there {
             return Ok(None);
+        }
+        if size > LARGEST_CHUNK_BYTES {
+            return Err(io::Error::other(format!(
+                "{size} bytes claim to be the stacks of a few seconds; they are not read"
+            )));
         }
         let mut chunk = vec![0; usize::try_from(size).map_err(io::Error::other)?];
         self.file.read_exact_at(&mut chunk, self.read)?;
@@ -327,7 +337,11 @@ impl Reader {
     fn take(&mut self, session: &mut Session) -> Result<(), String> {
         // Whether there is a chunk or not, for their buffer is small.
         self.ticks.iter().for_each(Ticks::listen);
-        while let Some(chunk) = session.next_chunk().map_err(|error| format!("the profiler's file: {error}"))? {
+        // It may be told to stop meanwhile, however fast they come.
+        let enough = session.read.saturating_add(LARGEST_CHUNK_BYTES);
+        while session.read < enough
+            && let Some(chunk) = session.next_chunk().map_err(|error| format!("the profiler's file: {error}"))?
+        {
             // After the chunk, so that the tick of each of its samples is known.
             self.ticks.iter().for_each(Ticks::listen);
             let read = jfr::read_chunk(&chunk).map_err(|error| format!("the profiler's file: {error}"))?;
@@ -388,4 +402,21 @@ impl Reader {
 fn unguessable() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_that_claims_the_size_of_a_sparse_file_is_not_read() {
+        let file = tempfile::tempfile().unwrap();
+        let claimed: u64 = 200 << 30;
+        file.set_len(claimed).unwrap();
+        file.write_all_at(b"FLR\0", 0).unwrap();
+        file.write_all_at(&claimed.to_be_bytes(), 8).unwrap();
+        let mut session = Session { file, read: 0, begun: Instant::now(), warnings: Vec::new() };
+        let error = session.next_chunk().unwrap_err().to_string();
+        assert!(error.contains(&claimed.to_string()), "{error}");
+    }
 }

@@ -14,6 +14,7 @@ use super::Frames;
 use super::kernel::{self, LOST_REASONS};
 use crate::ebpf::{self, Missing, Programs};
 use crate::symbols::KernelSymbols;
+use helenus_cassandra::foreign::read_proc;
 use helenus_cassandra::target::Target;
 use libbpf_rs::RingBuffer;
 use std::cell::RefCell;
@@ -141,7 +142,7 @@ impl Heard {
 
 /// Whether nobody has the signal, or the profiler that Helenus loaded before.
 fn is_free(target: &Target) -> bool {
-    let read = |file: &str| std::fs::read_to_string(format!("/proc/{}/{file}", target.pid)).unwrap_or_default();
+    let read = |file: &str| read_proc(format!("/proc/{}/{file}", target.pid)).unwrap_or_default();
     let status = read("status");
     let caught = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
     let is_caught = caught.is_none_or(|caught| caught >> (SIGNAL - 1) & 1 == 1);

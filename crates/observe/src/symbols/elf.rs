@@ -1,14 +1,24 @@
 //! Functions of a program or a library, from the tables of symbols in its file.
 
 use super::functions::{Function, Functions};
+use helenus_cassandra::foreign::open_regular;
 use object::read::ReadCache;
 use object::{Object, ObjectSegment, ObjectSymbol, SymbolKind};
+use std::fmt::Write as _;
 use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Where distributions put the symbols that they have stripped off their files.
 const DEBUG_FILES: &str = "usr/lib/debug/.build-id";
+
+/// Files with debugging symbols of a JVM have half of it. Longer ones are read to here: they are the process's own.
+const BYTES_AT_MOST: u64 = 1 << 30;
+/// A JVM has some hundred thousand.
+const FUNCTIONS_AT_MOST: usize = 4 << 20;
+const NAMES_BYTES_AT_MOST: usize = 256 << 20;
+/// A name that says again what it said before, as those of C++ may, can be short and stand for a very long one.
+const LONGEST_NAME_BYTES: usize = 4 << 10;
 
 /// A file that code is mapped from.
 #[derive(Debug, Default)]
@@ -30,7 +40,7 @@ impl ElfSymbols {
     /// Reads those of a file. `root` is where the process sees its files. None for one that is no such file, or without
     /// any symbols.
     pub(super) fn read(path: &Path, root: &Path) -> Option<ElfSymbols> {
-        let cache = ReadCache::new(open_regular(path)?);
+        let cache = ReadCache::new(Beginning::of(open_regular(path).ok()?));
         let file = object::File::parse(&cache).ok()?;
         let segments = file.segments().map(|segment| {
             let (offset, bytes) = segment.file_range();
@@ -41,7 +51,7 @@ impl ElfSymbols {
             return Some(ElfSymbols { functions: functions(&file), segments });
         }
         let apart = file.build_id().ok().flatten().and_then(|id| debug_file(id, root)).and_then(|path| {
-            let cache = ReadCache::new(open_regular(&path)?);
+            let cache = ReadCache::new(Beginning::of(open_regular(&path).ok()?));
             object::File::parse(&cache).ok().map(|file| functions(&file))
         });
         // What is left in a stripped file are the names that others link to.
@@ -59,12 +69,6 @@ impl ElfSymbols {
     }
 }
 
-/// A regular file. What another process names may as well be a pipe, which would be waited for.
-pub(super) fn open_regular(path: &Path) -> Option<File> {
-    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).ok()?;
-    file.metadata().ok()?.is_file().then_some(file)
-}
-
 fn debug_file(build_id: &[u8], root: &Path) -> Option<PathBuf> {
     let hex: String = build_id.iter().map(|byte| format!("{byte:02x}")).collect();
     let (folder, name) = hex.split_at_checked(2)?;
@@ -72,12 +76,42 @@ fn debug_file(build_id: &[u8], root: &Path) -> Option<PathBuf> {
     [root, Path::new("/")].map(|root| root.join(&place)).into_iter().find(|path| path.exists())
 }
 
-fn functions<'data>(file: &object::File<'data, &'data ReadCache<File>>) -> Functions {
+/// The first bytes of a file. It ends there for its reader, who may also read no more than that in all.
+#[derive(Debug)]
+struct Beginning {
+    file: File,
+    left: u64,
+}
+
+impl Beginning {
+    fn of(file: File) -> Beginning {
+        Beginning { file, left: BYTES_AT_MOST }
+    }
+}
+
+impl Read for Beginning {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.read(into)?;
+        self.left = self.left.checked_sub(length as u64).ok_or(io::ErrorKind::FileTooLarge)?;
+        Ok(length)
+    }
+}
+
+impl Seek for Beginning {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        Ok(self.file.seek(to)?.min(BYTES_AT_MOST))
+    }
+}
+
+fn functions<'data>(file: &object::File<'data, &'data ReadCache<Beginning>>) -> Functions {
     let (mut text, mut functions) = (String::new(), Vec::new());
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
         let Ok(name) = symbol.name() else { continue };
         if symbol.kind() != SymbolKind::Text || !symbol.is_definition() || name.is_empty() {
             continue;
+        }
+        if functions.len() >= FUNCTIONS_AT_MOST || text.len() >= NAMES_BYTES_AT_MOST {
+            break;
         }
         let from = text.len();
         text.push_str(name);
@@ -90,15 +124,33 @@ fn functions<'data>(file: &object::File<'data, &'data ReadCache<File>>) -> Funct
     Functions::new(text, functions)
 }
 
+/// Refuses what is too long.
+struct Shortened(String);
+
+impl std::fmt::Write for Shortened {
+    fn write_str(&mut self, more: &str) -> std::fmt::Result {
+        if self.0.len() + more.len() > LONGEST_NAME_BYTES {
+            return Err(std::fmt::Error);
+        }
+        self.0.push_str(more);
+        Ok(())
+    }
+}
+
 /// The name in the source, without parameters; a name of C is one already.
 fn demangled(name: &str) -> String {
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         // Without the hash at its end.
-        return format!("{rust:#}");
+        let mut plain = Shortened(String::new());
+        return if write!(plain, "{rust:#}").is_ok() { plain.0 } else { name.to_string() };
     }
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let mut plain = Shortened(String::new());
     let cpp = cpp_demangle::Symbol::new(name).ok();
-    cpp.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_string())
+    match cpp.map(|symbol| symbol.structured_demangle(&mut plain, &options)) {
+        Some(Ok(())) => plain.0,
+        _ => name.to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -110,6 +162,32 @@ mod tests {
         assert_eq!(demangled("_ZN6Parker4parkEbl"), "Parker::park");
         assert_eq!(demangled("_ZN4core3fmt5write17h0123456789abcdefE"), "core::fmt::write");
         assert_eq!(demangled("clock_gettime"), "clock_gettime");
+    }
+
+    #[test]
+    fn a_name_that_stands_for_a_very_long_one_stays_as_it_is() {
+        // Each step says the one before twice, in ten characters.
+        let steps = |steps: u32| {
+            let step = |step| char::from_digit(step, 36).unwrap().to_ascii_uppercase();
+            let pairs = (1..=steps).map(|before| format!("S0_IS{0}_S{0}_E", step(before)));
+            format!("_Z1fISt4pairIiiE{}Evv", pairs.collect::<String>())
+        };
+        assert_eq!(
+            demangled(&steps(1)),
+            "f<std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<int, int> > >"
+        );
+        assert_eq!(demangled(&steps(20)), steps(20), "20 MB otherwise");
+    }
+
+    #[test]
+    fn of_a_file_without_end_only_the_beginning_is_read() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(200 << 30).unwrap();
+        let mut beginning = Beginning::of(file);
+        assert_eq!(beginning.seek(SeekFrom::End(0)).unwrap(), BYTES_AT_MOST);
+        beginning.rewind().unwrap();
+        beginning.left = 10;
+        assert!(beginning.read(&mut [0; 11]).is_err());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! Lines of the start and the size in hexadecimal, and the name:
 //! <https://git.kernel.org/pub/scm/linux/kernel/git/torvalds/linux.git/tree/tools/perf/Documentation/jit-interface.txt>
 
-use super::elf::open_regular;
 use super::functions::{Function, Functions};
+use helenus_cassandra::foreign::{open_regular_no_link, read_proc};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -36,8 +36,8 @@ impl PerfMap {
         // One that has gone with its process tells still what it told.
         let Some(state) = found.filter(|found| Some(found) != self.state.as_ref()) else { return false };
         let mut text = Vec::new();
-        let read = open_regular(&state.path).map(|file| file.take(BYTES_AT_MOST).read_to_end(&mut text));
-        if !matches!(read, Some(Ok(_))) {
+        let read = open_regular_no_link(&state.path).and_then(|file| file.take(BYTES_AT_MOST).read_to_end(&mut text));
+        if read.is_err() {
             return false;
         }
         self.functions = parse(String::from_utf8_lossy(&text).into_owned());
@@ -52,7 +52,7 @@ impl PerfMap {
 
 /// Where a process may have put it: where it sees /tmp, under the number that it knows of itself; and on this side.
 fn places(pid: u32) -> [PathBuf; 2] {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let status = read_proc(format!("/proc/{pid}/status")).unwrap_or_default();
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
     let inner = numbers.split_ascii_whitespace().last().map_or_else(|| pid.to_string(), str::to_string);
     let root = Path::new("/proc").join(pid.to_string()).join("root");

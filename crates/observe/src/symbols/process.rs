@@ -3,6 +3,7 @@
 use super::elf::ElfSymbols;
 use super::maps::{self, Mapping};
 use super::perf_map::PerfMap;
+use helenus_cassandra::foreign::read_proc;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -103,8 +104,7 @@ impl ProcessSymbols {
             return false;
         }
         self.looked = Some(Instant::now());
-        let text = std::fs::read(format!("/proc/{}/maps", self.pid)).unwrap_or_default();
-        let mappings = maps::parse(&String::from_utf8_lossy(&text));
+        let mappings = maps::parse(&read_proc(format!("/proc/{}/maps", self.pid)).unwrap_or_default());
         // A process that has ended has none any more, and its last samples still want names.
         let moved = !mappings.is_empty() && mappings != self.mappings;
         if moved {

@@ -2,6 +2,7 @@
 
 use super::calls::Calls;
 use super::records::{CALLS, Descriptor};
+use helenus_cassandra::foreign::read_proc;
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::MetadataExt;
@@ -168,7 +169,7 @@ impl Descriptors {
     }
 
     fn unix_socket(&self, process: u8, inode: u64) -> Named {
-        let table = self.folder(process).and_then(|folder| std::fs::read_to_string(folder.join("net/unix")).ok());
+        let table = self.folder(process).and_then(|folder| read_proc(folder.join("net/unix")).ok());
         let path = table.as_deref().and_then(|table| unix_path(table, inode));
         Named::new(&path.map_or_else(|| "socket".to_string(), |path| format!("socket:{path}")), "socket")
     }

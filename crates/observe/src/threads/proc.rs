@@ -5,6 +5,7 @@
 //! for a thread that sleeps. Which threads there are is asked when their number has changed, or one of them is gone.
 
 use super::{Looked, Switched, Used};
+use helenus_cassandra::foreign::read_proc;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::File;
@@ -75,7 +76,7 @@ impl Proc {
 
     /// What the kernel calls a thread.
     pub(super) fn name(&self, tid: i64) -> Option<String> {
-        let mut name = std::fs::read_to_string(self.folder.join(tid.to_string()).join("comm")).ok()?;
+        let mut name = read_proc(self.folder.join(tid.to_string()).join("comm")).ok()?;
         name.truncate(name.trim_end_matches('\n').len());
         Some(name)
     }

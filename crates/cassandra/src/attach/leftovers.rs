@@ -1,0 +1,146 @@
+//! Files in the target's /tmp, removed however this process ends.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+use super::channel::{open_at, unlink_at};
+use super::turn::Turn;
+use crate::foreign;
+
+/// Standard input ends when whoever holds its other end does, by whatever signal.
+const REMOVE_AFTERWARDS: &str = "trap '' HUP INT TERM; read -r _; exec rm -f -- \"$@\"";
+
+/// Names in a folder that are removed when this is dropped, and by a process beside this one when this one is killed before
+/// that. The process has the folder as its working directory: whatever becomes of its path, no other is touched.
+#[derive(Debug)]
+pub(super) struct Leftovers {
+    folder: OwnedFd,
+    names: Vec<String>,
+    /// None where there is no shell to run it.
+    beside: Option<Child>,
+}
+
+impl Leftovers {
+    /// To be made before the files are. A turn that is held stays taken until they are removed.
+    pub(super) fn watch(folder: OwnedFd, names: Vec<String>, turn: Option<&Turn>) -> Leftovers {
+        let beside = Command::new("/bin/sh")
+            .args(["-c", REMOVE_AFTERWARDS, "helenus-leftovers"])
+            .args(&names)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .current_dir(format!("/proc/self/fd/{}", folder.as_raw_fd()))
+            // What a terminal sends to its foreground group does not reach it.
+            .process_group(0)
+            .stdin(Stdio::piped())
+            // Nothing is written there.
+            .stdout(turn.and_then(Turn::share).map_or_else(Stdio::null, Stdio::from))
+            .stderr(Stdio::null())
+            .spawn();
+        Leftovers { folder, names, beside: beside.ok() }
+    }
+
+    /// Opens one of them for reading: a regular file of that user's, under that very name.
+    pub(super) fn open(&self, name: &str, owner: u32) -> io::Result<File> {
+        use std::os::unix::fs::MetadataExt;
+        let found = File::from(open_at(self.folder.as_raw_fd(), name, libc::O_PATH | libc::O_NOFOLLOW, 0)?);
+        match found.metadata()?.uid() {
+            uid if uid == owner => foreign::reopen(&found),
+            uid => Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("it belongs to user {uid}"))),
+        }
+    }
+
+    /// Removes them now; that one is not there is no error.
+    pub(super) fn remove(&self) {
+        for name in &self.names {
+            // Whoever removed it already did our work.
+            let _ = unlink_at(&self.folder, name);
+        }
+    }
+}
+
+impl Drop for Leftovers {
+    fn drop(&mut self) {
+        self.remove();
+        if let Some(beside) = &mut self.beside {
+            // A child of ours that has not been waited for: it has nothing left to do.
+            let _ = beside.kill();
+            let _ = beside.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+    use std::path::Path;
+    use std::time::{Duration, Instant};
+
+    const FOLDER: &str = "HELENUS_TEST_LEFTOVERS";
+
+    fn folder_at(path: &Path) -> OwnedFd {
+        open_at(libc::AT_FDCWD, path.to_str().unwrap(), libc::O_PATH | libc::O_DIRECTORY, 0).unwrap()
+    }
+
+    #[test]
+    fn they_go_with_what_watches_them() {
+        let path = tempfile::tempdir().unwrap();
+        let folder = folder_at(path.path());
+        let leftovers = Leftovers::watch(folder, vec!["one".into(), "never made".into()], None);
+        for name in ["one", "other"] {
+            std::fs::write(path.path().join(name), "").unwrap();
+        }
+        drop(leftovers);
+        assert!(!path.path().join("one").exists() && path.path().join("other").exists());
+    }
+
+    #[test]
+    fn only_the_users_own_regular_file_is_opened() {
+        let path = tempfile::tempdir().unwrap();
+        let folder = folder_at(path.path());
+        let leftovers = Leftovers::watch(folder, vec!["file".into(), "zero".into()], None);
+        std::fs::write(path.path().join("file"), "text").unwrap();
+        std::os::unix::fs::symlink("/dev/zero", path.path().join("zero")).unwrap();
+        let own = crate::process::own_uid();
+        assert_eq!(std::io::read_to_string(leftovers.open("file", own).unwrap()).unwrap(), "text");
+        assert!(leftovers.open("file", own + 1).is_err());
+        assert!(leftovers.open("zero", own).is_err());
+    }
+
+    /// Not a test: what the next one runs as a process of its own, and kills.
+    #[test]
+    #[ignore = "a part of another test"]
+    fn watches_until_it_is_killed() {
+        let Some(path) = std::env::var_os(FOLDER) else { return };
+        let folder = folder_at(Path::new(&path));
+        let _leftovers = Leftovers::watch(folder, vec!["agent.jar".into()], None);
+        std::fs::write(Path::new(&path).join("agent.jar"), "").unwrap();
+        println!("\nwritten");
+        std::thread::sleep(Duration::from_secs(60));
+    }
+
+    #[test]
+    fn they_go_when_the_process_is_killed() {
+        let path = tempfile::tempdir().unwrap();
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "attach::leftovers::tests::watches_until_it_is_killed", "--ignored", "--nocapture"])
+            .env(FOLDER, path.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.map_while(Result::ok).any(|line| line == "written"));
+        let file = path.path().join("agent.jar");
+        assert!(file.exists());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        while file.exists() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!file.exists());
+    }
+}

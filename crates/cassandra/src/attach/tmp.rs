@@ -1,0 +1,37 @@
+//! Files that something in a JVM writes, and we read.
+
+use std::fs::File;
+use std::io;
+
+use super::Error;
+use super::channel::Folders;
+use super::leftovers::Leftovers;
+use crate::target::Target;
+
+/// Files in the target's /tmp whose names only that JVM is told. They are removed when this is dropped, and also when this
+/// process is killed; what was opened lives on without a name.
+#[derive(Debug)]
+pub struct WrittenFiles {
+    leftovers: Leftovers,
+    owner: u32,
+}
+
+impl WrittenFiles {
+    /// To be called before the JVM makes them.
+    ///
+    /// # Errors
+    /// When the target's /tmp can't be opened.
+    pub fn of(target: &Target, names: &[&str]) -> Result<WrittenFiles, Error> {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        Ok(WrittenFiles { leftovers: Leftovers::watch(Folders::open(target)?.tmp, names, None), owner: target.uid })
+    }
+
+    /// Opens one for reading.
+    ///
+    /// # Errors
+    /// When it is not there, or is no regular file of the target's user: whatever else is there under that name was put there
+    /// by somebody else.
+    pub fn open(&self, name: &str) -> io::Result<File> {
+        self.leftovers.open(name, self.owner)
+    }
+}
