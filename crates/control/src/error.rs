@@ -8,8 +8,8 @@ pub enum Error {
     Attach(#[from] helenus_cassandra::attach::Error),
     #[error(transparent)]
     Target(#[from] helenus_cassandra::target::Error),
-    #[error("cannot listen on loopback for the agent: {0}")]
-    Listen(std::io::Error),
+    #[error(transparent)]
+    Network(#[from] helenus_cassandra::network::NetworkError),
     #[error("the agent in process {pid} did not come up: {reason}")]
     NoAgent { pid: i32, reason: String },
     #[error(

@@ -4,6 +4,7 @@ use crate::Error;
 use helenus_cassandra::agent::protocol::{self, Frame};
 use helenus_cassandra::agent::{Door, Visitor};
 use helenus_cassandra::attach;
+use helenus_cassandra::foreign::Until;
 use helenus_cassandra::target::Target;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -17,12 +18,18 @@ const HELLO_WITHIN: Duration = Duration::from_secs(30);
 /// Weaving the classes of a large server takes a second or two, and a collection may fall into it.
 const REPLY_WITHIN: Duration = Duration::from_secs(60);
 
+/// From being told to go to its word that it is gone.
+const GONE_WITHIN: Duration = Duration::from_secs(20);
+/// Lines of the agent's log that are kept.
+const LINES_KEPT: usize = 1000;
+
 /// A connection to the agent in one JVM. What was changed through it lives on when it is closed.
 #[derive(Debug)]
 pub struct Link {
     pid: i32,
     to: TcpStream,
-    from: BufReader<TcpStream>,
+    from: BufReader<Until<TcpStream>>,
+    reply_within: Duration,
     /// What the agent had to say meanwhile.
     log: Vec<String>,
 }
@@ -46,14 +53,13 @@ impl Link {
     /// # Errors
     /// When the JVM refuses the agent, or it doesn't connect.
     pub fn open(target: &Target, agent: &[u8]) -> Result<Link, Error> {
-        let door = Door::open().map_err(Error::Listen)?;
-        attach::load_agent(target, agent, &door.agent_options())?;
         let pid = target.pid;
+        let door = Door::open_for(pid)?;
+        attach::load_agent(target, agent, &door.agent_options())?;
         let Visitor { stream, .. } = door.wait_for(HELLO_WITHIN).map_err(|reason| Error::NoAgent { pid, reason })?;
         let broken = |source| Error::Broken { pid, source };
-        stream.set_read_timeout(Some(REPLY_WITHIN)).map_err(broken)?;
-        let from = BufReader::new(stream.try_clone().map_err(broken)?);
-        Ok(Link { pid, to: stream, from, log: Vec::new() })
+        let from = Until::new(stream.try_clone().map_err(broken)?, REPLY_WITHIN);
+        Ok(Link { pid, to: stream, from: BufReader::new(from), reply_within: REPLY_WITHIN, log: Vec::new() })
     }
 
     /// Sends a command, its members those of `with`, and returns what the agent answers.
@@ -64,11 +70,14 @@ impl Link {
         let mut command = with;
         command["do"] = json!(name);
         let broken = |source| Error::Broken { pid: self.pid, source };
+        // From here to the whole of the reply, whatever the agent says before it.
+        self.from.get_mut().extend(self.reply_within);
         protocol::write_command(&mut self.to, command.to_string().as_bytes()).map_err(broken)?;
         let reply = loop {
             match protocol::read_frame(&mut self.from).map_err(broken)? {
                 Frame::Reply(reply) => break reply,
-                Frame::Log(line) => self.log.push(line),
+                Frame::Log(line) if self.log.len() < LINES_KEPT => self.log.push(line),
+                Frame::Log(_) => {}
                 Frame::Bye(reason) => return Err(broken(io::Error::other(reason))),
                 Frame::Rows { .. } | Frame::ThreadNames(_) | Frame::Begun => {}
             }
@@ -92,10 +101,9 @@ impl Link {
         within: Duration,
         ask: impl FnOnce(&mut Link) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let broken = |source| Error::Broken { pid: self.pid, source };
-        self.to.set_read_timeout(Some(within)).map_err(broken)?;
+        self.reply_within = within;
         let asked = ask(self);
-        self.to.set_read_timeout(Some(REPLY_WITHIN)).map_err(|source| Error::Broken { pid: self.pid, source })?;
+        self.reply_within = REPLY_WITHIN;
         asked
     }
 
@@ -112,6 +120,7 @@ impl Link {
 impl Drop for Link {
     /// The agent goes, and a resident stays for what is to stay.
     fn drop(&mut self) {
+        self.from.get_mut().extend(GONE_WITHIN);
         let _ = protocol::write_detach(&mut self.to);
         // Its word that it is gone, so that the next attach doesn't meet it.
         while !matches!(protocol::read_frame(&mut self.from), Ok(Frame::Bye(_)) | Err(_)) {}

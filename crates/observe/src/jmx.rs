@@ -6,6 +6,7 @@
 
 use crate::jvm::{AgentLink, Wanted};
 use crate::{Events, ThreadNames};
+use helenus_cassandra::apart;
 use helenus_recording::{NodeFacts, Recorder};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -76,8 +77,10 @@ impl Jmx {
             sources: SOURCES,
             provider: Some("jmx"),
         };
-        let link = AgentLink::listen(recorder.clone(), wanted, ThreadNames::default(), events.clone())
-            .map_err(JmxError::Prepare)?;
+        // The JVM is a child of ours, and in our network.
+        let own = std::process::id();
+        let link = AgentLink::listen(own, recorder.clone(), wanted, ThreadNames::default(), events.clone())
+            .map_err(|error| JmxError::Prepare(std::io::Error::other(error)))?;
         let mut command = Command::new(java);
         command
             .args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"])
@@ -87,7 +90,14 @@ impl Jmx {
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
         let program = java.display().to_string();
-        let mut child = command.spawn().map_err(|source| JmxError::Spawn { program, source })?;
+        let mut child = match apart(&mut command).spawn() {
+            Ok(child) => child,
+            Err(source) => {
+                // Nothing connected, so there is nothing to undo.
+                let _ = link.detach(WITHIN);
+                return Err(JmxError::Spawn { program, source });
+            }
+        };
         let (user, password) = endpoint.login.clone().unwrap_or_default();
         let told = format!("{}\n{}\n{user}\n{password}\n", endpoint.address, link.agent_options());
         if let Some(mut stdin) = child.stdin.take() {

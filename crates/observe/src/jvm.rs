@@ -7,6 +7,7 @@ use crate::names::ThreadNames;
 use crate::{Event, Events};
 use helenus_cassandra::agent::protocol::{self, Frame, Hello, Start};
 use helenus_cassandra::agent::{Door, Visitor};
+use helenus_cassandra::network::NetworkError;
 use helenus_recording::{FINGERPRINT, Recorder, SourceFacts};
 use std::io::{self, BufReader, Read};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -18,6 +19,9 @@ use std::time::{Duration, Instant};
 /// The sources inside the JVM.
 pub const SOURCES: &[&str] =
     &["pauses", "pools", "tables", "stalls", "client_requests", "node_metrics", "definitions", "probes", "valves"];
+
+/// Lines of the agent's log that are shown. A healthy agent writes a handful in hours.
+const LINES_TOLD: usize = 1000;
 
 /// What the agent is asked for.
 #[derive(Debug, Clone)]
@@ -31,13 +35,23 @@ pub struct Wanted {
     pub provider: Option<&'static str>,
 }
 
+/// How far it is with the connection.
+#[derive(Debug, Default)]
+enum Connection {
+    #[default]
+    Awaited,
+    Open(TcpStream),
+    /// Nobody is let in any more.
+    Closed,
+}
+
 /// Our end of the connection to the agent of one node.
 #[derive(Debug)]
 pub struct AgentLink {
     address: SocketAddr,
     agent_options: String,
     wanted: Wanted,
-    connection: Arc<Mutex<Option<TcpStream>>>,
+    connection: Arc<Mutex<Connection>>,
     connected: Receiver<Result<Hello, String>>,
     /// Where rows go once the agent has begun anew.
     next: Arc<Mutex<Option<Recorder>>>,
@@ -47,11 +61,20 @@ pub struct AgentLink {
 }
 
 impl AgentLink {
-    /// Listens on loopback for the agent of one node and takes its rows into the recording.
-    pub fn listen(recorder: Recorder, wanted: Wanted, names: ThreadNames, events: Events) -> io::Result<AgentLink> {
-        let door = Door::open()?;
+    /// Listens on loopback for the agent that runs in process `pid`, and takes its rows into the recording.
+    ///
+    /// # Errors
+    /// When no agent in that process could get to us.
+    pub fn listen(
+        pid: u32,
+        recorder: Recorder,
+        wanted: Wanted,
+        names: ThreadNames,
+        events: Events,
+    ) -> Result<AgentLink, NetworkError> {
+        let door = Door::open_for(pid.cast_signed())?;
         let (address, agent_options) = (door.address(), door.agent_options());
-        let connection = Arc::new(Mutex::new(None));
+        let connection = Arc::default();
         let (said_connected, connected) = channel();
         let (said_turned, turned) = channel();
         let (said_ended, ended) = channel();
@@ -69,7 +92,9 @@ impl AgentLink {
         let reader = std::thread::Builder::new().name("agent-link".into()).spawn(move || {
             // Nobody may ask any more when the other side is gone.
             let _ = said_ended.send(reader.run(&door));
-        })?;
+        });
+        let reader = reader
+            .map_err(|source| NetworkError::System { action: "start the thread that reads the agent", source })?;
         Ok(AgentLink { address, agent_options, wanted, connection, connected, next, turned, reader, ended })
     }
 
@@ -92,20 +117,17 @@ impl AgentLink {
     pub fn turn_to(&self, recorder: &Recorder, within: Duration) -> Result<(), String> {
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(recorder.clone());
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let stream = connection.as_mut().ok_or("it is not connected")?;
+        let Connection::Open(stream) = &mut *connection else { return Err("it is not connected".into()) };
         write_start(stream, &self.wanted, recorder).map_err(|error| format!("its connection has ended: {error}"))?;
         self.turned.recv_timeout(within).map_err(|_| format!("it did not begin anew within {within:?}"))
     }
 
     /// Asks the agent to undo everything, and waits for its word. The error says what is not sure to be undone.
     pub fn detach(self, within: Duration) -> Result<(), String> {
-        let stream = self.connection.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(mut stream) = stream else {
-            // It never connected: wake the thread that waits for it.
-            let _ = TcpStream::connect(self.address).map(|stream| stream.shutdown(Shutdown::Both));
-            let _ = self.reader.join();
-            return Ok(());
-        };
+        let closed =
+            std::mem::replace(&mut *self.connection.lock().unwrap_or_else(PoisonError::into_inner), Connection::Closed);
+        // One that never connected has done nothing; the thread that waits for it sees that it is to end.
+        let Connection::Open(mut stream) = closed else { return Ok(()) };
         // The connection may have ended by itself, which is a detach as well.
         let _ = protocol::write_detach(&mut stream);
         let until = Instant::now() + within;
@@ -129,7 +151,7 @@ struct Reader {
     wanted: Wanted,
     names: ThreadNames,
     events: Events,
-    connection: Arc<Mutex<Option<TcpStream>>>,
+    connection: Arc<Mutex<Connection>>,
     connected: Sender<Result<Hello, String>>,
     next: Arc<Mutex<Option<Recorder>>>,
     turned: Sender<()>,
@@ -146,6 +168,7 @@ impl Reader {
             }
         };
         let _ = self.connected.send(Ok(hello.clone()));
+        let mut lines = 0;
         let ended = loop {
             match protocol::read_frame(&mut from) {
                 Ok(Frame::Rows { table, count, bytes }) => {
@@ -153,7 +176,12 @@ impl Reader {
                         break format!("the agent sent {error}");
                     }
                 }
-                Ok(Frame::Log(line)) => self.say(Event::AgentLog { node: self.wanted.node.clone(), line }),
+                Ok(Frame::Log(line)) => {
+                    lines += 1;
+                    if lines <= LINES_TOLD {
+                        self.say(Event::AgentLog { node: self.wanted.node.clone(), line });
+                    }
+                }
                 Ok(Frame::ThreadNames(names)) => {
                     for (tid, name) in names {
                         self.names.set(tid, &name);
@@ -177,8 +205,12 @@ impl Reader {
 
     /// Waits for the one that knows the token; others are turned away.
     fn accept(&self, door: &Door) -> Result<(impl Read + use<>, Hello), String> {
-        let turned_away = |line| self.say(Event::AgentLog { node: self.wanted.node.clone(), line });
-        let Visitor { stream, hello } = door.wait(turned_away)?;
+        let turned_away = |error: &io::Error| {
+            let line = format!("turned a connection away: {error}");
+            self.say(Event::AgentLog { node: self.wanted.node.clone(), line });
+        };
+        let closed = || matches!(*self.connection.lock().unwrap_or_else(PoisonError::into_inner), Connection::Closed);
+        let Visitor { stream, hello } = door.wait(closed, turned_away)?;
         if hello.schema != FINGERPRINT {
             return Err(format!(
                 "the agent in the JVM is version {} and has another schema than this helenus {}; restart the node, or use the helenus that brought it",
@@ -193,7 +225,13 @@ impl Reader {
     fn begin(&self, stream: &TcpStream, hello: &Hello) -> io::Result<()> {
         let mut to = stream.try_clone()?;
         write_start(&mut to, &self.wanted, &self.recorder)?;
-        *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = Some(to);
+        {
+            let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+            if matches!(*connection, Connection::Closed) {
+                return Err(io::Error::other("it came too late"));
+            }
+            *connection = Connection::Open(to);
+        }
         self.note(hello)
     }
 
@@ -251,4 +289,93 @@ fn write_start(to: &mut TcpStream, wanted: &Wanted, recorder: &Recorder) -> io::
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use helenus_recording::Manifest;
+    use std::io::Write;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn listen(folder: &tempfile::TempDir) -> (AgentLink, Recorder, Receiver<Event>) {
+        let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", "test")).unwrap();
+        let wanted = Wanted {
+            node: "127.0.86.3".into(),
+            interval: Duration::from_secs(1),
+            stall_bound: Duration::from_millis(10),
+            sources: SOURCES,
+            provider: None,
+        };
+        let (events, said) = channel();
+        let link = AgentLink::listen(std::process::id(), recorder.clone(), wanted, ThreadNames::default(), events);
+        (link.unwrap(), recorder, said)
+    }
+
+    /// Connects as the agent does, with the token.
+    fn agent(link: &AgentLink) -> TcpStream {
+        let token = link.agent_options().split_once("token=").unwrap().1;
+        let json = format!(r#"{{"pid":7,"schema":"{FINGERPRINT}","agent":"0.1.0","java":"17"}}"#);
+        let mut bytes = b"HLNS\x01\0\0\0".to_vec();
+        bytes.extend((token.len() as u16).to_le_bytes());
+        bytes.extend(token.as_bytes());
+        bytes.extend((json.len() as u32).to_le_bytes());
+        bytes.extend(json.as_bytes());
+        let mut stream = TcpStream::connect(link.address).unwrap();
+        stream.write_all(&bytes).unwrap();
+        stream
+    }
+
+    #[test]
+    fn strangers_at_the_port_change_nothing_for_the_agent() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, recorder, _said) = listen(&folder);
+        drop(TcpStream::connect(link.address).unwrap());
+        let silent = TcpStream::connect(link.address).unwrap();
+        let _agent = agent(&link);
+        assert_eq!(link.wait(LONG).unwrap().pid, 7);
+        drop(silent);
+        // It never says that it has gone.
+        assert!(link.detach(Duration::from_millis(10)).is_err());
+        recorder.close().unwrap();
+    }
+
+    #[test]
+    fn without_an_agent_it_ends_while_somebody_is_stuck_at_the_port() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, recorder, _said) = listen(&folder);
+        let (address, mut stuck) = (link.address, TcpStream::connect(link.address).unwrap());
+        stuck.write_all(b"HL").unwrap();
+        assert!(link.wait(Duration::from_millis(20)).is_err());
+        let (ended, ends) = channel();
+        let ending = std::thread::spawn(move || {
+            link.detach(LONG).unwrap();
+            ended.send(()).unwrap();
+        });
+        ends.recv_timeout(LONG).unwrap();
+        ending.join().unwrap();
+        let until = Instant::now() + LONG;
+        while TcpStream::connect(address).is_ok() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(TcpStream::connect(address).is_err(), "nobody listens any more");
+        recorder.close().unwrap();
+    }
+
+    #[test]
+    fn an_agent_that_talks_without_end_is_not_repeated_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let (link, recorder, said) = listen(&folder);
+        let mut talking = agent(&link);
+        link.wait(LONG).unwrap();
+        for _ in 0..2 * LINES_TOLD {
+            talking.write_all(&[3, 0, 0, 0, 2, b'h', b'o']).unwrap();
+        }
+        talking.write_all(&[4, 0, 0, 0, 4, b'b', b'y', b'e']).unwrap();
+        assert_eq!(link.detach(LONG), Ok(()));
+        let lines = said.try_iter().filter(|event| matches!(event, Event::AgentLog { .. })).count();
+        assert_eq!(lines, LINES_TOLD);
+        recorder.close().unwrap();
+    }
 }

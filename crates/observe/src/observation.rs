@@ -10,6 +10,7 @@ use crate::syscalls::{Syscalls, SyscallsOptions};
 use crate::wire::Wire;
 use crate::{Event, Events, ProcessKind, Watched};
 use helenus_cassandra::attach;
+use helenus_cassandra::network::NetworkError;
 use helenus_cassandra::target::{self, Which};
 use helenus_recording::{NodeFacts, Recorder};
 use std::io;
@@ -74,16 +75,29 @@ pub enum Error {
     )]
     Agent { node: String, pid: u32, reason: String },
 
-    #[error(
-        "cannot read /proc of pid {pid}: {source}. The process has ended, or /proc is mounted with hidepid and belongs to another user (run as root)"
-    )]
+    #[error("cannot read /proc of pid {pid}: {source}. {}", way_out(source))]
     Proc { pid: u32, source: io::Error },
 
-    #[error("cannot listen on loopback for the agent: {0}")]
-    Listen(io::Error),
+    #[error("{0}. Record without the agent by --no-agent: GC, safepoints, pools and tables will be missing")]
+    Network(#[from] NetworkError),
 
     #[error(transparent)]
     Recording(#[from] helenus_recording::Error),
+}
+
+/// Why /proc of a process could not be read.
+fn way_out(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EMFILE) => {
+            "Each thread of a node takes two files, and this process may have no more: raise the limit with `ulimit -Hn 65536`, \
+             or LimitNOFILE= of its service"
+        }
+        Some(libc::ENFILE) => "The machine has no more open files to give: see /proc/sys/fs/file-max",
+        Some(libc::ENOENT | libc::ESRCH) => {
+            "The process has ended, or /proc is mounted with hidepid and the process belongs to another user (run as root)"
+        }
+        _ => "Run as the user of that process, or as root",
+    }
 }
 
 /// The running sources.
@@ -142,8 +156,7 @@ impl Observation {
                 sources: jvm::SOURCES,
                 provider: None,
             };
-            let link =
-                AgentLink::listen(recorder.clone(), wanted, names.clone(), events.clone()).map_err(Error::Listen)?;
+            let link = AgentLink::listen(node.pid, recorder.clone(), wanted, names.clone(), events.clone())?;
             let agent_options = link.agent_options().to_string();
             // From here on it is taken off again by `stop`, whatever comes.
             self.agents.push((node.node.clone(), link));
@@ -256,4 +269,17 @@ fn name_nodes(recorder: &Recorder, watched: &[Watched]) -> Result<(), helenus_re
             }
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_want_of_files_is_not_taken_for_a_hidden_process() {
+        let of = |errno| Error::Proc { pid: 7, source: io::Error::from_raw_os_error(errno) }.to_string();
+        assert!(of(libc::EMFILE).contains("ulimit -Hn") && !of(libc::EMFILE).contains("hidepid"));
+        assert!(of(libc::ENFILE).contains("file-max") && !of(libc::ENFILE).contains("ended"));
+        assert!(of(libc::ENOENT).contains("hidepid"));
+    }
 }

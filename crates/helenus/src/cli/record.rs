@@ -4,6 +4,7 @@ use crate::{interrupt, terminal};
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use helenus_cassandra::Cancel;
+use helenus_cassandra::network;
 use helenus_cassandra::target::{self, Target, Vm, Which};
 use helenus_observe::{
     ChosenCalls, Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions,
@@ -243,7 +244,10 @@ fn targets(arguments: &Arguments) -> Result<Vec<(String, Target)>> {
     }
     for pid in &arguments.pids {
         let target = target::find(Which::Pid(*pid))?;
-        let name = target.cql.map_or_else(|| format!("pid {pid}"), |address| address.ip().to_string());
+        // In a network of its own it may have the loopback address that other nodes have in theirs.
+        let elsewhere = network::is_apart(*pid).unwrap_or(true);
+        let named = target.cql.filter(|address| !(elsewhere && address.ip().is_loopback()));
+        let name = named.map_or_else(|| format!("pid {pid}"), |address| address.ip().to_string());
         targets.push((name, target));
     }
     for (name, target) in &targets {

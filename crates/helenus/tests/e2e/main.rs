@@ -9,6 +9,7 @@ mod exchange;
 mod harness;
 mod honesty;
 mod lab;
+mod networks;
 // Where there is a JDK 11 to be had for them.
 #[cfg(target_arch = "x86_64")]
 mod older_lines;

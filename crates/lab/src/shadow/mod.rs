@@ -29,6 +29,7 @@ pub use reads::{Block, ROWS, Reads, Statement};
 pub use settle::Settled;
 
 use error::file;
+use helenus_cassandra::network::is_apart;
 use helenus_cassandra::target::Target;
 use helenus_cassandra::{Cancel, Version};
 use helenus_control::{Link, Original};
@@ -109,7 +110,8 @@ impl Try<'_> {
     pub fn run(&self, tell: &mut dyn FnMut(Progress), cancel: &Cancel) -> (Result<Outcome, Error>, Option<Error>) {
         let mut entry = Entry {
             node: self.node.to_string(),
-            address: self.address.or(self.target.cql),
+            // Where the node is looked for should its process have ended: not an address of another network.
+            address: self.address.or(self.target.cql).filter(|_| is_apart(self.target.pid).is_ok_and(|apart| !apart)),
             process: (self.target.pid, self.target.start_ticks),
             keyspace: self.table.keyspace.clone(),
             table: self.table.table.clone(),

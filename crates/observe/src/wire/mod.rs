@@ -19,6 +19,7 @@ use crate::ebpf::Missing;
 use crate::{Event, Events, ProcessKind, Watched};
 use conversation::{Conversations, Exchange, LOST_REASONS};
 use helenus_cassandra::cql;
+use helenus_cassandra::network;
 use helenus_cassandra::target::{self, Which};
 use helenus_recording::rows::{SourceReport, WireRequest};
 use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
@@ -41,7 +42,7 @@ const ASKED_WITHIN: Duration = Duration::from_secs(2);
 /// Says whether packets can be listened to here, by doing it for a moment.
 pub fn wire_available() -> Result<(), Missing> {
     let nobody = SocketAddr::from(([127, 0, 0, 1], 9));
-    Ring::open(std::process::id(), nobody).map(drop)
+    Ring::open(nobody).map(drop)
 }
 
 /// The running source: a thread for each node.
@@ -85,8 +86,11 @@ impl Wire {
         let thread = std::thread::Builder::new().name(SOURCE.into()).spawn(move || {
             // Before packets are taken, so that this question is not among them.
             let mut conversations = Conversations::new(address);
-            let unknown = learn_prepared(&mut conversations, address);
-            match Ring::open(node_there.pid, address) {
+            // This thread does nothing else, and stays in the node's network.
+            let entered = network::enter(node_there.pid.cast_signed());
+            let unknown = if entered.is_ok() { learn_prepared(&mut conversations, address) } else { None };
+            let opened = entered.map_err(|error| Missing::new(error.to_string(), "run as root on the host"));
+            match opened.and_then(|()| Ring::open(address)) {
                 Ok(ring) => {
                     // Nobody waits any more only if the whole start was given up.
                     let _ = say_ready.send(Ok(unknown));

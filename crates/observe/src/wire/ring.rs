@@ -2,11 +2,9 @@
 
 use crate::ebpf::Missing;
 use libc::{c_int, c_void, socklen_t};
-use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -33,10 +31,8 @@ pub(super) struct Passed<'a> {
 }
 
 impl Ring {
-    /// Listens to what passes from and to a node, in the network that its process is in. For that the calling thread
-    /// moves there, so that it should be one that does nothing else.
-    pub(super) fn open(pid: u32, node: SocketAddr) -> Result<Ring, Missing> {
-        enter_network(pid)?;
+    /// Listens to what passes from and to a node in the network that the calling thread is in.
+    pub(super) fn open(node: SocketAddr) -> Result<Ring, Missing> {
         Ring::listen(node).map_err(|error| match error.raw_os_error() {
             Some(libc::EPERM | libc::EACCES) => Missing::new(
                 "listening to packets needs root, or CAP_NET_RAW",
@@ -173,31 +169,6 @@ impl Drop for Ring {
         // SAFETY: the mapping is ours and of this size, and nothing of it is lent any more.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), (BLOCK_BYTES * BLOCKS) as usize) };
     }
-}
-
-/// Moves the calling thread into the network namespace of a process, unless it is there.
-fn enter_network(pid: u32) -> Result<(), Missing> {
-    let path = format!("/proc/{pid}/ns/net");
-    let namespace = |path: &str| std::fs::metadata(path).map(|facts| facts.ino());
-    let (Ok(theirs), Ok(ours)) = (namespace(&path), namespace("/proc/thread-self/ns/net")) else {
-        return Err(Missing::new(
-            format!("the network of process {pid} can't be looked into"),
-            "run as the node's user or as root",
-        ));
-    };
-    if theirs == ours {
-        return Ok(());
-    }
-    let entered = File::open(&path).and_then(|namespace| {
-        // SAFETY: setns takes no pointers.
-        checked(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) })
-    });
-    entered.map(drop).map_err(|error| {
-        Missing::new(
-            format!("the node is in a network namespace of its own, which can't be entered: {error}"),
-            "run as root on the host",
-        )
-    })
 }
 
 fn set<T>(socket: &OwnedFd, level: c_int, name: c_int, value: &T) -> io::Result<()> {
