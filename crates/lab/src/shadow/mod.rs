@@ -29,6 +29,7 @@ pub use reads::{Block, ROWS, Reads, Statement};
 pub use settle::Settled;
 
 use error::file;
+use helenus_cassandra::foreign::{open_regular_no_link, read_at_most};
 use helenus_cassandra::network::is_apart;
 use helenus_cassandra::target::Target;
 use helenus_cassandra::{Cancel, Version};
@@ -51,6 +52,8 @@ const PARTITIONER: &str = "Murmur3Partitioner";
 const SNAPSHOT_LASTS: Duration = Duration::from_secs(3600);
 /// A copy is at least so fast.
 const COPIED_PER_S: u64 = 20 << 20;
+/// A schema.cql has the definition of one table.
+const SCHEMA_BYTES_AT_MOST: u64 = 16 << 20;
 
 /// What is under way.
 #[derive(Debug)]
@@ -276,7 +279,11 @@ impl Try<'_> {
         let folders = sstables::folders(&entry.data, &entry.keyspace, &entry.table, &tag);
         let snapshot = Snapshot::read(&folders).map_err(is_gone)?;
         let schema = match (&snapshot.schema, folders.first()) {
-            (Some(path), _) => std::fs::read_to_string(path).map_err(file("read", path)).map_err(is_gone)?,
+            (Some(path), _) => {
+                let bytes = open_regular_no_link(path).and_then(|file| read_at_most(file, SCHEMA_BYTES_AT_MOST));
+                let text = bytes.and_then(|bytes| String::from_utf8(bytes).map_err(std::io::Error::other));
+                text.map_err(file("read", path)).map_err(is_gone)?
+            }
             (None, Some(folder)) => return Err(vanished(&folder.join("schema.cql"))),
             (None, None) => return Err(vanished(entry.data.first().map_or(Path::new("/"), PathBuf::as_path))),
         };

@@ -7,8 +7,10 @@
 use super::Error;
 use super::error::file;
 use helenus_cassandra::Cancel;
+use helenus_cassandra::foreign::open_regular_no_link;
 use std::fs::{File, FileTimes};
 use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Components that are never written to once they are there, by the end of their names.
@@ -113,11 +115,14 @@ pub(super) fn link(files: &[PathBuf], to: &Path, mut done: impl FnMut(usize), ca
 /// Copies a file with its times: Cassandra takes that of the data for the age of an SSTable. Where the file system shares
 /// blocks it does here, too.
 fn copy(from: &Path, to: &Path) -> Result<u64, Error> {
-    let bytes = std::fs::copy(from, to).map_err(file("copy", from))?;
-    let facts = std::fs::metadata(from).map_err(file("look at", from))?;
+    // The node's user may have put something else there since it was listed.
+    let mut source = open_regular_no_link(from).map_err(file("copy", from))?;
+    let facts = source.metadata().map_err(file("look at", from))?;
+    let made = File::options().write(true).create_new(true).mode(0o600).open(to);
+    let mut copy = made.map_err(file("make", to))?;
+    let bytes = std::io::copy(&mut source, &mut copy).map_err(file("copy", from))?;
     if let Ok(modified) = facts.modified() {
-        let times = FileTimes::new().set_modified(modified);
-        File::options().write(true).open(to).and_then(|file| file.set_times(times)).map_err(file("date", to))?;
+        copy.set_times(FileTimes::new().set_modified(modified)).map_err(file("date", to))?;
     }
     Ok(bytes)
 }
