@@ -45,9 +45,10 @@ impl Bins {
         bin as f64 * self.length_ns as f64 / 1e9
     }
 
-    /// The middle of a bin, in ns since the Unix epoch.
-    pub(crate) fn middle_ns(&self, bin: usize) -> i64 {
-        self.start_ns + self.length_ns * i64::try_from(bin).unwrap_or(0) + self.length_ns / 2
+    /// From its start to its end, in ns since the Unix epoch.
+    pub(crate) fn window(&self, bin: usize) -> Interval {
+        let start = self.start_ns + self.length_ns * i64::try_from(bin).unwrap_or(0);
+        Interval::of_length(start, self.length_ns)
     }
 
     /// Second at which each bin begins.

@@ -128,12 +128,12 @@ pub struct ReportFinding {
     pub evidence: Value,
 }
 
-/// Answers count where they came, intended requests where they were due.
+/// Answers count where they came.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Throughput {
     pub bin_s: f64,
     pub time_s: Vec<f64>,
-    /// None outside of open loop.
+    /// What the phases asked for; None outside of open loop.
     pub intended_per_s: Vec<Option<f64>>,
     pub ok_per_s: Vec<f64>,
     pub failed_per_s: Vec<f64>,

@@ -14,24 +14,41 @@ const LOWEST_MS: f64 = 0.01;
 const HEATMAP_COLUMNS: i64 = 600;
 
 pub(super) fn throughput(requests: &Requests, phases: &[Phase], bins: &Bins) -> Throughput {
-    let (mut intended, mut ok, mut failed) = (vec![0u64; bins.count], vec![0u64; bins.count], vec![0u64; bins.count]);
+    let (mut ok, mut failed) = (vec![0u64; bins.count], vec![0u64; bins.count]);
     for request in &requests.rows {
-        intended[bins.of(request.intended_ns)] += 1;
         let answered = if requests.is_ok(request) { &mut ok } else { &mut failed };
         answered[bins.of(request.end_ns)] += 1;
     }
     let per_s = |count: u64| count as f64 / bins.seconds_each();
-    let open_loop = |bin: usize| {
-        let middle = bins.middle_ns(bin);
-        phases.iter().any(|phase| phase.rate_per_s.is_some() && phase.window().contains(middle))
-    };
     Throughput {
         bin_s: bins.seconds_each(),
         time_s: bins.seconds(),
-        intended_per_s: intended.iter().enumerate().map(|(bin, count)| open_loop(bin).then(|| per_s(*count))).collect(),
+        intended_per_s: intended_per_s(phases, bins),
         ok_per_s: ok.into_iter().map(per_s).collect(),
         failed_per_s: failed.into_iter().map(per_s).collect(),
     }
+}
+
+/// What the phases in open loop asked for, by bin; None where none did. Not counted, since a request that was due and
+/// never sent has no row.
+fn intended_per_s(phases: &[Phase], bins: &Bins) -> Vec<Option<f64>> {
+    let mut intended = vec![None; bins.count];
+    for phase in phases {
+        let Some(from_per_s) = phase.rate_per_s else { continue };
+        let window = phase.window();
+        let growth_per_s = phase.end_rate_per_s.unwrap_or(from_per_s) - from_per_s;
+        for (bin, intended) in intended.iter_mut().enumerate().take(bins.of(window.end) + 1).skip(bins.of(window.start))
+        {
+            let within = bins.window(bin).clip(window);
+            if within.length() == 0 {
+                continue;
+            }
+            let middle_ns = within.start + within.length() / 2 - window.start;
+            let per_s = from_per_s + growth_per_s * middle_ns as f64 / window.length() as f64;
+            *intended.get_or_insert(0.0) += per_s * within.length() as f64 / bins.length_ns as f64;
+        }
+    }
+    intended
 }
 
 pub(super) fn latency(requests: &Requests, bins: &Bins) -> Latency {
@@ -93,5 +110,46 @@ pub(super) fn heatmap(requests: &Requests, span: Interval) -> Heatmap {
         low_ms: (lowest..=highest).map(edge).collect(),
         high_ms: (lowest..=highest).map(|row| edge(row + 1)).collect(),
         cells: cells.into_iter().map(|((column, row), count)| (column, row, count)).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_asked_for_does_not_depend_on_what_was_sent() {
+        let second = 1_000_000_000;
+        let phase = |start: i64, end: i64, rate_per_s: Option<f64>, end_rate_per_s: Option<f64>| Phase {
+            name: String::new(),
+            start_ns: start,
+            end_ns: end,
+            rate_per_s,
+            end_rate_per_s,
+            in_flight: None,
+            measured: true,
+            requests: 0,
+            errors: 0,
+            throughput_per_s: 0.0,
+            service_ms: Percentiles::default(),
+            response_ms: Percentiles::default(),
+            backlog_s: None,
+            kept_up: None,
+            overloaded: false,
+        };
+        let phases = [
+            phase(second, 3 * second, Some(100.0), None),
+            phase(3 * second, 5 * second, Some(100.0), Some(500.0)),
+            phase(5 * second, 6 * second, None, None),
+            phase(6 * second + second / 2, 7 * second, Some(40.0), None),
+        ];
+        let bins = Bins { start_ns: 0, length_ns: second, count: 8 };
+        assert_eq!(
+            intended_per_s(&phases, &bins),
+            [None, Some(100.0), Some(100.0), Some(200.0), Some(400.0), None, Some(20.0), None]
+        );
+        let none = throughput(&Requests::default(), &phases, &bins);
+        assert_eq!(none.intended_per_s[1], Some(100.0));
+        assert_eq!(none.ok_per_s, [0.0; 8]);
     }
 }
