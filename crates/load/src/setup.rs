@@ -18,7 +18,10 @@ use std::time::Duration;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// A frame has 256 MiB at most (CQL protocol, section 2.4), and set-up asks for little. The driver crate takes whatever a
 /// frame announces and has no bound of its own, so that the growth of the process is the one that there is.
-const MOST_BYTES: u64 = 256 << 20;
+const LARGEST_FRAME_BYTES: u64 = 256 << 20;
+/// Set-up may grow by so much beside a frame, and by so much for each connection.
+const OWN_BYTES: u64 = 128 << 20;
+const CONNECTION_BYTES: u64 = 1 << 20;
 
 /// A load that is ready to begin.
 #[derive(Debug)]
@@ -38,24 +41,27 @@ pub(crate) fn set_up(
 ) -> Result<Option<SetUp>, Error> {
     let (tell, told) = std::sync::mpsc::channel();
     let (own, recorder, stop) = (Arc::clone(plan), recorder.clone(), cancel.clone());
+    // It may be large, and is no answer of a node.
+    let pool = Pool::new(plan.workload.seed, &plan.workload.parameters).of_partitions(plan.partitions);
     std::thread::Builder::new()
         .name("load-setup".into())
         .spawn(move || {
             // Nobody listens when the run was told to stop.
-            let _ = tell.send(ready(own, recorder, stop));
+            let _ = tell.send(ready(own, pool, recorder, stop));
         })
         .map_err(|source| Error::Start { what: "the thread that sets up", source })?;
-    let resident = resident_bytes();
+    let connections = (plan.threads * plan.connections_per_node * plan.nodes.len()) as u64;
+    let most = resident_bytes() + LARGEST_FRAME_BYTES + OWN_BYTES + connections * CONNECTION_BYTES;
     loop {
         match told.recv_timeout(LOOK_EVERY) {
             Ok(ready) => return ready.map(Some),
             Err(RecvTimeoutError::Timeout) => progress(Progress::default()),
             Err(RecvTimeoutError::Disconnected) => return Err(Error::ThreadLost),
         }
-        if resident_bytes().saturating_sub(resident) > MOST_BYTES {
+        if resident_bytes() > most {
             let reason = format!(
                 "it answers with a frame of more than {} MiB, which no answer to these requests has",
-                MOST_BYTES >> 20
+                LARGEST_FRAME_BYTES >> 20
             );
             return Err(Error::Session { node: plan.nodes.join(", "), reason });
         }
@@ -75,7 +81,7 @@ fn resident_bytes() -> u64 {
     pages.unwrap_or(0) * u64::try_from(page_bytes).unwrap_or(0)
 }
 
-fn ready(plan: Arc<Plan>, recorder: Recorder, cancel: Cancel) -> Result<SetUp, Error> {
+fn ready(plan: Arc<Plan>, pool: Pool, recorder: Recorder, cancel: Cancel) -> Result<SetUp, Error> {
     let ContactPoints { open, closed } = reach(&plan.nodes, plan.access.tls.as_ref())?;
     let mut events = Vec::new();
     if !closed.is_empty() {
@@ -102,7 +108,7 @@ fn ready(plan: Arc<Plan>, recorder: Recorder, cancel: Cancel) -> Result<SetUp, E
         segments: Arc::new(segments(&phases)),
         phases,
         points,
-        pool: Arc::new(Pool::new(plan.workload.seed, &plan.workload.parameters).of_partitions(plan.partitions)),
+        pool: Arc::new(pool),
         recorder,
         cancel,
         standstills: Standstills::new(i64::try_from(plan.late_bound.as_nanos()).unwrap_or(i64::MAX)),

@@ -231,7 +231,7 @@ fn a_frame_that_cannot_be_is_refused_before_its_bytes_are_taken() {
     drop(machine);
 }
 
-/// Passes bytes on to a responder. A CREATE TABLE is answered with 512 MiB of a frame of 2 GB, and with silence then.
+/// Passes bytes on to a responder. A CREATE TABLE is answered with 768 MiB of a frame of 2 GB, and with silence then.
 fn bloated(listener: &std::net::TcpListener, responder: SocketAddr) {
     use std::io::{Read, Write};
     for mut client in listener.incoming().flatten() {
@@ -249,7 +249,7 @@ fn bloated(listener: &std::net::TcpListener, responder: SocketAddr) {
                 let mut bytes = vec![1; 1 << 20];
                 // The header of the request has the stream of the answer.
                 bytes[..9].copy_from_slice(&[0x84, 0, asked[2], asked[3], 8, 0x7f, 0xff, 0xff, 0xff]);
-                for _ in 0..512 {
+                for _ in 0..768 {
                     client.write_all(&bytes).unwrap_or_default();
                 }
             }
