@@ -42,6 +42,8 @@ fn plan(responder: &Responder, driver: DriverKind, phases: Vec<Phase>) -> Plan {
     Plan {
         driver,
         request_timeout: Duration::from_millis(300),
+        // Often enough that `watch` meets a window of half a second on a busy machine too.
+        progress_every: Duration::from_millis(50),
         ..Plan::new(workload, phases, vec![responder.address().to_string()])
     }
 }
@@ -168,7 +170,8 @@ fn a_closed_loop_without_an_answer_ends_when_told_to() {
                 _ => {}
             });
             let took = told.unwrap().elapsed();
-            assert!(took < SECOND * 2, "{driver:?} {behaviour:?}: {took:?}");
+            // The timeout of a request is 30 s.
+            assert!(took < SECOND * 10, "{driver:?} {behaviour:?}: {took:?}");
             assert!(summary.stopped && summary.failed() > 0, "{driver:?} {behaviour:?}");
         }
     }
