@@ -42,7 +42,8 @@ function how({ baseline, run_unit, paired, confidence, resamples, margin, cut_sh
   const cut = cut_short > 0 ? ` ${plural(cut_short, "run")} cut short: in nothing here.` : "";
   return (
     `Ratios of means to those of ${baseline}${pairs}, with ${percent(confidence)} intervals from a bootstrap of ` +
-    `${count(resamples)} resamples; a difference below ${percent(margin)} is none.${cut}`
+    `${count(resamples)} resamples; a difference below ${percent(margin)} is none. Better and worse allow for all figures ` +
+    `of a variant together.${cut}`
   );
 }
 
