@@ -32,6 +32,7 @@ mod sstables;
 mod statements;
 mod tables;
 mod text;
+mod threads;
 mod timeline;
 
 pub use advice::{Advice, Counsel, Evidence as AdviceEvidence, NotChecked, advise, by_reason, rules_as_markdown};

@@ -185,11 +185,11 @@ fn profile(samples: &Samples, event: &str) -> Profile {
             }
             location_id.push(id);
         }
-        let track = &samples.tracks[track as usize];
+        let (name, track) = (&samples.labels[track as usize], &samples.tracks[track as usize]);
         let mut label = |key: &str, text: &str| Label { key: strings.number(key), str: strings.number(text) };
-        let mut labels = vec![label("node", &track.node), label("thread_group", &track.group)];
-        if track.tid != 0 {
-            labels.push(label("thread", &track.name));
+        let mut labels = vec![label("node", &track.thread.node), label("thread_group", &track.group)];
+        if track.is_thread {
+            labels.push(label("thread", name));
         }
         profile.sample.push(Sample { location_id, value: vec![number, weight], label: labels });
     }

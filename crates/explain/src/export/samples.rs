@@ -4,6 +4,7 @@ use super::{ExportOptions, nothing};
 use crate::engine::{integers, texts};
 use crate::flame::{SlowTimes, UNKNOWN_STACK, stacks_by_number};
 use crate::query::{SAMPLES_BY_THREAD, Value};
+use crate::threads::{Thread, labels};
 use crate::{Engine, Error, text};
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
@@ -19,14 +20,13 @@ pub(super) struct Sample {
     pub(super) weight: i64,
 }
 
+/// A thread, or a thread group where threads are not told apart.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Track {
-    pub(super) node: String,
-    /// Of the thread, or of the group where threads are not told apart.
-    pub(super) name: String,
+    /// Its own name, or the group's.
+    pub(super) thread: Thread,
     pub(super) group: String,
-    /// 0 for a group.
-    pub(super) tid: i64,
+    pub(super) is_thread: bool,
 }
 
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub(super) struct Samples {
     /// By time.
     pub(super) rows: Vec<Sample>,
     pub(super) tracks: Vec<Track>,
+    /// A name for each track, which no other has.
+    pub(super) labels: Vec<String>,
     pub(super) stacks: Vec<Stack>,
 }
 
@@ -91,20 +93,12 @@ impl Samples {
                         text::count(most)
                     )));
                 }
-                let track = match selection.by_thread {
-                    true => Track {
-                        node: nodes.value(row).to_string(),
-                        name: threads.value(row).to_string(),
-                        group: group.to_string(),
-                        tid: tids.value(row),
-                    },
-                    false => Track {
-                        node: nodes.value(row).to_string(),
-                        name: group.to_string(),
-                        group: group.to_string(),
-                        tid: 0,
-                    },
+                let (name, tid) = match selection.by_thread {
+                    true => (threads.value(row), tids.value(row)),
+                    false => (group, 0),
                 };
+                let thread = Thread { node: nodes.value(row).to_string(), name: name.to_string(), tid };
+                let track = Track { thread, group: group.to_string(), is_thread: selection.by_thread };
                 let track = match track_of.get(&track) {
                     Some(position) => *position,
                     None => {
@@ -133,6 +127,7 @@ impl Samples {
             let (names, kinds) = known.remove(number).unwrap_or_else(unknown);
             Stack { names, kinds }
         });
-        Ok(Samples { rows, tracks, stacks: stacks.collect() })
+        let threads: Vec<Thread> = tracks.iter().map(|track: &Track| track.thread.clone()).collect();
+        Ok(Samples { rows, tracks, labels: labels(&threads), stacks: stacks.collect() })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: speedscope.app/file-format-schema.json.
 
-use super::samples::Samples;
+use super::samples::{Samples, Track};
 use super::{ExportOptions, Exported, MOST_SAMPLES, json_error, unit};
 use crate::flame::SlowTimes;
 use crate::{Engine, Error};
@@ -72,13 +72,18 @@ pub(super) fn write(
             stack.frames().map(number).collect()
         })
         .collect();
-    let several = samples.tracks.iter().any(|track| track.node != samples.tracks[0].node);
+    let node = |track: &Track| track.thread.node.clone();
+    let several = samples.tracks.iter().any(|track| node(track) != node(&samples.tracks[0]));
     let mut profiles: Vec<Profile> = samples
         .tracks
         .iter()
-        .map(|track| Profile {
+        .zip(&samples.labels)
+        .map(|(track, label)| Profile {
             r#type: "sampled",
-            name: if several { format!("{} of {}", track.name, track.node) } else { track.name.clone() },
+            name: match several && *label == track.thread.name {
+                true => format!("{label} of {}", track.thread.node),
+                false => label.clone(),
+            },
             unit,
             start_value: 0,
             end_value: 0,

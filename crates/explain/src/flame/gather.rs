@@ -1,29 +1,41 @@
 //! The samples of a flame graph, added up by thread group and stack in one pass.
 
-use super::{Flame, FlameOptions, FlameStack, TimedSample};
+use super::{Flame, FlameOptions, TimedSample};
 use crate::engine::{integers, parts, texts};
 use crate::query::{SAMPLES, Value};
+use crate::threads::Thread;
 use crate::timeline::Interval;
 use crate::{Engine, Error};
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::fmt::Write;
 
 /// Samples, added up.
 #[derive(Default)]
 pub(super) struct Gathered {
     pub samples: u64,
-    pub stacks: Vec<FlameStack>,
+    pub stacks: Vec<GatheredStack>,
     pub times: Vec<TimedSample>,
     /// The numbers of the stacks that were seen; the positions among their frames are those in here.
     pub numbers: Vec<i64>,
-    groups: Vec<Arc<str>>,
-    place_of_group: HashMap<Arc<str>, usize>,
+    /// Groups, or threads where each has a row of its own.
+    pub groups: Vec<Thread>,
+    place_of_group: HashMap<String, usize>,
+    /// The key of the last one that was looked up.
+    key: String,
     place_of_number: HashMap<i64, usize>,
     /// By the place of the group and the stack's number.
     place_of_stack: HashMap<(usize, i64), usize>,
+}
+
+/// A stack of a group, by their positions.
+pub(super) struct GatheredStack {
+    pub group: usize,
+    pub frames: usize,
+    pub weight: i64,
+    pub other: i64,
 }
 
 /// Those that `inside` holds for, and the others beside them.
@@ -55,17 +67,19 @@ impl Gathered {
     fn take(&mut self, batch: &RecordBatch, first_ns: Option<i64>, inside: impl Fn(i64) -> bool) -> Result<(), Error> {
         let column = |name| integers(batch, name);
         let (times, numbers, weights) = (column("time_ns")?, column("stack")?, column("weight")?);
-        let names = texts(batch, "name")?;
-        let names = names.as_string::<i32>();
-        let (times, numbers, weights) = (
+        let (names, nodes, tids) = (texts(batch, "name")?, texts(batch, "node")?, column("tid")?);
+        let (names, nodes) = (names.as_string::<i32>(), nodes.as_string::<i32>());
+        let (times, numbers, weights, tids) = (
             times.as_primitive::<Int64Type>(),
             numbers.as_primitive::<Int64Type>(),
             weights.as_primitive::<Int64Type>(),
+            tids.as_primitive::<Int64Type>(),
         );
         self.samples += batch.num_rows() as u64;
         for row in 0..batch.num_rows() {
             let (time_ns, weight) = (times.value(row), weights.value(row));
-            let stack = self.stack(names.value(row), numbers.value(row));
+            let group = self.group(nodes.value(row), names.value(row), tids.value(row));
+            let stack = self.stack(group, numbers.value(row));
             match inside(time_ns) {
                 true => self.stacks[stack].weight += weight,
                 false => self.stacks[stack].other += weight,
@@ -80,24 +94,28 @@ impl Gathered {
         Ok(())
     }
 
+    /// The position of a thread, or of a group, which has neither a node nor an id.
+    fn group(&mut self, node: &str, name: &str, tid: i64) -> usize {
+        self.key.clear();
+        // Writing to a String can't fail.
+        let _ = write!(self.key, "{tid} {node}\0{name}");
+        if let Some(place) = self.place_of_group.get(&self.key) {
+            return *place;
+        }
+        let place = self.groups.len();
+        self.groups.push(Thread { node: node.to_string(), name: name.to_string(), tid });
+        self.place_of_group.insert(self.key.clone(), place);
+        place
+    }
+
     /// The position of a stack of a group.
-    fn stack(&mut self, group: &str, number: i64) -> usize {
-        let group = match self.place_of_group.get(group) {
-            Some(place) => *place,
-            None => {
-                let (group, place) = (Arc::<str>::from(group), self.groups.len());
-                self.groups.push(Arc::clone(&group));
-                self.place_of_group.insert(group, place);
-                place
-            }
-        };
+    fn stack(&mut self, group: usize, number: i64) -> usize {
         *self.place_of_stack.entry((group, number)).or_insert_with(|| {
             let frames = *self.place_of_number.entry(number).or_insert_with(|| {
                 self.numbers.push(number);
                 self.numbers.len() - 1
             });
-            let group = Arc::clone(&self.groups[group]);
-            self.stacks.push(FlameStack { group, frames, weight: 0, other: 0 });
+            self.stacks.push(GatheredStack { group, frames, weight: 0, other: 0 });
             self.stacks.len() - 1
         })
     }
@@ -105,8 +123,10 @@ impl Gathered {
     /// Both together.
     fn and(mut self, other: Gathered) -> Gathered {
         self.samples += other.samples;
-        let place = |stack: FlameStack| {
-            let place = self.stack(&stack.group, other.numbers[stack.frames]);
+        let groups: Vec<usize> =
+            other.groups.iter().map(|group| self.group(&group.node, &group.name, group.tid)).collect();
+        let place = |stack: GatheredStack| {
+            let place = self.stack(groups[stack.group], other.numbers[stack.frames]);
             self.stacks[place].weight += stack.weight;
             self.stacks[place].other += stack.other;
             place as u32

@@ -10,6 +10,7 @@ pub use tree::{FlameNode, FlameTree};
 
 use crate::engine::{integers, texts};
 use crate::query::{COUNTED_CPU, SAMPLE_EVENTS, SAMPLED_TIME, STACKS, Value};
+use crate::threads::labels;
 use crate::timeline::{Interval, merge};
 use crate::{Engine, Error, Explanation};
 use arrow::array::AsArray;
@@ -72,7 +73,10 @@ pub struct Flame {
 
 #[derive(Debug, Clone)]
 struct FlameStack {
+    /// The name of the thread group, or what tells the thread apart from the others.
     group: Arc<str>,
+    /// The name alone.
+    name: Arc<str>,
     /// Position among the frames.
     frames: usize,
     weight: i64,
@@ -121,31 +125,52 @@ impl Flame {
     }
 
     /// Compares with another one, stack by stack.
-    pub fn compare(mut self, title: &str, other: Flame, against: &str) -> Flame {
-        let known: HashMap<Frames, usize> = self.frames.iter().cloned().zip(0..).collect();
+    pub fn compare(self, title: &str, other: Flame, against: &str) -> Flame {
+        // Ids of threads say nothing in another recording.
+        let (mut flame, other) = (self.by_name(), other.by_name());
+        let known: HashMap<Frames, usize> = flame.frames.iter().cloned().zip(0..).collect();
         let here: Vec<usize> = other
             .frames
             .into_iter()
             .map(|frames| {
                 known.get(&frames).copied().unwrap_or_else(|| {
-                    self.frames.push(frames);
-                    self.frames.len() - 1
+                    flame.frames.push(frames);
+                    flame.frames.len() - 1
                 })
             })
             .collect();
         let mut places: HashMap<(Arc<str>, usize), usize> = HashMap::new();
-        for (place, stack) in self.stacks.iter().enumerate() {
+        for (place, stack) in flame.stacks.iter().enumerate() {
             places.insert((Arc::clone(&stack.group), stack.frames), place);
         }
         for stack in other.stacks {
             let frames = here[stack.frames];
             match places.get(&(Arc::clone(&stack.group), frames)) {
-                Some(place) => self.stacks[*place].other += stack.weight,
-                None => self.stacks.push(FlameStack { frames, other: stack.weight, weight: 0, ..stack }),
+                Some(place) => flame.stacks[*place].other += stack.weight,
+                None => flame.stacks.push(FlameStack { frames, other: stack.weight, weight: 0, ..stack }),
             }
         }
-        (self.title, self.against) = (title.to_string(), against.to_string());
-        self.counted_ns = None;
+        (flame.title, flame.against) = (title.to_string(), against.to_string());
+        flame.counted_ns = None;
+        flame.times.clear();
+        flame
+    }
+
+    /// Threads of one name put together.
+    fn by_name(mut self) -> Flame {
+        let mut places: HashMap<(Arc<str>, usize), usize> = HashMap::new();
+        let mut stacks: Vec<FlameStack> = Vec::new();
+        for stack in self.stacks {
+            let place = *places.entry((Arc::clone(&stack.name), stack.frames)).or_insert(stacks.len());
+            match stacks.get_mut(place) {
+                Some(same) => {
+                    same.weight += stack.weight;
+                    same.other += stack.other;
+                }
+                None => stacks.push(FlameStack { group: Arc::clone(&stack.name), ..stack }),
+            }
+        }
+        self.stacks = stacks;
         self.times.clear();
         self
     }
@@ -159,6 +184,17 @@ impl Flame {
             Frames { names, kinds }
         });
         let frames = frames.collect();
+        let text = |name: &str| Arc::<str>::from(without_separators(name));
+        let labels: Vec<Arc<str>> = labels(&gathered.groups).iter().map(|label| text(label)).collect();
+        let names: Vec<Arc<str>> = gathered.groups.iter().map(|group| text(&group.name)).collect();
+        let stacks = gathered.stacks.into_iter().map(|stack| FlameStack {
+            group: Arc::clone(&labels[stack.group]),
+            name: Arc::clone(&names[stack.group]),
+            frames: stack.frames,
+            weight: stack.weight,
+            other: stack.other,
+        });
+        let stacks = stacks.collect();
         let title = engine.manifests().iter().map(|manifest| manifest.title.as_str()).collect::<Vec<_>>().join(" + ");
         Ok(Flame {
             event: options.event.clone(),
@@ -166,7 +202,7 @@ impl Flame {
             against: String::new(),
             samples: gathered.samples,
             counted_ns: None,
-            stacks: gathered.stacks,
+            stacks,
             frames,
             reversed: options.reversed,
             times: gathered.times,
@@ -262,6 +298,11 @@ impl Flame {
     pub fn svg(&self) -> String {
         svg::draw(self, &self.tree())
     }
+}
+
+/// Without what separates frames and lines, as names of frames are.
+fn without_separators(name: &str) -> String {
+    name.replace([';', '\n', '\r'], ":")
 }
 
 fn counted(engine: &Engine, options: &FlameOptions) -> Result<Option<i64>, Error> {

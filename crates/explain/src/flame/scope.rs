@@ -153,7 +153,7 @@ mod tests {
             let kinds = "j".repeat(names.split(';').count());
             let weight = times.iter().map(|(_, weight)| weight).sum();
             flame.frames.push(Frames { names: names.to_string(), kinds });
-            flame.stacks.push(FlameStack { group: "g".into(), frames: place, weight, other: 0 });
+            flame.stacks.push(FlameStack { group: "g".into(), name: "g".into(), frames: place, weight, other: 0 });
             let timed = times.into_iter().map(|(time_ns, weight)| TimedSample {
                 stack: u32::try_from(place).unwrap(),
                 at_ms: u32::try_from(time_ns / MS).unwrap(),

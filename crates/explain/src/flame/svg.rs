@@ -29,7 +29,7 @@ pub(super) fn draw(flame: &Flame, tree: &FlameTree) -> String {
 "##,
         escape(&flame.title),
         flame.samples,
-        flame.event,
+        escape(&flame.event),
         if flame.against.is_empty() { String::new() } else { format!(", against {}", escape(&flame.against)) },
     );
     // Where the next node of each depth begins.
@@ -101,6 +101,27 @@ fn difference(more: f64) -> String {
     format!("hsl({} {:.0}% {:.0}%)", if more >= 0.0 { 4 } else { 215 }, 80.0 * strength, 92.0 - 28.0 * strength)
 }
 
+/// As XML has texts. Characters that it has no way to write are seen as the one that stands for those.
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            // Source: XML 1.0, production 2 (Char). Controls from 7F on are allowed there, and seen nowhere.
+            '\u{0}'..='\u{8}'
+            | '\u{b}'
+            | '\u{c}'
+            | '\u{e}'..='\u{1f}'
+            | '\u{7f}'..='\u{9f}'
+            | '\u{fffe}'
+            | '\u{ffff}' => {
+                escaped.push('\u{fffd}');
+            }
+            c => escaped.push(c),
+        }
+    }
+    escaped
 }

@@ -3,7 +3,7 @@
 use crate::world::{MS, NODE, Phase, S, T0, World, healthy_gc};
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
-use helenus_explain::{Engine, ExportFormat, ExportOptions, Exported, FlameOptions, Options, explain, export};
+use helenus_explain::{Engine, ExportFormat, ExportOptions, Exported, Flame, FlameOptions, Options, explain, export};
 use helenus_recording::{Manifest, Recorder, Recording, rows};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -162,6 +162,128 @@ fn the_firefox_profile_has_samples_in_order_and_pauses_as_markers() {
         node["markers"]["endTime"][0].as_f64().unwrap() - node["markers"]["startTime"][0].as_f64().unwrap(),
         7.0
     );
+}
+
+#[test]
+fn the_firefox_profile_has_the_cpu_time_between_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    let recorder = Recorder::create(&path, Manifest::new("exports", "test")).unwrap();
+    recorder.append(rows::Stack { time_ns: T0, stack: 1, frames: "a", kinds: "j" });
+    // Busy for 40 ms, then idle for 200, and busy again; and by the wall clock all the time.
+    for (event, at_ms) in [10, 20, 30, 40, 250].map(|at| ("cpu", at)).into_iter().chain([("wall", 100), ("wall", 200)])
+    {
+        recorder.append(rows::StackSample {
+            time_ns: T0 + at_ms * MS,
+            node: NODE,
+            event,
+            weight: 10 * MS,
+            tid: 7,
+            thread: "worker-1",
+            thread_group: "worker",
+            stack: 1,
+        });
+    }
+    recorder.close().unwrap();
+    let engine = Engine::open(&[Recording::open(&path).unwrap()]).unwrap();
+    let samples = |event: &str| {
+        let selection = FlameOptions { event: event.into(), by_thread: true, ..FlameOptions::default() };
+        let file = json(&engine, ExportFormat::Firefox, &options(selection));
+        let thread = file["threads"].as_array().unwrap().iter().find(|thread| thread["name"] == "worker-1").unwrap();
+        (file["meta"]["sampleUnits"]["threadCPUDelta"].clone(), thread["samples"].clone())
+    };
+    let (unit, cpu) = samples("cpu");
+    let (times, deltas) = (numbers(&cpu["time"]), numbers(&cpu["threadCPUDelta"]));
+    assert_eq!((unit.as_str(), deltas.len(), cpu["length"].as_u64()), (Some("ns"), times.len(), Some(7)));
+    // As the profiler has it: the CPU time of each over the time since the one before, of which the first has none.
+    let share = |at: usize| (times[at] - times[at - 1], deltas[at] / 1e6 / (times[at] - times[at - 1]));
+    assert_eq!(
+        (1..7).map(share).collect::<Vec<_>>(),
+        [(10.0, 1.0), (10.0, 1.0), (10.0, 1.0), (10.0, 1.0), (200.0, 0.0), (10.0, 1.0)]
+    );
+    assert_eq!(numbers(&cpu["weight"]).iter().sum::<f64>(), 50.0);
+    let (_, wall) = samples("wall");
+    assert!(wall.get("threadCPUDelta").is_none() && wall["length"] == 2, "the wall clock is no CPU time");
+}
+
+/// Two threads of one name on one node, one on another, and one whose name is a line of its own.
+fn namesakes(folder: &tempfile::TempDir) -> Engine {
+    let path = folder.path().join("r");
+    let recorder = Recorder::create(&path, Manifest::new("exports", "test")).unwrap();
+    recorder.append(rows::Stack { time_ns: T0, stack: 1, frames: "a;b\u{1}<\u{1b}[31m&", kinds: "jj" });
+    for (tid, thread, weight) in [(7, "java", 1), (8, "java", 2), (9, "main", 4), (10, "x;y\nz 5", 8), (8, "java", 16)]
+    {
+        recorder.append(rows::StackSample {
+            time_ns: T0 + weight,
+            node: NODE,
+            event: "cpu",
+            weight,
+            tid,
+            thread,
+            thread_group: "all",
+            stack: 1,
+        });
+    }
+    recorder.close().unwrap();
+    Engine::open(&[Recording::open(&path).unwrap()]).unwrap()
+}
+
+#[test]
+fn threads_that_share_a_name_stay_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = namesakes(&folder);
+    let by_thread = options(FlameOptions { by_thread: true, ..FlameOptions::default() });
+    let text = String::from_utf8(bytes(&engine, ExportFormat::Folded, &by_thread).0).unwrap();
+    let mut threads: BTreeMap<&str, i64> = BTreeMap::new();
+    for line in text.lines() {
+        let (stack, weight) = line.rsplit_once(' ').unwrap();
+        *threads.entry(stack.split_once(';').unwrap().0).or_default() += weight.parse::<i64>().unwrap();
+    }
+    let expected = BTreeMap::from([("[java tid=7]", 1), ("[java tid=8]", 18), ("main", 4), ("x:y:z 5", 8)]);
+    assert_eq!(threads, expected);
+    let (out, _) = bytes(&engine, ExportFormat::Pprof, &by_thread);
+    let mut plain = Vec::new();
+    flate2::read::GzDecoder::new(&out[..]).read_to_end(&mut plain).unwrap();
+    let profile = fields(&plain);
+    let texts: Vec<String> = profile[&6].iter().map(|text| String::from_utf8(text.bytes()).unwrap()).collect();
+    let mut labelled: BTreeMap<String, u64> = BTreeMap::new();
+    for sample in profile[&2].iter().map(|sample| fields(&sample.bytes())) {
+        let labels = sample[&3].iter().map(|label| fields(&label.bytes()));
+        let thread = labels.into_iter().find(|label| texts[label[&1][0].number() as usize] == "thread").unwrap();
+        *labelled.entry(texts[thread[&2][0].number() as usize].clone()).or_default() +=
+            varints(&sample[&2][0].bytes())[1];
+    }
+    assert_eq!((labelled["[java tid=7]"], labelled["[java tid=8]"], labelled["main"]), (1, 18, 4));
+    let file = json(&engine, ExportFormat::Speedscope, &by_thread);
+    let profiles = file["profiles"].as_array().unwrap();
+    let sum =
+        |name: &str| profiles.iter().find(|profile| profile["name"] == name).unwrap()["endValue"].as_i64().unwrap();
+    assert_eq!((sum("[java tid=7]"), sum("[java tid=8]")), (1, 18));
+    // In another recording they have other ids: there a name is all that can be compared.
+    let flame = || Flame::build(&engine, &by_thread.selection).unwrap();
+    let lines: Vec<String> = flame().compare("after", flame(), "before").folded().collect();
+    assert!(lines.iter().any(|line| line.starts_with("java;") && line.ends_with(" 19 19")), "{lines:?}");
+}
+
+#[test]
+fn a_picture_is_well_formed_whatever_the_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = namesakes(&folder);
+    let mut flame = Flame::build(&engine, &FlameOptions { by_thread: true, ..FlameOptions::default() }).unwrap();
+    flame.title = "a\0b\u{8}\u{fffe}<".to_string();
+    flame.event = "\u{c}<&".to_string();
+    let svg = flame.svg();
+    // XML 1.0 has no way to write these.
+    let is_char = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
+    assert!(svg.chars().all(is_char), "{svg}");
+    assert!(svg.contains("b\u{fffd}&lt;\u{fffd}[31m&amp;") && svg.contains("of \u{fffd}&lt;&amp;"), "{svg}");
+    // All that opens or stands for another is one of ours.
+    let opened = svg.matches('<').count();
+    let ours: usize = ["<svg ", "</svg>", "<g>", "</g>", "<title>", "</title>", "<rect ", "<text ", "</text>"]
+        .iter()
+        .map(|tag| svg.matches(tag).count())
+        .sum();
+    assert_eq!(opened, ours);
 }
 
 #[test]

@@ -3,15 +3,17 @@
 //! Source: firefox-devtools/profiler, src/types/profile.ts and docs-developer/CHANGELOG-formats.md, version 60, which all
 //! later versions read.
 
+mod tables;
+
 use super::moments::Moments;
-use super::samples::{Samples, Track};
+use super::samples::{Sample, Samples, Track};
 use super::{ExportOptions, Exported, MOST_SAMPLES, json_error, unit};
 use crate::flame::SlowTimes;
 use crate::{Engine, Error, Explanation};
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::Write;
+use tables::{INTERVAL, MarkerTable, Profile, SampleTable, Shared, Thread};
 
 const VERSION: u32 = 60;
 /// Tracks that are seen at first; the others can be chosen.
@@ -48,170 +50,14 @@ fn category(kind: char, group: &str) -> (usize, usize) {
     }
 }
 
-#[derive(Serialize)]
-struct Profile {
-    meta: Value,
-    libs: [(); 0],
-    shared: Shared,
-    threads: Vec<Thread>,
-}
-
-#[derive(Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Shared {
-    stack_table: StackTable,
-    frame_table: FrameTable,
-    func_table: FuncTable,
-    resource_table: Value,
-    native_symbols: Value,
-    sources: Value,
-    string_array: Vec<String>,
-    #[serde(skip)]
-    strings: HashMap<String, usize>,
-    #[serde(skip)]
-    frames: HashMap<(usize, usize, usize), usize>,
-    #[serde(skip)]
-    stacks: HashMap<(Option<usize>, usize), usize>,
-}
-
-#[derive(Default, Serialize)]
-struct StackTable {
-    frame: Vec<usize>,
-    prefix: Vec<Option<usize>>,
-    length: usize,
-}
-
-#[derive(Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct FrameTable {
-    address: Vec<i64>,
-    inline_depth: Vec<u8>,
-    category: Vec<usize>,
-    subcategory: Vec<usize>,
-    func: Vec<usize>,
-    native_symbol: Vec<Option<usize>>,
-    #[serde(rename = "innerWindowID")]
-    inner_window_id: Vec<Option<usize>>,
-    line: Vec<Option<usize>>,
-    column: Vec<Option<usize>>,
-    length: usize,
-}
-
-#[derive(Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct FuncTable {
-    name: Vec<usize>,
-    #[serde(rename = "isJS")]
-    is_js: Vec<bool>,
-    #[serde(rename = "relevantForJS")]
-    relevant_for_js: Vec<bool>,
-    resource: Vec<i64>,
-    source: Vec<Option<usize>>,
-    line_number: Vec<Option<usize>>,
-    column_number: Vec<Option<usize>>,
-    length: usize,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Thread {
-    process_type: &'static str,
-    process_name: String,
-    process_startup_time: f64,
-    process_shutdown_time: Option<f64>,
-    register_time: f64,
-    unregister_time: Option<f64>,
-    paused_ranges: [(); 0],
-    show_markers_in_timeline: bool,
-    name: String,
-    is_main_thread: bool,
-    pid: String,
-    tid: String,
-    samples: SampleTable,
-    markers: MarkerTable,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SampleTable {
-    stack: Vec<Option<usize>>,
-    time: Vec<f64>,
-    weight: Vec<f64>,
-    weight_type: &'static str,
-    length: usize,
-}
-
-#[derive(Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct MarkerTable {
-    data: Vec<Value>,
-    name: Vec<usize>,
-    start_time: Vec<f64>,
-    end_time: Vec<f64>,
-    phase: Vec<u8>,
-    category: Vec<usize>,
-    length: usize,
-}
-
-/// In the table of markers' phases: one with a beginning and an end.
-const INTERVAL: u8 = 1;
-
-impl Shared {
-    fn string(&mut self, text: &str) -> usize {
-        if let Some(number) = self.strings.get(text) {
-            return *number;
-        }
-        self.string_array.push(text.to_string());
-        self.strings.insert(text.to_string(), self.string_array.len() - 1);
-        self.string_array.len() - 1
-    }
-
-    fn frame(&mut self, name: &str, (category, part): (usize, usize)) -> usize {
-        let name = self.string(name);
-        if let Some(frame) = self.frames.get(&(name, category, part)) {
-            return *frame;
-        }
-        let (frames, functions) = (&mut self.frame_table, &mut self.func_table);
-        functions.name.push(name);
-        functions.is_js.push(false);
-        functions.relevant_for_js.push(false);
-        functions.resource.push(-1);
-        functions.source.push(None);
-        functions.line_number.push(None);
-        functions.column_number.push(None);
-        functions.length += 1;
-        frames.address.push(-1);
-        frames.inline_depth.push(0);
-        frames.category.push(category);
-        frames.subcategory.push(part);
-        frames.func.push(functions.length - 1);
-        frames.native_symbol.push(None);
-        frames.inner_window_id.push(None);
-        frames.line.push(None);
-        frames.column.push(None);
-        frames.length += 1;
-        self.frames.insert((name, category, part), frames.length - 1);
-        frames.length - 1
-    }
-
-    /// A frame called by the one that `prefix` ends with.
-    fn stack(&mut self, prefix: Option<usize>, frame: usize) -> usize {
-        let table = &mut self.stack_table;
-        *self.stacks.entry((prefix, frame)).or_insert_with(|| {
-            table.frame.push(frame);
-            table.prefix.push(prefix);
-            table.length += 1;
-            table.length - 1
-        })
-    }
-}
-
 /// Threads as they are put together, with the times since the profile's start in ms.
 struct Building {
     shared: Shared,
     threads: Vec<Thread>,
     begin_ns: i64,
     weight_type: &'static str,
+    /// Whether weights are CPU time.
+    is_cpu: bool,
 }
 
 impl Building {
@@ -225,7 +71,9 @@ impl Building {
             time: Vec::new(),
             weight: Vec::new(),
             weight_type: self.weight_type,
+            cpu_ns: self.is_cpu.then(Vec::new),
             length: 0,
+            last_ns: 0,
         };
         self.threads.push(Thread {
             process_type: "default",
@@ -278,15 +126,18 @@ pub(super) fn write(
 ) -> Result<Exported, Error> {
     let samples = Samples::load(engine, options, slow, MOST_SAMPLES)?;
     let moments = Moments::load(engine, options, explanation)?;
-    let first_ns = samples.rows.first().map_or(i64::MAX, |sample| sample.time_ns);
     let event = &options.selection.event;
+    let is_cpu = event == "cpu";
+    // A sample of CPU time stands for what was before it.
+    let began_ns = |sample: &Sample| sample.time_ns.saturating_sub(if is_cpu { sample.weight } else { 0 });
+    let first_ns = samples.rows.first().map_or(i64::MAX, began_ns);
     let (weight_type, per_unit) = match unit(event) {
         "nanoseconds" => ("tracing-ms", 1e6),
         "bytes" => ("bytes", 1.0),
         _ => ("samples", 1.0),
     };
     let begin_ns = moments.first_ns().map_or(first_ns, |first| first.min(first_ns));
-    let mut building = Building { shared: Shared::default(), threads: Vec::new(), begin_ns, weight_type };
+    let mut building = Building { shared: Shared::default(), threads: Vec::new(), begin_ns, weight_type, is_cpu };
     building.shared.resource_table = json!({"lib": [], "name": [], "host": [], "type": [], "length": 0});
     building.shared.native_symbols =
         json!({"libIndex": [], "address": [], "name": [], "functionSize": [], "length": 0});
@@ -329,7 +180,11 @@ pub(super) fn write(
 /// Threads of the tracks. Gives them with the heaviest first.
 fn add_samples(building: &mut Building, samples: &Samples, per_unit: f64) -> Vec<usize> {
     // A track of a node that has no markers still needs the thread that stands for the node.
-    let process = |track: &Track| if track.node.is_empty() { "node".to_string() } else { track.node.clone() };
+    let process = |track: &Track| match track.thread.node.as_str() {
+        "" => "node".to_string(),
+        node => node.to_string(),
+    };
+    let several = samples.tracks.iter().any(|track| process(track) != process(&samples.tracks[0]));
     for track in &samples.tracks {
         building.main(&process(track));
     }
@@ -338,15 +193,17 @@ fn add_samples(building: &mut Building, samples: &Samples, per_unit: f64) -> Vec
         totals[sample.track as usize] += sample.weight;
     }
     let mut order: Vec<usize> = (0..samples.tracks.len()).collect();
-    order.sort_by(|a, b| {
-        totals[*b].cmp(&totals[*a]).then_with(|| samples.tracks[*a].name.cmp(&samples.tracks[*b].name))
-    });
+    order.sort_by(|a, b| totals[*b].cmp(&totals[*a]).then_with(|| samples.labels[*a].cmp(&samples.labels[*b])));
     let mut thread_of = vec![0; samples.tracks.len()];
     for (number, position) in order.iter().enumerate() {
         let track = &samples.tracks[*position];
         let process = process(track);
-        let tid = if track.tid == 0 { format!("{process} {}", number + 1) } else { track.tid.to_string() };
-        thread_of[*position] = building.add(&process, &track.name, tid, false);
+        let tid = match track.thread.tid {
+            0 => format!("{process} {}", number + 1),
+            tid if several => format!("{process} tid {tid}"),
+            tid => tid.to_string(),
+        };
+        thread_of[*position] = building.add(&process, &samples.labels[*position], tid, false);
     }
     let mut stack_of: HashMap<(u32, u32), Option<usize>> = HashMap::new();
     for sample in &samples.rows {
@@ -357,12 +214,11 @@ fn add_samples(building: &mut Building, samples: &Samples, per_unit: f64) -> Vec
                 Some(building.shared.stack(prefix, frame))
             })
         });
-        let time = building.ms(sample.time_ns);
+        let begin_ns = building.begin_ns;
         let table = &mut building.threads[thread_of[sample.track as usize]].samples;
-        table.stack.push(stack);
-        table.time.push(time);
-        table.weight.push(sample.weight as f64 / per_unit);
-        table.length += 1;
+        let at_ns = sample.time_ns.saturating_sub(begin_ns);
+        table.add_idle(at_ns, sample.weight);
+        table.add(stack, (at_ns, sample.weight), sample.weight as f64 / per_unit);
     }
     order.into_iter().map(|position| thread_of[position]).collect()
 }
