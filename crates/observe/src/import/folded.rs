@@ -12,7 +12,14 @@ struct Folded<'a> {
     tid: i64,
     thread: &'a str,
     frames: Frames,
-    weight: i64,
+    weight: Weight,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Weight {
+    Whole(i64),
+    /// In part: seconds, percent, or an average.
+    Part(f64),
 }
 
 pub(super) fn is_line(line: &str) -> bool {
@@ -30,6 +37,8 @@ pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<
     let interval_ns = options.interval.map_or(1, |interval| i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX));
     let mut lines = Lines::new(from);
     let (mut taken, mut compared) = (0u64, 0u64);
+    // Rounding has left so much of the weights: it is added to the next, so that the sum stays.
+    let (mut left, mut has_parts) = (0.0, false);
     while let Some(line) = lines.next()? {
         let line = match line {
             Line::Whole(line) => line,
@@ -42,28 +51,43 @@ pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<
                 continue;
             }
         };
-        if line.trim().is_empty() {
+        // Some write a head of comments, whose lines may end with a number.
+        if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
         let Some(folded) = parse(&line) else {
-            if !line.starts_with('#') {
-                sink.lose_line("lines without a weight", lines.number);
-            }
+            sink.lose_line("lines without a weight", lines.number);
             continue;
         };
         taken += 1;
         compared += u64::from(is_compared(&line));
-        let Some(weight) = folded.weight.checked_mul(interval_ns) else {
+        let weight = match folded.weight {
+            Weight::Whole(weight) => weight.checked_mul(interval_ns),
+            Weight::Part(part) => {
+                has_parts = true;
+                let exact = part * interval_ns as f64 + left;
+                let weight = (exact < i64::MAX as f64).then_some(exact.round() as i64);
+                left = weight.map_or(left, |weight| exact - weight as f64);
+                weight
+            }
+        };
+        let Some(weight) = weight else {
             sink.lose(1, "weights that can't be added up in 64 bits");
             continue;
         };
-        sink.add(at_ns, event, weight, (folded.tid, folded.thread), &folded.frames);
+        let stack = folded.frames.number();
+        sink.add(at_ns, event, weight, (folded.tid, folded.thread), stack, || Ok::<_, Error>(&folded.frames))?;
     }
     if taken > 0 && taken == compared {
         return Err(Error::Other(
             "each stack has two weights: it is a comparison, not a profile; import the profiles that it was made of"
                 .into(),
         ));
+    }
+    if has_parts && options.interval.is_none() {
+        sink.note(
+            "weights with a fraction are rounded, so that their sum stays; say with --interval what a 1 stands for",
+        );
     }
     if event != "alloc" && options.interval.is_none() {
         sink.note("weights are taken for nanoseconds; where they are counts of samples, say with --interval what a sample stands for");
@@ -74,7 +98,7 @@ pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<
 
 fn parse(line: &str) -> Option<Folded<'_>> {
     let (stack, weight) = line.trim_end().rsplit_once([' ', '\t'])?;
-    let weight = weight.parse::<u64>().ok().and_then(|weight| i64::try_from(weight).ok())?;
+    let weight = weight_of(weight)?;
     let (root, rest) = stack.split_once(';').map_or((stack, None), |(root, rest)| (root, Some(rest)));
     if root.trim().is_empty() {
         return None;
@@ -87,6 +111,16 @@ fn parse(line: &str) -> Option<Folded<'_>> {
     Some(Folded { tid, thread, frames, weight })
 }
 
+/// Digits, and a fraction or an exponent behind them where there is one.
+fn weight_of(word: &str) -> Option<Weight> {
+    if let Ok(whole) = word.parse::<u64>() {
+        return i64::try_from(whole).ok().map(Weight::Whole);
+    }
+    let is_number = word.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && word.bytes().all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
+    word.parse::<f64>().ok().filter(|part| is_number && part.is_finite()).map(Weight::Part)
+}
+
 /// `[name tid=12]`, as async-profiler writes threads.
 fn named(root: &str) -> Option<(&str, i64)> {
     let (name, tid) = root.strip_prefix('[')?.strip_suffix(']')?.rsplit_once(" tid=")?;
@@ -96,5 +130,5 @@ fn named(root: &str) -> Option<(&str, i64)> {
 /// Whether there is a number before the last one.
 fn is_compared(line: &str) -> bool {
     let mut words = line.rsplit([' ', '\t']).skip(1);
-    words.next().is_some_and(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit()))
+    words.next().is_some_and(|word| weight_of(word).is_some())
 }

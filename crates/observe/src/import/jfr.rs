@@ -1,17 +1,19 @@
 //! Samples of a JFR file, chunk by chunk.
 
 use super::{Error, ImportOptions, Place, Sink};
-use crate::stacks::jfr::{HEADER, SampleEvent, Samples, announced_size, count_events, read_chunk};
+use crate::stacks::jfr::{ChunkSamples, HEADER, LARGEST_CHUNK, SampleEvent, announced_size, count_events};
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
 /// Where neither the file nor anybody else says what a sample stands for.
 const ASSUMED_INTERVAL_NS: i64 = 10_000_000;
+/// A chunk is read by so many bytes at a time.
+const STEP: u64 = 8 << 20;
 
 /// What chunks before the one that is read have said.
 #[derive(Default)]
 struct Known {
-    intervals_ns: HashMap<&'static str, i64>,
+    intervals: HashMap<SampleEvent, i64>,
     /// Classes of samples, to count those of a chunk that can't be read.
     classes: HashSet<i64>,
     /// What is added to times, where the first sample's is given.
@@ -30,53 +32,72 @@ pub(super) fn read(mut from: impl Read, options: &ImportOptions, sink: &mut Sink
             Ok(size) => size,
             Err(error) if number == 1 => return Err(error.into()),
             Err(error) => {
-                sink.lose_uncounted(&format!("what follows chunk {} is none: {error}", number - 1));
+                sink.lose_uncounted(&format!("what follows chunk {} is not read: {error}", number - 1));
                 return Ok(());
             }
         };
-        let whole = match size {
-            Some(size) => {
-                from.by_ref().take((size - HEADER) as u64).read_to_end(&mut chunk)?;
-                chunk.len() == size
-            }
-            None => {
-                from.read_to_end(&mut chunk)?;
-                false
-            }
-        };
-        if !whole {
+        // One that has no size yet may go on for as long as its file: a part of it says how many samples it has.
+        let rest = size.map_or(LARGEST_CHUNK, |size| (size - HEADER) as u64);
+        read_on(&mut from, rest, &mut chunk)?;
+        if size != Some(chunk.len()) {
             let what = "the last chunk is cut off: whoever recorded was ended, or the file was not copied whole";
-            lose_chunk(&chunk, &known, what, sink);
+            lose_chunk(&chunk, &known, what, 0, sink);
             return Ok(());
         }
-        match read_chunk(&chunk) {
-            Ok(samples) => take(&samples, &mut known, options, sink)?,
-            Err(error) => lose_chunk(&chunk, &known, &format!("chunk {number} is broken ({error})"), sink),
+        let before = sink.samples();
+        match ChunkSamples::read(&chunk).map_err(Error::from).and_then(|read| take(&read, &mut known, options, sink)) {
+            Ok(()) => {}
+            Err(Error::Malformed(error)) => {
+                let taken = sink.samples() - before;
+                lose_chunk(&chunk, &known, &format!("chunk {number} is broken ({error})"), taken, sink);
+            }
+            Err(error) => return Err(error),
         }
     }
     Ok(())
 }
 
-fn lose_chunk(chunk: &[u8], known: &Known, reason: &str, sink: &mut Sink<'_>) {
-    match count_events(chunk, &known.classes) {
+/// Reads so many bytes more, or what there is of them, without memory for more than that.
+fn read_on(from: &mut impl Read, bytes: u64, chunk: &mut Vec<u8>) -> Result<(), Error> {
+    let mut left = bytes;
+    while left > 0 {
+        let step = left.min(STEP);
+        chunk.reserve_exact(step as usize);
+        let read = from.by_ref().take(step).read_to_end(chunk)? as u64;
+        left -= read;
+        if read < step {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Counts the samples of a chunk that are lost, which are those that were not taken.
+fn lose_chunk(chunk: &[u8], known: &Known, reason: &str, taken: u64, sink: &mut Sink<'_>) {
+    match count_events(chunk, &known.classes).saturating_sub(taken) {
         0 => sink.lose_uncounted(reason),
         samples => sink.lose(samples, reason),
     }
 }
 
-fn take(read: &Samples, known: &mut Known, options: &ImportOptions, sink: &mut Sink<'_>) -> Result<(), Error> {
-    known.intervals_ns.extend(&read.intervals_ns);
+fn take(read: &ChunkSamples<'_>, known: &mut Known, options: &ImportOptions, sink: &mut Sink<'_>) -> Result<(), Error> {
+    known.intervals.extend(&read.intervals);
     known.classes.extend(&read.classes);
     if read.lost > 0 {
         sink.lose(read.lost, "the JVM lost them itself while it recorded");
     }
-    if read.without_stack > 0 {
-        sink.lose(read.without_stack, "samples without a stack");
-    }
-    if read.superseded > 0 {
-        sink.note(
-            "jdk.ExecutionSample is left out where there is jdk.CPUTimeSample, which counts the same CPU time exactly",
-        );
+    for class in &read.superseded {
+        sink.note(match *class {
+            "jdk.ExecutionSample" => {
+                "jdk.ExecutionSample is left out where there is jdk.CPUTimeSample, which counts the same CPU time exactly"
+                    .to_string()
+            }
+            "jdk.ObjectAllocationSample" => {
+                "jdk.ObjectAllocationSample is left out where there are the two TLAB events, which count the same bytes"
+                    .to_string()
+            }
+            part => format!("{part} is left out where there is jdk.ObjectAllocationSample, which has those bytes, too"),
+        });
     }
     if options.place == Place::ThisBoot && !read.ticks_are_ns {
         return Err(Error::Other(
@@ -85,7 +106,9 @@ fn take(read: &Samples, known: &mut Known, options: &ImportOptions, sink: &mut S
                 .into(),
         ));
     }
-    for sample in &read.samples {
+    let given_ns = options.interval.map(|interval| i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX));
+    let counted = read.counted().unwrap_or(SampleEvent::Counted.name());
+    let without_stack = read.each(|sample, frames| {
         let wall_ns = sample.time_ns.saturating_add(read.epoch_offset_ns);
         let time_ns = match options.place {
             Place::ThisBoot => sink.recorder.clock().from_monotonic_ns(sample.time_ns),
@@ -94,20 +117,23 @@ fn take(read: &Samples, known: &mut Known, options: &ImportOptions, sink: &mut S
                 wall_ns.saturating_add(*known.shift_ns.get_or_insert_with(|| ns.saturating_sub(wall_ns)))
             }
         };
-        let event = sample.event.name();
+        let event = if sample.event == SampleEvent::Counted { counted } else { sample.event.name() };
+        let stated = known.intervals.get(&sample.event).copied();
         let weight = match (sample.weight, sample.event) {
             (Some(weight), _) => weight,
             (None, SampleEvent::Alloc | SampleEvent::Lock) => 0,
-            (None, _) => {
-                let given = options.interval.map(|interval| i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX));
-                let interval_ns = given.or(known.intervals_ns.get(event).copied()).unwrap_or_else(|| {
-                    sink.note(format!("the file does not say how often {event} was sampled: every 10 ms is assumed; say with --interval"));
-                    ASSUMED_INTERVAL_NS
-                });
-                sample.count.saturating_mul(interval_ns)
-            }
+            (None, SampleEvent::Counted) => sample.count.saturating_mul(stated.unwrap_or(1)),
+            (None, _) => sample.count.saturating_mul(given_ns.or(stated).unwrap_or_else(|| {
+                sink.note(format!(
+                    "the file does not say how often {event} was sampled: every 10 ms is assumed; say with --interval"
+                ));
+                ASSUMED_INTERVAL_NS
+            })),
         };
-        sink.add(time_ns, event, weight, (sample.tid, &sample.thread), &read.stacks[sample.stack]);
+        sink.add(time_ns, event, weight, (sample.tid, &sample.thread), sample.stack, frames)
+    })?;
+    if without_stack > 0 {
+        sink.lose(without_stack, "samples without a stack");
     }
     Ok(())
 }

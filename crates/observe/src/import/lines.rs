@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 
 /// A longer line is no stack: the deepest that profilers write are some hundred kilobytes.
-const LONGEST: u64 = 4 << 20;
+pub(super) const LONGEST: u64 = 4 << 20;
 
 /// What came of a line.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,6 +33,9 @@ impl<R: BufRead> Lines<R> {
             return Ok(None);
         }
         self.number += 1;
+        if self.number == 1 && bytes.starts_with(b"\xef\xbb\xbf") {
+            bytes.drain(..3);
+        }
         if bytes.last() != Some(&b'\n') {
             let too_long = bytes.len() as u64 == LONGEST;
             if too_long {

@@ -14,10 +14,15 @@ use helenus_recording::rows::{SourceReport, Stack, StackSample};
 use helenus_recording::{Loss, NodeFacts, Recorder, SourceFacts, cpu_time_of_this_thread_ns};
 use std::collections::{BTreeMap, HashSet};
 use std::io::{BufRead, Read};
+use std::ops::Deref;
 use std::time::Duration;
 
-/// As much of a file as is looked at to see what it is.
+/// A file is looked at by so much at a time, to see what it is.
 const LOOKED_AT: u64 = 1 << 16;
+
+/// After so many bytes of names the recorder gets so much time to write them.
+const AT_ONCE: usize = 128 << 20;
+const TO_WRITE: Duration = Duration::from_millis(250);
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,8 +105,7 @@ pub enum Error {
 /// Imports one file into a recording.
 pub fn import(recorder: &Recorder, mut from: impl BufRead, options: &ImportOptions) -> Result<Imported, Error> {
     let begun_ns = cpu_time_of_this_thread_ns();
-    let mut head = Vec::new();
-    from.by_ref().take(LOOKED_AT).read_to_end(&mut head)?;
+    let head = head(&mut from)?;
     let format = match options.format {
         Some(format) => format,
         None => looks_like(&head)?,
@@ -124,6 +128,23 @@ pub fn import(recorder: &Recorder, mut from: impl BufRead, options: &ImportOptio
     sink.end(begun_ns)
 }
 
+/// The beginning of a file, up to and with its first line that is no comment: what perf says of a large machine before its
+/// samples is long, and so is a deep stack.
+fn head(from: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    loop {
+        let before = head.len();
+        from.by_ref().take(LOOKED_AT).read_to_end(&mut head)?;
+        let is_text = !head.contains(&0);
+        let mut lines = head.split_inclusive(|byte| *byte == b'\n');
+        let has_line =
+            lines.any(|line| line.ends_with(b"\n") && line.trim_ascii().first().is_some_and(|byte| *byte != b'#'));
+        if head.len() == before || !is_text || has_line || head.len() as u64 >= lines::LONGEST {
+            return Ok(head);
+        }
+    }
+}
+
 fn looks_like(head: &[u8]) -> Result<ImportFormat, Error> {
     let other = |text: &str| Err(Error::Other(text.to_string()));
     if head.is_empty() {
@@ -141,11 +162,13 @@ fn looks_like(head: &[u8]) -> Result<ImportFormat, Error> {
         );
     }
     let text = String::from_utf8_lossy(head);
+    // Some write a mark of its order of bytes before a text.
+    let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
     let Some(first) = lines.next() else {
         return other("it has comments alone, and no sample");
     };
-    if perf::is_header(first) {
+    if perf::looks_like(first) {
         return Ok(ImportFormat::Perf);
     }
     if folded::is_line(first) {
@@ -163,6 +186,8 @@ struct Sink<'a> {
     node: &'a str,
     /// Stacks that have a row.
     known: HashSet<i64>,
+    /// Bytes of names since the recorder was given time to write them.
+    unwritten: usize,
     /// Of all weights: beyond 64 bits nobody could add them up.
     total: i64,
     first_ns: Option<i64>,
@@ -177,20 +202,38 @@ impl<'a> Sink<'a> {
         let imported =
             Imported { format, samples: 0, events: BTreeMap::new(), lost: 0, losses: Vec::new(), notes: Vec::new() };
         let (known, uncounted) = (HashSet::new(), Vec::new());
-        Sink { recorder, node, known, total: 0, first_ns: None, last_ns: None, imported, uncounted }
+        Sink { recorder, node, known, unwritten: 0, total: 0, first_ns: None, last_ns: None, imported, uncounted }
     }
 
-    fn add(&mut self, time_ns: i64, event: &str, weight: i64, (tid, thread): (i64, &str), frames: &Frames) {
+    /// Adds a sample. Its frames are asked for where the stack has no row yet.
+    fn add<F: Deref<Target = Frames>, E>(
+        &mut self,
+        time_ns: i64,
+        event: &str,
+        weight: i64,
+        (tid, thread): (i64, &str),
+        stack: i64,
+        frames: impl FnOnce() -> Result<F, E>,
+    ) -> Result<(), Error>
+    where
+        Error: From<E>,
+    {
         let weight = weight.max(0);
         let Some(total) = self.total.checked_add(weight) else {
             self.lose(1, "weights that can't be added up in 64 bits");
-            return;
+            return Ok(());
         };
-        self.total = total;
-        let stack = frames.number();
         if self.known.insert(stack) {
+            let frames = frames()?;
+            self.unwritten += frames.names.len();
+            if self.unwritten > AT_ONCE {
+                // A file is read faster than a disk takes rows, which wait in memory.
+                self.unwritten = 0;
+                std::thread::sleep(TO_WRITE);
+            }
             self.recorder.append(Stack { time_ns, stack, frames: &frames.names, kinds: &frames.kinds });
         }
+        self.total = total;
         self.recorder.append(StackSample {
             time_ns,
             node: self.node,
@@ -213,6 +256,12 @@ impl<'a> Sink<'a> {
                 self.imported.events.insert(event.to_string(), (1, weight));
             }
         }
+        Ok(())
+    }
+
+    /// Samples that were taken so far.
+    fn samples(&self) -> u64 {
+        self.imported.samples
     }
 
     /// Samples that are not taken.

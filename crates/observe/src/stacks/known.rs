@@ -4,6 +4,7 @@ use super::Frames;
 use helenus_recording::Recorder;
 use helenus_recording::rows::Stack;
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 
 /// Stacks whose number is kept by their addresses.
 const KEPT: usize = 1 << 17;
@@ -27,10 +28,21 @@ pub(crate) struct KnownStacks {
 impl KnownStacks {
     /// The number of a stack, which is named if it is new. The time is on CLOCK_MONOTONIC.
     pub(crate) fn number(&mut self, key: Vec<u64>, time_ns: i64, name: impl FnOnce(&[u64]) -> Frames) -> i64 {
+        let Ok(number) = self.try_number(key, time_ns, |key| Ok::<_, Infallible>(name(key)));
+        number
+    }
+
+    /// The same for frames that may not be there.
+    pub(crate) fn try_number<E>(
+        &mut self,
+        key: Vec<u64>,
+        time_ns: i64,
+        name: impl FnOnce(&[u64]) -> Result<Frames, E>,
+    ) -> Result<i64, E> {
         if let Some(number) = self.numbers.get(&key) {
-            return *number;
+            return Ok(*number);
         }
-        let frames = name(&key);
+        let frames = name(&key)?;
         let number = frames.number();
         if self.told.insert(number) {
             self.new.push(New { number, frames, time_ns });
@@ -39,7 +51,7 @@ impl KnownStacks {
             self.numbers.clear();
         }
         self.numbers.insert(key, number);
-        number
+        Ok(number)
     }
 
     /// What was compiled anew may have other names at the same addresses.

@@ -8,7 +8,7 @@
 //! When a thread takes its stack is up to the clocks of the CPUs where eBPF can be had ([`super::ticks`]), and otherwise to
 //! the profiler's own.
 
-use super::jfr::{self, SampleEvent};
+use super::jfr::{self, LARGEST_CHUNK, Malformed, SampleEvent};
 use super::ticks::{self, Ticks};
 use super::{Frames, KnownStacks, SOURCE, StackOptions};
 use crate::names::ThreadNames;
@@ -184,6 +184,9 @@ impl Session {
         }
         self.file.read_exact_at(&mut head, self.read)?;
         let size = u64::from_be_bytes([head[8], head[9], head[10], head[11], head[12], head[13], head[14], head[15]]);
+        if size > LARGEST_CHUNK {
+            return Err(io::Error::other(format!("a chunk of {size} bytes, more than the profiler ever writes")));
+        }
         if size < head.len() as u64 || size > there {
             return Ok(None);
         }
@@ -344,29 +347,25 @@ impl Reader {
         {
             // After the chunk, so that the tick of each of its samples is known.
             self.ticks.iter().for_each(Ticks::listen);
-            let read = jfr::read_chunk(&chunk).map_err(|error| format!("the profiler's file: {error}"))?;
-            self.append(&read);
+            self.append(&chunk).map_err(|error| format!("the profiler's file: {error}"))?;
         }
         Ok(())
     }
 
-    fn append(&mut self, read: &jfr::Samples) {
+    fn append(&mut self, chunk: &[u8]) -> Result<(), Malformed> {
         let clock = self.recorder.clock();
-        let numbers: Vec<i64> = read.stacks.iter().map(Frames::number).collect();
-        let mut stacks = Vec::with_capacity(read.samples.len());
-        for sample in &read.samples {
+        // Its settings say nothing of the interval where the ticks are those of the CPUs.
+        jfr::ChunkSamples::read(chunk)?.each(|sample, frames| {
             let ticks = self.ticks.as_ref().filter(|_| sample.event == SampleEvent::Cpu);
             let kernel = ticks.map_or_else(Vec::new, |ticks| ticks.of(sample.tid, sample.time_ns));
-            let mut key = vec![numbers[sample.stack].cast_unsigned()];
+            let mut key = vec![sample.stack.cast_unsigned()];
             key.extend(&kernel);
-            stacks.push(self.stacks.number(key, sample.time_ns, |_| {
-                let mut frames = read.stacks[sample.stack].clone();
+            let stack = self.stacks.try_number(key, sample.time_ns, |_| {
+                let mut frames = Frames::clone(&*frames()?);
                 ticks.inspect(|ticks| ticks.name(&mut frames, &kernel));
-                frames
-            }));
-        }
-        self.stacks.append(&self.recorder);
-        for (sample, stack) in read.samples.iter().zip(stacks) {
+                Ok::<_, Malformed>(frames)
+            })?;
+            self.stacks.append(&self.recorder);
             let time_ns = clock.from_monotonic_ns(sample.time_ns);
             // Names that the kernel cut off are told whole where the agent knows them.
             let full = self.names.full(sample.tid, &sample.thread);
@@ -377,7 +376,7 @@ impl Reader {
                 node: &self.node,
                 event: sample.event.name(),
                 weight: match sample.event {
-                    SampleEvent::Cpu | SampleEvent::Wall | SampleEvent::Native => {
+                    SampleEvent::Cpu | SampleEvent::Wall | SampleEvent::Native | SampleEvent::Counted => {
                         sample.count.saturating_mul(self.interval_ns)
                     }
                     SampleEvent::Alloc | SampleEvent::Lock => sample.weight.unwrap_or_default(),
@@ -388,7 +387,9 @@ impl Reader {
                 stack,
             });
             self.captured += 1;
-        }
+            Ok(())
+        })?;
+        Ok(())
     }
 
     fn degrade(&self, reason: &str) {

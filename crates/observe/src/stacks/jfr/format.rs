@@ -1,18 +1,20 @@
-//! The format itself: chunks, their metadata and constant pools, and the values of events.
+//! The format itself: chunks, their constant pools, and the values of events.
+//!
+//! Values are read where they lie, when somebody asks for them: a chunk takes the memory of its bytes and of an index of
+//! its constants, whatever those unpack to.
 
+use super::bytes::{Malformed, Reader, Text, long_at};
+use super::metadata::{self, Class, DEEPEST, Field, Kind};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
-
-/// The bytes are not what the format has them be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not a JFR recording, or a broken one: {0}")]
-pub struct Malformed(pub &'static str);
 
 const MAGIC: &[u8; 4] = b"FLR\0";
 /// Bytes of a chunk before its events.
 pub const HEADER: usize = 68;
-/// How deep values lie in each other: a stack holds frames, and frames nothing more.
-const DEEPEST: usize = 8;
+/// The largest chunk that is read. Profilers begin another after 12 to 100 MB by default.
+pub const LARGEST_CHUNK: u64 = 512 << 20;
+/// Constants of a chunk that are kept track of, at some 40 bytes each.
+const MOST_CONSTANTS: usize = 1 << 22;
 
 /// The size of the chunk at the start of the bytes; None while it is not whole.
 pub fn chunk_size(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
@@ -32,78 +34,61 @@ pub fn announced_size(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     match usize::try_from(long_at(bytes, 8)?) {
         Ok(0) => Ok(None),
         Ok(size) if size < HEADER => Err(Malformed("a chunk is smaller than its header")),
+        Ok(size) if size as u64 > LARGEST_CHUNK => Err(Malformed(
+            "a chunk of more than 512 MiB, the most that is read: record with smaller ones (maxchunksize of the JDK, chunksize of async-profiler)",
+        )),
         Ok(size) => Ok(Some(size)),
         Err(_) => Err(Malformed("a chunk of negative size")),
     }
 }
 
-/// A class of the metadata: what its values are made of.
-#[derive(Debug, Default)]
-pub(super) struct Class {
-    pub(super) id: i64,
-    pub(super) name: String,
-    fields: Vec<Field>,
-    /// Names of the fields, which all its values share.
-    names: Rc<Vec<String>>,
-}
-
 #[derive(Debug)]
-pub(super) struct Field {
-    class: i64,
-    /// The value is in a constant pool.
-    is_reference: bool,
-    is_list: bool,
-}
-
-#[derive(Debug, Clone)]
-pub(super) enum Value {
-    Null,
-    Number(i64),
-    Text(String),
-    /// Class and number of a constant.
-    Reference(i64, i64),
-    /// By the names of its class's fields.
-    Object(Rc<Vec<String>>, Vec<Value>),
-    List(Vec<Value>),
-}
-
-impl Value {
-    pub(super) fn field(&self, name: &str) -> Option<&Value> {
-        let Value::Object(names, fields) = self else { return None };
-        names.iter().position(|known| known == name).and_then(|position| fields.get(position))
-    }
-
-    pub(super) fn number(&self) -> Option<i64> {
-        match self {
-            Value::Number(number) => Some(*number),
-            _ => None,
-        }
-    }
-}
-
 pub(super) struct Chunk<'a> {
     bytes: &'a [u8],
     start_ns: i64,
     start_ticks: i64,
     ticks_per_second: i64,
     classes: HashMap<i64, Class>,
-    constants: HashMap<(i64, i64), Value>,
+    /// Class of the strings in constant pools.
+    strings: i64,
+    /// Where a constant is, by class and number.
+    constants: HashMap<(i64, i64), u32>,
+}
+
+/// Values of a class's fields, one behind the other.
+#[derive(Clone, Copy)]
+pub(super) struct Object<'c> {
+    chunk: &'c Chunk<'c>,
+    fields: &'c [Field],
+    at: Reader<'c>,
+}
+
+/// One value of an object.
+#[derive(Clone, Copy)]
+pub(super) struct Item<'c> {
+    chunk: &'c Chunk<'c>,
+    class: i64,
+    is_reference: bool,
+    is_list: bool,
+    at: Reader<'c>,
 }
 
 impl<'a> Chunk<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> Result<Chunk<'a>, Malformed> {
         let size = chunk_size(bytes)?.ok_or(Malformed("a chunk is cut off"))?;
-        let bytes = &bytes[..size];
         let mut chunk = Chunk {
-            bytes,
+            bytes: &bytes[..size],
             start_ns: long_at(bytes, 32)?,
             start_ticks: long_at(bytes, 48)?,
             ticks_per_second: long_at(bytes, 56)?.max(1),
             classes: HashMap::new(),
+            strings: 0,
             constants: HashMap::new(),
         };
-        chunk.read_metadata(long_at(bytes, 24)?)?;
-        chunk.read_constants(long_at(bytes, 16)?)?;
+        chunk.classes = metadata::read(chunk.at(long_at(bytes, 24)?)?)?;
+        let strings = chunk.classes.values().find(|class| matches!(class.kind, Kind::Text));
+        chunk.strings = strings.map_or(0, |class| class.id);
+        chunk.find_constants(long_at(bytes, 16)?)?;
         Ok(chunk)
     }
 
@@ -116,6 +101,10 @@ impl<'a> Chunk<'a> {
     /// Whether a tick of the file's clock is a nanosecond, as on CLOCK_MONOTONIC.
     pub(super) fn ticks_are_ns(&self) -> bool {
         self.ticks_per_second == 1_000_000_000
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.bytes.len()
     }
 
     pub(super) fn class_name(&self, id: i64) -> Option<&str> {
@@ -137,10 +126,10 @@ impl<'a> Chunk<'a> {
         Ok(Reader { left: self.bytes.get(start..).ok_or(Malformed("an offset beyond the chunk"))? })
     }
 
-    /// Calls `take` with each event whose class is known.
-    pub(super) fn each_event(
-        &self,
-        mut take: impl FnMut(&Class, Reader<'a>) -> Result<(), Malformed>,
+    /// Calls `take` with each event whose class is known, and its values.
+    pub(super) fn each_event<'c>(
+        &'c self,
+        mut take: impl FnMut(&'c Class, Object<'c>) -> Result<(), Malformed>,
     ) -> Result<(), Malformed> {
         let mut offset = HEADER;
         while offset < self.bytes.len() {
@@ -151,134 +140,225 @@ impl<'a> Chunk<'a> {
             if size == 0 || size > before || before - reader.left.len() > size {
                 return Err(Malformed("an event that is larger than the chunk, or empty"));
             }
-            if let Some(class) = self.classes.get(&class) {
+            if let Some(class) = self.classes.get(&class)
+                && let Kind::Object(fields) = &class.kind
+            {
                 let head = before - reader.left.len();
-                take(class, Reader { left: &reader.left[..size - head] })?;
+                take(class, Object { chunk: self, fields, at: Reader { left: &reader.left[..size - head] } })?;
             }
             offset += size;
         }
         Ok(())
     }
 
-    /// The classes that the metadata event declares.
-    fn read_metadata(&mut self, offset: i64) -> Result<(), Malformed> {
-        let mut reader = self.at(offset)?;
-        // Size, class, start, duration and number of the event.
-        for _ in 0..5 {
-            reader.varint()?;
-        }
-        let count = reader.count()?;
-        let strings = (0..count).map(|_| reader.text()).collect::<Result<Vec<_>, _>>()?;
-        let root = Element::read(&mut reader, &strings, 0)?;
-        let metadata = root.children.iter().find(|child| child.name == "metadata");
-        for class in metadata.into_iter().flat_map(|metadata| &metadata.children).filter(|child| child.name == "class")
-        {
-            let declared = || class.children.iter().filter(|child| child.name == "field");
-            let fields = declared().map(|field| Field {
-                class: field.number("class").unwrap_or_default(),
-                is_reference: field.attribute("constantPool") == Some("true"),
-                is_list: field.number("dimension").unwrap_or_default() > 0,
-            });
-            let names = declared().map(|field| field.attribute("name").unwrap_or_default().to_string());
-            let id = class.number("id").ok_or(Malformed("a class without a number"))?;
-            let name = class.attribute("name").unwrap_or_default().to_string();
-            self.classes.insert(id, Class { id, name, fields: fields.collect(), names: Rc::new(names.collect()) });
-        }
-        Ok(())
-    }
-
-    /// The constant pools, each of which says how far the one before it is.
-    fn read_constants(&mut self, mut offset: i64) -> Result<(), Malformed> {
+    /// Notes where the constants are. Each pool says how far the one before it is.
+    fn find_constants(&mut self, mut offset: i64) -> Result<(), Malformed> {
+        let (chunk, mut constants) = (&*self, HashMap::new());
         while offset > 0 {
-            let mut reader = self.at(offset)?;
-            // Size, class, start and duration of the event.
-            for _ in 0..4 {
+            let mut reader = chunk.at(offset)?;
+            let whole = reader.left;
+            let size = usize::try_from(reader.varint()?).ok().filter(|size| *size <= whole.len());
+            let size = size.ok_or(Malformed("a constant pool that is larger than the chunk"))?;
+            // Class, start and duration of the event.
+            for _ in 0..3 {
                 reader.varint()?;
             }
             let delta = reader.varint()?;
             let _flush = reader.byte()?;
             for _ in 0..reader.count()? {
                 let class = reader.varint()?;
-                for _ in 0..reader.count()? {
+                let count = reader.count()?;
+                let kind = match chunk.classes.get(&class) {
+                    Some(class) => &class.kind,
+                    None if count == 0 => continue,
+                    None => return Err(Malformed("a value of an unknown class")),
+                };
+                for _ in 0..count {
                     let number = reader.varint()?;
-                    let value = self.value(class, &mut reader, 0)?;
-                    self.constants.insert((class, number), value);
+                    let start = chunk.bytes.len() - reader.left.len();
+                    chunk.skip(kind, &mut reader, 0)?;
+                    if !kind.is_empty() {
+                        // No chunk is larger than 32 bits can say.
+                        constants.insert((class, number), start as u32);
+                    }
                 }
+                if constants.len() > MOST_CONSTANTS {
+                    return Err(Malformed("more than 4 million constants, the most that are read of a chunk"));
+                }
+            }
+            if whole.len() - reader.left.len() > size {
+                return Err(Malformed("a constant pool that is longer than it says"));
             }
             if delta >= 0 {
                 break;
             }
-            offset = offset.checked_add(delta).ok_or(Malformed("a constant pool before the chunk"))?;
+            let before = offset.checked_add(delta).ok_or(Malformed("a constant pool before the chunk"))?;
+            if before > 0 {
+                // One that reached into the next would have its bytes read again and again.
+                let length = chunk.at(before)?.varint()?;
+                if length < 1 || before.checked_add(length).is_none_or(|end| end > offset) {
+                    return Err(Malformed("constant pools that overlap"));
+                }
+            }
+            offset = before;
+        }
+        self.constants = constants;
+        Ok(())
+    }
+
+    fn skip(&self, kind: &Kind, reader: &mut Reader<'_>, depth: usize) -> Result<(), Malformed> {
+        match kind {
+            Kind::Byte => drop(reader.byte()?),
+            Kind::Varint => drop(reader.varint()?),
+            Kind::Float => drop(reader.take(4)?),
+            Kind::Double => drop(reader.take(8)?),
+            Kind::Text => reader.skip_string()?,
+            Kind::Object(_) if depth > DEEPEST => return Err(Malformed("values that hold each other without end")),
+            Kind::Object(fields) => {
+                for field in fields {
+                    self.skip_field(field, reader, depth)?;
+                }
+            }
         }
         Ok(())
     }
 
-    fn value(&self, class: i64, reader: &mut Reader<'_>, depth: usize) -> Result<Value, Malformed> {
-        let class = self.classes.get(&class).ok_or(Malformed("a value of an unknown class"))?;
-        Ok(match class.name.as_str() {
-            "boolean" | "byte" => Value::Number(i64::from(reader.byte()?)),
-            "char" | "short" | "int" | "long" => Value::Number(reader.varint()?),
-            "float" => {
-                reader.take(4)?;
-                Value::Null
+    fn skip_field(&self, field: &Field, reader: &mut Reader<'_>, depth: usize) -> Result<(), Malformed> {
+        let count = if field.is_list { reader.count()? } else { 1 };
+        if field.is_reference {
+            for _ in 0..count {
+                reader.varint()?;
             }
-            "double" => {
-                reader.take(8)?;
-                Value::Null
-            }
-            "java.lang.String" => match reader.string()? {
-                Text::Null => Value::Null,
-                Text::Inline(text) => Value::Text(text),
-                Text::Constant(number) => {
-                    let strings = self.classes.iter().find(|(_, class)| class.name == "java.lang.String");
-                    Value::Reference(strings.map_or(0, |(id, _)| *id), number)
-                }
-            },
-            _ => self.object(class, reader, depth)?,
-        })
+            return Ok(());
+        }
+        let class = self.classes.get(&field.class).ok_or(Malformed("a value of an unknown class"))?;
+        // However many there are of those that take no byte, they are passed over at once.
+        let count = if class.kind.is_empty() { 0 } else { count };
+        for _ in 0..count {
+            self.skip(&class.kind, reader, depth + 1)?;
+        }
+        Ok(())
     }
 
-    pub(super) fn object(&self, class: &Class, reader: &mut Reader<'_>, depth: usize) -> Result<Value, Malformed> {
-        if depth > DEEPEST {
-            return Err(Malformed("values that hold each other without end"));
-        }
-        let mut fields = Vec::with_capacity(class.fields.len());
-        for field in &class.fields {
-            let one = |reader: &mut Reader<'_>| {
-                if field.is_reference {
-                    Ok(Value::Reference(field.class, reader.varint()?))
-                } else {
-                    self.value(field.class, reader, depth + 1)
-                }
-            };
-            let value = if field.is_list {
-                let count = reader.count()?;
-                Value::List((0..count).map(|_| one(reader)).collect::<Result<_, Malformed>>()?)
-            } else {
-                one(reader)?
-            };
-            fields.push(value);
-        }
-        Ok(Value::Object(Rc::clone(&class.names), fields))
+    /// The constant of a class and number.
+    fn constant(&self, class: i64, number: i64) -> Option<Item<'_>> {
+        let start = *self.constants.get(&(class, number))?;
+        let at = Reader { left: self.bytes.get(start as usize..)? };
+        Some(Item { chunk: self, class, is_reference: false, is_list: false, at })
     }
 
-    /// What a reference stands for; anything else stands for itself.
-    pub(super) fn resolve<'v>(&'v self, value: &'v Value) -> Option<&'v Value> {
-        match value {
-            Value::Reference(class, number) => self.constants.get(&(*class, *number)),
-            value => Some(value),
+    /// The values of a constant.
+    pub(super) fn object(&self, (class, number): (i64, i64)) -> Option<Object<'_>> {
+        self.constant(class, number)?.object()
+    }
+}
+
+impl<'c> Object<'c> {
+    /// Whether all of its values are there.
+    pub(super) fn check(mut self) -> Result<(), Malformed> {
+        self.fields.iter().try_for_each(|field| self.chunk.skip_field(field, &mut self.at, 0))
+    }
+
+    pub(super) fn get(mut self, name: &str) -> Option<Item<'c>> {
+        for field in self.fields {
+            if field.name == name {
+                let Field { class, is_reference, is_list, .. } = *field;
+                return Some(Item { chunk: self.chunk, class, is_reference, is_list, at: self.at });
+            }
+            self.chunk.skip_field(field, &mut self.at, 0).ok()?;
+        }
+        None
+    }
+
+    pub(super) fn number(self, name: &str) -> Option<i64> {
+        self.get(name)?.number()
+    }
+
+    pub(super) fn text(self, name: &str) -> Option<Cow<'c, str>> {
+        self.get(name)?.text()
+    }
+}
+
+impl<'c> Item<'c> {
+    fn kind(&self) -> Option<&'c Kind> {
+        self.chunk.classes.get(&self.class).map(|class| &class.kind)
+    }
+
+    pub(super) fn number(mut self) -> Option<i64> {
+        if self.is_reference || self.is_list {
+            return None;
+        }
+        match self.kind()? {
+            Kind::Byte => self.at.byte().ok().map(i64::from),
+            Kind::Varint => self.at.varint().ok(),
+            _ => None,
+        }
+    }
+
+    /// Class and number of the constant that stands for it.
+    pub(super) fn reference(mut self) -> Option<(i64, i64)> {
+        if !self.is_reference || self.is_list { None } else { Some((self.class, self.at.varint().ok()?)) }
+    }
+
+    /// The value that a reference stands for; any other value stands for itself.
+    fn resolve(self) -> Option<Item<'c>> {
+        match self.reference() {
+            Some((class, number)) => self.chunk.constant(class, number),
+            None => Some(self).filter(|item| !item.is_list),
+        }
+    }
+
+    pub(super) fn object(self) -> Option<Object<'c>> {
+        let item = self.resolve()?;
+        match item.kind()? {
+            Kind::Object(fields) => Some(Object { chunk: item.chunk, fields, at: item.at }),
+            _ => None,
         }
     }
 
     /// A text, or the symbol that holds one.
-    pub(super) fn text<'v>(&'v self, value: &'v Value) -> Option<&'v str> {
-        match self.resolve(value)? {
-            Value::Text(text) => Some(text),
-            symbol => match self.resolve(symbol.field("string").or(symbol.field("name"))?)? {
-                Value::Text(text) => Some(text),
-                _ => None,
-            },
+    pub(super) fn text(self) -> Option<Cow<'c, str>> {
+        let item = self.resolve()?;
+        match item.kind()? {
+            Kind::Text => item.string(),
+            Kind::Object(_) => {
+                let symbol = item.object()?;
+                let item = symbol.get("string").or_else(|| symbol.get("name"))?.resolve()?;
+                matches!(item.kind()?, Kind::Text).then(|| item.string())?
+            }
+            _ => None,
         }
+    }
+
+    fn string(mut self) -> Option<Cow<'c, str>> {
+        let number = match self.at.string().ok()? {
+            Text::Null => return None,
+            Text::Inline(text) => return Some(text),
+            Text::Constant(number) => number,
+        };
+        match self.chunk.constant(self.chunk.strings, number)?.at.string().ok()? {
+            Text::Inline(text) => Some(text),
+            // Constants that refer to each other say nothing.
+            Text::Null | Text::Constant(_) => None,
+        }
+    }
+
+    /// The objects of a list, first to last, each with where it begins.
+    pub(super) fn objects(mut self) -> Option<impl Iterator<Item = Object<'c>>> {
+        if !self.is_list || self.is_reference {
+            return None;
+        }
+        let Kind::Object(fields) = self.kind()? else { return None };
+        if fields.is_empty() {
+            return None;
+        }
+        let count = self.at.count().ok()?;
+        let Item { chunk, mut at, .. } = self;
+        Some((0..count).map_while(move |_| {
+            let object = Object { chunk, fields, at };
+            fields.iter().try_for_each(|field| chunk.skip_field(field, &mut at, 1)).ok()?;
+            Some(object)
+        }))
     }
 }
 
@@ -295,121 +375,4 @@ pub fn count_events(bytes: &[u8], classes: &HashSet<i64>) -> u64 {
         count += u64::from(classes.contains(&class));
         left = next;
     }
-}
-
-/// An element of the metadata's tree.
-struct Element<'s> {
-    name: &'s str,
-    attributes: Vec<(&'s str, &'s str)>,
-    children: Vec<Element<'s>>,
-}
-
-impl<'s> Element<'s> {
-    fn read(reader: &mut Reader<'_>, strings: &'s [String], depth: usize) -> Result<Element<'s>, Malformed> {
-        if depth > DEEPEST {
-            return Err(Malformed("metadata without end"));
-        }
-        let text = |reader: &mut Reader<'_>| {
-            let number = usize::try_from(reader.varint()?).unwrap_or(usize::MAX);
-            strings.get(number).map(String::as_str).ok_or(Malformed("a string that is not in the metadata"))
-        };
-        let name = text(reader)?;
-        let count = reader.count()?;
-        let attributes =
-            (0..count).map(|_| Ok((text(reader)?, text(reader)?))).collect::<Result<Vec<_>, Malformed>>()?;
-        let count = reader.count()?;
-        let children = (0..count).map(|_| Element::read(reader, strings, depth + 1)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Element { name, attributes, children })
-    }
-
-    fn attribute(&self, name: &str) -> Option<&'s str> {
-        self.attributes.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
-    }
-
-    fn number(&self, name: &str) -> Option<i64> {
-        self.attribute(name)?.parse().ok()
-    }
-}
-
-enum Text {
-    Null,
-    Inline(String),
-    Constant(i64),
-}
-
-/// Takes the format's basic types off the front of the bytes.
-pub(super) struct Reader<'a> {
-    left: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, left) = self.left.split_at_checked(count).ok_or(Malformed("it ends early"))?;
-        self.left = left;
-        Ok(taken)
-    }
-
-    fn byte(&mut self) -> Result<u8, Malformed> {
-        Ok(self.take(1)?[0])
-    }
-
-    /// Seven bits a byte, the lowest first; a ninth byte has eight.
-    fn varint(&mut self) -> Result<i64, Malformed> {
-        let mut value = 0u64;
-        for place in 0..9 {
-            let byte = self.byte()?;
-            if place == 8 {
-                return Ok((value | u64::from(byte) << 56).cast_signed());
-            }
-            value |= u64::from(byte & 0x7f) << (7 * place);
-            if byte & 0x80 == 0 {
-                break;
-            }
-        }
-        Ok(value.cast_signed())
-    }
-
-    /// A number of things that follow; each takes a byte at least.
-    fn count(&mut self) -> Result<usize, Malformed> {
-        match usize::try_from(self.varint()?) {
-            Ok(count) if count <= self.left.len() => Ok(count),
-            _ => Err(Malformed("it announces more than follows")),
-        }
-    }
-
-    fn string(&mut self) -> Result<Text, Malformed> {
-        Ok(match self.byte()? {
-            0 => Text::Null,
-            1 => Text::Inline(String::new()),
-            2 => Text::Constant(self.varint()?),
-            3 => {
-                let length = self.count()?;
-                Text::Inline(String::from_utf8_lossy(self.take(length)?).into_owned())
-            }
-            4 => {
-                let count = self.count()?;
-                let units = (0..count).map(|_| self.varint().map(|unit| unit as u16)).collect::<Result<Vec<_>, _>>()?;
-                Text::Inline(String::from_utf16_lossy(&units))
-            }
-            5 => {
-                let length = self.count()?;
-                Text::Inline(self.take(length)?.iter().map(|byte| char::from(*byte)).collect())
-            }
-            _ => return Err(Malformed("a string of an unknown kind")),
-        })
-    }
-
-    /// A string that is written out, as those of the metadata are.
-    fn text(&mut self) -> Result<String, Malformed> {
-        match self.string()? {
-            Text::Null => Ok(String::new()),
-            Text::Inline(text) => Ok(text),
-            Text::Constant(_) => Err(Malformed("a string of the metadata is in a constant pool")),
-        }
-    }
-}
-
-fn long_at(bytes: &[u8], at: usize) -> Result<i64, Malformed> {
-    let eight = bytes.get(at..).and_then(|bytes| bytes.first_chunk()).ok_or(Malformed("it ends early"))?;
-    Ok(i64::from_be_bytes(*eight))
 }

@@ -2,6 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod hostile;
+mod made;
+mod memory;
+mod mutated;
+mod profiles;
+
 use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
@@ -14,9 +20,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 
 /// Each named in fixtures/README.md.
-const PROFILER: &[u8] = include_bytes!("../../../fixtures/stacks.jfr");
-const JDK: &[u8] = include_bytes!("../../../fixtures/jdk.jfr");
-const PERF: &str = include_str!("../../../fixtures/perf-script.txt");
+const PROFILER: &[u8] = include_bytes!("../../../../fixtures/stacks.jfr");
+const JDK: &[u8] = include_bytes!("../../../../fixtures/jdk.jfr");
+const PERF: &str = include_str!("../../../../fixtures/perf-script.txt");
 const AT: i64 = 1_700_000_000_000_000_000;
 
 fn options() -> ImportOptions {
@@ -244,27 +250,5 @@ proptest! {
         let read = read(text.as_bytes(), &ImportOptions { format: Some(ImportFormat::Folded), ..options() });
         prop_assume!(!matches!(&read, Err(error) if error.to_string().contains("comparison")));
         prop_assert_eq!(read.unwrap().folded(), lines);
-    }
-
-    #[test]
-    fn no_bytes_can_make_it_panic(
-        which in 0usize..4,
-        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
-        cut in any::<prop::sample::Index>(),
-    ) {
-        let folded = &b"main;a.b.C.run;d 12\nother;x 3\n[t tid=4];y 5\n"[..];
-        let twice = [PROFILER, PROFILER].concat();
-        let mut bytes = [&twice[..], JDK, PERF.as_bytes(), folded][which].to_vec();
-        for (at, value) in flips {
-            let at = at.index(bytes.len());
-            bytes[at] = value;
-        }
-        bytes.truncate(cut.index(bytes.len()) + 1);
-        for format in [None, Some([ImportFormat::Jfr, ImportFormat::Jfr, ImportFormat::Perf, ImportFormat::Folded][which])] {
-            // Nothing is both taken and lost, and nothing taken without a row.
-            if let Ok(read) = read(&bytes, &ImportOptions { format, ..options() }) {
-                prop_assert_eq!(read.imported.samples as usize, read.rows.len());
-            }
-        }
     }
 }

@@ -1,0 +1,232 @@
+//! The lines that `perf script` prints, taken apart.
+
+/// The line above a sample's frames.
+#[derive(Debug, PartialEq)]
+pub(super) struct Header<'a> {
+    pub(super) comm: &'a str,
+    pub(super) tid: i64,
+    /// On perf's clock, which counts from the boot; None where it was not printed.
+    pub(super) time_ns: Option<i64>,
+    /// How many of the events the sample stands for.
+    pub(super) period: Option<i64>,
+    pub(super) event: &'a str,
+    /// What stands behind: the one frame of a sample without a stack, or what a tracepoint says.
+    pub(super) rest: &'a str,
+}
+
+/// One moment on both clocks: `# reference time: … = seconds (TOD) = seconds (monotonic)`.
+pub(super) fn reference(line: &str) -> Option<i64> {
+    let mut clocks = line.strip_prefix("# reference time:")?.split(" = ").skip(1);
+    let mut clock = |of| seconds(clocks.next()?.trim().strip_suffix(of)?.trim());
+    let (wall_ns, monotonic_ns) = (clock("(TOD)")?, clock("(monotonic)")?);
+    Some(wall_ns - monotonic_ns)
+}
+
+/// `comm  pid/tid [cpu] seconds.micros: period event:`; the command may have spaces in it, and whatever perf was not asked
+/// for is missing, but for the event. It may also have been asked for more, such as the mode or the time of the day, which
+/// stand between the thread and the time.
+pub(super) fn header(line: &str) -> Option<Header<'_>> {
+    let mut words = Vec::new();
+    let mut rest = line;
+    while let Some(start) = rest.find(|c: char| !c.is_whitespace()) {
+        let begins = line.len() - rest.len() + start;
+        let length = line[begins..].find(char::is_whitespace).unwrap_or(line.len() - begins);
+        words.push((begins, &line[begins..begins + length]));
+        rest = &line[begins + length..];
+    }
+    timed(line, &words).or_else(|| timeless(line, &words))
+}
+
+/// Each word of a line, and where it begins.
+type Words<'a> = [(usize, &'a str)];
+
+fn timed<'a>(line: &'a str, words: &Words<'a>) -> Option<Header<'a>> {
+    let time_of = |word: &str| seconds(word.strip_suffix(':')?);
+    words.iter().enumerate().skip(1).find_map(|(time_at, (_, word))| {
+        let time_ns = time_of(word)?;
+        let (period, event, rest) = event(line, words, time_at + 1)?;
+        // The last number before the time is the thread's. Commands may have numbers in them, and so has the CPU.
+        let thread = words[..time_at].iter().rev().find_map(|(begins, word)| Some((*begins, tid(word)?)));
+        let (comm_ends, tid) = thread.unwrap_or((words[time_at].0, 0));
+        Some(Header { comm: line[..comm_ends].trim(), tid, time_ns: Some(time_ns), period, event, rest })
+    })
+}
+
+fn timeless<'a>(line: &'a str, words: &Words<'a>) -> Option<Header<'a>> {
+    let is_cpu = |word: &str| word.starts_with('[') && word.ends_with(']');
+    words.iter().enumerate().skip(2).find_map(|(event_at, _)| {
+        let (None, event, rest) = event(line, words, event_at)? else { return None };
+        let mut before = words[..event_at].iter().rev().peekable();
+        // Two numbers are the thread's and the period, which perf prints ten wide; or the command ends with a number.
+        let period = before.next_if(|(begins, word)| {
+            let (behind, other) = words[..event_at - 1].last().map_or((0, ""), |(at, word)| (at + word.len(), *word));
+            let is_period = is_cpu(other) || other.contains('/') || begins + word.len() > behind + 10;
+            word.parse::<u64>().is_ok() && is_period && (is_cpu(other) || tid(other).is_some())
+        });
+        before.next_if(|(_, word)| is_cpu(word));
+        let (begins, word) = before.next()?;
+        let (comm, tid) = (line[..*begins].trim(), tid(word)?);
+        let period = period.and_then(|(_, word)| word.parse().ok());
+        (!comm.is_empty()).then_some(Header { comm, tid, time_ns: None, period, event, rest })
+    })
+}
+
+/// Period, event and the rest of a line, from a word on.
+fn event<'a>(line: &'a str, words: &Words<'a>, at: usize) -> Option<(Option<i64>, &'a str, &'a str)> {
+    let period = words.get(at).and_then(|(_, word)| word.parse::<i64>().ok()).filter(|period| *period >= 0);
+    let &(begins, word) = words.get(at + usize::from(period.is_some()))?;
+    let event = match word.strip_suffix(':') {
+        Some(event) if !event.is_empty() => event,
+        None if word.starts_with("PERF_RECORD_") => word,
+        _ => return None,
+    };
+    Some((period, event, &line[begins + word.len()..]))
+}
+
+/// `tid` or `pid/tid`.
+fn tid(word: &str) -> Option<i64> {
+    let (pid, tid) = word.split_once('/').unwrap_or(("0", word));
+    // perf says -1 where it does not know.
+    pid.parse::<i64>().ok().and(tid.parse().ok())
+}
+
+fn seconds(word: &str) -> Option<i64> {
+    let (seconds, fraction) = word.split_once('.')?;
+    if fraction.is_empty() || fraction.len() > 9 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let ns = fraction.parse::<i64>().ok()? * 10i64.pow(9 - fraction.len() as u32);
+    seconds.parse::<u32>().ok().map(|seconds| i64::from(seconds) * 1_000_000_000 + ns)
+}
+
+/// `cycles:ukhpp` is cycles; `sched:sched_switch` is a name.
+pub(super) fn without_modifiers(event: &str) -> &str {
+    match event.rsplit_once(':') {
+        Some((name, modifiers)) if modifiers.chars().all(|c| "ukhIGHpPSDWeb".contains(c)) => name,
+        _ => event,
+    }
+}
+
+/// `address symbol+0xoffset (file)`; perf may have been asked for no file.
+pub(super) fn frame(line: &str) -> Option<(String, char)> {
+    let line = line.trim();
+    let (address, rest) = line.split_once(char::is_whitespace)?;
+    if !address.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let (symbol, file) = with_file(rest.trim()).unwrap_or((rest.trim(), ""));
+    let offset = symbol.rfind("+0x").filter(|at| symbol[at + 3..].bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let symbol = offset.map_or(symbol, |at| &symbol[..at]);
+    // The upper half of the addresses is the kernel's.
+    let is_kernel = file.is_empty() && address.len() == 16 && address.starts_with(['f', 'F']);
+    let kind = if is_kernel { 'k' } else { kind_of(symbol, file) };
+    let base = file.trim_matches(['[', ']']).rsplit('/').next().unwrap_or_default();
+    Some(match symbol {
+        "" | "[unknown]" if base.is_empty() => ("[unknown]".to_string(), kind),
+        "" | "[unknown]" => (format!("[{base}]"), kind),
+        symbol => (symbol.to_string(), kind),
+    })
+}
+
+/// Takes `symbol (file)` apart. There may be parentheses in both: `f(int, char (*)(int))`, `(/path (deleted))`.
+fn with_file(text: &str) -> Option<(&str, &str)> {
+    let inside = text.strip_suffix(')')?;
+    let opens = || inside.match_indices('(').map(|(at, _)| at).filter(|at| *at == 0 || inside[..*at].ends_with(' '));
+    let is_path = |at: &usize| inside[at + 1..].starts_with(['/', '[']);
+    let is_name = |at: &usize| !inside[at + 1..].contains([' ', '*', '(', ')', ',']);
+    let at = opens().rfind(is_path).or_else(|| opens().rfind(is_name))?;
+    Some((inside[..at].trim(), inside[at + 1..].trim_end_matches("(deleted)").trim()))
+}
+
+fn kind_of(symbol: &str, file: &str) -> char {
+    let base = file.rsplit('/').next().unwrap_or_default();
+    let is_map = base.starts_with("perf-") && base.ends_with(".map");
+    let is_module =
+        file.starts_with('[') && !matches!(file, "[vdso]" | "[vsyscall]" | "[heap]" | "[stack]" | "[unknown]");
+    match base {
+        _ if is_map && symbol == "Interpreter" => 'i',
+        _ if is_map || base.starts_with("jitted-") => 'j',
+        _ if is_module || base.starts_with("vmlinux") || base.ends_with(".ko") => 'k',
+        "libjvm.so" => 'c',
+        _ => 'n',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_perf_prints_is_taken_apart() {
+        let read = header("GC Thread#0 12/345 [001] 35602.912518:   10101010 cpu-clock:ppp: ").unwrap();
+        assert_eq!((read.comm, read.tid, read.time_ns), ("GC Thread#0", 345, Some(35_602_912_518_000)));
+        assert_eq!((read.period, without_modifiers(read.event)), (Some(10_101_010), "cpu-clock"));
+        let switch = header("java 7 [000] 1.000001002: sched:sched_switch: prev_comm=java prev_pid=7").unwrap();
+        assert_eq!(
+            (switch.time_ns, switch.period, without_modifiers(switch.event)),
+            (Some(1_000_001_002), None, "sched:sched_switch")
+        );
+        assert_eq!(frame(switch.rest), None);
+        // With fewer fields, and with more.
+        for (line, comm, tid, time_ns) in [
+            ("dd  4268 cpu-clock: ", "dd", 4268, None),
+            ("worker 1 7/8 [003]   10101010 cpu-clock: ", "worker 1", 8, None),
+            ("worker 1  8032 cpu-clock: ", "worker 1", 8032, None),
+            ("worker 1  8032   10101010 cpu-clock: ", "worker 1", 8032, None),
+            ("dd  8032     250000 cpu-clock: ", "dd", 8032, None),
+            (" 4268  1.5: cpu-clock: ", "", 4268, Some(1_500_000_000)),
+            ("dd  1.5: cpu-clock: ", "dd", 0, Some(1_500_000_000)),
+            ("worker 1  9 U      1.5:   10 cpu-clock: ", "worker 1", 9, Some(1_500_000_000)),
+            ("dd  9 2026-11-27 09:28:18.895286  1.5:   10 cpu-clock: ", "dd", 9, Some(1_500_000_000)),
+        ] {
+            let read = header(line).unwrap();
+            assert_eq!((read.comm, read.tid, read.time_ns, read.event), (comm, tid, time_ns, "cpu-clock"), "{line}");
+        }
+        let short = header("   perf 9 3.5: 1 cycles: ffffffff81 native_write_msr+0xa ([kernel.kallsyms])").unwrap();
+        assert_eq!((short.comm, frame(short.rest)), ("perf", Some(("native_write_msr".to_string(), 'k'))));
+        let lost = header("java 7 [000] 1.5: PERF_RECORD_LOST lost 12").unwrap();
+        assert_eq!((lost.event, lost.rest.trim()), ("PERF_RECORD_LOST", "lost 12"));
+        for no in ["", "java", "java 7 [000] 1.5", "java 7 [000] cycles", "a;b;c 12", "\t 7f12 read+0x4c (/libc.so.6)"]
+        {
+            assert_eq!(header(no), None, "{no}");
+        }
+    }
+
+    #[test]
+    fn frames_say_what_they_are() {
+        for (line, name, kind) in [
+            ("\t ffffffff81d35f77 read_zero+0x77 ([kernel.kallsyms])", "read_zero", 'k'),
+            ("f82ec read+0x4c (/usr/lib/libc.so.6)", "read", 'n'),
+            ("7f1 [unknown] (/usr/lib/libz.so.1 (deleted))", "[libz.so.1]", 'n'),
+            ("7f1 [unknown] ([unknown])", "[unknown]", 'n'),
+            ("7f1 std::f(int, char)+0x1 (/opt/a b (1)/x)", "std::f(int, char)", 'n'),
+            ("7f1 f(int, char (*)(int))", "f(int, char (*)(int))", 'n'),
+            ("7f1 inner (inlined)", "inner", 'n'),
+            ("ffffffff81d335f7 read_zero", "read_zero", 'k'),
+            ("7f1 JVM_Sleep+0x1 (/jdk/lib/server/libjvm.so)", "JVM_Sleep", 'c'),
+            ("7f1 Lorg/a/B;::run+0x10 (/tmp/perf-7.map)", "Lorg/a/B;::run", 'j'),
+            ("7f1 Interpreter (/tmp/perf-7.map)", "Interpreter", 'i'),
+            ("7f1 nf_hook+0x1 ([nf_tables])", "nf_hook", 'k'),
+            ("7f1 __vdso_gettime+0x1 ([vdso])", "__vdso_gettime", 'n'),
+        ] {
+            assert_eq!(frame(line), Some((name.to_string(), kind)), "{line}");
+        }
+        assert_eq!(
+            reference(
+                "# reference time: 2026-11-21 23:06:33.37 = 1795302393.370398 (TOD) = 35602.849059067 (monotonic)"
+            ),
+            Some(1_795_266_790_521_338_933)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_can_make_it_panic(line in "[a-z0-9 :./\\[\\]()+é\\t;#-]{0,80}") {
+            if let Some(header) = header(&line) {
+                let _ = without_modifiers(header.event);
+            }
+            let _ = (frame(&line), reference(&line));
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The classes that the metadata of a chunk declares: what the values of each are made of.
+
+use super::bytes::{Malformed, Reader};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+/// More than any JVM writes, whose own classes take some 100 kB: what is read here takes many times its size in memory.
+const LARGEST: usize = 8 << 20;
+/// How deep values and elements lie in each other: a stack holds frames, and frames nothing more.
+pub(super) const DEEPEST: usize = 8;
+
+#[derive(Debug)]
+pub(super) struct Class {
+    pub(super) id: i64,
+    pub(super) name: String,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    Byte,
+    Varint,
+    Float,
+    Double,
+    Text,
+    /// Without the fields that take no byte: there can be as many of those as somebody likes, at no cost for the file.
+    Object(Vec<Field>),
+}
+
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) class: i64,
+    /// The value is in a constant pool.
+    pub(super) is_reference: bool,
+    pub(super) is_list: bool,
+}
+
+impl Kind {
+    fn of(name: &str, fields: Vec<Field>) -> Kind {
+        match name {
+            "boolean" | "byte" => Kind::Byte,
+            "char" | "short" | "int" | "long" => Kind::Varint,
+            "float" => Kind::Float,
+            "double" => Kind::Double,
+            "java.lang.String" => Kind::Text,
+            _ => Kind::Object(fields),
+        }
+    }
+
+    /// Whether its values take no byte.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, Kind::Object(fields) if fields.is_empty())
+    }
+}
+
+/// The classes by their ids.
+pub(super) fn read(mut reader: Reader<'_>) -> Result<HashMap<i64, Class>, Malformed> {
+    let (before, mut sized) = (reader.left, reader);
+    let size = usize::try_from(sized.varint()?).ok().filter(|size| *size <= before.len());
+    let size = size.ok_or(Malformed("metadata that is larger than the chunk"))?;
+    if size > LARGEST {
+        return Err(Malformed("more than 8 MiB of metadata, which no JVM writes"));
+    }
+    reader.left = &before[..size];
+    // Size, class, start, duration and number of the event.
+    for _ in 0..5 {
+        reader.varint()?;
+    }
+    let count = reader.count()?;
+    let strings = (0..count).map(|_| reader.text()).collect::<Result<Vec<_>, _>>()?;
+    let root = Element::read(&mut reader, &strings, 0)?;
+    let metadata = root.children.iter().find(|child| child.name == "metadata");
+    let mut classes = HashMap::new();
+    for class in metadata.into_iter().flat_map(|metadata| &metadata.children).filter(|child| child.name == "class") {
+        let fields = class.children.iter().filter(|child| child.name == "field").map(|field| Field {
+            name: field.attribute("name").unwrap_or_default().to_string(),
+            class: field.number("class").unwrap_or_default(),
+            is_reference: field.attribute("constantPool") == Some("true"),
+            is_list: field.number("dimension").unwrap_or_default() > 0,
+        });
+        let id = class.number("id").ok_or(Malformed("a class without a number"))?;
+        let name = class.attribute("name").unwrap_or_default().to_string();
+        let kind = Kind::of(&name, fields.collect());
+        classes.insert(id, Class { id, name, kind });
+    }
+    leave_out_empty_fields(&mut classes);
+    Ok(classes)
+}
+
+/// Takes off the fields whose values take no byte, so that what is read of a value is never more than its bytes.
+fn leave_out_empty_fields(classes: &mut HashMap<i64, Class>) {
+    // From those that take bytes themselves to those that hold them.
+    let mut holders: HashMap<i64, Vec<i64>> = HashMap::new();
+    let (mut filled, mut next) = (HashSet::new(), Vec::new());
+    for class in classes.values() {
+        match &class.kind {
+            Kind::Object(fields) => {
+                // What is declared nowhere can't be passed over: whoever comes to it fails.
+                let takes_bytes =
+                    |field: &Field| field.is_reference || field.is_list || !classes.contains_key(&field.class);
+                if fields.iter().any(takes_bytes) {
+                    next.push(class.id);
+                }
+                fields.iter().for_each(|field| holders.entry(field.class).or_default().push(class.id));
+            }
+            _ => next.push(class.id),
+        }
+    }
+    while let Some(id) = next.pop() {
+        if filled.insert(id) {
+            next.extend(holders.remove(&id).unwrap_or_default());
+        }
+    }
+    let known: HashSet<i64> = classes.keys().copied().collect();
+    for class in classes.values_mut() {
+        if let Kind::Object(fields) = &mut class.kind {
+            fields.retain(|field| {
+                field.is_reference || field.is_list || filled.contains(&field.class) || !known.contains(&field.class)
+            });
+        }
+    }
+}
+
+/// An element of the metadata's tree.
+struct Element<'s> {
+    name: &'s str,
+    attributes: Vec<(&'s str, &'s str)>,
+    children: Vec<Element<'s>>,
+}
+
+impl<'s> Element<'s> {
+    fn read(reader: &mut Reader<'_>, strings: &'s [Cow<'_, str>], depth: usize) -> Result<Element<'s>, Malformed> {
+        if depth > DEEPEST {
+            return Err(Malformed("metadata without end"));
+        }
+        let text = |reader: &mut Reader<'_>| {
+            let number = usize::try_from(reader.varint()?).unwrap_or(usize::MAX);
+            strings.get(number).map(|text| &**text).ok_or(Malformed("a string that is not in the metadata"))
+        };
+        let name = text(reader)?;
+        let count = reader.count()?;
+        let attributes =
+            (0..count).map(|_| Ok((text(reader)?, text(reader)?))).collect::<Result<Vec<_>, Malformed>>()?;
+        let count = reader.count()?;
+        let children = (0..count).map(|_| Element::read(reader, strings, depth + 1)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Element { name, attributes, children })
+    }
+
+    fn attribute(&self, name: &str) -> Option<&'s str> {
+        self.attributes.iter().find(|(key, _)| *key == name).map(|(_, value)| *value)
+    }
+
+    fn number(&self, name: &str) -> Option<i64> {
+        self.attribute(name)?.parse().ok()
+    }
+}

@@ -1,0 +1,149 @@
+//! The stacks that samples refer to, made when they are asked for.
+
+use super::bytes::Malformed;
+use super::format::{Chunk, Object};
+use crate::stacks::Frames;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Frames of a stack. Profilers cut stacks off at 2048 by default.
+const MOST_FRAMES: usize = 1 << 16;
+/// Bytes of a stack's text: the deepest that profilers write are some hundred kilobytes.
+const LONGEST: usize = 4 << 20;
+/// Bytes of the texts of all stacks of a chunk, and how many times its size more: a frame of 8 bytes has a name of some 60.
+const TEXTS: usize = 32 << 20;
+const TEXTS_BY_SIZE: usize = 24;
+/// Bytes of text that are kept in memory, of stacks and of names each.
+const KEPT: usize = 32 << 20;
+
+/// Texts by their number in the file, up to so many bytes.
+struct Kept<K, T> {
+    texts: HashMap<K, T>,
+    bytes: usize,
+}
+
+impl<K: Eq + std::hash::Hash, T> Default for Kept<K, T> {
+    fn default() -> Kept<K, T> {
+        Kept { texts: HashMap::new(), bytes: 0 }
+    }
+}
+
+impl<K: Eq + std::hash::Hash, T> Kept<K, T> {
+    fn keep(&mut self, key: K, text: T, bytes: usize) {
+        // With what the map takes for one that is short.
+        self.bytes += bytes + 64;
+        if self.bytes > KEPT {
+            self.texts.clear();
+            self.bytes = bytes + 64;
+        }
+        self.texts.insert(key, text);
+    }
+}
+
+/// Stacks of a chunk by their numbers in the file.
+pub(super) struct Stacks<'c> {
+    chunk: &'c Chunk<'c>,
+    /// Numbers as in the table `stacks`; None for those that are not in the file.
+    numbers: HashMap<i64, Option<i64>>,
+    frames: Kept<i64, Rc<Frames>>,
+    /// Of methods, and whether they are Java's.
+    names: Kept<(i64, bool), Rc<str>>,
+    kinds: HashMap<i64, char>,
+    /// Bytes of text that may still be made.
+    left: usize,
+}
+
+impl<'c> Stacks<'c> {
+    pub(super) fn new(chunk: &'c Chunk<'c>) -> Stacks<'c> {
+        let left = TEXTS.saturating_add(chunk.size().saturating_mul(TEXTS_BY_SIZE));
+        let (frames, names) = (Kept::default(), Kept::default());
+        Stacks { chunk, numbers: HashMap::new(), frames, names, kinds: HashMap::new(), left }
+    }
+
+    /// The number that the stack has in recordings; None where there is no such stack.
+    pub(super) fn number(&mut self, reference: (i64, i64)) -> Result<Option<i64>, Malformed> {
+        if let Some(number) = self.numbers.get(&reference.1) {
+            return Ok(*number);
+        }
+        let number = self.frames(reference)?.map(|frames| frames.number());
+        self.numbers.insert(reference.1, number);
+        Ok(number)
+    }
+
+    pub(super) fn frames(&mut self, reference: (i64, i64)) -> Result<Option<Rc<Frames>>, Malformed> {
+        if let Some(frames) = self.frames.texts.get(&reference.1) {
+            return Ok(Some(Rc::clone(frames)));
+        }
+        let Some(frames) = self.read(reference)?.map(Rc::new) else { return Ok(None) };
+        self.frames.keep(reference.1, Rc::clone(&frames), frames.names.len() + frames.kinds.len());
+        Ok(Some(frames))
+    }
+
+    /// The frames of a stack, which the file has from the innermost to the outermost.
+    fn read(&mut self, reference: (i64, i64)) -> Result<Option<Frames>, Malformed> {
+        let listed = self.chunk.object(reference).and_then(|stack| stack.get("frames")?.objects());
+        let Some(listed) = listed else { return Ok(None) };
+        let listed: Vec<Object<'_>> = listed.take(MOST_FRAMES + 1).collect();
+        if listed.len() > MOST_FRAMES {
+            return Err(Malformed("a stack of more than 65,536 frames"));
+        }
+        let mut frames = Frames::default();
+        for frame in listed.into_iter().rev() {
+            let kind = self.kind(frame);
+            let name = self.name(frame, matches!(kind, 'j' | 'l' | '1' | 'i'));
+            self.left = self
+                .left
+                .checked_sub(name.len() + 1)
+                .ok_or(Malformed("its stacks unpack to more than 24 times its size and 32 MiB"))?;
+            if frames.names.len() + name.len() > LONGEST {
+                return Err(Malformed("a stack whose names are longer than 4 MiB"));
+            }
+            frames.push(&name, kind);
+        }
+        Ok(Some(frames))
+    }
+
+    fn kind(&mut self, frame: Object<'_>) -> char {
+        let Some(item) = frame.get("type") else { return kind_of("") };
+        let of = || item.object().and_then(|kind| kind.text("description").map(|text| kind_of(&text)));
+        match item.reference() {
+            Some((_, number)) => *self.kinds.entry(number).or_insert_with(|| of().unwrap_or_else(|| kind_of(""))),
+            None => of().unwrap_or_else(|| kind_of("")),
+        }
+    }
+
+    fn name(&mut self, frame: Object<'_>, is_java: bool) -> Rc<str> {
+        let method = frame.get("method");
+        let number = method.and_then(|method| method.reference()).map(|(_, number)| (number, is_java));
+        if let Some(name) = number.and_then(|number| self.names.texts.get(&number)) {
+            return Rc::clone(name);
+        }
+        let name = name(method.and_then(|method| method.object()), is_java);
+        if let Some(number) = number {
+            self.names.keep(number, Rc::clone(&name), name.len());
+        }
+        name
+    }
+}
+
+fn name(method: Option<Object<'_>>, is_java: bool) -> Rc<str> {
+    let class = method.and_then(|method| method.get("type")?.object()?.text("name")).unwrap_or_default();
+    let name = method.and_then(|method| method.text("name")).unwrap_or("unknown".into());
+    match (class.is_empty(), is_java) {
+        (true, _) => name.into(),
+        (false, true) => format!("{}.{name}", class.replace('/', ".")).into(),
+        (false, false) => format!("{class}.{name}").into(),
+    }
+}
+
+fn kind_of(description: &str) -> char {
+    match description {
+        "JIT compiled" => 'j',
+        "Inlined" => 'l',
+        "C1 compiled" => '1',
+        "Interpreted" => 'i',
+        "C++" => 'c',
+        "Kernel" => 'k',
+        _ => 'n',
+    }
+}
