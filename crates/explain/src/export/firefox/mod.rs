@@ -128,8 +128,12 @@ pub(super) fn write(
     let moments = Moments::load(engine, options, explanation)?;
     let event = &options.selection.event;
     let is_cpu = event == "cpu";
-    // A sample of CPU time stands for what was before it.
-    let began_ns = |sample: &Sample| sample.time_ns.saturating_sub(if is_cpu { sample.weight } else { 0 });
+    // A sample of CPU time stands for what was before it. By whole milliseconds, the unit of the profile's times.
+    let before_ns = |ns: i64| ns.saturating_sub(ns.rem_euclid(1_000_000));
+    let began_ns = |sample: &Sample| match is_cpu {
+        true => before_ns(sample.time_ns.saturating_sub(sample.weight)),
+        false => sample.time_ns,
+    };
     let first_ns = samples.rows.first().map_or(i64::MAX, began_ns);
     let (weight_type, per_unit) = match unit(event) {
         "nanoseconds" => ("tracing-ms", 1e6),
