@@ -20,6 +20,8 @@ test("bars reach as far as the ratios and their intervals", () => {
   expect(widestOf(of({ ratio: 1.1, low: 0.9, high: 1.3 }))).toBe(2);
   expect(widestOf(of({ ratio: 1.1 }, { ratio: 0.25, low: 0.21, high: 0.4 }))).toBe(5);
   expect(widestOf([...of({ ratio: 1.1 }), ...of({ ratio: 8 })])).toBe(10);
+  const unsure = { ratio: 1.1, low: 0.5, high: 30, verdict: "not-enough" } as const;
+  expect(widestOf(of(unsure))).toBe(2);
   // A ratio of 0, and an interval without an end, have no place on any bar.
   expect(widestOf(of({ ratio: 0, low: 0, high: null }))).toBe(2);
   expect(widestOf(of({ ratio: 1e6 }))).toBe(1000);

@@ -110,10 +110,14 @@ function needed({ ratio, runs_needed }: Ratio): string {
   return runs_needed === null ? ", over 1000 needed" : `, about ${count(runs_needed)} needed`;
 }
 
-/** How far the bars of all variants reach, so that they compare; what goes beyond the last width has an arrow. */
+/**
+ * How far the bars of all variants reach, so that they compare. An interval that is too wide for a verdict would leave the
+ * others no room: it has an arrow where it goes beyond.
+ */
 export function widestOf(variants: readonly Pick<Variant, "metrics">[]): number {
   const reach = variants
-    .flatMap(({ metrics }) => metrics.flatMap(({ ratio, low, high }) => [ratio, low, high]))
+    .flatMap(({ metrics }) => metrics)
+    .flatMap(({ ratio, low, high, verdict }) => (verdict === "not-enough" ? [ratio] : [ratio, low, high]))
     .map((one) => (one === null || one <= 0 ? 1 : Math.max(one, 1 / one)));
   const most = Math.max(1, ...reach);
   return WIDTHS.find((width) => most <= width) ?? WIDTHS.at(-1) ?? 2;
