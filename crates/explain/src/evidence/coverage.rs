@@ -16,6 +16,9 @@ pub(crate) struct Coverage {
     pub(crate) gaps: Vec<Interval>,
 }
 
+/// The source that writes the rows of all others.
+const RECORDER: &str = "recorder";
+
 /// Rows that a source lost.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Lost {
@@ -53,13 +56,27 @@ impl Coverage {
         let rows = engine.sql(&query::SOURCES.fill(&[]))?;
         let (node, lost, reason) = (rows.texts("node")?, rows.integers("lost")?, rows.texts("lost_reason")?);
         let captured = rows.integers("captured")?;
-        coverage.captured = captured.iter().sum();
-        for (row, source) in rows.texts("source")?.into_iter().enumerate() {
-            if lost[row] > 0 {
+        let sources = rows.texts("source")?;
+        // Its recorder's rows are those of the others once more.
+        let of_others = sources.iter().zip(&captured).filter(|(source, _)| *source != RECORDER);
+        coverage.captured = of_others.map(|(_, captured)| captured).sum();
+        // The manifest of a closed recording names by table what its recorder reported as a source before.
+        let mut named: i64 = engine
+            .manifests()
+            .iter()
+            .flat_map(|manifest| &manifest.losses)
+            .filter_map(|loss| i64::try_from(loss.rows?).ok())
+            .sum();
+        for (row, source) in sources.into_iter().enumerate() {
+            let mut rows = lost[row];
+            if source == RECORDER {
+                (rows, named) = ((rows - named).max(0), (named - rows).max(0));
+            }
+            if rows > 0 {
                 coverage.lost.push(Lost {
                     what: source.clone(),
                     node: node[row].clone(),
-                    rows: Some(lost[row]),
+                    rows: Some(rows),
                     captured: captured[row],
                     reason: reason[row].clone(),
                 });

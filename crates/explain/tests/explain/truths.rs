@@ -1,7 +1,8 @@
 //! Known truths must come out.
 
 use crate::world::{MS, NODE, Phase, S, World, healthy_gc};
-use helenus_explain::{Resource, Severity};
+use helenus_explain::{Engine, Options, Resource, Severity, explain};
+use helenus_recording::{Loss, Manifest, Recorder, Recording, rows};
 
 #[test]
 fn a_heap_far_too_small_is_gc() {
@@ -230,6 +231,30 @@ fn what_was_lost_or_never_recorded_is_said() {
     assert!(explained.find("gc-pause").is_none(), "without an agent GC is neither blamed nor cleared");
     let missing: Vec<&str> = explained.explanation.missing.iter().map(|missing| missing.what).collect();
     assert_eq!(missing, ["pauses", "thread pools"]);
+}
+
+/// A recorder reports what it loses, and its manifest says of which table that was.
+#[test]
+fn rows_that_a_recorder_lost_are_counted_once() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let mut manifest = Manifest::new("t", "c");
+    manifest.losses.push(Loss { table: "pauses".into(), rows: Some(7), reason: "the disk takes nothing".into() });
+    let recorder = Recorder::create(&folder.path().join("r"), manifest).unwrap();
+    recorder.append(rows::SourceReport {
+        time_ns: crate::world::T0,
+        interval_ns: S,
+        source: "recorder",
+        provider: "arrow-stream",
+        captured: 3,
+        lost: 7,
+        lost_reason: "the disk takes nothing",
+        ..rows::SourceReport::default()
+    });
+    recorder.close().unwrap();
+    let engine = Engine::open(&[Recording::open(&folder.path().join("r")).unwrap()]).unwrap();
+    let explanation = explain(&engine, &Options::default()).unwrap();
+    let lost = explanation.findings.iter().find(|found| !found.evidence["rows_lost"].is_null()).unwrap();
+    assert_eq!((&lost.evidence["rows_lost"], lost.severity), (&7.into(), Severity::Warning), "{explanation}");
 }
 
 #[test]
