@@ -133,7 +133,7 @@ pub struct ReportFinding {
 pub struct Throughput {
     pub bin_s: f64,
     pub time_s: Vec<f64>,
-    /// What the phases asked for; None outside of open loop.
+    /// Rate that the phases asked for; None outside of open loop.
     pub intended_per_s: Vec<Option<f64>>,
     pub ok_per_s: Vec<f64>,
     pub failed_per_s: Vec<f64>,

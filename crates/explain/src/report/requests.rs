@@ -29,7 +29,7 @@ pub(super) fn throughput(requests: &Requests, phases: &[Phase], bins: &Bins) -> 
     }
 }
 
-/// What the phases in open loop asked for, by bin; None where none did. Not counted, since a request that was due and
+/// Rate that the phases in open loop asked for, by bin; None where none did. Not counted, since a request that was due and
 /// never sent has no row.
 fn intended_per_s(phases: &[Phase], bins: &Bins) -> Vec<Option<f64>> {
     let mut intended = vec![None; bins.count];
