@@ -14,6 +14,7 @@ use crate::{Error, OperationTimes};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+use helenus_recording::private;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -39,7 +40,7 @@ impl Log {
     /// Begins a log at a time in ns since the Unix epoch; a file of that name is replaced.
     pub fn create(path: &Path, start_ns: i64) -> Result<Log, Error> {
         let failed = |source| Error::Write { path: path.to_path_buf(), source };
-        let mut file = BufWriter::new(File::create(path).map_err(failed)?);
+        let mut file = BufWriter::new(private::create(path).map_err(failed)?);
         // To the whole second, so that the starts of intervals read well.
         let base_s = start_ns.div_euclid(1_000_000_000);
         let head = format!(

@@ -1,9 +1,10 @@
 //! Writes a recording of numbered rows until it is killed, so that a test can say which are missing.
 //!
-//! `write_until_killed FOLDER [ROWS]`: prints the number of rows appended so far after every batch. With ROWS it stops
-//! there and closes the recording; an error of that goes to stderr, with exit code 2.
+//! `write_until_killed FOLDER [ROWS [BALLAST]]`: prints the number of rows appended so far after every batch. With ROWS it stops
+//! there and closes the recording; an error of that goes to stderr, with exit code 2. BALLAST is a file that it removes when
+//! closing has failed once, to make room.
 
-use helenus_recording::{Manifest, Recorder, rows};
+use helenus_recording::{CLOSE_FOR, Manifest, Recorder, rows};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ fn write() -> Result<(), Box<dyn std::error::Error>> {
         Some(text) => text.to_string_lossy().parse()?,
         None => i64::MAX,
     };
+    let ballast = arguments.next().map(PathBuf::from);
     let recorder = Recorder::create(&folder, Manifest::new("numbered rows", "write_until_killed"))?;
     let clock = recorder.clock();
     let mut next = 0;
@@ -47,6 +49,13 @@ fn write() -> Result<(), Box<dyn std::error::Error>> {
         writeln!(std::io::stdout(), "{next}")?;
         std::thread::sleep(Duration::from_millis(2));
     }
-    recorder.close()?;
+    // A moment, for a test that waits for it to give up.
+    let lasts = if ballast.is_some() { CLOSE_FOR } else { Duration::from_millis(300) };
+    recorder.close_within(lasts, &mut |waiting| {
+        eprintln!("{} rows wait: {}", waiting.rows, waiting.error);
+        if let Some(ballast) = &ballast {
+            let _ = std::fs::remove_file(ballast);
+        }
+    })?;
     Ok(())
 }

@@ -1,3 +1,4 @@
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// What can go wrong with a recording, with the way out in the text.
@@ -6,11 +7,23 @@ pub enum Error {
     #[error("cannot {action} {}: {source}", path.display())]
     Io { action: &'static str, path: PathBuf, source: std::io::Error },
 
-    #[error("the disk is full: cannot write {}; nothing that was written is lost. Free some space, then run `helenus recording salvage {}`", path.display(), recording.display())]
-    DiskFull { path: PathBuf, recording: PathBuf },
+    #[error("{source}. The recording was not closed and {}. Once the cause is gone, run `helenus recording salvage {}`", lost(*rows_lost), recording.display())]
+    Unfinished { recording: PathBuf, rows_lost: u64, source: Box<Error> },
+
+    #[error("the disk is full: cannot write {}; free some space", .0.display())]
+    DiskFull(PathBuf),
+
+    #[error("too many files are open: cannot {action} {}; raise the limit (ulimit -n)", path.display())]
+    TooManyFiles { action: &'static str, path: PathBuf },
 
     #[error("{} already exists and is not an empty folder; choose another name for the recording", .0.display())]
     Exists(PathBuf),
+
+    #[error("cannot create {}: there is no folder {} to create it in", .0.display(), parent(.0).display())]
+    NoPlace(PathBuf),
+
+    #[error("{} belongs to another user (uid {owner}), who could change it while it is written; run helenus as that user, or choose a folder of your own", path.display())]
+    Foreign { path: PathBuf, owner: u32 },
 
     #[error("there is no recording at {}: no such folder", .0.display())]
     Missing(PathBuf),
@@ -39,6 +52,9 @@ pub enum Error {
     #[error("nothing to merge: name two recordings or more")]
     NothingToMerge,
 
+    #[error("{} holds rows that {} holds too; merged, they would count twice", second.display(), first.display())]
+    MergedTwice { first: PathBuf, second: PathBuf },
+
     #[error("the thread that writes {} has ended early; what is on the disk can be salvaged", .0.display())]
     WriterGone(PathBuf),
 
@@ -50,8 +66,59 @@ pub enum Error {
 }
 
 impl Error {
+    /// Of an action on a path that failed.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
-        move |source| Error::Io { action, path, source }
+        move |source| match source.raw_os_error() {
+            _ if is_full(&source) => Error::DiskFull(path),
+            Some(libc::EMFILE | libc::ENFILE) => Error::TooManyFiles { action, path },
+            _ => Error::Io { action, path, source },
+        }
+    }
+
+    pub(crate) fn errno(action: &'static str, path: &Path) -> impl FnOnce(rustix::io::Errno) -> Error {
+        let error = Error::io(action, path);
+        move |errno| error(errno.into())
+    }
+
+    /// Names the file, where a full disk was met by a library that doesn't.
+    pub(crate) fn writing(self, path: &Path) -> Error {
+        if is_full(&self) && !matches!(self, Error::DiskFull(_)) { Error::DiskFull(path.to_path_buf()) } else { self }
+    }
+
+    /// Whether the same may succeed later: it is the machine that failed, not what was asked.
+    pub(crate) fn is_passing(&self) -> bool {
+        matches!(self, Error::DiskFull(_) | Error::TooManyFiles { .. } | Error::Io { .. }) || is_full(self)
+    }
+}
+
+/// A full disk, however deep the libraries have wrapped it.
+fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    let full = |kind| matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge);
+    // parquet keeps only the text of an error from below.
+    let texts = ["No space left on device", "Disk quota exceeded", "File too large"];
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let text = error.to_string();
+        if matches!(error.downcast_ref::<Error>(), Some(Error::DiskFull(_)))
+            || error.downcast_ref::<std::io::Error>().is_some_and(|io| full(io.kind()))
+            || texts.iter().any(|full| text.contains(full))
+        {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
+/// The folder above, by a name that a reader knows.
+fn parent(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn lost(rows: u64) -> String {
+    match rows {
+        0 => "no row is lost".to_string(),
+        rows => format!("{rows} rows are lost that waited in memory"),
     }
 }

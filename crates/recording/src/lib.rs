@@ -12,19 +12,23 @@
 
 mod batch;
 mod clock;
+mod closing;
 mod encoded;
 mod error;
 mod generated;
 mod limit;
 mod manifest;
 mod merge;
+mod message;
 mod parquet;
-mod private;
+pub mod private;
+mod reader;
 mod recorder;
 mod recording;
 mod repeated;
 mod salvage;
 pub mod schema;
+mod seal;
 mod stream;
 
 pub use batch::BatchBuilder;
@@ -34,7 +38,7 @@ pub use error::Error;
 pub use generated::{FINGERPRINT, FORMAT, TABLES, rows};
 pub use manifest::{ClockFacts, Host, LoadFacts, Loss, Manifest, NodeFacts, SourceFacts, State, TableFacts};
 pub use merge::merge;
-pub use recorder::{Health, Recorder, Summary};
+pub use recorder::{CLOSE_FOR, Health, Recorder, Summary, Waiting};
 pub use recording::Recording;
 pub use repeated::{Repeated, repeated};
 pub use salvage::{Salvaged, salvage};

@@ -1,12 +1,16 @@
 //! `manifest.json`: what a recording is of, on which clock, from which sources, and what is known to be missing.
 
 use crate::generated::FORMAT;
-use crate::{Clock, Error, private};
+use crate::private::Folder;
+use crate::{Clock, Error};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 
 pub(crate) const FILE_NAME: &str = "manifest.json";
+/// A manifest of more is none of ours.
+const MOST_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -37,6 +41,9 @@ pub struct Manifest {
     /// Rows that are known not to be in the recording.
     #[serde(default)]
     pub losses: Vec<Loss>,
+    /// Of a merged recording, the ids of those that it was made of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<String>,
     /// What keeps its results from saying more, in sentences: of an experiment, what its machine can't show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -139,6 +146,7 @@ impl Manifest {
             sources: Vec::new(),
             tables: BTreeMap::new(),
             losses: Vec::new(),
+            merged: Vec::new(),
             remarks: Vec::new(),
         }
     }
@@ -148,21 +156,21 @@ impl Manifest {
     }
 
     /// Reads the manifest of the recording in `folder`.
-    pub(crate) fn read(folder: &Path) -> Result<Manifest, Error> {
-        let not_a_recording = |reason: String| Error::NotARecording { path: folder.to_path_buf(), reason };
-        if !folder.exists() {
-            return Err(Error::Missing(folder.to_path_buf()));
+    pub(crate) fn read(path: &Path) -> Result<(Folder, Manifest), Error> {
+        let not_a_recording = |reason: String| Error::NotARecording { path: path.to_path_buf(), reason };
+        if !path.exists() {
+            return Err(Error::Missing(path.to_path_buf()));
         }
-        if !folder.is_dir() {
+        if !path.is_dir() {
             return Err(not_a_recording("it is a file".into()));
         }
-        let path = folder.join(FILE_NAME);
-        let text = match std::fs::read(&path) {
+        let folder = Folder::open(path)?;
+        let text = match folder.read(FILE_NAME, MOST_BYTES) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
                 return Err(not_a_recording("it has no manifest.json".into()));
             }
-            Err(error) => return Err(Error::io("read", &path)(error)),
+            Err(error) => return Err(error),
         };
         let bad = |error: serde_json::Error| not_a_recording(format!("its manifest.json is damaged ({error})"));
         // The format first: a newer manifest may have another shape.
@@ -171,20 +179,19 @@ impl Manifest {
             None => return Err(not_a_recording("its manifest.json names no format".into())),
             Some(found) if found > u64::from(FORMAT) => {
                 let found = u32::try_from(found).unwrap_or(u32::MAX);
-                return Err(Error::Newer { path: folder.to_path_buf(), found, known: FORMAT });
+                return Err(Error::Newer { path: path.to_path_buf(), found, known: FORMAT });
             }
             Some(_) => {}
         }
-        serde_json::from_value(value).map_err(bad)
+        Ok((folder, serde_json::from_value(value).map_err(bad)?))
     }
 
-    pub(crate) fn write(&self, folder: &Path) -> Result<(), Error> {
-        let path = folder.join(FILE_NAME);
+    pub(crate) fn write(&self, folder: &Folder) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| Error::NotARecording {
-            path: path.clone(),
+            path: folder.path().join(FILE_NAME),
             reason: format!("its manifest cannot be written as JSON ({error})"),
         })?;
-        private::replace(&path, &text)
+        folder.replace(FILE_NAME, "manifest.next", &text)
     }
 }
 

@@ -1,14 +1,16 @@
 //! One recording out of several, on the clock of the first.
 
 use crate::manifest::{Manifest, State};
-use crate::parquet::ParquetFile;
+use crate::parquet::{self, ParquetFile};
+use crate::private::Folder;
 use crate::schema::Table;
-use crate::{Clock, Error, Recording, Repeated, TABLES, private, repeated, salvage};
-use arrow::array::{ArrayRef, Int64Array, RecordBatch, new_null_array};
-use arrow::compute::{cast, filter_record_batch, kernels::numeric::add};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use crate::{Clock, Error, Recording, Repeated, TABLES, repeated};
+use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow::compute::{filter_record_batch, kernels::numeric::add_wrapping};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Merges recordings into a new one at `out`; the ones merged stay as they are.
@@ -28,17 +30,65 @@ pub fn merge(
     title: &str,
     command: &str,
 ) -> Result<Manifest, Error> {
+    if recordings.len() < 2 {
+        return Err(Error::NothingToMerge);
+    }
+    // Refuses what is not empty and not ours. It gets its content by one rename, so that nothing is left of a merge that fails.
+    let empty = Folder::create(out)?;
+    let beside = beside(out)?;
+    let merged = none_twice(recordings)
+        .and_then(|()| Folder::create(&beside))
+        .and_then(|folder| write(recordings, ahead_ns, &folder, title, command));
+    let placed = merged.and_then(|manifest| {
+        std::fs::rename(&beside, out).map_err(Error::io("rename", &beside))?;
+        Ok(manifest)
+    });
+    if placed.is_err() {
+        let _ = std::fs::remove_dir_all(&beside);
+        // It may have been there before; empty, it blocks nothing.
+        let _ = std::fs::remove_dir(empty.path());
+    }
+    placed.map_err(|error| match error {
+        Error::DiskFull(_) => Error::DiskFull(out.to_path_buf()),
+        error => error,
+    })
+}
+
+/// Where a merge is written until it is whole.
+fn beside(out: &Path) -> Result<PathBuf, Error> {
+    let out = std::fs::canonicalize(out).map_err(Error::io("find", out))?;
+    let mut name = out.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.unfinished", std::process::id()));
+    Ok(out.with_file_name(name))
+}
+
+/// Recordings that share rows would be counted twice: the same one, or one that another was merged of.
+fn none_twice(recordings: &[Recording]) -> Result<(), Error> {
+    let mut seen: BTreeMap<&str, &Recording> = BTreeMap::new();
+    for recording in recordings {
+        let manifest = recording.manifest();
+        for id in std::iter::once(&manifest.id).chain(&manifest.merged) {
+            if let Some(first) = seen.insert(id, recording) {
+                let (first, second) = (first.folder().to_path_buf(), recording.folder().to_path_buf());
+                return Err(Error::MergedTwice { first, second });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write(
+    recordings: &[Recording],
+    ahead_ns: &[i64],
+    out: &Folder,
+    title: &str,
+    command: &str,
+) -> Result<Manifest, Error> {
+    let first = &recordings[0];
     let shift_ns = |number: usize| {
         let ahead_ns = number.checked_sub(1).and_then(|number| ahead_ns.get(number)).copied().unwrap_or(0);
-        shift_ns(&recordings[0], &recordings[number]) - ahead_ns
+        shift_ns(first, &recordings[number]).wrapping_sub(ahead_ns)
     };
-    let [first, _, ..] = recordings else {
-        return Err(Error::NothingToMerge);
-    };
-    if out.exists() && std::fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(Error::Exists(out.to_path_buf()));
-    }
-    private::create_folder(out)?;
     let mut manifest = Manifest::new(title, command);
     manifest.clock = first.manifest().clock.clone();
     manifest.host = first.manifest().host.clone();
@@ -49,8 +99,9 @@ pub fn merge(
     for (number, recording) in recordings.iter().enumerate() {
         let part = recording.manifest();
         let shift_ns = shift_ns(number);
-        manifest.created_ns = manifest.created_ns.min(part.created_ns + shift_ns);
-        manifest.closed_ns = manifest.closed_ns.max(part.closed_ns.map(|closed_ns| closed_ns + shift_ns));
+        manifest.created_ns = manifest.created_ns.min(part.created_ns.saturating_add(shift_ns));
+        let closed_ns = part.closed_ns.map(|closed_ns| closed_ns.saturating_add(shift_ns));
+        manifest.closed_ns = manifest.closed_ns.max(closed_ns);
         for node in &part.nodes {
             match manifest.nodes.iter_mut().find(|known| known.address == node.address) {
                 Some(known) if known.cassandra.is_none() => *known = node.clone(),
@@ -60,6 +111,8 @@ pub fn merge(
         }
         manifest.sources.extend(part.sources.iter().cloned());
         manifest.losses.extend(part.losses.iter().cloned());
+        manifest.merged.push(part.id.clone());
+        manifest.merged.extend(part.merged.iter().cloned());
         for remark in &part.remarks {
             if !manifest.remarks.contains(remark) {
                 manifest.remarks.push(remark.clone());
@@ -68,19 +121,20 @@ pub fn merge(
     }
     let repeated = repeated(recordings)?;
     for table in TABLES {
-        let place = out.join(table.name);
         let mut part = 0;
         for (number, recording) in recordings.iter().enumerate() {
             let elsewhere: Vec<&Repeated> = repeated[number].iter().filter(|rows| rows.table == table).collect();
             for path in recording.files(table.name)? {
-                private::create_folder(&place)?;
-                copy(&path, &place.join(format!("part-{part}.parquet")), table, shift_ns(number), &elsewhere)
-                    .map_err(|error| salvage::if_full(error, &path, out))?;
+                let place = out.make_inner(table.name)?;
+                copy(&path, &place, &format!("part-{part}"), table, shift_ns(number), &elsewhere)
+                    .map_err(|error| error.writing(place.path()))?;
                 part += 1;
             }
         }
-        if part > 0 {
-            manifest.tables.insert(table.name.to_string(), salvage::facts_of(&place)?);
+        if part > 0
+            && let Some(place) = out.inner(table.name)?
+        {
+            manifest.tables.insert(table.name.to_string(), parquet::facts_of(&place)?);
         }
     }
     manifest.state = State::Closed;
@@ -92,42 +146,39 @@ fn shift_ns(first: &Recording, recording: &Recording) -> i64 {
     let (to, from) = (&first.manifest().clock, &recording.manifest().clock);
     // What was imported may be of no boot that is known.
     if to.boot_id == from.boot_id && !to.boot_id.is_empty() {
-        Clock::from_facts(to).epoch_offset_ns() - Clock::from_facts(from).epoch_offset_ns()
+        Clock::from_facts(to).epoch_offset_ns().wrapping_sub(Clock::from_facts(from).epoch_offset_ns())
     } else {
         0
     }
 }
 
 /// Copies the rows that no other recording has.
-fn copy(from: &Path, to: &Path, table: &Table, shift_ns: i64, elsewhere: &[&Repeated]) -> Result<(), Error> {
+fn copy(
+    from: &Path,
+    place: &Folder,
+    stem: &str,
+    table: &Table,
+    shift_ns: i64,
+    elsewhere: &[&Repeated],
+) -> Result<(), Error> {
     let damaged = |reason: String| Error::Damaged { path: from.to_path_buf(), reason };
     let file = File::open(from).map_err(Error::io("open", from))?;
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
         .and_then(|builder| builder.build())
         .map_err(|error| damaged(error.to_string()))?;
     let schema = table.arrow_schema();
-    let mut out = ParquetFile::create(to, table, Arc::clone(&schema))?;
+    let mut out = ParquetFile::create(place, stem, table, Arc::clone(&schema))?;
     for batch in reader {
         let mut batch = batch.map_err(|error| damaged(error.to_string()))?;
         for rows in elsewhere {
             batch = filter_record_batch(&batch, &rows.others(&batch)?)?;
         }
-        let columns = table
-            .columns
-            .iter()
-            .zip(schema.fields())
-            .map(|(column, field)| -> Result<ArrayRef, Error> {
-                match batch.column_by_name(column.name) {
-                    Some(values) if column.is_time => {
-                        Ok(add(&cast(values, field.data_type())?, &Int64Array::new_scalar(shift_ns))?)
-                    }
-                    Some(values) => Ok(cast(values, field.data_type())?),
-                    // A column that came after this recording was written.
-                    None => Ok(new_null_array(field.data_type(), batch.num_rows())),
-                }
-            })
-            .collect::<Result<Vec<_>, Error>>()?;
-        out.write(&RecordBatch::try_new(Arc::clone(&schema), columns)?)?;
+        let batch = table.fit(&batch, &schema)?;
+        let columns = table.columns.iter().zip(batch.columns()).map(|(column, values)| match column.is_time {
+            true => add_wrapping(values, &Int64Array::new_scalar(shift_ns)),
+            false => Ok(Arc::clone(values)),
+        });
+        out.write(&RecordBatch::try_new(Arc::clone(&schema), columns.collect::<Result<Vec<ArrayRef>, _>>()?)?)?;
     }
     out.finish()?;
     Ok(())

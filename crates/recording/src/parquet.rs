@@ -1,85 +1,126 @@
 //! A table when it is closed: a Parquet file of a dataset.
 
+use crate::private::Folder;
+use crate::reader::{self, Unread};
 use crate::schema::{Table, Type};
-use crate::{Error, private, stream};
+use crate::stream::DAMAGED;
+use crate::{Error, TableFacts};
 use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 use std::fs::File;
-use std::path::{Path, PathBuf};
 
 pub(crate) const EXTENSION: &str = "parquet";
+/// The extension of a Parquet file until it is whole.
+pub(crate) const UNFINISHED: &str = "unfinished";
 
 /// Writes one Parquet file; nobody sees it under its name before it is whole and on the disk.
-pub(crate) struct ParquetFile {
-    path: PathBuf,
-    unfinished: PathBuf,
+pub(crate) struct ParquetFile<'a> {
+    folder: &'a Folder,
+    stem: &'a str,
+    schema: SchemaRef,
+    table: &'a Table,
     writer: ArrowWriter<File>,
     rows: u64,
 }
 
-impl ParquetFile {
+impl<'a> ParquetFile<'a> {
     pub(crate) fn create(
-        path: &Path,
-        table: &Table,
-        schema: arrow::datatypes::SchemaRef,
-    ) -> Result<ParquetFile, Error> {
-        let unfinished = path.with_extension("unfinished");
-        let file = private::create_file(&unfinished)?;
+        folder: &'a Folder,
+        stem: &'a str,
+        table: &'a Table,
+        schema: SchemaRef,
+    ) -> Result<ParquetFile<'a>, Error> {
+        let file = folder.create_file(&format!("{stem}.{UNFINISHED}"))?;
         let options = ArrowWriterOptions::new()
             .with_properties(properties(table))
             // Other readers, and our own, shall see plain strings whatever they were in memory.
             .with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(file, schema, options)?;
-        Ok(ParquetFile { path: path.to_path_buf(), unfinished, writer, rows: 0 })
+        let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options)?;
+        Ok(ParquetFile { folder, stem, schema, table, writer, rows: 0 })
     }
 
+    /// Writes rows, of which an older version may lack columns.
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let batch = self.table.fit(batch, &self.schema)?;
         self.rows += batch.num_rows() as u64;
-        Ok(self.writer.write(batch)?)
+        Ok(self.writer.write(&batch)?)
     }
 
-    /// Number of rows written.
-    pub(crate) fn finish(self) -> Result<u64, Error> {
+    /// Gives the file its name. Without rows there is none.
+    pub(crate) fn finish(self) -> Result<TableFacts, Error> {
+        let unfinished = format!("{}.{UNFINISHED}", self.stem);
+        if self.rows == 0 {
+            self.folder.remove(&format!("{}.{EXTENSION}", self.stem))?;
+            self.folder.remove(&unfinished)?;
+            return Ok(TableFacts::default());
+        }
+        let path = self.folder.path().join(&unfinished);
         let file = self.writer.into_inner()?;
-        file.sync_all().map_err(Error::io("sync", &self.unfinished))?;
-        std::fs::rename(&self.unfinished, &self.path).map_err(Error::io("rename", &self.unfinished))?;
-        private::sync_folder(&self.path)?;
-        Ok(self.rows)
+        file.sync_all().map_err(Error::io("write", &path))?;
+        let bytes = file.metadata().map_err(Error::io("read", &path))?.len();
+        self.folder.rename(&unfinished, &format!("{}.{EXTENSION}", self.stem))?;
+        Ok(TableFacts { rows: self.rows, bytes })
     }
 }
 
 /// What became of a stream when it was turned into Parquet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Converted {
-    pub(crate) rows: u64,
-    pub(crate) ended: stream::Ended,
+    pub(crate) facts: TableFacts,
+    pub(crate) unread: Option<Unread>,
 }
 
-/// Turns a stream into the Parquet file beside it, and then removes the stream. Whenever this is cut off, the stream
-/// or the whole Parquet file is there.
-pub(crate) fn convert(stream_path: &Path, table: &Table) -> Result<Converted, Error> {
-    let path = stream_path.with_extension(EXTENSION);
-    let mut file = ParquetFile::create(&path, table, table.stream_schema())?;
-    let result = stream::read(stream_path, |batch| file.write(&batch))
-        .and_then(|ended| file.finish().map(|rows| Converted { rows, ended }));
-    match result {
-        Ok(converted) => {
-            if converted.rows == 0 {
-                std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
-            }
-            std::fs::remove_file(stream_path).map_err(Error::io("remove", stream_path))?;
-            Ok(converted)
+/// Turns a stream into the Parquet file beside it. Then the stream is removed or, when it is damaged, kept as `.damaged`.
+/// Whenever this is cut off, the stream is there or the whole Parquet file.
+pub(crate) fn convert(folder: &Folder, stem: &str, extension: &str, table: &Table) -> Result<Converted, Error> {
+    let name = format!("{stem}.{extension}");
+    let file = folder.open_file(&name)?;
+    let mut out = ParquetFile::create(folder, stem, table, table.stream_schema())?;
+    let converted = reader::read(&file, table, |batch| out.write(&batch)).and_then(|unread| {
+        let is_damaged = unread.is_some_and(|unread| !unread.is_cut);
+        // Before the Parquet file has its name, which otherwise says that the stream is not needed.
+        if is_damaged && extension != DAMAGED {
+            folder.rename(&name, &format!("{stem}.{DAMAGED}"))?;
         }
-        Err(error) => {
-            // The room may be what is missing; the stream still has everything.
-            let _ = std::fs::remove_file(path.with_extension("unfinished"));
-            Err(error)
+        let facts = out.finish()?;
+        if !is_damaged {
+            folder.remove(&name)?;
         }
+        Ok(Converted { facts, unread })
+    });
+    if converted.is_err() {
+        // The room may be what is missing; the stream still has everything.
+        let _ = folder.remove(&format!("{stem}.{UNFINISHED}"));
     }
+    converted
+}
+
+/// The part of a damaged stream that was not read when its Parquet file was made.
+pub(crate) fn unread(folder: &Folder, stem: &str, table: &Table) -> Result<Option<Unread>, Error> {
+    let file = folder.open_file(&format!("{stem}.{DAMAGED}"))?;
+    reader::read(&file, table, |_| Ok(()))
+}
+
+/// Rows and bytes of a dataset, from the footers of its files.
+pub(crate) fn facts_of(dataset: &Folder) -> Result<TableFacts, Error> {
+    let mut facts = TableFacts::default();
+    for stem in dataset.stems(EXTENSION)? {
+        let name = format!("{stem}.{EXTENSION}");
+        let (file, path) = (dataset.open_file(&name)?, dataset.path().join(&name));
+        facts.bytes += file.metadata().map_err(Error::io("read", &path))?.len();
+        let footer = ParquetMetaDataReader::new()
+            .parse_and_finish(&file)
+            .map_err(|error| Error::Damaged { path, reason: error.to_string() })?;
+        let rows = u64::try_from(footer.file_metadata().num_rows()).unwrap_or(0);
+        facts.rows = facts.rows.saturating_add(rows);
+    }
+    Ok(facts)
 }
 
 fn properties(table: &Table) -> WriterProperties {

@@ -1,37 +1,262 @@
-//! Files and folders that only their owner can read, and changes to them that are whole or not at all.
+//! Files and folders that only their owner can read, whose names never lead through a link, and that are changed as a whole or
+//! not at all.
 
 use crate::Error;
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::Path;
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, RawMode};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
-pub(crate) fn create_folder(path: &Path) -> Result<(), Error> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(Error::io("create", path))
+const PRIVATE_FILE: RawMode = 0o600;
+const PRIVATE_FOLDER: RawMode = 0o700;
+
+/// A folder that is held open, so that a change of its path can't lead what is done in it elsewhere.
+///
+/// Names in it are single components and are never followed through a link.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    descriptor: OwnedFd,
+    path: PathBuf,
 }
 
-pub(crate) fn create_file(path: &Path) -> Result<File, Error> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(path)
-        .map_err(Error::io("create", path))
+impl Folder {
+    /// The folder at a path that the user named, which may be a link.
+    pub(crate) fn open(path: &Path) -> Result<Folder, Error> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(Error::errno("open", path))?;
+        Ok(Folder { descriptor, path: path.to_path_buf() })
+    }
+
+    /// A new folder, or one that exists, is empty and belongs to the user that runs this. The folder above must exist.
+    pub(crate) fn create(path: &Path) -> Result<Folder, Error> {
+        match rustix::fs::mkdir(path, Mode::from_raw_mode(PRIVATE_FOLDER)) {
+            Ok(()) => return Folder::open(path),
+            Err(error) if error == rustix::io::Errno::EXIST => {}
+            Err(error) if error == rustix::io::Errno::NOENT => return Err(Error::NoPlace(path.to_path_buf())),
+            Err(error) => return Err(Error::errno("create", path)(error)),
+        }
+        if !path.is_dir() {
+            return Err(Error::Exists(path.to_path_buf()));
+        }
+        let folder = Folder::open(path)?.owned()?;
+        if folder.names()?.is_empty() { Ok(folder) } else { Err(Error::Exists(path.to_path_buf())) }
+    }
+
+    /// The folder, if it belongs to the user that runs this: another user could change what is in it at any moment.
+    pub(crate) fn owned(self) -> Result<Folder, Error> {
+        let facts = rustix::fs::fstat(&self.descriptor).map_err(Error::errno("read", &self.path))?;
+        if facts.st_uid == own_user() { Ok(self) } else { Err(Error::Foreign { path: self.path, owner: facts.st_uid }) }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A folder in it; none when there is none.
+    pub(crate) fn inner(&self, name: &str) -> Result<Option<Folder>, Error> {
+        let path = self.path_of(name)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.descriptor, name, flags, Mode::empty()) {
+            Ok(descriptor) => Ok(Some(Folder { descriptor, path })),
+            Err(error) if error == rustix::io::Errno::NOENT => Ok(None),
+            Err(error) => Err(Error::errno("open", &path)(error)),
+        }
+    }
+
+    /// A folder in it, which is made when there is none.
+    pub(crate) fn make_inner(&self, name: &str) -> Result<Folder, Error> {
+        let path = self.path_of(name)?;
+        match rustix::fs::mkdirat(&self.descriptor, name, Mode::from_raw_mode(PRIVATE_FOLDER)) {
+            Ok(()) => {}
+            Err(error) if error == rustix::io::Errno::EXIST => {}
+            Err(error) => return Err(Error::errno("create", &path)(error)),
+        }
+        let gone = || Error::Io { action: "open", path, source: ErrorKind::NotFound.into() };
+        self.inner(name)?.ok_or_else(gone)
+    }
+
+    /// A regular file in it, to be read.
+    pub(crate) fn open_file(&self, name: &str) -> Result<File, Error> {
+        let path = self.path_of(name)?;
+        // Without NONBLOCK, opening a FIFO waits for somebody to write to it.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.descriptor, name, flags, Mode::empty());
+        let file = File::from(file.map_err(Error::errno("open", &path))?);
+        if file.metadata().map_err(Error::io("read", &path))?.is_file() {
+            Ok(file)
+        } else {
+            Err(Error::Io { action: "open", path, source: io::Error::other("it is no regular file") })
+        }
+    }
+
+    /// All of a regular file of at most so many bytes.
+    pub(crate) fn read(&self, name: &str, most_bytes: u64) -> Result<Vec<u8>, Error> {
+        let (file, path) = (self.open_file(name)?, self.path.join(name));
+        let mut bytes = Vec::new();
+        file.take(most_bytes + 1).read_to_end(&mut bytes).map_err(Error::io("read", &path))?;
+        if bytes.len() as u64 > most_bytes {
+            let source = io::Error::other(format!("it has more than {} MiB", most_bytes >> 20));
+            return Err(Error::Io { action: "read", path, source });
+        }
+        Ok(bytes)
+    }
+
+    /// A new file in it; one of that name is removed first.
+    pub(crate) fn create_file(&self, name: &str) -> Result<File, Error> {
+        let path = self.path_of(name)?;
+        self.remove(name)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.descriptor, name, flags, Mode::from_raw_mode(PRIVATE_FILE))
+            .map(File::from)
+            .map_err(Error::errno("create", &path))
+    }
+
+    /// Gives a file another name, which survives a power cut.
+    pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
+        let path = self.path_of(to)?;
+        rustix::fs::renameat(&self.descriptor, from, &self.descriptor, to)
+            .and_then(|()| rustix::fs::fsync(&self.descriptor))
+            .map_err(Error::errno("rename to", &path))
+    }
+
+    /// Removes a file, if there is one.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), Error> {
+        match rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty()) {
+            Err(error) if error != rustix::io::Errno::NOENT => {
+                Err(Error::errno("remove", &self.path.join(name))(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Replaces a file: a reader, or a crash, sees the old text or the new one.
+    pub(crate) fn replace(&self, name: &str, next: &str, text: &[u8]) -> Result<(), Error> {
+        let mut file = self.create_file(next)?;
+        file.write_all(text).and_then(|()| file.sync_all()).map_err(Error::io("write", &self.path.join(next)))?;
+        self.rename(next, name)
+    }
+
+    pub(crate) fn names(&self) -> Result<Vec<String>, Error> {
+        let read = || -> rustix::io::Result<Vec<String>> {
+            let mut names = Vec::new();
+            for entry in Dir::read_from(&self.descriptor)? {
+                // Names of ours are ASCII. Another one is still somebody's file.
+                names.push(entry?.file_name().to_string_lossy().into_owned());
+            }
+            names.retain(|name| name != "." && name != "..");
+            names.sort();
+            Ok(names)
+        };
+        read().map_err(Error::errno("read", &self.path))
+    }
+
+    /// Names of files with an extension, without it, in order.
+    pub(crate) fn stems(&self, extension: &str) -> Result<Vec<String>, Error> {
+        let stem = |name: String| Some(name.strip_suffix(extension)?.strip_suffix('.')?.to_string());
+        Ok(self.names()?.into_iter().filter_map(stem).collect())
+    }
+
+    fn path_of(&self, name: &str) -> Result<PathBuf, Error> {
+        if name.is_empty() || name.contains('/') || name == "." || name == ".." {
+            let source = io::Error::other(format!("{name:?} is no name of a file in it"));
+            return Err(Error::Io { action: "read", path: self.path.clone(), source });
+        }
+        Ok(self.path.join(name))
+    }
 }
 
-/// Replaces a file: a reader, or a crash, sees the old text or the new one.
-pub(crate) fn replace(path: &Path, text: &[u8]) -> Result<(), Error> {
-    let next = path.with_extension("next");
-    let mut file = create_file(&next)?;
-    file.write_all(text).and_then(|()| file.sync_all()).map_err(Error::io("write", &next))?;
-    std::fs::rename(&next, path).map_err(Error::io("replace", path))?;
-    sync_folder(path)
+/// A file for a person or another tool, such as a report. It takes its name when it is whole; until then, and when writing it
+/// fails, an older file of that name stays.
+#[derive(Debug)]
+pub struct Output {
+    file: File,
+    /// Where it is written, and its name; none for what is no regular file, such as a pipe, which is written to at once.
+    renamed: Option<(PathBuf, PathBuf)>,
 }
 
-/// Makes a rename or a removal in the folder of `path` survive a power cut.
-pub(crate) fn sync_folder(path: &Path) -> Result<(), Error> {
-    let Some(folder) = path.parent() else { return Ok(()) };
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(Error::io("sync", folder))
+impl Output {
+    pub fn create(path: &Path) -> io::Result<Output> {
+        if std::fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+            return Ok(Output { file: File::options().write(true).open(path)?, renamed: None });
+        }
+        let name = path.file_name().ok_or(ErrorKind::IsADirectory)?;
+        if path.is_dir() {
+            return Err(ErrorKind::IsADirectory.into());
+        }
+        let mut beside = name.to_os_string();
+        beside.push(format!(".{}.unfinished", std::process::id()));
+        let beside = path.with_file_name(beside);
+        // Left by a process of the same number that was killed.
+        let _ = std::fs::remove_file(&beside);
+        let file = create_new(&beside)?;
+        Ok(Output { file, renamed: Some((beside, path.to_path_buf())) })
+    }
+
+    /// Gives it its name.
+    pub fn finish(mut self) -> io::Result<()> {
+        match &self.renamed {
+            None => Ok(()),
+            Some((beside, path)) => {
+                self.file.flush()?;
+                std::fs::rename(beside, path)?;
+                self.renamed = None;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Some((beside, _)) = &self.renamed {
+            let _ = std::fs::remove_file(beside);
+        }
+    }
+}
+
+/// Writes a whole file that only its owner can read, as [`Output`] does.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut output = Output::create(path)?;
+    output.write_all(bytes)?;
+    output.finish()
+}
+
+/// A file that grows while others may read it, such as a log: only its owner can read it, and one that exists is emptied.
+pub fn create(path: &Path) -> io::Result<File> {
+    match create_new(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        created => return created,
+    }
+    let file = File::options().write(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let facts = file.metadata()?;
+    if facts.is_file() {
+        if facts.uid() != own_user() {
+            return Err(io::Error::new(ErrorKind::PermissionDenied, "the file belongs to another user"));
+        }
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(PRIVATE_FILE))?;
+        file.set_len(0)?;
+    }
+    Ok(file)
+}
+
+/// The user whose rights this process has.
+fn own_user() -> u32 {
+    // SAFETY: takes no arguments and can't fail.
+    unsafe { libc::geteuid() }
+}
+
+fn create_new(path: &Path) -> io::Result<File> {
+    File::options().write(true).create_new(true).mode(PRIVATE_FILE).open(path)
 }

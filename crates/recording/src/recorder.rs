@@ -1,16 +1,16 @@
 //! The writer of a recording: rows in from any thread, streams out, Parquet at the end.
 
 use crate::clock::cpu_time_of_this_thread_ns;
+use crate::closing::Closing;
 use crate::generated::rows::{Row, SourceReport};
 use crate::limit::Limit;
 use crate::manifest::{Loss, Manifest, State, TableFacts};
-use crate::parquet::{self, Converted};
-use crate::stream::{self, Appended, Stream};
-use crate::{BatchBuilder, Clock, Error, TABLES, private, salvage};
+use crate::private::Folder;
+use crate::stream::Stream;
+use crate::{BatchBuilder, Clock, Error, TABLES, salvage};
 use arrow::array::RecordBatch;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -22,6 +22,10 @@ use std::time::{Duration, Instant};
 const FLUSH_EVERY: Duration = Duration::from_millis(200);
 /// How often files are forced to the disk: what a pulled plug can cost.
 const SYNC_EVERY: Duration = Duration::from_millis(800);
+/// How long closing tries for what the disk doesn't take, and its first and longest pause between two tries.
+pub const CLOSE_FOR: Duration = Duration::from_secs(30);
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LAST_PAUSE: Duration = Duration::from_secs(3);
 /// How often the recorder reports its own cost and losses.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
@@ -43,13 +47,16 @@ struct Inner {
 }
 
 /// What the appending threads and the writing thread share.
-struct Shared {
-    folder: PathBuf,
-    clock: Clock,
+pub(crate) struct Shared {
+    pub(crate) folder: Folder,
+    pub(crate) clock: Clock,
     tables: Vec<Mutex<Incoming>>,
-    rows_lost: Vec<AtomicU64>,
-    limit: Limit,
+    pub(crate) rows_lost: Vec<AtomicU64>,
+    pub(crate) limit: Limit,
+    rows_waiting: AtomicU64,
     disk_error: Mutex<Option<String>>,
+    /// The newest error of the disk, for the rows that are lost by it.
+    pub(crate) last_error: Mutex<String>,
 }
 
 /// Rows of a table that wait for the next flush.
@@ -71,10 +78,22 @@ pub struct Health {
     pub rows: BTreeMap<&'static str, u64>,
     /// Rows that could not be kept because the disk took nothing for too long.
     pub rows_lost: u64,
+    /// Rows that wait in memory for the disk to take them.
+    pub rows_waiting: u64,
     /// Whether it has reached the size that it was given, and rows are left out.
     pub is_full: bool,
     /// What the disk said last, while it takes nothing.
     pub disk_error: Option<String>,
+}
+
+/// A recording that can't be closed yet.
+#[derive(Debug)]
+pub struct Waiting<'a> {
+    pub error: &'a Error,
+    /// Rows that wait in memory, and are lost unless the cause goes away in time.
+    pub rows: u64,
+    /// Until closing gives up.
+    pub left: Duration,
 }
 
 /// A recording that was closed.
@@ -88,21 +107,21 @@ pub struct Summary {
 impl Recorder {
     /// Begins a recording in a folder that does not exist yet or is empty.
     pub fn create(folder: &Path, mut manifest: Manifest) -> Result<Recorder, Error> {
-        if folder.is_file() || std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
-            return Err(Error::Exists(folder.to_path_buf()));
-        }
-        private::create_folder(folder)?;
-        let lock = salvage::lock(folder)?
-            .ok_or_else(|| Error::StillWriting { path: folder.to_path_buf(), pid: manifest.writer_pid })?;
+        let folder = Folder::create(folder)?;
+        let (path, pid) = (folder.path().to_path_buf(), manifest.writer_pid);
+        let lock = salvage::lock(&folder)?.ok_or(Error::StillWriting { path, pid })?;
         manifest.state = State::Writing;
-        manifest.write(folder)?;
+        manifest.write(&folder)?;
+        salvage::make_reserve(&folder)?;
         let shared = Arc::new(Shared {
-            folder: folder.to_path_buf(),
+            folder,
             clock: manifest.clock(),
             tables: (0..TABLES.len()).map(|table| Mutex::new(Incoming::new(table))).collect(),
             rows_lost: TABLES.iter().map(|_| AtomicU64::new(0)).collect(),
             limit: Limit::none(),
+            rows_waiting: AtomicU64::new(0),
             disk_error: Mutex::new(None),
+            last_error: Mutex::new(String::new()),
         });
         let threads = Threads::start(&shared)?;
         Ok(Recorder {
@@ -121,7 +140,7 @@ impl Recorder {
     }
 
     pub fn folder(&self) -> &Path {
-        &self.inner.shared.folder
+        self.inner.shared.folder.path()
     }
 
     /// Bounds its size while it is written, which is several times what it has when closed: from there on tables with a row
@@ -173,59 +192,62 @@ impl Recorder {
                 .map(|(table, incoming)| (table.name, lock(incoming).total_rows))
                 .filter(|(_, rows)| *rows > 0)
                 .collect(),
-            rows_lost: shared.rows_lost.iter().map(|rows| rows.load(Ordering::Relaxed)).sum(),
+            rows_lost: shared.rows_lost(),
+            rows_waiting: shared.rows_waiting.load(Ordering::Relaxed),
             is_full: shared.limit.is_reached(),
             disk_error: lock(&shared.disk_error).clone(),
         }
     }
 
     /// Ends the recording: the last rows are written and every stream becomes a Parquet file. Sources must have ended
-    /// before. After an error, a full disk for one, the recording can be salvaged.
+    /// before.
+    ///
+    /// Rows that the disk doesn't take are tried again for [`CLOSE_FOR`]. Then the rows that wait in memory are lost, counted in
+    /// the manifest and in the error, and the recording can be salvaged.
     pub fn close(&self) -> Result<Summary, Error> {
+        self.close_within(CLOSE_FOR, &mut |_| {})
+    }
+
+    /// As [`Recorder::close`], trying for a time of one's own, and told of each try that failed.
+    pub fn close_within(&self, lasts: Duration, failed: &mut dyn FnMut(&Waiting<'_>)) -> Result<Summary, Error> {
         let shared = &self.inner.shared;
         let Some(threads) = lock(&self.inner.threads).take() else {
-            return Err(Error::WriterGone(shared.folder.clone()));
+            return Err(Error::WriterGone(shared.folder.path().to_path_buf()));
         };
-        let mut streams = threads.join().ok_or_else(|| Error::WriterGone(shared.folder.clone()))?;
+        let streams = threads.join().ok_or_else(|| Error::WriterGone(shared.folder.path().to_path_buf()))?;
+        let mut closing = Closing::new(shared, streams);
         let mut manifest = lock(&self.inner.manifest);
-        for stream in streams.iter_mut().flatten() {
-            stream.flush().map_err(|error| shared.write_error(stream.path(), error))?;
-        }
-        let mut closed = BTreeMap::new();
-        for (table, stream) in TABLES.iter().zip(&streams) {
-            let Some(stream) = stream else { continue };
-            let Converted { rows, .. } =
-                parquet::convert(stream.path(), table).map_err(|error| shared.if_full(error, stream.path()))?;
-            let file = stream.path().with_extension(parquet::EXTENSION);
-            let bytes = std::fs::metadata(&file).map_or(0, |facts| facts.len());
-            closed.insert(table.name.to_string(), TableFacts { rows, bytes });
-        }
-        manifest.tables = closed;
-        for (table, rows) in TABLES.iter().zip(&shared.rows_lost) {
-            let rows = rows.load(Ordering::Relaxed);
-            if rows > 0 {
-                let reason = "the disk was full or failing for too long".to_string();
-                manifest.losses.push(Loss { table: table.name.to_string(), rows: Some(rows), reason });
+        let until = Instant::now() + lasts;
+        let mut pause = FIRST_PAUSE;
+        while let Err(error) = closing.try_all(&mut manifest) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || !error.is_passing() {
+                closing.give_up(&mut manifest, error)?;
+                break;
             }
+            failed(&Waiting { error: &error, rows: closing.rows_pending(), left });
+            std::thread::sleep(pause.min(left));
+            pause = (pause * 2).min(LAST_PAUSE);
         }
-        manifest.losses.extend(shared.limit.losses());
-        manifest.state = State::Closed;
-        manifest.closed_ns = Some(shared.clock.now_ns());
-        manifest.write(&shared.folder).map_err(|error| shared.if_full(error, &shared.folder))?;
-        Ok(Summary { folder: shared.folder.clone(), tables: manifest.tables.clone(), losses: manifest.losses.clone() })
+        salvage::remove_reserve(&shared.folder)?;
+        let folder = shared.folder.path().to_path_buf();
+        Ok(Summary { folder, tables: manifest.tables.clone(), losses: manifest.losses.clone() })
     }
 }
 
 impl std::fmt::Debug for Recorder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recorder").field("folder", &self.inner.shared.folder).finish_non_exhaustive()
+        f.debug_struct("Recorder").field("folder", &self.folder()).finish_non_exhaustive()
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if let Some(threads) = lock(&self.threads).take() {
-            threads.join();
+        let Some(streams) = lock(&self.threads).take().and_then(Threads::join) else { return };
+        let closing = Closing::new(&self.shared, streams);
+        if closing.rows_pending() + self.shared.rows_lost() > 0 {
+            // Nobody is left to be told of an error.
+            let _ = closing.write_losses(&mut lock(&self.manifest));
         }
     }
 }
@@ -241,7 +263,7 @@ impl Threads {
         let (stop, stopped) = channel();
         let (to_sync, files) = channel();
         let spawn = |name: &str| std::thread::Builder::new().name(name.to_string());
-        let failed = Error::io("start the threads that write", &shared.folder);
+        let failed = Error::io("start the threads that write", shared.folder.path());
         let syncing = spawn("recorder-sync").spawn(move || sync(&files));
         let writing = syncing.and_then(|syncing| {
             let shared = Arc::clone(shared);
@@ -308,7 +330,7 @@ impl<'a> Writer<'a> {
             }
             if synced.elapsed() >= SYNC_EVERY {
                 synced = Instant::now();
-                let files = self.streams.iter().flatten().map(Stream::file).collect();
+                let files = self.streams.iter().flatten().filter_map(Stream::file).collect();
                 // The receiver lives as long as this sender.
                 let _ = self.to_sync.send(files);
             }
@@ -322,60 +344,56 @@ impl<'a> Writer<'a> {
                 failed = Some(error.to_string());
             }
         }
+        if let Some(error) = &failed {
+            lock(&self.shared.last_error).clone_from(error);
+        }
         *lock(&self.shared.disk_error) = failed;
+        let pending = self.streams.iter().flatten().map(Stream::rows_pending).sum();
+        self.shared.rows_waiting.store(pending, Ordering::Relaxed);
         self.shared.limit.has(self.streams.iter().flatten().map(Stream::bytes).sum());
     }
 
     fn flush_table(&mut self, table: usize) -> Result<(), Error> {
-        let batches = {
+        let (mut batches, rows, taken) = {
             let mut incoming = lock(&self.shared.tables[table]);
-            let mut batches = std::mem::take(&mut incoming.batches);
-            if incoming.rows.rows() > 0 {
-                batches.push(incoming.rows.take()?);
-            }
-            batches
+            let rows = incoming.rows.rows();
+            (std::mem::take(&mut incoming.batches), rows, (rows > 0).then(|| incoming.rows.take()))
         };
-        let lose = |rows: usize| self.shared.rows_lost[table].fetch_add(rows as u64, Ordering::Relaxed);
-        let total_rows = || batches.iter().map(RecordBatch::num_rows).sum();
-        if self.streams[table].is_none() {
-            if batches.is_empty() {
-                return Ok(());
-            }
-            match self.create_stream(table) {
-                Ok(stream) => self.streams[table] = Some(stream),
-                Err(error) => {
-                    lose(total_rows());
-                    return Err(error);
-                }
+        let mut failed = None;
+        match taken.transpose() {
+            Ok(taken) => batches.extend(taken),
+            Err(error) => {
+                self.shared.lose(table, rows);
+                failed = Some(error.into());
             }
         }
-        let Some(stream) = &mut self.streams[table] else {
-            return Ok(());
-        };
         for batch in &batches {
+            let stream = match &mut self.streams[table] {
+                Some(stream) => stream,
+                none => none.insert(Stream::new(&TABLES[table])?),
+            };
+            if !stream.has_room() {
+                // Rows that come fast are no reason to lose some; a disk that takes none is.
+                failed = stream.flush(&self.shared.folder).err().or(failed);
+            }
             match stream.append(batch) {
-                Ok(Appended::Accepted) => {}
-                Ok(Appended::Lost) => {
-                    lose(batch.num_rows());
-                }
+                Ok(true) => {}
+                Ok(false) => self.shared.lose(table, batch.num_rows()),
                 Err(error) => {
-                    lose(batch.num_rows());
-                    return Err(error.into());
+                    self.shared.lose(table, batch.num_rows());
+                    failed = Some(error);
                 }
             }
         }
-        stream.flush().map_err(|error| self.shared.write_error(stream.path(), error))
-    }
-
-    fn create_stream(&self, table: usize) -> Result<Stream, Error> {
-        let folder = self.shared.folder.join(TABLES[table].name);
-        private::create_folder(&folder)?;
-        Stream::create(&folder.join("part-0").with_extension(stream::EXTENSION), &TABLES[table])
+        if let Some(stream) = &mut self.streams[table] {
+            stream.flush(&self.shared.folder)?;
+        }
+        failed.map_or(Ok(()), Err)
     }
 
     fn report(&mut self, interval: Duration, cpu_ns: i64) {
         let rows: u64 = self.shared.tables.iter().map(|incoming| lock(incoming).total_rows).sum();
-        let lost: u64 = self.shared.rows_lost.iter().map(|rows| rows.load(Ordering::Relaxed)).sum();
+        let lost = self.shared.rows_lost();
         let left_out = self.shared.limit.rows_left_out();
         let reasons = [
             (lost > self.lost_reported).then_some("the disk takes nothing"),
@@ -400,31 +418,16 @@ impl<'a> Writer<'a> {
 }
 
 impl Shared {
-    fn write_error(&self, path: &Path, error: std::io::Error) -> Error {
-        self.if_full(Error::io("write", path)(error), path)
+    fn lose(&self, table: usize, rows: usize) {
+        self.rows_lost[table].fetch_add(rows as u64, Ordering::Relaxed);
     }
 
-    /// The error that says what to do, when the disk is full.
-    fn if_full(&self, error: Error, path: &Path) -> Error {
-        salvage::if_full(error, path, &self.folder)
+    pub(crate) fn rows_lost(&self) -> u64 {
+        self.rows_lost.iter().map(|rows| rows.load(Ordering::Relaxed)).sum()
     }
-}
-
-/// A full disk, however deep the libraries have wrapped it.
-pub(crate) fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
-    let full = |kind| matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if error.downcast_ref::<std::io::Error>().is_some_and(|io| full(io.kind())) {
-            return true;
-        }
-        next = error.source();
-    }
-    // parquet keeps only the text of an error from below.
-    error.to_string().contains("No space left on device")
 }
 
 /// A panic elsewhere while the lock was held leaves rows that are whole but for the last.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,9 @@
 //! A closed recording, for whoever reads it.
 
 use crate::manifest::{Manifest, State};
-use crate::parquet::ParquetFile;
-use crate::{BatchBuilder, Error, TABLES, parquet, private, salvage};
+use crate::parquet::{self, ParquetFile};
+use crate::private::Folder;
+use crate::{BatchBuilder, Error, TABLES, salvage};
 use std::path::{Path, PathBuf};
 
 /// A recording whose tables are whole.
@@ -13,32 +14,30 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Opens a closed or salvaged recording.
+    /// Opens a closed or salvaged recording. Writes nothing, and follows no link in it.
     ///
     /// Fails with a way out when there is none, when it is of a newer format, when it is still written or was never
     /// closed, and when nothing was recorded.
-    pub fn open(folder: &Path) -> Result<Recording, Error> {
-        let manifest = Manifest::read(folder)?;
+    pub fn open(path: &Path) -> Result<Recording, Error> {
+        let (folder, manifest) = Manifest::read(path)?;
         if manifest.state == State::Writing {
-            let (path, pid) = (folder.to_path_buf(), manifest.writer_pid);
-            return Err(match salvage::lock(folder)? {
-                Some(_) => Error::NotClosed { path, pid },
-                None => Error::StillWriting { path, pid },
+            let (path, pid) = (path.to_path_buf(), manifest.writer_pid);
+            return Err(match salvage::is_written(&folder) {
+                false => Error::NotClosed { path, pid },
+                true => Error::StillWriting { path, pid },
             });
         }
-        let recording = Recording { folder: folder.to_path_buf(), manifest };
-        for (name, facts) in &recording.manifest.tables {
-            let dataset = folder.join(name);
-            let found = salvage::facts_of(&dataset)?;
+        for (name, facts) in &manifest.tables {
+            let found = folder.inner(name)?.map(|dataset| parquet::facts_of(&dataset)).transpose()?.unwrap_or_default();
             if found.rows != facts.rows {
                 let reason = format!("{} of its {} rows are there", found.rows, facts.rows);
-                return Err(Error::Damaged { path: dataset, reason });
+                return Err(Error::Damaged { path: path.join(name), reason });
             }
         }
-        if recording.manifest.tables.values().all(|facts| facts.rows == 0) {
-            return Err(Error::Empty(folder.to_path_buf()));
+        if manifest.tables.values().all(|facts| facts.rows == 0) {
+            return Err(Error::Empty(path.to_path_buf()));
         }
-        Ok(recording)
+        Ok(Recording { folder: path.to_path_buf(), manifest })
     }
 
     pub fn folder(&self) -> &Path {
@@ -51,43 +50,30 @@ impl Recording {
 
     /// The Parquet files of a table, in the order of their parts; none when it has no rows.
     pub fn files(&self, table: &str) -> Result<Vec<PathBuf>, Error> {
-        files(&self.folder.join(table), parquet::EXTENSION)
+        let Some(dataset) = Folder::open(&self.folder)?.inner(table)? else { return Ok(Vec::new()) };
+        let path = |stem: String| {
+            let name = format!("{stem}.{}", parquet::EXTENSION);
+            // No link, and nothing that never ends.
+            dataset.open_file(&name).map(|_| dataset.path().join(name))
+        };
+        dataset.stems(parquet::EXTENSION)?.into_iter().map(path).collect()
     }
 
     /// Replaces a table by other rows: what explain found is known only after a recording is closed.
     pub fn replace(&mut self, mut rows: BatchBuilder) -> Result<(), Error> {
         let table = rows.table();
-        let dataset = self.folder.join(table.name);
-        let in_full = |error| salvage::if_full(error, &dataset, &self.folder);
-        private::create_folder(&dataset)?;
-        let path = dataset.join("part-0").with_extension(parquet::EXTENSION);
-        let mut file = ParquetFile::create(&path, table, table.stream_schema())?;
+        let folder = Folder::open(&self.folder)?.owned()?;
+        let dataset = folder.make_inner(table.name)?;
+        let in_full = |error: Error| error.writing(dataset.path());
+        let mut file = ParquetFile::create(&dataset, crate::stream::PART, table, table.stream_schema())?;
         file.write(&rows.take()?).map_err(in_full)?;
         file.finish().map_err(in_full)?;
-        self.manifest.tables.insert(table.name.to_string(), salvage::facts_of(&dataset)?);
-        self.manifest.write(&self.folder)
+        self.manifest.tables.insert(table.name.to_string(), parquet::facts_of(&dataset)?);
+        self.manifest.write(&folder)
     }
 
     /// Names of the tables that have rows.
     pub fn tables(&self) -> impl Iterator<Item = &'static str> {
         TABLES.iter().map(|table| table.name).filter(|name| self.manifest.tables.contains_key(*name))
     }
-}
-
-/// Files of a folder with an extension, in the order of their names; none when there is no such folder.
-pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(Error::io("read", folder)(error)),
-    };
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(Error::io("read", folder))?.path();
-        if path.extension().is_some_and(|found| found == extension) {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
 }

@@ -1,14 +1,18 @@
 //! Makes a whole recording of one that was never closed.
 
 use crate::manifest::{Loss, Manifest, State, TableFacts};
-use crate::recorder::is_full;
-use crate::recording::files;
-use crate::stream::{self, Ended};
-use crate::{Error, TABLES, parquet, private};
+use crate::parquet::{self, UNFINISHED};
+use crate::private::Folder;
+use crate::reader::Unread;
+use crate::schema::Table;
+use crate::stream::{self, DAMAGED};
+use crate::{Error, TABLES};
+use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::path::Path;
+
+const LOCK: &str = "writer.lock";
 
 /// What salvage found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,83 +20,123 @@ pub struct Salvaged {
     /// The recording had been closed: nothing was to be done.
     pub was_closed: bool,
     pub tables: BTreeMap<String, TableFacts>,
-    /// Tables whose last message was cut off; the rows before it are all there.
+    /// Tables whose last rows were cut off; the rows before them are all there.
     pub cut: Vec<String>,
+    /// Parts of damaged streams that could not be read; the streams are kept.
+    pub damaged: Vec<Loss>,
 }
 
 /// Turns the streams of a recording whose writer was ended into Parquet. It can be run again after any interruption,
 /// a full disk included, and never removes rows that are not in a whole Parquet file.
-pub fn salvage(folder: &Path) -> Result<Salvaged, Error> {
-    let mut manifest = Manifest::read(folder)?;
-    let Some(_lock) = lock(folder)? else {
-        return Err(Error::StillWriting { path: folder.to_path_buf(), pid: manifest.writer_pid });
-    };
+///
+/// A table that fails keeps none of the others from being salvaged.
+pub fn salvage(path: &Path) -> Result<Salvaged, Error> {
+    let (folder, mut manifest) = Manifest::read(path)?;
     if manifest.state != State::Writing {
-        return Ok(Salvaged { was_closed: true, tables: manifest.tables, cut: Vec::new() });
+        return Ok(Salvaged { was_closed: true, tables: manifest.tables, ..Salvaged::default() });
     }
+    let folder = folder.owned()?;
+    let Some(_lock) = lock(&folder)? else {
+        return Err(Error::StillWriting { path: path.to_path_buf(), pid: manifest.writer_pid });
+    };
+    remove_reserve(&folder)?;
     let mut salvaged = Salvaged::default();
+    let mut full = None;
     for table in TABLES {
-        let place = folder.join(table.name);
-        for unfinished in files(&place, "unfinished")? {
-            std::fs::remove_file(&unfinished).map_err(Error::io("remove", &unfinished))?;
-        }
-        for path in files(&place, stream::EXTENSION)? {
-            if path.with_extension(parquet::EXTENSION).exists() {
-                // The writer was ended between making the Parquet file whole and removing the stream.
-                std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
-                continue;
-            }
-            let converted = parquet::convert(&path, table).map_err(|error| if_full(error, &path, folder))?;
-            if converted.ended == Ended::Cut {
-                salvaged.cut.push(table.name.to_string());
-            }
-        }
-        let facts = facts_of(&place)?;
-        if facts.rows > 0 {
-            salvaged.tables.insert(table.name.to_string(), facts);
+        match salvage_table(&folder, table, &mut salvaged) {
+            Ok(()) => {}
+            // Worth another try, once there is room.
+            Err(error @ (Error::DiskFull(_) | Error::TooManyFiles { .. })) => full = full.or(Some(error)),
+            Err(error) => salvaged.damaged.push(loss(table, None, error.to_string())),
         }
     }
-    for table in &salvaged.cut {
-        let reason = "its writer was ended while it wrote its last message".to_string();
-        manifest.losses.push(Loss { table: table.clone(), rows: None, reason });
+    if let Some(source) = full {
+        return Err(Error::Unfinished { recording: path.to_path_buf(), rows_lost: 0, source: Box::new(source) });
     }
+    for name in &salvaged.cut {
+        let reason = "its writer was ended while it wrote its last rows".to_string();
+        manifest.losses.push(Loss { table: name.clone(), rows: None, reason });
+    }
+    manifest.losses.extend(salvaged.damaged.iter().cloned());
     manifest.tables = salvaged.tables.clone();
     manifest.state = State::Salvaged;
-    manifest.write(folder).map_err(|error| if_full(error, folder, folder))?;
+    manifest.write(&folder)?;
     Ok(salvaged)
 }
 
-/// Rows and bytes of a dataset, from the footers of its files.
-pub(crate) fn facts_of(dataset: &Path) -> Result<TableFacts, Error> {
-    let mut facts = TableFacts::default();
-    for path in files(dataset, parquet::EXTENSION)? {
-        let file = File::open(&path).map_err(Error::io("open", &path))?;
-        facts.bytes += file.metadata().map_err(Error::io("read", &path))?.len();
-        let footer = ::parquet::file::metadata::ParquetMetaDataReader::new()
-            .parse_and_finish(&file)
-            .map_err(|error| Error::Damaged { path: path.clone(), reason: error.to_string() })?;
-        facts.rows += u64::try_from(footer.file_metadata().num_rows()).unwrap_or(0);
+fn salvage_table(folder: &Folder, table: &'static Table, salvaged: &mut Salvaged) -> Result<(), Error> {
+    let Some(place) = folder.inner(table.name)? else { return Ok(()) };
+    for stem in place.stems(UNFINISHED)? {
+        place.remove(&format!("{stem}.{UNFINISHED}"))?;
     }
-    Ok(facts)
+    let mut failed = None;
+    // First those of a salvage before, since this one makes more of them.
+    for extension in [DAMAGED, stream::EXTENSION] {
+        for stem in place.stems(extension)? {
+            let is_whole = place.stems(parquet::EXTENSION)?.contains(&stem);
+            let unread = match (is_whole, extension == DAMAGED) {
+                (false, _) => parquet::convert(&place, &stem, extension, table).map(|converted| converted.unread),
+                // Its writer, or a salvage before, was ended after the Parquet file was whole.
+                (true, true) => parquet::unread(&place, &stem, table),
+                (true, false) => place.remove(&format!("{stem}.{extension}")).map(|()| None),
+            };
+            match unread.map_err(|error| error.writing(&place.path().join(format!("{stem}.{UNFINISHED}")))) {
+                Ok(None) => {}
+                Ok(Some(unread)) if unread.is_cut => salvaged.cut.push(table.name.to_string()),
+                Ok(Some(unread)) => salvaged.damaged.push(damage(table, &unread, &stem)),
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+    }
+    let facts = parquet::facts_of(&place)?;
+    if facts.rows > 0 {
+        salvaged.tables.insert(table.name.to_string(), facts);
+    }
+    failed.map_or(Ok(()), Err)
 }
 
-/// Takes the lock of a recording, which its end gives back, however it ends. None when somebody else holds it.
-pub(crate) fn lock(folder: &Path) -> Result<Option<File>, Error> {
-    let path = folder.join("writer.lock");
-    let file = private::create_file(&path)?;
-    // SAFETY: flock takes a descriptor that `file` keeps open, and no pointers.
-    let taken = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0;
-    if taken {
-        return Ok(Some(file));
-    }
-    let error = std::io::Error::last_os_error();
-    if error.kind() == std::io::ErrorKind::WouldBlock { Ok(None) } else { Err(Error::io("lock", &path)(error)) }
+/// The part of a table's stream that could not be read; the stream is kept.
+pub(crate) fn damage(table: &Table, unread: &Unread, stem: &str) -> Loss {
+    let reason =
+        format!("{} bytes of its stream are damaged; it is kept as {}/{stem}.{DAMAGED}", unread.bytes, table.name);
+    loss(table, unread.rows, reason)
 }
 
-pub(crate) fn if_full(error: Error, path: &Path, recording: &Path) -> Error {
-    if is_full(&error) {
-        Error::DiskFull { path: path.to_path_buf(), recording: recording.to_path_buf() }
-    } else {
-        error
+fn loss(table: &Table, rows: Option<u64>, reason: String) -> Loss {
+    Loss { table: table.name.to_string(), rows, reason }
+}
+
+/// Room on the disk that is kept for the manifest, which has to say what a full disk has cost.
+const RESERVE: &str = "reserve";
+const RESERVE_BYTES: u64 = 256 << 10;
+
+pub(crate) fn make_reserve(folder: &Folder) -> Result<(), Error> {
+    let file = folder.create_file(RESERVE)?;
+    // Best effort: not every file system can, and where there is no room now, the first rows say so.
+    let _ = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, RESERVE_BYTES);
+    Ok(())
+}
+
+pub(crate) fn remove_reserve(folder: &Folder) -> Result<(), Error> {
+    folder.remove(RESERVE)
+}
+
+/// Takes the lock of a recording, to write it. Its end gives it back, however it ends. None when somebody else holds it.
+pub(crate) fn lock(folder: &Folder) -> Result<Option<File>, Error> {
+    let file = match folder.open_file(LOCK) {
+        Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => folder.create_file(LOCK)?,
+        opened => opened?,
+    };
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(file)),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(Error::errno("lock", &folder.path().join(LOCK))(error)),
     }
+}
+
+/// Whether somebody writes a recording. Writes nothing; without a lock to be seen, nobody does.
+pub(crate) fn is_written(folder: &Folder) -> bool {
+    let Ok(file) = folder.open_file(LOCK) else { return false };
+    // Held for a moment only. Two that look don't disturb each other.
+    flock(&file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
 }

@@ -1,6 +1,9 @@
 //! What a table of a recording is made of. The tables themselves are generated from `schema/`.
 
+use arrow::array::{RecordBatch, new_null_array};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::error::ArrowError;
 use std::sync::Arc;
 
 pub use crate::generated::TABLES;
@@ -78,6 +81,18 @@ impl Table {
             Type::String => DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8)),
             Type::Bool => DataType::Boolean,
         })
+    }
+
+    /// Rows in the columns of a schema of this table: what another version lacks is null, what it has more is left out.
+    pub(crate) fn fit(&self, batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+        if batch.schema_ref() == schema {
+            return Ok(batch.clone());
+        }
+        let columns = schema.fields().iter().map(|field| match batch.column_by_name(field.name()) {
+            Some(values) => cast(values, field.data_type()),
+            None => Ok(new_null_array(field.data_type(), batch.num_rows())),
+        });
+        RecordBatch::try_new(Arc::clone(schema), columns.collect::<Result<_, _>>()?)
     }
 
     fn schema_with(&self, data_type: impl Fn(Type) -> DataType) -> SchemaRef {

@@ -1,62 +1,72 @@
-//! A table while it is written: an append-only Arrow IPC stream.
+//! A table while it is written: an append-only Arrow IPC stream, each part of it sealed (see [`crate::seal`]).
 //!
-//! A message is on the disk whole or it is cut off at the end of the file, where [`read`] stops: that is what makes a
-//! recording survive a kill, a full disk and a pulled plug.
+//! Groups that the disk doesn't take wait in memory and are tried again, the creation of the file included.
 
+use crate::private::Folder;
 use crate::schema::Table;
-use crate::{Error, private};
+use crate::{Error, seal};
 use arrow::array::RecordBatch;
-use arrow::error::ArrowError;
-use arrow::ipc::reader::StreamReader;
+use arrow::datatypes::SchemaRef;
 use arrow::ipc::writer::StreamWriter;
 use std::collections::VecDeque;
 use std::fs::File;
-use std::io::{self, BufReader};
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Encoded bytes that wait while the disk takes none; past it, rows are lost and counted.
 const PENDING_LIMIT_BYTES: usize = 64 << 20;
 
+/// Above this a batch is split. A reader holds a group in memory.
+const GROUP_LIMIT_BYTES: usize = 256 << 20;
+
 pub(crate) const EXTENSION: &str = "arrows";
+/// The extension of a stream from which not all could be read.
+pub(crate) const DAMAGED: &str = "damaged";
+/// The part that a recorder writes.
+pub(crate) const PART: &str = "part-0";
 
 /// Writes one table.
 pub(crate) struct Stream {
-    path: PathBuf,
-    file: Arc<File>,
-    encoder: StreamWriter<Vec<u8>>,
-    /// Encoded messages that are not yet on the disk, oldest first.
-    pending: VecDeque<Vec<u8>>,
+    table: &'static Table,
+    schema: SchemaRef,
+    /// The schema's message, with which each encoding begins.
+    schema_message: Vec<u8>,
+    fingerprint: u32,
+    /// None until the disk has given one.
+    file: Option<Arc<File>>,
+    /// Groups that are not yet on the disk, oldest first, with their rows.
+    pending: VecDeque<(Vec<u8>, u64)>,
     pending_bytes: usize,
-    /// Bytes on the disk, all of them whole messages.
+    /// Bytes on the disk, all of them whole groups.
     written_bytes: u64,
-}
-
-/// What became of a batch.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Appended {
-    Accepted,
-    /// The disk took nothing for so long that there is no room to wait in.
-    Lost,
+    written_rows: u64,
+    /// Rows that were accepted.
+    rows: u64,
 }
 
 impl Stream {
-    pub(crate) fn create(path: &Path, table: &Table) -> Result<Stream, Error> {
-        let file = Arc::new(private::create_file(path)?);
-        let encoder = StreamWriter::try_new(Vec::new(), &table.stream_schema())?;
+    /// Does nothing on the disk yet.
+    pub(crate) fn new(table: &'static Table) -> Result<Stream, Error> {
+        let schema = table.stream_schema();
+        let schema_message = encode_schema(&schema)?;
+        let fingerprint = crc32fast::hash(&schema_message);
+        let first = seal::seal(&schema_message, 0, 0, fingerprint)?;
         Ok(Stream {
-            path: path.to_path_buf(),
-            file,
-            encoder,
-            pending: VecDeque::new(),
-            pending_bytes: 0,
+            table,
+            schema,
+            schema_message,
+            fingerprint,
+            file: None,
+            pending_bytes: first.len(),
+            pending: VecDeque::from([(first, 0)]),
             written_bytes: 0,
+            written_rows: 0,
+            rows: 0,
         })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    pub(crate) fn table(&self) -> &'static Table {
+        self.table
     }
 
     /// Bytes that it has on the disk, or will have once the disk takes them.
@@ -64,61 +74,89 @@ impl Stream {
         self.written_bytes + self.pending_bytes as u64
     }
 
+    /// Rows that wait in memory.
+    pub(crate) fn rows_pending(&self) -> u64 {
+        self.rows - self.written_rows
+    }
+
     /// The file, for a thread that syncs it.
-    pub(crate) fn file(&self) -> Arc<File> {
-        Arc::clone(&self.file)
+    pub(crate) fn file(&self) -> Option<Arc<File>> {
+        self.file.clone()
     }
 
-    pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<Appended, ArrowError> {
-        // Before the encoder has seen it: what it has encoded must be written, or later dictionaries would not fit.
-        if self.pending_bytes > PENDING_LIMIT_BYTES {
-            return Ok(Appended::Lost);
+    /// Gives the descriptor back, after all is written.
+    pub(crate) fn release(&mut self) {
+        self.file = None;
+    }
+
+    /// Whether a batch is taken.
+    pub(crate) fn has_room(&self) -> bool {
+        self.pending_bytes <= PENDING_LIMIT_BYTES
+    }
+
+    /// Takes a batch, to be written by [`Stream::flush`]. False where the disk took nothing for so long that there is no room to
+    /// wait in.
+    pub(crate) fn append(&mut self, batch: &RecordBatch) -> Result<bool, Error> {
+        if batch.num_rows() == 0 {
+            return Ok(true);
         }
-        self.encoder.write(batch)?;
-        let message = std::mem::take(self.encoder.get_mut());
-        self.pending_bytes += message.len();
-        self.pending.push_back(message);
-        Ok(Appended::Accepted)
+        if !self.has_room() {
+            return Ok(false);
+        }
+        // A writer of its own for each, so that a group has all dictionaries it needs and can be read alone.
+        let mut encoder = StreamWriter::try_new(Vec::new(), &self.schema)?;
+        encoder.write(batch)?;
+        let encoded = std::mem::take(encoder.get_mut());
+        let messages = &encoded[self.schema_message.len()..];
+        let rows = batch.num_rows();
+        if messages.len() > GROUP_LIMIT_BYTES && rows > 1 {
+            let half = rows / 2;
+            // Once begun, it is kept as a whole.
+            let limit = self.pending_bytes;
+            self.pending_bytes = 0;
+            let both = self.append(&batch.slice(0, half)).and_then(|_| self.append(&batch.slice(half, rows - half)));
+            self.pending_bytes += limit;
+            return both;
+        }
+        let rows = rows as u64;
+        let group = seal::seal(messages, u32::try_from(rows).unwrap_or(u32::MAX), self.rows, self.fingerprint)?;
+        self.rows += rows;
+        self.pending_bytes += group.len();
+        self.pending.push_back((group, rows));
+        Ok(true)
     }
 
-    /// Writes what is pending, as far as the disk takes it. After an error the file still ends with a whole message, and
-    /// the next call goes on from there.
-    pub(crate) fn flush(&mut self) -> io::Result<()> {
-        while let Some(message) = self.pending.front() {
-            if let Err(error) = self.file.write_all_at(message, self.written_bytes) {
-                // Best effort: a cut message at the end is also what salvage expects.
-                let _ = self.file.set_len(self.written_bytes);
-                return Err(error);
+    /// Writes what is pending, as far as the disk takes it. After an error the file still ends with a whole group, and the next
+    /// call goes on from there.
+    pub(crate) fn flush(&mut self, recording: &Folder) -> Result<(), Error> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let name = format!("{PART}.{EXTENSION}");
+        let file = match &self.file {
+            Some(file) => file,
+            None => {
+                let file = recording.make_inner(self.table.name)?.create_file(&name)?;
+                self.file.insert(Arc::new(file))
             }
-            self.written_bytes += message.len() as u64;
-            self.pending_bytes -= message.len();
+        };
+        while let Some((group, rows)) = self.pending.front() {
+            if let Err(error) = file.write_all_at(group, self.written_bytes) {
+                // Best effort: a cut group at the end is also what salvage expects.
+                let _ = file.set_len(self.written_bytes);
+                return Err(Error::io("write", &recording.path().join(self.table.name).join(name))(error));
+            }
+            self.written_bytes += group.len() as u64;
+            self.written_rows += rows;
+            self.pending_bytes -= group.len();
             self.pending.pop_front();
         }
         Ok(())
     }
 }
 
-/// Hands every whole batch of a stream to `each`, up to the end or the first damage, and returns how it ended.
-pub(crate) fn read(path: &Path, mut each: impl FnMut(RecordBatch) -> Result<(), Error>) -> Result<Ended, Error> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
-    let mut reader = match StreamReader::try_new(BufReader::with_capacity(1 << 20, file), None) {
-        Ok(reader) => reader,
-        // Not even the schema: the writer was ended in its first flush.
-        Err(_) => return Ok(Ended::Cut),
-    };
-    loop {
-        match reader.next() {
-            None => return Ok(Ended::Whole),
-            Some(Ok(batch)) => each(batch)?,
-            Some(Err(_)) => return Ok(Ended::Cut),
-        }
-    }
-}
-
-/// How a stream ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    Whole,
-    /// In the middle of a message: its writer was ended, or the disk was full.
-    Cut,
+/// The message of a schema, as a stream begins with it.
+pub(crate) fn encode_schema(schema: &SchemaRef) -> Result<Vec<u8>, Error> {
+    let mut encoder = StreamWriter::try_new(Vec::new(), schema)?;
+    Ok(std::mem::take(encoder.get_mut()))
 }

@@ -100,37 +100,67 @@ fn left_over(folder: &Path) -> Vec<PathBuf> {
     left
 }
 
-#[test]
-fn a_full_disk_loses_nothing_that_was_written() {
+/// Runs a script as root of a mount namespace of its own: nothing to clean up on the machine, and a user namespace where we are
+/// not root. $1 is a folder to mount on, $2 the writer, $3 a folder for results, $4 this test's own executable.
+fn in_namespace(script: &str) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
-    // A mount namespace of its own: nothing to clean up on the machine, and a user namespace where we are not root.
-    // Salvage runs within it too, by this test's own executable, once the disk has room again.
-    let script = r#"
-        mount -t tmpfs -o size=5m tmpfs "$1" || exit 9
-        "$2" "$1/full" 200000 >/dev/null 2>"$3/first.txt"; echo "$?" >"$3/first.code"
-        mount -o remount,size=200m "$1" || exit 9
-        HELENUS_SALVAGE="$1/full" "$4" --exact salvages_when_asked --nocapture >"$3/second.txt" 2>&1 || exit 8
-        cp -r "$1/full" "$3/full"
-    "#;
     let disk = place.path().join("disk");
     std::fs::create_dir(&disk).unwrap();
     // SAFETY: takes no arguments and can't fail.
     let namespaces = if unsafe { libc::geteuid() } == 0 { "-m" } else { "-rm" };
-    let status = Command::new("unshare")
+    let out = Command::new("unshare")
         .args([namespaces, "sh", "-c", script, "sh"])
         .args([&disk, &writer(), &place.path().to_path_buf(), &std::env::current_exe().unwrap()])
-        .status()
+        .output()
         .unwrap();
-    let said = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap_or_default();
-    assert!(status.success(), "{status}: {} {}", said("first.txt"), said("second.txt"));
+    assert!(out.status.success(), "{}: {}", out.status, String::from_utf8_lossy(&out.stderr));
+    place
+}
+
+#[test]
+fn a_disk_that_stays_full_loses_no_row_uncounted() {
+    let place = in_namespace(
+        r#"
+        mount -t tmpfs -o size=5m tmpfs "$1" || exit 9
+        "$2" "$1/full" 200000 >/dev/null 2>"$3/first.txt"; echo "$?" >"$3/first.code"
+        mount -o remount,size=200m "$1" || exit 9
+        HELENUS_SALVAGE="$1/full" "$4" --exact salvages_when_asked --nocapture || exit 8
+        cp -r "$1/full" "$3/full"
+    "#,
+    );
+    let said = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
     assert_eq!(said("first.code").trim(), "2");
-    assert!(said("first.txt").contains("the disk is full"), "{}", said("first.txt"));
-    assert!(said("first.txt").contains("helenus recording salvage"), "{}", said("first.txt"));
+    let last = said("first.txt").lines().last().unwrap().to_string();
+    assert!(last.contains("the disk is full") && last.contains("helenus recording salvage"), "{last}");
 
     let recording = Recording::open(&place.path().join("full")).unwrap();
     let numbers = column(&recording, "requests", "intended_start_ns");
     assert!(numbers.len() > 10_000, "{} rows fit on the disk", numbers.len());
     assert!(numbers.iter().copied().eq(0..numbers.len() as i64));
+    let losses = &recording.manifest().losses;
+    let lost =
+        |table: &str| losses.iter().filter(|loss| loss.table == table).map(|loss| loss.rows.unwrap()).sum::<u64>();
+    assert_eq!(numbers.len() as u64 + lost("requests"), 200_000, "{losses:?}");
+    let all_lost = lost("requests") + lost("sources");
+    assert!(last.contains(&format!("{all_lost} rows are lost")), "{last} {losses:?}");
+    assert_eq!(left_over(recording.folder()), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn closing_waits_for_room() {
+    let place = in_namespace(
+        r#"
+        mount -t tmpfs -o size=40m tmpfs "$1" || exit 9
+        head -c 37M /dev/zero >"$1/ballast" || exit 7
+        "$2" "$1/full" 100000 "$1/ballast" >/dev/null 2>"$3/first.txt" || exit 8
+        cp -r "$1/full" "$3/full"
+    "#,
+    );
+    let waited = std::fs::read_to_string(place.path().join("first.txt")).unwrap();
+    assert!(waited.contains("rows wait: the disk is full"), "{waited}");
+    let recording = Recording::open(&place.path().join("full")).unwrap();
+    assert!(column(&recording, "requests", "intended_start_ns").into_iter().eq(0..100_000));
+    assert_eq!(recording.manifest().losses, []);
     assert_eq!(left_over(recording.folder()), Vec::<PathBuf>::new());
 }
 
@@ -219,6 +249,71 @@ fn what_is_no_recording_says_so() {
     assert!(matches!(open(&writing), Error::StillWriting { .. }));
     assert!(matches!(Recorder::create(&writing, Manifest::new("", "")), Err(Error::Exists(_))));
     recorder.close().unwrap();
+}
+
+#[test]
+fn the_same_rows_are_not_merged_twice() {
+    let place = tempfile::tempdir().unwrap();
+    let [a, b] = [3, 4].map(|rows| Recording::open(&numbered(place.path(), rows)).unwrap());
+    let out = |name: &str| place.path().join(name);
+    let twice = |parts: &[Recording], name: &str| {
+        assert!(matches!(merge(parts, &[], &out(name), "", ""), Err(Error::MergedTwice { .. })));
+        assert!(!out(name).exists());
+    };
+    twice(&[a.clone(), a.clone()], "aa");
+    merge(&[a.clone(), b], &[], &out("ab"), "", "").unwrap();
+    let merged = Recording::open(&out("ab")).unwrap();
+    twice(&[merged, a], "aba");
+}
+
+#[test]
+fn a_merge_that_fails_leaves_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let [a, b] = [3, 4].map(|rows| Recording::open(&numbered(place.path(), rows)).unwrap());
+    let file = b.files("requests").unwrap().remove(0);
+    std::fs::write(&file, "no Parquet").unwrap();
+    let out = place.path().join("out");
+    assert!(matches!(merge(&[a, b], &[], &out, "", ""), Err(Error::Damaged { .. })));
+    let names: Vec<_> = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
+#[test]
+fn rows_wait_while_their_file_cannot_be_made() {
+    let place = tempfile::tempdir().unwrap();
+    let recorder = Recorder::create(&place.path().join("r"), Manifest::new("", "")).unwrap();
+    // Where the folder of the table has to be.
+    let obstacle = recorder.folder().join("requests");
+    std::fs::write(&obstacle, "").unwrap();
+    recorder.append_all((0..100).map(|number| request(number, 1)));
+    let begun = std::time::Instant::now();
+    while recorder.health().disk_error.is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!((recorder.health().rows_waiting, recorder.health().rows_lost), (100, 0));
+    let summary = recorder
+        .close_within(Duration::from_secs(60), &mut |waiting| {
+            assert_eq!(waiting.rows, 100);
+            std::fs::remove_file(&obstacle).unwrap();
+        })
+        .unwrap();
+    assert_eq!((summary.tables["requests"].rows, summary.losses), (100, Vec::new()));
+}
+
+#[test]
+fn a_recorder_that_is_dropped_counts_what_it_loses() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("r");
+    let recorder = Recorder::create(&folder, Manifest::new("", "")).unwrap();
+    std::fs::write(folder.join("requests"), "").unwrap();
+    recorder.append_all((0..100).map(|number| request(number, 1)));
+    drop(recorder);
+    std::fs::remove_file(folder.join("requests")).unwrap();
+    salvage(&folder).unwrap();
+    let recording = Recording::open(&folder).unwrap();
+    let [loss] = recording.manifest().losses.as_slice() else { panic!("{:?}", recording.manifest().losses) };
+    assert_eq!((loss.table.as_str(), loss.rows), ("requests", Some(100)));
 }
 
 #[test]

@@ -134,6 +134,7 @@ impl World {
 
     /// The same world as `helenus load` and `helenus record` record it, both on the machine.
     pub fn record_apart(&self, folder: &std::path::Path) -> [Recording; 2] {
+        std::fs::create_dir_all(folder).unwrap();
         [self.record_by(Recorders::Load, &folder.join("load")), self.record_by(Recorders::Node, &folder.join("node"))]
     }
 

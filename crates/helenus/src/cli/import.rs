@@ -102,7 +102,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             .with_context(|| format!("cannot take {} away again", arguments.output.display()))?;
         return Err(error);
     }
-    let summary = recorder.close()?;
+    let summary = super::close_waiting(&recorder)?;
     super::say_closed(&summary);
     if arguments.json {
         terminal::json(&json!({ "recorded": super::Recorded::of(&summary), "files": taken }))?;

@@ -192,6 +192,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             stop.stop();
         }
         live.show(&mut steps, &progress);
+        super::show_disk(&mut steps, &recorder);
         if let Some(metrics) = &metrics {
             metrics.show(progress.clone());
         }
@@ -205,7 +206,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     observation.stop();
     drop(steps);
     let sent = recorder.health().rows.contains_key("requests");
-    let recording = recorder.close();
+    let recording = super::close(&recorder, &outcome);
     let summary = match outcome {
         Ok(summary) if summary.stopped && !sent => {
             // As below.

@@ -3,6 +3,7 @@
 mod access;
 mod advise;
 mod agent;
+mod command_line;
 mod compare;
 mod comparison;
 mod completions;
@@ -53,8 +54,9 @@ pub use help::parse;
 use crate::terminal;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use command_line::command_line;
 use helenus_observe::Event;
-use helenus_recording::{Loss, Summary, TableFacts};
+use helenus_recording::{CLOSE_FOR, Loss, Recorder, Summary, TableFacts};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -159,10 +161,44 @@ fn new_recording(what: &str) -> PathBuf {
     PathBuf::from(format!("{what}-{}.helenus", chrono::Local::now().format("%Y%m%d-%H%M%S")))
 }
 
-/// The command as it was given. No option of ours takes a secret in plain text.
-fn command_line() -> String {
-    let quoted = |word: String| if word.contains(char::is_whitespace) { format!("'{word}'") } else { word };
-    std::iter::once("helenus".to_string()).chain(std::env::args().skip(1).map(quoted)).collect::<Vec<_>>().join(" ")
+/// Ends the recording of a run. Says for what it waits, where the disk doesn't take all; and what it lost, where the run's own
+/// error is the one that is told.
+fn close<T, E>(recorder: &Recorder, run: &Result<T, E>) -> Result<Summary, helenus_recording::Error> {
+    let closed = close_waiting(recorder);
+    if let (Err(error), true) = (&closed, run.is_err()) {
+        terminal::warn(error);
+    }
+    closed
+}
+
+fn close_waiting(recorder: &Recorder) -> Result<Summary, helenus_recording::Error> {
+    let mut steps = terminal::Steps::new();
+    let mut is_said = false;
+    recorder.close_within(CLOSE_FOR, &mut |waiting| {
+        let rows = terminal::count(waiting.rows);
+        let line = format!("{}; {rows} rows wait in memory", waiting.error);
+        if std::mem::replace(&mut is_said, true) {
+            steps.live(format_args!("{line}, for another {} s", waiting.left.as_secs()));
+        } else {
+            steps.step(format_args!("{line}; trying for {} s", waiting.left.as_secs()));
+        }
+    })
+}
+
+/// Shows that the disk takes nothing, while a recording is made. Whether it does so.
+fn show_disk(steps: &mut terminal::Steps, recorder: &Recorder) -> bool {
+    let health = recorder.health();
+    let Some(error) = health.disk_error else { return false };
+    let line = format!("{error}; {} rows wait in memory", terminal::count(health.rows_waiting));
+    match health.rows_lost {
+        0 => steps.live(line),
+        lost => steps.live(format_args!("{line}, {} are lost", terminal::count(lost))),
+    }
+    // Where nothing is shown in place, once for each error.
+    if steps.is_plain() {
+        steps.step(format_args!("{error}; rows wait in memory"));
+    }
+    true
 }
 
 fn say_event(event: &Event) {

@@ -221,7 +221,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     let outcome = record(&arguments, &targets, &recorder, &cancel);
     // Whatever happened, what was recorded is kept.
-    let summary = recorder.close();
+    let summary = super::close(&recorder, &outcome);
     if outcome.is_err() && summary.as_ref().is_ok_and(|summary| summary.tables.values().all(|table| table.rows == 0)) {
         // Best effort: an empty recording of a run that could not start helps nobody.
         let _ = std::fs::remove_dir_all(&folder);
@@ -378,13 +378,12 @@ impl Until {
                     ));
                 });
             }
-            match health.disk_error {
-                Some(error) => steps.live(format_args!("{error}; rows wait in memory")),
-                None => steps.live(format_args!(
+            if !super::show_disk(steps, recorder) {
+                steps.live(format_args!(
                     "recording: {:.0} s, {} rows",
                     started.elapsed().as_secs_f64(),
                     terminal::count(rows)
-                )),
+                ));
             }
             if let Some(child) = &mut self.child
                 && let Some(status) = child.try_wait()?

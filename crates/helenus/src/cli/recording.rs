@@ -1,7 +1,7 @@
 use crate::terminal;
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use helenus_recording::{Manifest, Recording, State, merge, salvage};
+use helenus_recording::{Loss, Manifest, Recording, State, merge, salvage};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -77,19 +77,23 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                     terminal::count(rows),
                     salvaged.tables.len()
                 ));
-                if !salvaged.cut.is_empty() {
-                    terminal::warn(format_args!(
-                        "the last message of {} was cut off; at most the last second before the end is missing",
-                        salvaged.cut.join(", ")
-                    ));
-                }
+            }
+            if !salvaged.cut.is_empty() {
+                terminal::warn(format_args!(
+                    "the last rows of {} were cut off; at most the last second before the end is missing",
+                    salvaged.cut.join(", ")
+                ));
             }
             if json {
                 terminal::json(&json!({
                     "was_whole": salvaged.was_closed,
-                    "recorded": super::Recorded::in_folder(&recording, &salvaged.tables, &[]),
+                    "recorded": super::Recorded::in_folder(&recording, &salvaged.tables, &salvaged.damaged),
                     "cut": salvaged.cut,
                 }))?;
+            }
+            if !salvaged.damaged.is_empty() {
+                let lines = salvaged.damaged.iter().map(lost).collect::<Vec<_>>().join("\n  ");
+                anyhow::bail!("not all of {} could be read:\n  {lines}", recording.display());
             }
         }
         Command::Merge { recordings, ahead, output, json } => {
@@ -146,8 +150,12 @@ fn describe(out: &mut impl Write, manifest: &Manifest) -> Result<()> {
         .map(|source| vec![source.name.clone(), source.node.clone(), source.provider.clone(), source.note.clone()]);
     writeln!(out, "\n{}", terminal::table(&["source", "node", "provider", "note"], sources, 4))?;
     for loss in &manifest.losses {
-        let rows = loss.rows.map_or("rows".to_string(), |rows| format!("{} rows", terminal::count(rows)));
-        writeln!(out, "{} {rows} of {}: {}", terminal::severity("warning"), loss.table, loss.reason)?;
+        writeln!(out, "{} {}", terminal::severity("warning"), lost(loss))?;
     }
     Ok(())
+}
+
+fn lost(loss: &Loss) -> String {
+    let rows = loss.rows.map_or("rows".to_string(), |rows| format!("{} rows", terminal::count(rows)));
+    format!("{rows} of {}: {}", loss.table, loss.reason)
 }

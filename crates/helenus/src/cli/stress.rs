@@ -5,7 +5,7 @@ use clap::Args;
 use helenus_explain::{Engine, Options as ExplainOptions, Report, explain};
 use helenus_load::stress::{self, Stress};
 use helenus_observe::{Observation, Options, ProcessKind, Watched};
-use helenus_recording::{Manifest, NodeFacts, Recorder, Recording};
+use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, private};
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, Write};
@@ -72,7 +72,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     });
     observation.stop();
     let sent = recorder.health().rows.contains_key("requests");
-    let closed = recorder.close();
+    let closed = super::close(&recorder, &ran);
     let ran = match ran {
         Ok(ran) => ran,
         Err(error) => {
@@ -131,7 +131,7 @@ struct Output {
 
 impl Output {
     fn open(path: Option<&Path>, json: bool) -> Result<Output> {
-        let create = |path: &Path| File::create(path).with_context(|| format!("cannot write {}", path.display()));
+        let create = |path: &Path| private::create(path).with_context(|| format!("cannot write {}", path.display()));
         let shown = if json { terminal::beside() } else { terminal::lines() };
         Ok(Output { shown, file: path.map(create).transpose()? })
     }

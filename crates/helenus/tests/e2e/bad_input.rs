@@ -115,3 +115,31 @@ fn workloads_and_experiments() {
     refused(&place, "compare a --fail-if-worse speed", &["response_p99"]);
     refused(&place, "compare nothing", &["no recording at nothing"]);
 }
+
+#[test]
+fn a_damaged_stream_is_salvaged_and_is_an_error() {
+    use helenus_recording::{Manifest, Recorder, rows};
+    let place = Place::new();
+    let recorder = Recorder::create(&place.path("r"), Manifest::new("ended", "test")).unwrap();
+    recorder.append_all((1..50).map(|time_ns| rows::CpuSample { time_ns, ..rows::CpuSample::default() }));
+    recorder.append(rows::Mark { start_ns: 1, end_ns: 2, kind: "phase", name: "p", ..rows::Mark::default() });
+    drop(recorder);
+    let stream = place.path("r/cpus/part-0.arrows");
+    let mut bytes = std::fs::read(&stream).unwrap();
+    let at = bytes.len() - 100;
+    bytes[at] ^= 1;
+    std::fs::write(&stream, bytes).unwrap();
+    let said = place.run("recording salvage r");
+    assert_eq!(said.status.code(), Some(2), "{}", said.err);
+    for text in ["salvaged ", "49 rows of cpus", "bytes of its stream are damaged", "cpus/part-0.damaged"] {
+        assert!(said.err.contains(text), "{text}: {}", said.err);
+    }
+    place.well("recording salvage r");
+    assert!(place.well("recording info r").contains("49 rows of cpus"));
+    std::fs::create_dir(place.path("beside")).unwrap();
+    assert_eq!(place.ask("beside/../r", "select count(*) from marks"), 1);
+    // A failure leaves the old file.
+    std::fs::write(place.path("old.svg"), "old").unwrap();
+    refused(&place, "flame r -o old.svg", &["samples"]);
+    assert_eq!(std::fs::read(place.path("old.svg")).unwrap(), b"old");
+}

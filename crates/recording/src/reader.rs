@@ -1,0 +1,312 @@
+//! Reads a stream whose writer was ended, whatever the disk or somebody else has made of it.
+//!
+//! What is sealed is read where its seal fits its bytes, and reading goes on at the next such group. Streams of before there were
+//! seals are read up to the first message that can't be one.
+
+use crate::schema::Table;
+use crate::seal::{self, MAGIC, PREFIX_BYTES, Seal};
+use crate::stream::encode_schema;
+use crate::{Error, message};
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::Int64Type;
+use arrow::ipc::reader::StreamReader;
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read as _};
+use std::os::unix::fs::FileExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The most of a group or message that is held in memory.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// A group's begin is shorter: a cut within it leaves less than this.
+const MOST_OF_A_HEAD: u64 = 16 << 10;
+
+/// How often the bytes of a file are compared with checksums, at most, so that false seals can't keep a reader busy for ever.
+const MOST_PASSES: u64 = 8;
+
+/// What of a stream was not read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Unread {
+    pub(crate) bytes: u64,
+    /// Rows in it; none where that can't be known.
+    pub(crate) rows: Option<u64>,
+    /// Nothing but a last group that was cut off: its writer was ended, or the disk was full.
+    pub(crate) is_cut: bool,
+}
+
+/// Hands every batch of a stream to `each` that is what was written, and returns what was not read.
+pub(crate) fn read(
+    file: &File,
+    table: &Table,
+    mut each: impl FnMut(RecordBatch) -> Result<(), Error>,
+) -> Result<Option<Unread>, Error> {
+    let bytes = file.metadata().map_err(|source| Error::Io { action: "read", path: table.name.into(), source })?.len();
+    let stream = Stream { file, bytes, checked: Cell::new(0) };
+    let is_sealed = stream.find_magic(0).is_some_and(|at| at < MOST_OF_A_HEAD) || stream.next_group(0).is_some();
+    if is_sealed { stream.read_sealed(table, &mut each) } else { stream.read_unsealed(table, &mut each) }
+}
+
+struct Stream<'a> {
+    file: &'a File,
+    bytes: u64,
+    /// Bytes compared with checksums so far.
+    checked: Cell<u64>,
+}
+
+impl Stream<'_> {
+    fn read_sealed(
+        &self,
+        table: &Table,
+        each: &mut impl FnMut(RecordBatch) -> Result<(), Error>,
+    ) -> Result<Option<Unread>, Error> {
+        let own = encode_schema(&table.stream_schema())?;
+        let mut schema: Option<(u32, Vec<u8>)> = None;
+        let (mut at, mut next_row) = (0, 0);
+        let mut unread = Unread { rows: Some(0), ..Unread::default() };
+        let mut lose = |bytes: u64, rows: Option<u64>| {
+            unread.bytes += bytes;
+            unread.rows = unread.rows.zip(rows).map(|(all, rows)| all.saturating_add(rows));
+        };
+        while at < self.bytes {
+            let Some((seal, group)) = self.group(at) else {
+                if let Some(next) = self.next_group(at + 1) {
+                    lose(next - at, Some(0));
+                    at = next;
+                    continue;
+                }
+                let rows = self.last_row(at).map(|last| last.saturating_sub(next_row));
+                lose(self.bytes - at, rows);
+                unread.is_cut = unread.bytes == self.bytes - at && self.is_cut(at);
+                break;
+            };
+            let length = group.len() as u64;
+            at += length;
+            // Rows are counted through, so that a gap shows how many there were in what was not read.
+            if seal.first_row < next_row {
+                lose(length, Some(0));
+                continue;
+            }
+            lose(0, Some(seal.first_row - next_row));
+            next_row = seal.first_row + u64::from(seal.rows);
+            if seal.rows == 0 {
+                schema = Some((seal.schema, group));
+                continue;
+            }
+            let message = match &schema {
+                Some((fingerprint, message)) if *fingerprint == seal.schema => message,
+                _ if crc32fast::hash(&own) == seal.schema => &own,
+                _ => {
+                    lose(length, Some(u64::from(seal.rows)));
+                    continue;
+                }
+            };
+            match decode(message, &group) {
+                Some(batch) if batch.num_rows() as u64 == u64::from(seal.rows) => each(batch)?,
+                _ => lose(length, Some(u64::from(seal.rows))),
+            }
+        }
+        Ok((unread.bytes > 0).then_some(unread))
+    }
+
+    fn read_unsealed(
+        &self,
+        table: &Table,
+        each: &mut impl FnMut(RecordBatch) -> Result<(), Error>,
+    ) -> Result<Option<Unread>, Error> {
+        // Where each batch ends. Only what can be messages is shown to Arrow's reader.
+        let mut ends = Vec::new();
+        let (mut at, mut is_cut) = (0, false);
+        let mut schema_end = 0;
+        while at < self.bytes {
+            match self.message(at) {
+                Ok((message::Kind::End, _)) => break,
+                Ok((kind, end)) => {
+                    let is_first = at == 0;
+                    if is_first != (kind == message::Kind::Schema) {
+                        break;
+                    }
+                    match kind {
+                        message::Kind::Schema => schema_end = end,
+                        message::Kind::Batch => ends.push(end),
+                        _ => {}
+                    }
+                    at = end;
+                }
+                Err(cut) => {
+                    is_cut = cut;
+                    break;
+                }
+            }
+        }
+        let messages_end = at;
+        let mut good_end = schema_end;
+        let whole = BufReader::new(At { file: self.file, at: 0 }.take(messages_end));
+        let reader = catch_unwind(AssertUnwindSafe(|| StreamReader::try_new(whole, None)));
+        if let Ok(Ok(mut reader)) = reader {
+            for end in &ends {
+                let Ok(Some(Ok(batch))) = catch_unwind(AssertUnwindSafe(|| reader.next())) else { break };
+                // A tail that the disk never got is zeros; no row is of 1970.
+                let times = batch.column_by_name(table.time).and_then(|column| column.as_primitive_opt::<Int64Type>());
+                if times.is_none_or(|times| times.values().contains(&0)) {
+                    break;
+                }
+                each(batch)?;
+                good_end = *end;
+            }
+        }
+        // Between the last batch and a cut there may be dictionaries of the batch that was cut off.
+        is_cut &= good_end == ends.last().copied().unwrap_or(schema_end);
+        let bytes = self.bytes - good_end;
+        let is_ended = bytes == PREFIX_BYTES as u64 && matches!(self.message(good_end), Ok((message::Kind::End, _)));
+        Ok((bytes > 0 && !is_ended).then_some(Unread { bytes, rows: None, is_cut }))
+    }
+
+    /// The kind of an unsealed message and where it ends. Fails with whether the file ends within it.
+    fn message(&self, at: u64) -> Result<(message::Kind, u64), bool> {
+        let left = self.bytes - at;
+        let prefix: [u8; PREFIX_BYTES] = self.array(at).ok_or(true)?;
+        let metadata = u64::from(seal::metadata_length(&prefix).ok_or(false)?);
+        if metadata == 0 {
+            return Ok((message::Kind::End, at + PREFIX_BYTES as u64));
+        }
+        let head = PREFIX_BYTES as u64 + metadata;
+        if head > left {
+            return Err(left < MOST_OF_A_HEAD);
+        }
+        let metadata = self.slice(at + PREFIX_BYTES as u64, metadata).ok_or(false)?;
+        let (kind, body) = message::check(&metadata).ok_or(false)?;
+        match head.checked_add(body) {
+            Some(length) if length <= left && body <= MOST_BYTES => Ok((kind, at + length)),
+            Some(length) => Err(length > left && body <= MOST_BYTES),
+            None => Err(false),
+        }
+    }
+
+    /// The group that begins at a place, if its seal says that it is what was written.
+    fn group(&self, at: u64) -> Option<(Seal, Vec<u8>)> {
+        let seal = self.head(at)?;
+        let (length, head) = (u64::from(seal.length), seal.head_length());
+        if length > MOST_BYTES || length > self.bytes - at {
+            return None;
+        }
+        let group = self.slice(at, length)?;
+        self.may_check(length)?;
+        seal.has_body(group.get(usize::try_from(head).ok()?..)?).then_some((seal, group))
+    }
+
+    /// The seal of the group that begins at a place, if the group's begin is what was written.
+    fn head(&self, at: u64) -> Option<Seal> {
+        let prefix: [u8; PREFIX_BYTES] = self.array(at)?;
+        let head = PREFIX_BYTES as u64 + u64::from(seal::metadata_length(&prefix)?);
+        let before = head.checked_sub(seal::BYTES as u64)?;
+        let seal = Seal::read(&self.array(at.checked_add(before)?)?)?;
+        if u64::from(seal.before) != before || u64::from(seal.length) < head {
+            return None;
+        }
+        self.may_check(head)?;
+        seal.has_head(&self.slice(at, head)?).then_some(seal)
+    }
+
+    /// Where the next group that is what was written begins, at a place or later.
+    fn next_group(&self, from: u64) -> Option<u64> {
+        self.begins(from).find(|at| self.group(*at).is_some())
+    }
+
+    /// The number of rows up to the last group, from a place on, whose begin is what was written.
+    fn last_row(&self, from: u64) -> Option<u64> {
+        let heads = self.begins(from).filter_map(|at| self.head(at));
+        heads.map(|seal| seal.first_row.saturating_add(u64::from(seal.rows))).max()
+    }
+
+    /// Places where groups might begin, by what looks like their seals.
+    fn begins(&self, from: u64) -> impl Iterator<Item = u64> {
+        let mut search = from;
+        std::iter::from_fn(move || {
+            loop {
+                let seal_at = self.find_magic(search)?;
+                search = seal_at + 1;
+                let before =
+                    self.array(seal_at).and_then(|bytes| Seal::read(&bytes)).map(|seal| u64::from(seal.before));
+                let begin = before.and_then(|before| seal_at.checked_sub(before)).filter(|begin| *begin >= from);
+                if begin.is_some() {
+                    return begin;
+                }
+            }
+        })
+    }
+
+    fn find_magic(&self, from: u64) -> Option<u64> {
+        let mut window = vec![0; 1 << 16];
+        let mut at = from;
+        while at + (MAGIC.len() as u64) <= self.bytes {
+            let length = (window.len() as u64).min(self.bytes - at) as usize;
+            self.file.read_exact_at(&mut window[..length], at).ok()?;
+            if let Some(found) = window[..length].windows(MAGIC.len()).position(|bytes| bytes == MAGIC) {
+                return Some(at + found as u64);
+            }
+            at += (length - MAGIC.len() + 1) as u64;
+        }
+        None
+    }
+
+    /// Whether the file ends within a group that begins at a place.
+    fn is_cut(&self, at: u64) -> bool {
+        let left = self.bytes - at;
+        match self.head(at) {
+            Some(seal) => u64::from(seal.length) > left,
+            None => {
+                let begins = self.array::<PREFIX_BYTES>(at).map(|prefix| seal::metadata_length(&prefix));
+                // A head ends with its seal; where that is whole, the head is damaged and not cut.
+                left < MOST_OF_A_HEAD
+                    && begins
+                        .is_none_or(|metadata| metadata.is_some_and(|of| u64::from(of) + PREFIX_BYTES as u64 > left))
+                    && self.find_magic(at).is_none_or(|seal_at| seal_at + seal::BYTES as u64 > self.bytes)
+            }
+        }
+    }
+
+    fn may_check(&self, bytes: u64) -> Option<()> {
+        self.checked.set(self.checked.get().saturating_add(bytes));
+        (self.checked.get() <= self.bytes.saturating_mul(MOST_PASSES)).then_some(())
+    }
+
+    fn array<const N: usize>(&self, at: u64) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        self.file.read_exact_at(&mut bytes, at).ok().map(|()| bytes)
+    }
+
+    fn slice(&self, at: u64, length: u64) -> Option<Vec<u8>> {
+        if length > MOST_BYTES || at.checked_add(length)? > self.bytes {
+            return None;
+        }
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        self.file.read_exact_at(&mut bytes, at).ok().map(|()| bytes)
+    }
+}
+
+/// The batch of a group that is what was written; by whom is another matter.
+fn decode(schema: &[u8], group: &[u8]) -> Option<RecordBatch> {
+    message::check_all(schema)?;
+    message::check_all(group)?;
+    let stream = Cursor::new(schema).chain(Cursor::new(group));
+    // What can't be a message is not shown to Arrow's reader, whose checks of the rest are not without gaps.
+    catch_unwind(AssertUnwindSafe(|| StreamReader::try_new(stream, None).ok()?.next()?.ok())).ok()?
+}
+
+/// A file that is read from a place on.
+struct At<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl io::Read for At<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(bytes, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests;
