@@ -10,6 +10,12 @@ pub enum Error {
     #[error("{0}")]
     Query(String),
 
+    #[error(
+        "explaining {requests} requests takes about {} MiB of memory, and this process has a limit of {} MiB; raise the limit (of its control group, or ulimit -v), or run this where there is more",
+        needed_bytes >> 20, limit_bytes >> 20
+    )]
+    Memory { requests: u64, needed_bytes: u64, limit_bytes: u64 },
+
     #[error("no recording was given")]
     NoRecording,
 

@@ -40,8 +40,9 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    pub(crate) fn load(engine: &Engine) -> Result<Requests, Error> {
-        let mut requests = Requests::default();
+    /// All of them, which are about so many.
+    pub(crate) fn load(engine: &Engine, rows: usize) -> Result<Requests, Error> {
+        let mut requests = Requests { rows: Vec::with_capacity(rows), ..Requests::default() };
         engine.each(&query::REQUESTS.fill(&[]), |batch| requests.take(&batch))?;
         requests.rows.sort_unstable_by_key(|request| (request.intended_ns, request.end_ns));
         Ok(requests)
@@ -56,7 +57,6 @@ impl Requests {
         let outcome = texts(batch, "outcome")?;
         let (intended, start, end) =
             (intended.as_primitive::<Int64Type>(), start.as_primitive::<Int64Type>(), end.as_primitive::<Int64Type>());
-        self.rows.reserve(batch.num_rows());
         for row in 0..batch.num_rows() {
             self.rows.push(Request {
                 intended_ns: intended.value(row),

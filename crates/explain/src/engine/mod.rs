@@ -1,6 +1,7 @@
 //! SQL over recordings: every table of the schema is there, with or without rows.
 
 mod batches;
+mod memory;
 mod message;
 mod once;
 
@@ -19,17 +20,20 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::object_store::local::LocalFileSystem;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, lit};
 use futures::TryStreamExt;
 use helenus_recording::schema::{TABLES, Table};
 use helenus_recording::{Manifest, Recording, Repeated, repeated};
+use memory::Memory;
 use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
+use url::Url;
 
-/// What queries may keep in memory before they spill to the disk or say that it is not enough.
-const QUERY_MEMORY_BYTES: usize = 1 << 30;
+/// Memory that queries may keep, where there is as much, before they spill to the disk or fail.
+const QUERY_MEMORY_BYTES: u64 = 1 << 30;
 
 /// A query is split into as many parts by time at most.
 const MOST_PARTS: usize = 8;
@@ -44,6 +48,7 @@ pub struct Engine {
     context: SessionContext,
     runtime: Runtime,
     manifests: Vec<Manifest>,
+    memory: Memory,
     requests: OnceCell<Rc<Requests>>,
     io: OnceCell<Rc<Io>>,
 }
@@ -70,22 +75,26 @@ impl Engine {
             .with_information_schema(true)
             // Pages of requests outside of the asked window are not even decoded.
             .set_bool("datafusion.execution.parquet.pushdown_filters", true);
+        let memory = Memory::of_this_process();
+        let pool = QUERY_MEMORY_BYTES.min(memory.left_bytes / 2);
         let environment = RuntimeEnvBuilder::new()
-            .with_memory_pool(Arc::new(FairSpillPool::new(QUERY_MEMORY_BYTES)))
+            .with_memory_pool(Arc::new(FairSpillPool::new(usize::try_from(pool).unwrap_or(usize::MAX))))
             .build_arc()
             .map_err(message::of)?;
         let context = SessionContext::new_with_config_rt(config, environment);
         let names = names(recordings);
+        let stores = recordings.iter().enumerate().map(|(number, recording)| store(&context, number, recording));
+        let stores = stores.collect::<Result<Vec<_>, Error>>()?;
         let repeated = repeated(recordings)?;
         for table in TABLES {
             let provider = match recordings {
-                [one] => provider(one, table)?,
-                several => union(&context, several, &names, &repeated, table)?,
+                [one] => provider(&stores[0], one, table)?,
+                several => union(&context, &stores, several, &names, &repeated, table)?,
             };
             context.register_table(table.name, provider).map_err(message::of)?;
         }
         let manifests = recordings.iter().map(|recording| recording.manifest().clone()).collect();
-        Ok(Engine { context, runtime, manifests, requests: OnceCell::new(), io: OnceCell::new() })
+        Ok(Engine { context, runtime, manifests, memory, requests: OnceCell::new(), io: OnceCell::new() })
     }
 
     /// Manifests of the recordings, in the order in which they were opened.
@@ -156,7 +165,10 @@ impl Engine {
         if let Some(requests) = self.requests.get() {
             return Ok(Rc::clone(requests));
         }
-        let requests = Rc::new(Requests::load(self)?);
+        let rows = self.manifests.iter().filter_map(|manifest| manifest.tables.get("requests")).map(|table| table.rows);
+        let rows = rows.fold(0, u64::saturating_add);
+        self.memory.holds(rows)?;
+        let requests = Rc::new(Requests::load(self, usize::try_from(rows).unwrap_or(0))?);
         Ok(Rc::clone(self.requests.get_or_init(|| requests)))
     }
 
@@ -190,7 +202,17 @@ fn schema_of(table: &Table) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-fn provider(recording: &Recording, table: &Table) -> Result<Arc<dyn TableProvider>, Error> {
+/// Where a recording's files are for the engine: a store of its own, in which they are named from the recording's folder on.
+/// So no character of the folder's path can be one that an object store doesn't take.
+fn store(context: &SessionContext, number: usize, recording: &Recording) -> Result<Url, Error> {
+    let url =
+        Url::parse(&format!("recording://{number}/")).map_err(|_| Error::Path(recording.folder().to_path_buf()))?;
+    let store = LocalFileSystem::new_with_prefix(recording.folder()).map_err(|error| message::of(error.into()))?;
+    context.register_object_store(&url, Arc::new(store));
+    Ok(url)
+}
+
+fn provider(store: &Url, recording: &Recording, table: &Table) -> Result<Arc<dyn TableProvider>, Error> {
     let schema = schema_of(table);
     let files = recording.files(table.name)?;
     if files.is_empty() {
@@ -199,9 +221,10 @@ fn provider(recording: &Recording, table: &Table) -> Result<Arc<dyn TableProvide
     let urls = files
         .iter()
         .map(|file| {
-            let file = std::path::absolute(file)?;
-            // By URL and not by text, so that `*` or `[` in a folder's name is no pattern.
-            let url = url::Url::from_file_path(&file).map_err(|()| Error::Path(file))?;
+            let name = file.file_name().and_then(|name| name.to_str()).ok_or_else(|| Error::Path(file.clone()))?;
+            let mut url = store.clone();
+            // As segments and not as text, so that `*` or `[` in a name is no pattern.
+            url.path_segments_mut().map_err(|()| Error::Path(file.clone()))?.extend([table.name, name]);
             ListingTableUrl::try_new(url, None).map_err(message::of)
         })
         .collect::<Result<Vec<_>, Error>>()?;
@@ -212,14 +235,15 @@ fn provider(recording: &Recording, table: &Table) -> Result<Arc<dyn TableProvide
 
 fn union(
     context: &SessionContext,
+    stores: &[Url],
     recordings: &[Recording],
     names: &[String],
     repeated: &[Vec<Repeated>],
     table: &Table,
 ) -> Result<Arc<dyn TableProvider>, Error> {
     let mut union: Option<DataFrame> = None;
-    for ((recording, name), repeated) in recordings.iter().zip(names).zip(repeated) {
-        let provider = provider(recording, table)?;
+    for (((recording, name), repeated), store) in recordings.iter().zip(names).zip(repeated).zip(stores) {
+        let provider = provider(store, recording, table)?;
         let next = context
             .read_table(provider)
             .and_then(|frame| match once::others(repeated, table) {

@@ -35,6 +35,20 @@ fn every_table_is_there_with_or_without_rows() {
 }
 
 #[test]
+fn a_path_may_have_any_characters() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = TempDir::new().unwrap();
+    let inner = folder.path().join(std::ffi::OsStr::from_bytes(b"two\nlines \xff {}\\ #"));
+    std::fs::create_dir(&inner).unwrap();
+    small().record(&inner.join("r"));
+    for path in [inner.join("r"), inner.join("../").join(inner.file_name().unwrap()).join("./r/..//r")] {
+        let recording = Recording::open(&path).unwrap();
+        assert_eq!(count(&Engine::open(std::slice::from_ref(&recording)).unwrap(), "requests"), 200);
+        assert_eq!(count(&Engine::open(&[recording.clone(), recording]).unwrap(), "requests"), 400);
+    }
+}
+
+#[test]
 fn several_recordings_are_one_table_each() {
     let folder = TempDir::new().unwrap();
     let recordings = [small().record(&folder.path().join("a")), small().record(&folder.path().join("b"))];

@@ -1,8 +1,10 @@
 //! The command line as a recording keeps it: without the secrets of the command that it runs.
 
 /// What secrets are called, as a whole word or at the end of one.
-const SECRETS: [&str; 8] =
-    ["password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "apikey"];
+const SECRETS: [&str; 9] =
+    ["password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "apikey", "authorization"];
+/// Words between a header's name and its secret.
+const SCHEMES: [&str; 2] = ["bearer", "basic"];
 /// Options of Cassandra's tools that are followed by a password.
 const OPTIONS: [&str; 3] = ["-pw", "--pw", "--pass"];
 /// Tools whose -p is a password; elsewhere it is a port, a path or a pid.

@@ -1,5 +1,5 @@
 use super::opened::opened;
-use crate::terminal;
+use crate::terminal::{self, Table};
 use anyhow::{Context, Result, bail};
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef, UInt64Type};
@@ -53,21 +53,55 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         csv.flush()?;
     } else {
-        let batches = engine.sql(query)?;
-        let mut rows = Vec::new();
-        for batch in batches.batches() {
-            texts(batch, "–", |row| {
-                rows.push(row.to_vec());
-                Ok(())
-            })?;
-        }
-        let schema = batches.schema();
-        let is_number = schema.fields().iter().map(|field| field.data_type().is_numeric());
-        terminal::print(terminal::table(&names(schema), rows, usize::MAX).aligned_right(is_number));
-        terminal::talk(terminal::dim(format_args!("{} rows", batches.rows())));
+        let mut aligned = Aligned::new(terminal::print);
+        let schema = engine.each(query, |batch| texts(&batch, "–", |row| aligned.row(&batch.schema(), row)))?;
+        aligned.print(&schema);
+        terminal::talk(terminal::dim(format_args!("{} rows", aligned.count)));
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Rows that are held at most until they are printed.
+const BLOCK_ROWS: usize = 1000;
+
+/// Prints rows in columns as they come. The first rows say how wide a column is; wider text later moves its own block alone.
+struct Aligned<P> {
+    print: P,
+    rows: Vec<Vec<String>>,
+    /// None before the first block, which has the header.
+    widths: Option<Vec<usize>>,
+    count: u64,
+}
+
+impl<P: FnMut(Table)> Aligned<P> {
+    fn new(print: P) -> Aligned<P> {
+        Aligned { print, rows: Vec::new(), widths: None, count: 0 }
+    }
+
+    fn row(&mut self, schema: &SchemaRef, row: &[String]) -> Result<()> {
+        self.rows.push(row.to_vec());
+        self.count += 1;
+        if self.rows.len() >= BLOCK_ROWS {
+            self.print(schema);
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, schema: &SchemaRef) {
+        if self.rows.is_empty() && self.widths.is_some() {
+            return;
+        }
+        let is_number = schema.fields().iter().map(|field| field.data_type().is_numeric());
+        let rows = std::mem::take(&mut self.rows);
+        let table = terminal::table(&names(schema), rows, usize::MAX).aligned_right(is_number);
+        let table = match self.widths.clone() {
+            Some(widths) => table.continuing(widths),
+            None => table,
+        };
+        self.widths.get_or_insert_with(|| table.widths());
+        (self.print)(table);
+    }
 }
 
 fn names(schema: &SchemaRef) -> Vec<&str> {
@@ -108,4 +142,37 @@ fn write_json(out: &mut impl Write, batch: &RecordBatch) -> Result<()> {
         writeln!(out, "{}", Value::Object(object))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::datatypes::{Field, Schema};
+    use std::sync::Arc;
+
+    #[test]
+    fn rows_are_printed_in_blocks_of_one_alignment() {
+        let fields = [Field::new("text", DataType::Utf8, true), Field::new("number", DataType::Int64, true)];
+        let schema: SchemaRef = Arc::new(Schema::new(fields.to_vec()));
+        let mut text = String::new();
+        let mut aligned = Aligned::new(|table| text += &format!("{table}\n"));
+        for row in 0..2 * BLOCK_ROWS + 1 {
+            let text = if row < BLOCK_ROWS { "wide text" } else { "x" };
+            aligned.row(&schema, &[text.to_string(), (1_000_000 + row).to_string()]).unwrap();
+            assert!(aligned.rows.len() < BLOCK_ROWS, "a block is no longer held once it is full");
+        }
+        aligned.print(&schema);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 2 * BLOCK_ROWS + 2);
+        assert_eq!(lines.iter().filter(|line| line.contains("number")).count(), 1);
+        assert!(lines[1..].iter().all(|line| line.trim_end().len() == lines[1].trim_end().len()), "{}", lines[1]);
+    }
+
+    #[test]
+    fn a_query_without_rows_has_its_header() {
+        let schema: SchemaRef = Arc::new(Schema::new(vec![Field::new("text", DataType::Utf8, true)]));
+        let mut text = String::new();
+        Aligned::new(|table| text += &table.to_string()).print(&schema);
+        assert_eq!(text.trim(), "text");
+    }
 }

@@ -25,6 +25,8 @@ pub struct Table {
     /// How many of the first columns name a row.
     keys: usize,
     width: Option<usize>,
+    /// Widths of the columns of the table whose next rows these are; it has the header.
+    continues: Option<Vec<usize>>,
 }
 
 impl Table {
@@ -41,6 +43,7 @@ impl Table {
             right: (0..header.len()).map(|column| column >= numbers_from).collect(),
             keys: if numbers_from >= header.len() { 1 } else { numbers_from.max(1) },
             width: super::width(),
+            continues: None,
         }
     }
 
@@ -48,6 +51,17 @@ impl Table {
     pub fn aligned_right(mut self, columns: impl IntoIterator<Item = bool>) -> Table {
         self.right.iter_mut().zip(columns).for_each(|(right, said)| *right = said);
         self
+    }
+
+    /// The next rows of a table whose columns were so wide, without a header where there is room for all columns.
+    pub fn continuing(mut self, widths: Vec<usize>) -> Table {
+        self.continues = Some(widths);
+        self
+    }
+
+    /// How wide its columns want to be.
+    pub fn widths(&self) -> Vec<usize> {
+        (0..self.header.len()).map(|column| self.natural(column)).collect()
     }
 
     /// For a terminal of so many columns; as wide as it wants to be without a number.
@@ -59,7 +73,8 @@ impl Table {
 
     fn natural(&self, column: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column)).chain(self.header.get(column));
-        cells.map(|cell| columns(cell)).max().unwrap_or(0)
+        let before = self.continues.as_ref().and_then(|widths| widths.get(column)).copied();
+        cells.map(|cell| columns(cell)).chain(before).max().unwrap_or(0)
     }
 
     /// The width below which a column would break what belongs together.
@@ -172,7 +187,11 @@ impl fmt::Display for Table {
         };
         let least = |column: usize| self.least(column);
         let Some(width) = self.width.filter(|width| total(&all, &|column| self.natural(column)) > *width) else {
-            return out.write_str(&self.draw(&all, None));
+            if self.continues.is_none() {
+                return out.write_str(&self.draw(&all, None));
+            }
+            let text = self.draw(&all, Some(&self.widths()));
+            return out.write_str(text.split_once('\n').map_or("", |(_, rows)| rows));
         };
         if total(&all, &least) <= width {
             return out.write_str(&self.band(&all, &least, width));

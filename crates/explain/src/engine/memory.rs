@@ -1,0 +1,115 @@
+//! What this process may have of memory, asked before it is taken: a control group or a limit kills without a word.
+
+use crate::Error;
+use std::path::Path;
+
+/// What queries take, whatever the recording.
+const LEAST_BYTES: u64 = 96 << 20;
+/// What a request takes while it is explained: its row, and its part of what is worked out of all of them.
+const REQUEST_BYTES: u64 = 96;
+
+/// Bytes that this process may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Memory {
+    pub(super) limit_bytes: u64,
+    /// What it has not taken yet.
+    pub(super) left_bytes: u64,
+}
+
+impl Memory {
+    pub(super) fn of_this_process() -> Memory {
+        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let groups = group_limits(&read("/proc/self/cgroup"), Path::new("/sys/fs/cgroup"));
+        let address_space = limit(&read("/proc/self/limits"), "Max address space");
+        let available = kilobytes(&read("/proc/meminfo"), "MemAvailable:");
+        let status = read("/proc/self/status");
+        let of = |name| kilobytes(&status, name).unwrap_or(0);
+        let by_resident = groups.into_iter().min();
+        let left = [
+            by_resident.map(|limit| limit.saturating_sub(of("VmRSS:"))),
+            address_space.map(|limit| limit.saturating_sub(of("VmSize:"))),
+            available,
+        ];
+        let limits = [by_resident, address_space, available];
+        let least = |bounds: [Option<u64>; 3]| bounds.into_iter().flatten().min().unwrap_or(u64::MAX);
+        Memory { limit_bytes: least(limits), left_bytes: least(left) }
+    }
+
+    /// Fails where so many requests can't be held.
+    pub(super) fn holds(&self, requests: u64) -> Result<(), Error> {
+        let needed_bytes = LEAST_BYTES.saturating_add(requests.saturating_mul(REQUEST_BYTES));
+        if needed_bytes <= self.left_bytes {
+            return Ok(());
+        }
+        Err(Error::Memory { requests, needed_bytes, limit_bytes: self.limit_bytes })
+    }
+}
+
+/// Limits of the control groups that a process is in, of version 2 or 1, and of those above them.
+fn group_limits(groups: &str, mount: &Path) -> Vec<u64> {
+    let mut limits = Vec::new();
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':');
+        let (Some(_), Some(controllers), Some(group)) = (parts.next(), parts.next(), parts.next()) else { continue };
+        let (root, file) = match controllers {
+            "" => (mount.to_path_buf(), "memory.max"),
+            of if of.split(',').any(|controller| controller == "memory") => {
+                (mount.join("memory"), "memory.limit_in_bytes")
+            }
+            _ => continue,
+        };
+        for group in Path::new(group.trim_start_matches('/')).ancestors() {
+            // "max" is none.
+            let text = std::fs::read_to_string(root.join(group).join(file)).unwrap_or_default();
+            limits.extend(text.trim().parse::<u64>());
+        }
+    }
+    limits
+}
+
+fn limit(limits: &str, name: &str) -> Option<u64> {
+    limits.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
+}
+
+fn kilobytes(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?;
+    value.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_limit_of_all_groups_holds() {
+        let mount = tempfile::tempdir().unwrap();
+        let set = |file: &str, text: &str| {
+            let path = mount.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        set("a/b/memory.max", "max\n");
+        set("a/memory.max", "200000000\n");
+        set("memory/c/memory.limit_in_bytes", "300000000\n");
+        let mut limits = group_limits("1:cpu,memory:/c\n0::/a/b\n", mount.path());
+        limits.sort_unstable();
+        assert_eq!(limits, [200_000_000, 300_000_000]);
+        assert!(group_limits("", mount.path()).is_empty());
+    }
+
+    #[test]
+    fn limits_of_the_process_are_read() {
+        let limits = "Limit  Soft Limit  Hard Limit  Units\nMax address space  1234 unlimited bytes\n";
+        assert_eq!(limit(limits, "Max address space"), Some(1234));
+        assert_eq!(limit("Max address space  unlimited unlimited bytes\n", "Max address space"), None);
+        assert_eq!(kilobytes("VmRSS:\t  2 kB\n", "VmRSS:"), Some(2048));
+    }
+
+    #[test]
+    fn what_is_needed_is_said_before_it_is_taken() {
+        let memory = Memory { limit_bytes: 200 << 20, left_bytes: 150 << 20 };
+        memory.holds(10_000).unwrap();
+        let error = memory.holds(1_800_000).unwrap_err().to_string();
+        assert!(error.contains("1800000 requests") && error.contains("of 200 MiB"), "{error}");
+    }
+}
