@@ -1,7 +1,7 @@
 //! One node: its files, its process, and the wait until it answers.
 
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -207,8 +207,10 @@ impl Plan<'_> {
     }
 }
 
+/// Writes a file that the node's user alone can change, whatever the umask: the node runs what is in it.
 fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
-    std::fs::write(path, bytes).map_err(Error::file("write", path))
+    let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
+    opened.and_then(|mut file| file.write_all(bytes.as_ref())).map_err(Error::file("write", path))
 }
 
 /// Starts processes that live apart from this one ([`apart`]).

@@ -5,11 +5,10 @@ use clap::{Args, ValueEnum};
 use helenus_explain::{
     Engine, ExportFormat, ExportOptions, Flame, FlameOptions, Options, SlowThreshold, explain, export,
 };
-use helenus_recording::Recording;
+use helenus_recording::{Recording, private};
 use serde_json::json;
-use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -148,17 +147,14 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Under another name until it is whole, so that a failure leaves what was there.
+/// A failure leaves what was there.
 fn write_file(
-    path: &PathBuf,
+    path: &Path,
     format: ExportFormat,
     write: impl FnOnce(&mut dyn Write) -> Result<helenus_explain::Exported, helenus_explain::Error>,
 ) -> Result<helenus_explain::Exported> {
-    let mut partial = path.clone().into_os_string();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
     let written = (|| {
-        let mut file = BufWriter::new(File::create(&partial)?);
+        let mut file = BufWriter::new(private::Output::create(path)?);
         // pprof is compressed in any case.
         let compress = path.extension().is_some_and(|end| end == "gz") && format != ExportFormat::Pprof;
         let said = if compress {
@@ -169,13 +165,8 @@ fn write_file(
         } else {
             write(&mut file)?
         };
-        file.flush()?;
-        std::fs::rename(&partial, path)?;
+        file.into_inner().map_err(std::io::IntoInnerError::into_error)?.finish()?;
         Ok::<_, anyhow::Error>(said)
     })();
-    if written.is_err() {
-        // It may not even have been made.
-        let _ = std::fs::remove_file(&partial);
-    }
     written.with_context(|| format!("cannot export to {}", path.display()))
 }

@@ -4,6 +4,7 @@ use crate::{report, terminal};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use helenus_explain::{Engine, Flame, FlameOptions, Options, SlowThreshold, explain};
+use helenus_recording::private;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -92,7 +93,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     let output = arguments.output.unwrap_or_else(|| arguments.recording.with_extension("flame.html"));
     match output.extension().and_then(|extension| extension.to_str()) {
-        Some("svg") => std::fs::write(&output, flame.svg()),
+        Some("svg") => private::write(&output, flame.svg().as_bytes()),
         Some("html") => return write_page(&flame, &output),
         _ => bail!("{} is neither .html nor .svg", output.display()),
     }

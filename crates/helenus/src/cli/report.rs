@@ -1,8 +1,8 @@
+use super::opened::opened;
 use crate::{report, terminal};
 use anyhow::Result;
 use clap::Args;
-use helenus_explain::{Engine, Options, Report, explain};
-use helenus_recording::Recording;
+use helenus_explain::{Options, Report, explain};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,8 +22,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let recording = Recording::open(&arguments.recording)?;
-    let engine = Engine::open(std::slice::from_ref(&recording))?;
+    let engine = opened(&[&arguments.recording])?;
     let figures = Report::build(&engine, &explain(&engine, &Options::default())?)?;
     if arguments.json {
         terminal::json_line(&figures)?;

@@ -2,9 +2,7 @@
 
 use crate::assets::{FLAME_HTML, REPORT_HTML};
 use anyhow::{Context, Result, ensure};
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use helenus_recording::private;
 use std::path::Path;
 
 /// What stands for the figures in each page.
@@ -22,15 +20,7 @@ pub fn write_flame(tree: &impl serde::Serialize, output: &Path) -> Result<()> {
 }
 
 fn write_page(page: &str, output: &Path) -> Result<()> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(output)
-        .with_context(|| format!("cannot write {}", output.display()))?;
-    file.write_all(page.as_bytes()).with_context(|| format!("cannot write {}", output.display()))?;
-    Ok(())
+    private::write(output, page.as_bytes()).with_context(|| format!("cannot write {}", output.display()))
 }
 
 /// The page with its figures. In JSON `<` only stands within texts, where it may be escaped, so that no text of a
