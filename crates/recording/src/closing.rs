@@ -1,4 +1,4 @@
-//! The end of a recording: what waits is written, and each stream becomes a Parquet file. What fails can be tried again.
+//! The end of a recording: what waits is written, and each stream becomes a Parquet file. A step that fails can be tried again.
 
 use crate::manifest::{Loss, Manifest, State, TableFacts};
 use crate::recorder::{Shared, lock};

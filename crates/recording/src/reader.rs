@@ -1,6 +1,6 @@
 //! Reads a stream whose writer was ended, whatever the disk or somebody else has made of it.
 //!
-//! What is sealed is read where its seal fits its bytes, and reading goes on at the next such group. Streams of before there were
+//! A group is read where its seal fits its bytes, and reading goes on at the next such group. Streams of before there were
 //! seals are read up to the first message that can't be one.
 
 use crate::schema::Table;
@@ -25,7 +25,7 @@ const MOST_OF_A_HEAD: u64 = 16 << 10;
 /// How often the bytes of a file are compared with checksums, at most, so that false seals can't keep a reader busy for ever.
 const MOST_PASSES: u64 = 8;
 
-/// What of a stream was not read.
+/// The part of a stream that was not read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Unread {
     pub(crate) bytes: u64,
@@ -290,7 +290,7 @@ fn decode(schema: &[u8], group: &[u8]) -> Option<RecordBatch> {
     message::check_all(schema)?;
     message::check_all(group)?;
     let stream = Cursor::new(schema).chain(Cursor::new(group));
-    // What can't be a message is not shown to Arrow's reader, whose checks of the rest are not without gaps.
+    // Arrow's reader panics for some bytes that can't be a message; it sees none that fail the checks above.
     catch_unwind(AssertUnwindSafe(|| StreamReader::try_new(stream, None).ok()?.next()?.ok())).ok()?
 }
 

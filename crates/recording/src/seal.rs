@@ -1,7 +1,7 @@
 //! The seal of what is appended to a stream at once, by which a reader knows whether it is what was written.
 //!
-//! A stream is a plain Arrow IPC stream. What is appended to it at once, its schema or the dictionaries of a batch and the batch,
-//! is a group. The metadata of a group's first message is padded by 40 bytes more than Arrow needs, which hold the seal; readers
+//! A stream is a plain Arrow IPC stream. A group is what is appended to it at once: its schema, or the dictionaries of a batch and
+//! the batch. The metadata of a group's first message is padded by 40 bytes more than Arrow needs, which hold the seal; readers
 //! of Arrow skip padding. Little endian:
 //!
 //! | bytes | what |
@@ -62,7 +62,7 @@ pub(crate) fn metadata_length(bytes: &[u8]) -> Option<u32> {
 }
 
 impl Seal {
-    /// What `bytes` say, which may be any. None where they are no seal.
+    /// The seal in `bytes`, which may be any. None where they are no seal.
     pub(crate) fn read(bytes: &[u8; BYTES]) -> Option<Seal> {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         (bytes[..8] == MAGIC).then(|| Seal {

@@ -1,4 +1,4 @@
-//! What is in a recording may be of anybody: reading it writes nothing and follows no link, and salvage changes nothing else.
+//! A recording may be of anybody: reading it writes nothing and follows no link, and salvage changes nothing else.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -216,7 +216,7 @@ fn an_output_takes_its_name_when_it_is_whole() {
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1);
     private::write(&path, b"new").unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"new");
-    // What is no file takes what is written as it comes.
+    // A device or pipe takes what is written as it comes.
     private::write(Path::new("/dev/null"), b"x").unwrap();
     private::write(place.path(), b"x").unwrap_err();
 

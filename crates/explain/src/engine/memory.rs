@@ -3,16 +3,16 @@
 use crate::Error;
 use std::path::Path;
 
-/// What queries take, whatever the recording.
+/// Memory for queries, whatever the recording.
 const LEAST_BYTES: u64 = 96 << 20;
-/// What a request takes while it is explained: its row, and its part of what is worked out of all of them.
+/// Memory for each request that is explained: its row, and its part of what is worked out of all of them.
 const REQUEST_BYTES: u64 = 96;
 
 /// Bytes that this process may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) limit_bytes: u64,
-    /// What it has not taken yet.
+    /// The part of the limit that is not taken yet.
     pub(super) left_bytes: u64,
 }
 

@@ -1,6 +1,6 @@
 //! The command line as a recording keeps it: without the secrets of the command that it runs.
 
-/// What secrets are called, as a whole word or at the end of one.
+/// Names of secrets, as a whole word or at the end of one.
 const SECRETS: [&str; 9] =
     ["password", "passwd", "passphrase", "secret", "token", "credential", "credentials", "apikey", "authorization"];
 /// Words between a header's name and its secret.

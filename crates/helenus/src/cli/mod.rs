@@ -161,8 +161,8 @@ fn new_recording(what: &str) -> PathBuf {
     PathBuf::from(format!("{what}-{}.helenus", chrono::Local::now().format("%Y%m%d-%H%M%S")))
 }
 
-/// Ends the recording of a run. Says for what it waits, where the disk doesn't take all; and what it lost, where the run's own
-/// error is the one that is told.
+/// Ends the recording of a run, and shows what it waits for where the disk doesn't take all. Where the run has failed, its error
+/// is the result of the command, and that of the recording a warning.
 fn close<T, E>(recorder: &Recorder, run: &Result<T, E>) -> Result<Summary, helenus_recording::Error> {
     let closed = close_waiting(recorder);
     if let (Err(error), true) = (&closed, run.is_err()) {
