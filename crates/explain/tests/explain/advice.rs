@@ -40,6 +40,7 @@ fn record(recorder: &Recorder) {
         ("shop", "", "replication", r#"{"class":"o.a.c.locator.NetworkTopologyStrategy","one":"3"}"#),
         ("shop", "orders", "compaction", r#"{"class":"o.a.c.db.compaction.SizeTieredCompactionStrategy"}"#),
         ("shop", "orders", "gc_grace_seconds", "864000"),
+        ("shop", "orders", "default_time_to_live", "0"),
         ("", "", "repair_sessions", "0"),
     ] {
         recorder.append(rows::TableFact {
