@@ -3,6 +3,7 @@
 use crate::world::{MS, Phase, S, World, healthy_gc};
 use helenus_explain::{Batches, Engine, Explanation, Options, explain};
 use helenus_recording::{Recording, merge};
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// A server that is stopped for a second in a load that then is too much, so that findings speak of CPUs, threads and stalls.
@@ -14,6 +15,13 @@ fn world() -> World {
         server_stops: vec![(4 * S + 300 * MS, S)],
         ..World::default()
     }
+}
+
+/// A place for recordings; recorders make no folders above their own.
+fn place(folder: &TempDir, name: &str) -> PathBuf {
+    let place = folder.path().join(name);
+    std::fs::create_dir(&place).unwrap();
+    place
 }
 
 fn told(recordings: &[Recording]) -> (Engine, Explanation) {
@@ -49,8 +57,8 @@ fn what_two_recorders_saw_is_explained_as_what_one_saw() {
 #[test]
 fn a_node_that_two_watch_is_seen_once() {
     let folder = TempDir::new().unwrap();
-    let [load, node] = world().record_apart(&folder.path().join("first"));
-    let [_, again] = world().record_apart(&folder.path().join("second"));
+    let [load, node] = world().record_apart(&place(&folder, "first"));
+    let [_, again] = world().record_apart(&place(&folder, "second"));
     let (one, _) = told(&[load.clone(), node.clone()]);
     let out = folder.path().join("merged");
     merge(&[load.clone(), node.clone(), again.clone()], &[], &out, "merged", "test").unwrap();
@@ -67,8 +75,8 @@ fn a_node_that_two_watch_is_seen_once() {
 #[test]
 fn two_loads_on_one_machine_are_two() {
     let folder = TempDir::new().unwrap();
-    let [first, _] = world().record_apart(&folder.path().join("first"));
-    let [second, _] = world().record_apart(&folder.path().join("second"));
+    let [first, _] = world().record_apart(&place(&folder, "first"));
+    let [second, _] = world().record_apart(&place(&folder, "second"));
     let (one, _) = told(std::slice::from_ref(&first));
     let (both, _) = told(&[first, second]);
     for table in ["threads", "stalls", "requests"] {
