@@ -6,7 +6,7 @@ use std::path::Path;
 /// Memory for queries, whatever the recording.
 const LEAST_BYTES: u64 = 96 << 20;
 /// Memory for each request that is explained: its row, and its part of what is worked out of all of them.
-const REQUEST_BYTES: u64 = 96;
+const REQUEST_BYTES: u64 = 64;
 
 /// Bytes that this process may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,10 +37,11 @@ impl Memory {
 
     /// Fails where so many requests can't be held.
     pub(super) fn holds(&self, requests: u64) -> Result<(), Error> {
-        let needed_bytes = LEAST_BYTES.saturating_add(requests.saturating_mul(REQUEST_BYTES));
-        if needed_bytes <= self.left_bytes {
+        let more_bytes = LEAST_BYTES.saturating_add(requests.saturating_mul(REQUEST_BYTES));
+        if more_bytes <= self.left_bytes {
             return Ok(());
         }
+        let needed_bytes = more_bytes.saturating_add(self.limit_bytes.saturating_sub(self.left_bytes));
         Err(Error::Memory { requests, needed_bytes, limit_bytes: self.limit_bytes })
     }
 }
@@ -110,6 +111,6 @@ mod tests {
         let memory = Memory { limit_bytes: 200 << 20, left_bytes: 150 << 20 };
         memory.holds(10_000).unwrap();
         let error = memory.holds(1_800_000).unwrap_err().to_string();
-        assert!(error.contains("1800000 requests") && error.contains("of 200 MiB"), "{error}");
+        assert!(error.contains("1800000 requests takes about 255 MiB") && error.contains("of 200 MiB"), "{error}");
     }
 }
