@@ -35,10 +35,17 @@ pub(crate) struct Lost {
 const SERIOUS_SHARE: f64 = 0.01;
 /// Requests that were never sent would have been among the slowest: so many move a p99 by a tenth of what is above it.
 const SERIOUS_REQUESTS_SHARE: f64 = 0.001;
+/// Of samples. No finding about slow requests rests on them, and a missing share changes a share of a flame graph by no more
+/// than itself. Of an idle node the profiler misses a stack at more than one tick in a hundred.
+const SERIOUS_SAMPLES_SHARE: f64 = 0.1;
 
 /// Whether a source lost so much that a conclusion may rest on it.
 pub(crate) fn is_serious(source: &str, lost: i64, captured: i64) -> bool {
-    let bound = if source == "requests" { SERIOUS_REQUESTS_SHARE } else { SERIOUS_SHARE };
+    let bound = match source {
+        "requests" => SERIOUS_REQUESTS_SHARE,
+        "stacks" => SERIOUS_SAMPLES_SHARE,
+        _ => SERIOUS_SHARE,
+    };
     lost > 0 && lost as f64 >= bound * (lost as f64 + captured as f64)
 }
 
@@ -143,6 +150,8 @@ mod tests {
         assert!(is_serious("threads", 20, 1700));
         // The slowest percent would be another one.
         assert!(is_serious("requests", 5, 1700));
+        // Stacks are a sample.
+        assert!(!is_serious("stacks", 36, 1400) && is_serious("stacks", 200, 1400));
         // Another source that captured a million rows does not make up for it.
         assert!(is_serious("pauses", 5, 0));
     }
