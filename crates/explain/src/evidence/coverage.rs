@@ -36,7 +36,7 @@ const SERIOUS_SHARE: f64 = 0.01;
 /// Requests that were never sent would have been among the slowest: so many move a p99 by a tenth of what is above it.
 const SERIOUS_REQUESTS_SHARE: f64 = 0.001;
 /// Of samples. No finding about slow requests rests on them, and a missing share changes a share of a flame graph by no more
-/// than itself. Of an idle node the profiler misses a stack at more than one tick in a hundred.
+/// than itself.
 const SERIOUS_SAMPLES_SHARE: f64 = 0.1;
 
 /// Whether a source lost so much that a conclusion may rest on it.

@@ -8,7 +8,7 @@
 //! When a thread takes its stack is up to the clocks of the CPUs where eBPF can be had ([`super::ticks`]), and otherwise to
 //! the profiler's own.
 
-use super::jfr::{self, LARGEST_CHUNK, Malformed, SampleEvent};
+use super::jfr::{self, Malformed, SampleEvent};
 use super::ticks::{self, Ticks};
 use super::{Frames, KnownStacks, SOURCE, StackOptions};
 use crate::names::ThreadNames;
@@ -184,9 +184,7 @@ impl Session {
         }
         self.file.read_exact_at(&mut head, self.read)?;
         let size = u64::from_be_bytes([head[8], head[9], head[10], head[11], head[12], head[13], head[14], head[15]]);
-        if size > LARGEST_CHUNK {
-            return Err(io::Error::other(format!("a chunk of {size} bytes, more than the profiler ever writes")));
-        }
+        // The profiler announces 1 GiB until a chunk is whole.
         if size < head.len() as u64 || size > there {
             return Ok(None);
         }
