@@ -1,4 +1,4 @@
-//! Processes that live apart from whoever started them.
+//! Processes that outlive the command that started them.
 
 use std::io;
 use std::os::unix::process::CommandExt;

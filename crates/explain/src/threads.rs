@@ -1,4 +1,4 @@
-//! What threads are called where each is told apart from the others.
+//! Names that keep threads of one name apart.
 
 use std::collections::{HashMap, HashSet};
 

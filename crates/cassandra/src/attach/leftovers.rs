@@ -55,7 +55,7 @@ impl Leftovers {
     /// Removes them now; that one is not there is no error.
     pub(super) fn remove(&self) {
         for name in &self.names {
-            // Whoever removed it already did our work.
+            // Another process may have removed it already.
             let _ = unlink_at(&self.folder, name);
         }
     }

@@ -1,4 +1,4 @@
-//! What findings say of the slow requests, as data: so that no two of them exclude each other.
+//! The claims of findings about slow requests, as data, so that a test can find two that exclude each other.
 
 use super::{Finding, Severity};
 
