@@ -6,17 +6,36 @@ mod valves;
 
 pub use valves::Watched;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
+use hyper::body::Incoming;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
 use prometheus_client::registry::{Registry, Unit};
+use std::convert::Infallible;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use tiny_http::{Header, Request, Response, Server};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, oneshot};
 
-const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPENMETRICS: HeaderValue = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
+const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+/// Until a client has sent its headers.
+const HEADERS_WITHIN: Duration = Duration::from_secs(5);
+/// Until it has taken the answer. Each connection has one request; its body is not read.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(15);
+/// The least that hyper takes.
+const HEADERS_AT_MOST_BYTES: usize = 8 << 10;
+const CONNECTIONS_AT_MOST: usize = 64;
+/// Before the next is accepted where that has failed, as without a free descriptor.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// What has metrics.
 pub trait Measured: fmt::Debug + Send + 'static {
@@ -27,26 +46,35 @@ pub trait Measured: fmt::Debug + Send + 'static {
 pub struct Metrics<T> {
     address: String,
     latest: Latest<T>,
-    server: Arc<Server>,
+    /// None once the server has to end.
+    stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<T: Measured> Metrics<T> {
     pub fn serve(address: SocketAddr) -> Result<Metrics<T>> {
         ensure!(address.ip().is_loopback(), "--metrics listens on loopback addresses only, such as 127.0.0.1:9500");
-        let server = Server::http(address).map_err(|error| anyhow!("cannot listen on {address}: {error}"))?;
-        let server = Arc::new(server);
         let latest = Latest(Arc::default());
         let mut registry = Registry::with_prefix("helenus");
         registry.register_collector(Box::new(Latest(Arc::clone(&latest.0))));
         let token: String = format!("{:032x}", rand::random::<u128>());
-        let address = format!("http://{}/metrics?token={token}", server.server_addr());
-        let thread = std::thread::Builder::new().name("metrics".into()).spawn({
-            let server = Arc::clone(&server);
-            move || server.incoming_requests().for_each(|request| answer(request, &token, &registry))
+
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let listener = runtime.block_on(TcpListener::bind(address));
+        let listener = listener.with_context(|| format!("cannot listen on {address}"))?;
+        let address = format!("http://{}/metrics?token={token}", listener.local_addr()?);
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::Builder::new().name("metrics".into()).spawn(move || {
+            // Connections end with the runtime, in whatever state they are.
+            runtime.block_on(async {
+                tokio::select! {
+                    _ = stopped => {}
+                    () = accept(listener, Arc::new(Page { token, registry })) => {}
+                }
+            });
         });
         let thread = Some(thread.context("cannot start the thread that serves the metrics")?);
-        Ok(Metrics { address, latest, server, thread })
+        Ok(Metrics { address, latest, stop: Some(stop), thread })
     }
 
     /// Where they are, token included.
@@ -61,7 +89,7 @@ impl<T: Measured> Metrics<T> {
 
 impl<T> Drop for Metrics<T> {
     fn drop(&mut self) {
-        self.server.unblock();
+        self.stop.take();
         if let Some(thread) = self.thread.take() {
             // A panic there has been shown, and the load went on without it.
             let _ = thread.join();
@@ -69,25 +97,65 @@ impl<T> Drop for Metrics<T> {
     }
 }
 
-fn answer(request: Request, token: &str, registry: &Registry) {
-    let header = |name: &'static str| request.headers().iter().find(|header| header.field.equiv(name));
-    let bearer = header("Authorization").and_then(|header| header.value.as_str().strip_prefix("Bearer "));
-    let (path, query) = request.url().split_once('?').unwrap_or((request.url(), ""));
-    let given = bearer.or_else(|| query.split('&').find_map(|pair| pair.strip_prefix("token=")));
-    let plain = |status: u16, text: &str| Response::from_string(text).with_status_code(status);
-    let response = if given != Some(token) {
-        plain(401, "the token is missing or wrong: the command says the whole address when it starts\n")
-    } else if path != "/metrics" {
-        plain(404, "there is /metrics\n")
-    } else {
-        let mut page = String::new();
-        match (text::encode(&mut page, registry), Header::from_bytes("Content-Type", CONTENT_TYPE)) {
-            (Ok(()), Ok(content)) => Response::from_string(page).with_header(content),
-            _ => plain(500, "the metrics cannot be written\n"),
+/// Lets everybody in, each for a while.
+async fn accept(listener: TcpListener, page: Arc<Page>) {
+    let room = Arc::new(Semaphore::new(CONNECTIONS_AT_MOST));
+    while let Ok(place) = Arc::clone(&room).acquire_owned().await {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let page = Arc::clone(&page);
+        tokio::spawn(async move {
+            let answer = service_fn(|request| std::future::ready(Ok::<_, Infallible>(page.answer(&request))));
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(HEADERS_WITHIN)
+                .max_buf_size(HEADERS_AT_MOST_BYTES)
+                .keep_alive(false)
+                .serve_connection(TokioIo::new(stream), answer);
+            // A client that has gone or is too slow gets no answer.
+            let _ = tokio::time::timeout(ANSWERED_WITHIN, connection).await;
+            drop(place);
+        });
+    }
+}
+
+/// The one page that there is.
+struct Page {
+    token: String,
+    registry: Registry,
+}
+
+impl Page {
+    fn answer(&self, request: &Request<Incoming>) -> Response<String> {
+        let header = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let bearer = header.and_then(|value| value.strip_prefix("Bearer "));
+        let query = request.uri().query().unwrap_or_default();
+        let given = bearer.or_else(|| query.split('&').find_map(|pair| pair.strip_prefix("token=")));
+        if given != Some(self.token.as_str()) {
+            let text = "the token is missing or wrong: the command says the whole address when it starts\n";
+            return response(StatusCode::UNAUTHORIZED, PLAIN, text.into());
         }
-    };
-    // Who has gone does not want it.
-    let _ = request.respond(response);
+        if request.uri().path() != "/metrics" {
+            return response(StatusCode::NOT_FOUND, PLAIN, "there is /metrics\n".into());
+        }
+        if ![Method::GET, Method::HEAD].contains(request.method()) {
+            return response(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "metrics are read with GET\n".into());
+        }
+        let mut page = String::new();
+        match text::encode(&mut page, &self.registry) {
+            Ok(()) => response(StatusCode::OK, OPENMETRICS, page),
+            Err(_) => response(StatusCode::INTERNAL_SERVER_ERROR, PLAIN, "the metrics cannot be written\n".into()),
+        }
+    }
+}
+
+fn response(status: StatusCode, content: HeaderValue, text: String) -> Response<String> {
+    let mut response = Response::new(text);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, content);
+    response
 }
 
 /// What was shown last.
@@ -116,4 +184,92 @@ fn family<L: EncodeLabelSet, M: EncodeMetric>(
     let Some((_, first)) = values.peek() else { return Ok(()) };
     let mut encoder = encoder.encode_descriptor(name, help, unit, first.metric_type())?;
     values.try_for_each(|(labels, value)| value.encode(encoder.encode_family(&labels)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::sync::mpsc::channel;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[derive(Debug)]
+    struct Seven;
+
+    impl Measured for Seven {
+        fn encode(&self, encoder: &mut DescriptorEncoder) -> Result<(), fmt::Error> {
+            let seven = prometheus_client::metrics::gauge::ConstGauge::new(7);
+            seven.encode(encoder.encode_descriptor("shown", "What is shown", None, seven.metric_type())?)
+        }
+    }
+
+    struct Served {
+        _metrics: Metrics<Seven>,
+        host: String,
+        path: String,
+    }
+
+    fn serve() -> Served {
+        let metrics = Metrics::serve("127.0.86.2:0".parse().unwrap()).unwrap();
+        metrics.show(Seven);
+        let address = metrics.address().strip_prefix("http://").unwrap();
+        let (host, path) = address.split_once('/').unwrap();
+        Served { host: host.to_string(), path: format!("/{path}"), _metrics: metrics }
+    }
+
+    impl Served {
+        fn begin(&self, text: &str) -> TcpStream {
+            let mut stream = TcpStream::connect(&self.host).unwrap();
+            stream.set_read_timeout(Some(LONG)).unwrap();
+            stream.write_all(text.as_bytes()).unwrap();
+            stream
+        }
+
+        fn ask(&self, method: &str, path: &str, headers: &str) -> String {
+            let mut stream = self.begin(&format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n{headers}\r\n", self.host));
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answer
+        }
+    }
+
+    #[test]
+    fn who_has_the_token_reads_what_is_shown() {
+        let served = serve();
+        let page = served.ask("GET", &served.path, "");
+        assert!(page.starts_with("HTTP/1.1 200") && page.contains("application/openmetrics-text"), "{page}");
+        assert!(page.contains("helenus_shown 7\n") && page.ends_with("# EOF\n"), "{page}");
+        let (_, token) = served.path.split_once("token=").unwrap();
+        let bearer = format!("Authorization: Bearer {token}\r\n");
+        assert!(served.ask("GET", "/metrics", &bearer).contains("helenus_shown 7\n"));
+        assert!(served.ask("GET", "/metrics?token=0123", "").starts_with("HTTP/1.1 401"));
+        assert!(served.ask("GET", "/", &bearer).starts_with("HTTP/1.1 404"));
+        assert!(served.ask("DELETE", "/metrics", &bearer).starts_with("HTTP/1.1 405"));
+    }
+
+    #[test]
+    fn a_stranger_that_is_stuck_holds_up_neither_others_nor_the_end() {
+        let served = serve();
+        let silent = served.begin("");
+        let begun = served.begin("GET /metrics HTTP/1.1\r\nHost:");
+        let endless = served.begin(&format!(
+            "POST {} HTTP/1.1\r\nHost: {}\r\nContent-Length: 1000000000\r\n\r\nbegun",
+            served.path, served.host
+        ));
+        assert!(served.ask("GET", &served.path, "").contains("helenus_shown 7\n"));
+        let (ended, ends) = channel();
+        std::thread::spawn(move || {
+            drop(served);
+            ended.send(()).unwrap();
+        });
+        assert_eq!(ends.recv_timeout(LONG), Ok(()));
+        drop((silent, begun, endless));
+    }
+
+    #[test]
+    fn only_loopback_is_listened_on() {
+        assert!(Metrics::<Seven>::serve("0.0.0.0:0".parse().unwrap()).is_err());
+    }
 }
