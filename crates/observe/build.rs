@@ -3,15 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One for each source that looks from within the kernel.
-const PROGRAMS: &[&str] = &["syscalls", "sched", "stacks", "page_cache", "threads"];
-
 fn main() {
     let sources = Path::new("../../bpf");
     println!("cargo::rerun-if-changed={}", sources.display());
     println!("cargo::rerun-if-env-changed=CLANG");
-    for program in PROGRAMS {
-        if let Err(reason) = compile(sources, program) {
+    let entries = match std::fs::read_dir(sources) {
+        Ok(entries) => entries,
+        Err(error) => return println!("cargo::error=cannot read {}: {error}", sources.display()),
+    };
+    for entry in entries.flatten() {
+        let file = entry.file_name();
+        if let Some(program) = file.to_str().and_then(|file| file.strip_suffix(".bpf.c"))
+            && let Err(reason) = compile(sources, program)
+        {
             println!("cargo::error={reason}");
         }
     }

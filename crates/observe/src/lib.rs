@@ -4,6 +4,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+mod check;
 mod counters;
 mod cpus;
 mod ebpf;
@@ -16,6 +17,7 @@ mod observation;
 mod page_cache;
 mod sampler;
 mod sched;
+mod sources;
 mod sstables;
 mod stacks;
 mod symbols;
@@ -23,7 +25,9 @@ mod syscalls;
 mod threads;
 mod views;
 mod wire;
+mod worker;
 
+pub use check::{Check, CheckState, checks};
 pub use counters::{Countable, countable};
 pub use ebpf::Missing;
 pub use import::{Error as ImportError, ImportFormat, ImportOptions, Imported, Place, import};
@@ -36,7 +40,6 @@ pub use sched::{SchedOptions, sched_available};
 pub use stacks::{Frames, StackOptions, ebpf_stacks_available, jfr};
 pub use syscalls::{ChosenCalls, SyscallsMode, SyscallsOptions, syscalls_available};
 pub use views::Views;
-pub use wire::wire_available;
 
 use std::sync::mpsc::Sender;
 

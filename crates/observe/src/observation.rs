@@ -1,23 +1,17 @@
 //! All sources of one recording, started together and ended together.
 
-use crate::jvm::{self, AgentLink, Wanted};
 use crate::names::ThreadNames;
-use crate::page_cache::PageCache;
-use crate::sampler::Sampler;
-use crate::sched::{Sched, SchedOptions};
-use crate::stacks::{StackOptions, Stacks};
-use crate::syscalls::{Syscalls, SyscallsOptions};
-use crate::wire::Wire;
-use crate::{Event, Events, ProcessKind, Watched};
+use crate::sched::SchedOptions;
+use crate::sources::{Context, Running, SOURCES};
+use crate::stacks::StackOptions;
+use crate::syscalls::SyscallsOptions;
+use crate::{Events, ProcessKind, Watched};
 use helenus_cassandra::attach;
 use helenus_cassandra::network::NetworkError;
-use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::target;
 use helenus_recording::{NodeFacts, Recorder};
 use std::io;
 use std::time::Duration;
-
-/// How long an agent may take from being loaded to its hello, and from being asked to go to having gone.
-const AGENT_WITHIN: Duration = Duration::from_secs(20);
 
 /// What to record, and how often.
 #[derive(Debug, Clone)]
@@ -101,16 +95,11 @@ fn way_out(error: &io::Error) -> &'static str {
 }
 
 /// The running sources.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Observation {
-    agents: Vec<(String, AgentLink)>,
     names: Vec<ThreadNames>,
-    stacks: Stacks,
-    sampler: Option<Sampler>,
-    syscalls: Option<Syscalls>,
-    page_cache: Option<PageCache>,
-    wire: Vec<Wire>,
-    sched: Option<Sched>,
+    /// The running parts of each source, in the order of the registry.
+    running: Vec<Vec<Box<dyn Running>>>,
 }
 
 impl Observation {
@@ -122,9 +111,12 @@ impl Observation {
         events: &Events,
     ) -> Result<Observation, Error> {
         name_nodes(recorder, watched)?;
-        let names = watched.iter().map(|_| ThreadNames::default()).collect();
-        let mut observation = Observation { names, ..Observation::default() };
-        match observation.attach(recorder, watched, options, events) {
+        allow_open_files();
+        let names: Vec<ThreadNames> = watched.iter().map(|_| ThreadNames::default()).collect();
+        let running = SOURCES.iter().map(|_| Vec::new()).collect();
+        let mut observation = Observation { names: names.clone(), running };
+        let context = Context { recorder, watched, names: &names, options, events };
+        match observation.start_where(&context, |_| true) {
             Ok(()) => Ok(observation),
             Err(error) => {
                 observation.stop();
@@ -133,71 +125,17 @@ impl Observation {
         }
     }
 
-    fn attach(
-        &mut self,
-        recorder: &Recorder,
-        watched: &[Watched],
-        options: &Options,
-        events: &Events,
-    ) -> Result<(), Error> {
-        allow_open_files();
-        let names = self.names.clone();
-        for (node, names) in watched.iter().zip(&names).filter(|(node, _)| node.process == ProcessKind::Server) {
-            let Some(jar) = options.agent else {
-                let reason = "no agent was wanted: GC, safepoints, pools and tables are not recorded".to_string();
-                // The one who listened may have had enough.
-                let _ = events.send(Event::Degraded { node: node.node.clone(), source: "jvm", reason });
-                continue;
-            };
-            let wanted = Wanted {
-                node: node.node.clone(),
-                interval: options.jvm_interval,
-                stall_bound: options.stall_bound,
-                sources: jvm::SOURCES,
-                provider: None,
-            };
-            let link = AgentLink::listen(node.pid, recorder.clone(), wanted, names.clone(), events.clone())?;
-            let agent_options = link.agent_options().to_string();
-            // From here on it is taken off again by `stop`, whatever comes.
-            self.agents.push((node.node.clone(), link));
-            let target = target::find(Which::Pid(node.pid.cast_signed()))?;
-            attach::load_agent(&target, jar, &agent_options)?;
-            let hello = self.agents.last().map_or(Err("no link".into()), |(_, link)| link.wait(AGENT_WITHIN));
-            let hello = hello.map_err(|reason| Error::Agent { node: node.node.clone(), pid: node.pid, reason })?;
-            let connected =
-                Event::AgentConnected { node: node.node.clone(), java: hello.java, cassandra: hello.cassandra };
-            let _ = events.send(connected);
+    /// Starts the sources that are chosen by their place in the registry.
+    fn start_where(&mut self, context: &Context<'_>, chosen: impl Fn(usize) -> bool) -> Result<(), Error> {
+        let sources = SOURCES.iter().zip(&mut self.running).enumerate();
+        for (_, (source, running)) in sources.filter(|(place, _)| chosen(*place)) {
+            source.start(context, running)?;
         }
-        if let Some(wanted) = &options.stacks {
-            self.stacks = Stacks::start(recorder, watched, &names, wanted, events);
-        }
-        self.sample(recorder, watched, options, events)?;
-        self.syscalls = Syscalls::start(recorder, watched, &names, options.syscalls, events);
-        if options.page_cache {
-            self.page_cache = PageCache::start(recorder, watched, &names, events);
-        }
-        if options.wire {
-            self.wire = Wire::start(recorder, watched, events);
-        }
-        self.sched = Sched::start(recorder, watched, &names, options.sched, events);
-        Ok(())
-    }
-
-    fn sample(
-        &mut self,
-        recorder: &Recorder,
-        watched: &[Watched],
-        options: &Options,
-        events: &Events,
-    ) -> Result<(), Error> {
-        let sampler = Sampler::start(recorder, watched, &self.names, options, events);
-        let pid = watched.first().map_or(0, |watched| watched.pid);
-        self.sampler = Some(sampler.map_err(|source| Error::Proc { pid, source })?);
         Ok(())
     }
 
     /// Goes on in another recording without taking the agents out of their JVMs; nothing goes into the one before from then on.
-    /// For what was started with the same options and with nothing else to sample, and for the same processes.
+    /// For what was started with the same options, and for the same processes.
     ///
     /// # Errors
     /// When an agent or a process has gone: stop it then, and start anew.
@@ -209,37 +147,25 @@ impl Observation {
         events: &Events,
     ) -> Result<(), Error> {
         name_nodes(recorder, watched)?;
-        if let Some(sampler) = self.sampler.take() {
-            sampler.stop();
+        let names = self.names.clone();
+        let context = Context { recorder, watched, names: &names, options, events };
+        let mut ended = Vec::new();
+        for (place, running) in self.running.iter_mut().enumerate().rev() {
+            let mut goes_on = true;
+            for part in running.iter_mut() {
+                goes_on &= part.turn_to(&context)?;
+            }
+            if !goes_on {
+                running.drain(..).for_each(|part| drop(part.stop()));
+                ended.push(place);
+            }
         }
-        for (node, link) in &self.agents {
-            let pid = watched.iter().find(|watched| watched.node == *node).map_or(0, |watched| watched.pid);
-            let gone = |reason| Error::Agent { node: node.clone(), pid, reason };
-            link.turn_to(recorder, AGENT_WITHIN).map_err(gone)?;
-        }
-        self.sample(recorder, watched, options, events)
+        self.start_where(&context, |place| ended.contains(&place))
     }
 
     /// Takes all sources off again, and returns what is not sure to be undone.
     pub fn stop(self) -> Vec<String> {
-        // First, so that the detaching of the others is not in it.
-        if let Some(syscalls) = self.syscalls {
-            syscalls.stop();
-        }
-        if let Some(page_cache) = self.page_cache {
-            page_cache.stop();
-        }
-        self.wire.into_iter().for_each(Wire::stop);
-        if let Some(sched) = self.sched {
-            sched.stop();
-        }
-        self.stacks.stop();
-        if let Some(sampler) = self.sampler {
-            sampler.stop();
-        }
-        let detach =
-            |(node, link): (String, AgentLink)| link.detach(AGENT_WITHIN).err().map(|why| format!("{node}: {why}"));
-        self.agents.into_iter().filter_map(detach).collect()
+        self.running.into_iter().rev().flatten().filter_map(Running::stop).collect()
     }
 }
 

@@ -1,81 +1,87 @@
 //! The thread that reads /proc at a fixed rate: CPUs, the threads of the watched processes, and whether one is stopped.
 
-use crate::counters::Counters;
+use crate::check::{Check, CheckState};
+use crate::counters::{self, Counters};
 use crate::cpus::Cpus;
 use crate::interrupts::{self, Interrupts};
 use crate::names::ThreadNames;
+use crate::observation::Error;
+use crate::sources::{Context, Running, Source, say};
 use crate::threads::Threads;
-use crate::{Event, Events, Options, ProcessKind, Watched};
+use crate::worker::Worker;
+use crate::{Event, Events, ProcessKind, Watched};
 use helenus_recording::rows::{SourceReport, Stall};
-use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
+use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// How often the sampler says what it captured, lost and cost.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
-/// The running sampler.
-#[derive(Debug)]
-pub(crate) struct Sampler {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
+pub(crate) struct Sampling;
+
+impl Source for Sampling {
+    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
+        let pid = context.watched.first().map_or(0, |watched| watched.pid);
+        let worker = start(context).map_err(|source| Error::Proc { pid, source })?;
+        running.push(Box::new(worker));
+        Ok(())
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        vec![run_queues(), migrations(), counters::check()]
+    }
 }
 
-impl Sampler {
-    pub(crate) fn start(
-        recorder: &Recorder,
-        watched: &[Watched],
-        names: &[ThreadNames],
-        options: &Options,
-        events: &Events,
-    ) -> io::Result<Sampler> {
-        let clock = recorder.clock();
-        let node = watched.first().map_or("", |watched| &watched.node);
-        let cpus = Cpus::new(node, clock.now_ns())?;
-        let interrupts = Interrupts::new(node, clock.now_ns());
-        let mut processes = watched
-            .iter()
-            .zip(names)
-            .map(|(watched, names)| Process::new(watched, names.clone(), recorder))
-            .collect::<io::Result<Vec<_>>>()?;
-        if options.counters {
-            for (process, watched) in processes.iter_mut().zip(watched) {
-                process.count(recorder, watched, events);
-            }
-        }
-        let note = |source: &str, node: &str, provider: &str| SourceFacts {
-            name: source.into(),
-            node: node.into(),
-            provider: provider.into(),
-            note: String::new(),
-        };
-        let mut facts = vec![note("cpus", node, "proc-stat")];
-        facts.push(note(interrupts::SOURCE, node, interrupts::PROVIDER));
-        facts.extend(processes.iter().map(|process| note("threads", &process.node, process.threads.provider())));
-        recorder.update_manifest(|manifest| manifest.sources.extend(facts)).map_err(io::Error::other)?;
-        let (stop, stopped) = channel();
-        let run = Run {
-            recorder: recorder.clone(),
-            cpus,
-            interrupts,
-            processes,
-            interval: options.interval,
-            stall_bound: options.stall_bound,
-            events: events.clone(),
-        };
-        let thread = std::thread::Builder::new().name("sampler".into()).spawn(move || run.run(&stopped))?;
-        Ok(Sampler { stop, thread })
+fn run_queues() -> Check {
+    let what = "CPU and run-queue time per thread";
+    if Path::new("/proc/self/schedstat").exists() {
+        return Check::new(what, CheckState::Works, "/proc/PID/task/TID/schedstat, exact", "");
     }
+    let found = "no schedstat in this kernel: CPU time in ticks of 10 ms, no run-queue delay";
+    Check::new(what, CheckState::Degraded, found, "a kernel with CONFIG_SCHED_INFO")
+}
 
-    pub(crate) fn stop(self) {
-        drop(self.stop);
-        // A panic in the sampler has been printed; what it recorded is there.
-        let _ = self.thread.join();
+fn migrations() -> Check {
+    let what = "migrations and switches per thread";
+    if Path::new("/proc/self/sched").exists() {
+        return Check::new(what, CheckState::Works, "/proc/PID/task/TID/sched", "");
     }
+    let found = "no /proc/PID/task/TID/sched in this kernel";
+    Check::new(what, CheckState::Missing, found, "a kernel with CONFIG_SCHED_DEBUG")
+}
+
+fn start(context: &Context<'_>) -> io::Result<Worker> {
+    let recorder = context.recorder;
+    let clock = recorder.clock();
+    let node = context.watched.first().map_or("", |watched| watched.node.as_str());
+    let cpus = Cpus::new(node, clock.now_ns())?;
+    let interrupts = Interrupts::new(node, clock.now_ns());
+    let mut processes = Vec::new();
+    for (watched, names) in context.watched_with_names() {
+        let mut process = Process::new(&watched, names, recorder)?;
+        if context.options.counters && watched.process == ProcessKind::Server {
+            process.counters = Counters::start(context, &watched, &process.threads);
+        }
+        processes.push(process);
+    }
+    context.note([("cpus", node, "proc-stat", ""), (interrupts::SOURCE, node, interrupts::PROVIDER, "")]);
+    context.note(processes.iter().map(|process| ("threads", process.node.as_str(), process.threads.provider(), "")));
+    let run = Run {
+        recorder: recorder.clone(),
+        cpus,
+        interrupts,
+        processes,
+        interval: context.options.interval,
+        stall_bound: context.options.stall_bound,
+        events: context.events.clone(),
+    };
+    let (worker, ()) = Worker::start("sampler", move || Ok::<_, io::Error>((run, ())), Run::run)?;
+    Ok(worker)
 }
 
 struct Process {
@@ -123,13 +129,6 @@ impl Process {
             stopped: None,
             report: Report::default(),
         })
-    }
-
-    /// Begins to count its threads, if it is a node.
-    fn count(&mut self, recorder: &Recorder, watched: &Watched, events: &Events) {
-        if watched.process == ProcessKind::Server {
-            self.counters = Counters::start(recorder, watched, &self.threads, events);
-        }
     }
 
     fn sample(&mut self, recorder: &Recorder) -> io::Result<()> {
@@ -218,8 +217,7 @@ impl Run {
                 process.counters.iter_mut().for_each(|counters| counters.report(recorder));
                 process.end_stop(recorder);
                 let ended = Event::TargetEnded { node: process.node.clone(), pid: process.pid };
-                // The one who listened may have had enough; the rows end here either way.
-                let _ = events.send(ended);
+                say(events, ended);
             }
             going_on
         });

@@ -10,17 +10,37 @@ mod thread;
 
 pub use machine::{Countable, countable};
 
+use crate::check::{Check, CheckState};
+use crate::sources::Context;
 use crate::threads::Threads;
-use crate::{Event, Events, Missing, Watched};
+use crate::{Missing, Watched};
 use helenus_recording::rows::{CounterSample, SourceReport};
-use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
+use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use thread::{Counts, ThreadCounters};
 
-pub(crate) const SOURCE: &str = "counters";
+const SOURCE: &str = "counters";
 /// From this share of the process's CPU time on it is said that threads came and went uncounted.
 const UNSEEN_SHARE: f64 = 0.01;
+
+/// Says whether the CPUs of this machine count for us.
+pub(crate) fn check() -> Check {
+    let what = "cycles, instructions and cache misses of threads";
+    match countable() {
+        Ok(countable) => match countable.without {
+            None => Check::new(what, CheckState::Works, "the PMU of this machine, user mode and kernel", ""),
+            Some(missing) if countable.has_pmu() => {
+                Check::new(what, CheckState::Degraded, missing.reason, &missing.way_out)
+            }
+            Some(missing) => {
+                let found = format!("{}; page faults, switches and migrations can be counted", missing.reason);
+                Check::new(what, CheckState::Missing, found, &missing.way_out)
+            }
+        },
+        Err(missing) => Check::new(what, CheckState::Missing, missing.reason, &missing.way_out),
+    }
+}
 
 /// The counters of a process's threads.
 #[derive(Debug)]
@@ -54,25 +74,16 @@ struct ProcessClock {
 
 impl Counters {
     /// Begins to count the threads of a process. Where nothing can be counted, or less than all, that is told.
-    pub(crate) fn start(
-        recorder: &Recorder,
-        watched: &Watched,
-        threads: &Threads,
-        events: &Events,
-    ) -> Option<Counters> {
-        let node = watched.node.clone();
-        let counters = Counters::try_start(recorder, watched, threads);
+    pub(crate) fn start(context: &Context<'_>, watched: &Watched, threads: &Threads) -> Option<Counters> {
+        let counters = Counters::try_start(context.recorder, watched, threads);
         let (provider, note) = match &counters {
             Ok(counters) => (provider(&counters.countable), note(&counters.countable)),
             Err(missing) => ("none", format!("nothing is counted of threads: {missing}")),
         };
         if !note.is_empty() {
-            // The one who listened may have had enough.
-            let _ = events.send(Event::Degraded { node: node.clone(), source: SOURCE, reason: note.clone() });
+            context.degrade(&watched.node, SOURCE, note.as_str());
         }
-        let facts = SourceFacts { name: SOURCE.into(), node, provider: provider.into(), note };
-        // A manifest that can't be written is what the rows of the recorder itself tell about.
-        let _ = recorder.update_manifest(|manifest| manifest.sources.push(facts));
+        context.note([(SOURCE, watched.node.as_str(), provider, note.as_str())]);
         counters.ok()
     }
 

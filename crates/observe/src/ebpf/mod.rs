@@ -2,6 +2,7 @@
 //! that are followed.
 
 mod bytes;
+mod following;
 mod missing;
 mod process;
 mod programs;
@@ -11,12 +12,14 @@ mod threads;
 mod tracepoint;
 
 pub(crate) use bytes::{Bytes, text};
+pub(crate) use following::{PROVIDER, follow, follow_watched, followable};
 pub use missing::Missing;
 pub(crate) use missing::look;
-pub(crate) use process::{Followed, follow, pids};
+use process::{Followed, pids};
 pub(crate) use programs::Programs;
-pub(crate) use reader::{RECORDS_AT_ONCE, Reader, Reading};
-pub(crate) use sums::{Losses, Sums, bounds_ns};
+pub(crate) use reader::{RECORDS_AT_ONCE, Rows, To};
+pub(crate) use sums::bounds_ns;
+use sums::{Losses, Sums};
 pub(crate) use threads::{Named, NamedThreads};
 pub(crate) use tracepoint::tracepoint;
 

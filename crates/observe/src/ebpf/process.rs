@@ -1,8 +1,7 @@
 //! The processes that a source follows in the kernel, and what it tells of each every second.
 
 use super::PROCESSES;
-use crate::names::ThreadNames;
-use crate::{Event, Events, Watched};
+use crate::Watched;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
@@ -25,23 +24,6 @@ impl Followed {
     pub(crate) fn has_just_ended(&mut self) -> bool {
         self.ended.take_if(|ended| is_readable(ended)).is_some()
     }
-}
-
-/// The processes that can be followed: never our own, and no more than there is room for, which is said.
-pub(crate) fn follow(
-    source: &'static str,
-    watched: &[Watched],
-    names: &[ThreadNames],
-    events: &Events,
-) -> Vec<(Watched, ThreadNames)> {
-    let others = watched.iter().cloned().zip(names.iter().cloned());
-    let mut followed: Vec<_> = others.filter(|(watched, _)| watched.pid != std::process::id()).collect();
-    for (watched, _) in followed.drain(PROCESSES.min(followed.len())..) {
-        let reason = format!("at most {PROCESSES} processes are followed at once");
-        // The one who listened may have had enough.
-        let _ = events.send(Event::Degraded { node: watched.node, source, reason });
-    }
-    followed
 }
 
 /// The one entry of the table of processes: how many there are, and for each its pid, generation and index.

@@ -1,6 +1,6 @@
 //! The programs of a source in the kernel: attached, told whom to follow, and taken off again.
 
-use super::{Followed, Losses, Missing, Sums, map, pids, process, refused, ring};
+use super::{Followed, Losses, Missing, PROVIDER, Sums, map, pids, process, refused, ring};
 use helenus_recording::Recorder;
 use helenus_recording::rows::SourceReport;
 use libbpf_rs::{Link, MapCore, MapHandle, Object, RingBuffer};
@@ -9,30 +9,33 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use std::time::Duration;
 
 /// Programs that follow processes, tell in a ring buffer what they see, and count. They go when this is dropped.
-pub(crate) struct Programs<const REASONS: usize> {
+pub(crate) struct Programs {
     links: Vec<Link>,
     object: Object,
     /// None where nothing is told one by one.
     records: Option<MapHandle>,
     processes: MapHandle,
-    losses: Losses<REASONS>,
+    losses: Losses,
+    /// Why something is lost, in the order of the kernel's counters.
+    lost_reasons: &'static [&'static str],
     /// None where nothing is added up.
     sums: Option<Sums>,
 }
 
-impl<const REASONS: usize> Programs<REASONS> {
+impl Programs {
     /// Takes over an object that is loaded, without effect as yet.
-    pub(crate) fn new(object: Object) -> Result<Programs<REASONS>, Missing> {
-        Programs::try_new(object).map_err(refused)
+    pub(crate) fn new(object: Object, lost_reasons: &'static [&'static str]) -> Result<Programs, Missing> {
+        Programs::try_new(object, lost_reasons).map_err(refused)
     }
 
-    fn try_new(object: Object) -> libbpf_rs::Result<Programs<REASONS>> {
+    fn try_new(object: Object, lost_reasons: &'static [&'static str]) -> libbpf_rs::Result<Programs> {
         let has = |name: &str| object.maps().any(|map| map.name() == name);
         Ok(Programs {
             links: Vec::new(),
             records: has("records").then(|| map(&object, "records")).transpose()?,
             processes: map(&object, "processes")?,
-            losses: Losses::new(&object)?,
+            losses: Losses::new(&object, lost_reasons.len())?,
+            lost_reasons,
             sums: has("sums").then(|| Sums::new(&object)).transpose()?,
             object,
         })
@@ -66,6 +69,11 @@ impl<const REASONS: usize> Programs<REASONS> {
         pids(&self.processes, followed)
     }
 
+    /// Whether the programs write records, and don't only add up.
+    pub(crate) fn has_records(&self) -> bool {
+        self.records.is_some()
+    }
+
     /// The way on which the programs tell what they see; each record is handed over whole.
     pub(crate) fn ring(&self, take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Missing> {
         match &self.records {
@@ -91,13 +99,12 @@ impl<const REASONS: usize> Programs<REASONS> {
         self.links.clear();
     }
 
-    /// Rows that say what a source captured, lost and cost since the last time, the reasons in the order of the kernel's
-    /// counters. Its CPU time is shared out by what each process has made it do.
+    /// Rows that say what a source captured, lost and cost since the last time. Its CPU time is shared out by what each
+    /// process has made it do.
     pub(crate) fn report(
         &mut self,
         recorder: &Recorder,
-        (source, provider): (&'static str, &'static str),
-        reasons: &[&'static str; REASONS],
+        source: &'static str,
         interval: Duration,
         followed: &mut [Followed],
         cpu_ns: i64,
@@ -112,14 +119,14 @@ impl<const REASONS: usize> Programs<REASONS> {
                 (0, _) => 0.0,
                 (all, _) => captured as f64 / all as f64,
             };
-            let said = reasons.iter().zip(&lost).filter(|(_, lost)| **lost > 0);
+            let said = self.lost_reasons.iter().zip(&lost).filter(|(_, lost)| **lost > 0);
             let said: Vec<String> = said.map(|(reason, lost)| format!("{reason} ({lost})")).collect();
             recorder.append(SourceReport {
                 time_ns,
                 interval_ns: i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX),
                 source,
                 node: &followed.watched.node,
-                provider,
+                provider: PROVIDER,
                 captured: i64::try_from(captured).unwrap_or(i64::MAX),
                 lost: i64::try_from(lost.iter().sum::<u64>()).unwrap_or(i64::MAX),
                 lost_reason: &said.join(", "),
@@ -129,7 +136,7 @@ impl<const REASONS: usize> Programs<REASONS> {
     }
 
     /// What was lost of the process at an index since the last time, in the order of the kernel's counters.
-    pub(crate) fn lost(&mut self, index: usize) -> [u64; REASONS] {
+    pub(crate) fn lost(&mut self, index: usize) -> Vec<u64> {
         self.losses.since_last_time(index)
     }
 

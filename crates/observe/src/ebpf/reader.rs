@@ -1,9 +1,13 @@
-//! The thread that takes what the programs of a source tell, until it is told to end.
+//! The thread that takes what the programs of a source tell, and has rows made of it.
 
-use super::Missing;
+use super::{Followed, Missing, NamedThreads, Programs};
+use crate::Watched;
+use crate::names::ThreadNames;
+use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use libbpf_rs::RingBuffer;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// Between two looks at the ring buffer: each wakes a thread on a machine that has other things to do.
@@ -19,96 +23,172 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// Records that are taken at once, so that the end of the recording is noticed even when they come faster.
 pub(crate) const RECORDS_AT_ONCE: usize = 1 << 16;
 
-/// Makes rows of what programs tell.
-pub(crate) trait Reader {
-    /// Takes the programs off; what they have written is still read.
-    fn detach(&mut self);
+/// Makes rows of what the programs of one source tell, one by one or added up.
+pub(crate) trait Rows: 'static {
+    /// An entry of the table of sums.
+    type Sum;
+
+    /// Takes a record of the ring buffer.
+    fn take(&mut self, _record: &[u8], _threads: &mut NamedThreads) {}
+
+    /// Rows that wait for their batch.
+    fn waiting(&self) -> usize {
+        0
+    }
+
+    /// Writes those rows.
+    fn append(&mut self, _to: &mut To) {}
+
+    /// Whether anything is added up.
+    fn are_summed(&self) -> bool {
+        true
+    }
+
+    /// None for bytes that are no sum, which only a mistake in the programs could make.
+    fn sum(key: &[u8], value: &[u8]) -> Option<Self::Sum>;
+
+    /// Writes the sums of an interval.
+    fn append_sums(&mut self, sums: Vec<Self::Sum>, interval_ns: i64, threads: &mut NamedThreads, to: &mut To);
+
+    /// Forgets what has ended; called every second.
+    fn tidy(&mut self) {}
+}
+
+/// Where rows go, and the processes that they are of.
+pub(crate) struct To {
+    pub(crate) recorder: Recorder,
+    followed: Vec<Followed>,
+}
+
+impl To {
+    /// The node of a process by its index.
+    pub(crate) fn node(&self, process: u8) -> &str {
+        self.followed.get(usize::from(process)).map_or("", |followed| &followed.watched.node)
+    }
+
+    /// Counts a row of a process by its index.
+    pub(crate) fn count(&mut self, process: u8) {
+        if let Some(followed) = self.followed.get_mut(usize::from(process)) {
+            followed.captured += 1;
+        }
+    }
+}
+
+/// The part of a reader that the callback of the ring buffer works with as well.
+struct Making<R> {
+    rows: R,
+    threads: NamedThreads,
+}
+
+pub(super) struct Reader<R> {
+    source: &'static str,
+    to: To,
+    programs: Programs,
+    making: Rc<RefCell<Making<R>>>,
+    /// None where the programs write no records.
+    ring: Option<RingBuffer<'static>>,
+    cpu_ns: i64,
+}
+
+impl<R: Rows> Reader<R> {
+    /// Takes over programs that are attached.
+    pub(super) fn new(
+        source: &'static str,
+        recorder: Recorder,
+        followed: Vec<(Watched, ThreadNames)>,
+        programs: Programs,
+        rows: R,
+    ) -> Result<Reader<R>, Missing> {
+        let (followed, names): (Vec<Watched>, Vec<ThreadNames>) = followed.into_iter().unzip();
+        let threads = NamedThreads::new(followed.iter().map(|watched| watched.pid).collect(), names);
+        let making = Rc::new(RefCell::new(Making { rows, threads }));
+        let there = Rc::clone(&making);
+        let take = move |record: &[u8]| {
+            let Making { rows, threads } = &mut *there.borrow_mut();
+            rows.take(record, threads);
+        };
+        let ring = programs.has_records().then(|| programs.ring(take)).transpose()?;
+        let to = To { recorder, followed: followed.into_iter().map(Followed::new).collect() };
+        Ok(Reader { source, to, programs, making, ring, cpu_ns: cpu_time_of_this_thread_ns() })
+    }
+
+    pub(super) fn run(mut self, stopped: &Receiver<()>) {
+        let (mut looked, mut appended, mut reported) = (Instant::now(), Instant::now(), Instant::now());
+        let mut wait = if self.ring.is_some() { READ_EVERY_IF_MANY } else { REPORT_EVERY };
+        loop {
+            let going_on = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
+            if !going_on {
+                self.programs.detach();
+            }
+            let elapsed = std::mem::replace(&mut looked, Instant::now()).elapsed();
+            let mut taken = 0;
+            loop {
+                let taken_now = self.read();
+                if taken_now <= 0 {
+                    break;
+                }
+                taken += taken_now;
+                self.append(APPEND_AT_ROWS);
+                if going_on && appended.elapsed() >= REPORT_EVERY {
+                    break;
+                }
+            }
+            if self.ring.is_some() {
+                let are_many = f64::from(taken) > MANY_PER_S * elapsed.as_secs_f64();
+                wait = if are_many { READ_EVERY_IF_MANY } else { READ_EVERY };
+            }
+            if !going_on || appended.elapsed() >= APPEND_EVERY {
+                appended = Instant::now();
+                self.append(0);
+            }
+            if !going_on || reported.elapsed() >= REPORT_EVERY {
+                let interval = reported.elapsed();
+                reported = Instant::now();
+                self.each_second(interval);
+            }
+            if !going_on {
+                return;
+            }
+        }
+    }
+
+    /// How many records were there.
+    fn read(&self) -> i32 {
+        self.ring.as_ref().map_or(0, |ring| ring.consume_raw_n(RECORDS_AT_ONCE))
+    }
 
     /// Writes the rows that wait, if there are more than that.
-    fn append(&mut self, at_least: usize);
-
-    /// Takes sums and reports, for the time since it was called last.
-    fn each_second(&mut self, interval: Duration, ring: &RingBuffer<'_>);
-}
-
-/// A reader that runs in a thread of its own.
-#[derive(Debug)]
-pub(crate) struct Reading {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-impl Reading {
-    /// Makes the reader in the thread that it stays in, as its names are shared without locks.
-    pub(crate) fn start<R: Reader>(
-        source: &'static str,
-        make: impl FnOnce() -> Result<(R, RingBuffer<'static>), Missing> + Send + 'static,
-    ) -> Result<Reading, Missing> {
-        let (stop, stopped) = channel();
-        let (say_ready, ready) = channel();
-        let no_thread = |error: &dyn std::fmt::Display| {
-            Missing::new(
-                format!("the reader could not start: {error}"),
-                "look for limits on threads and memory (ulimit -a)",
-            )
-        };
-        let thread = std::thread::Builder::new().name(source.into()).spawn(move || match make() {
-            Ok((reader, ring)) => {
-                // Nobody waits any more only if the whole start was given up.
-                let _ = say_ready.send(Ok(()));
-                read(reader, &ring, &stopped);
-            }
-            Err(missing) => {
-                let _ = say_ready.send(Err(missing));
-            }
-        });
-        let thread = thread.map_err(|error| no_thread(&error))?;
-        ready.recv().map_err(|_| no_thread(&"it ended"))??;
-        Ok(Reading { stop, thread })
+    fn append(&mut self, more_than: usize) {
+        let rows = &mut self.making.borrow_mut().rows;
+        if rows.waiting() > more_than {
+            rows.append(&mut self.to);
+        }
     }
 
-    /// Takes the programs off, after the last of what they saw is in the recording.
-    pub(crate) fn stop(self) {
-        drop(self.stop);
-        // A panic in the reader has been printed; what it recorded is there.
-        let _ = self.thread.join();
+    fn each_second(&mut self, interval: Duration) {
+        self.programs.forget_ended(&mut self.to.followed);
+        if self.making.borrow().rows.are_summed() {
+            self.append_sums(interval);
+            // Records that came with the sums: at the end they are not read again.
+            self.append(0);
+        }
+        let now_ns = cpu_time_of_this_thread_ns();
+        let cpu_ns = now_ns - std::mem::replace(&mut self.cpu_ns, now_ns);
+        let To { recorder, followed } = &mut self.to;
+        self.programs.report(recorder, self.source, interval, followed, cpu_ns);
+        let Making { rows, threads } = &mut *self.making.borrow_mut();
+        threads.tidy();
+        rows.tidy();
     }
-}
 
-fn read(mut reader: impl Reader, ring: &RingBuffer<'_>, stopped: &Receiver<()>) {
-    let (mut looked, mut appended, mut reported) = (Instant::now(), Instant::now(), Instant::now());
-    let mut wait = READ_EVERY_IF_MANY;
-    loop {
-        let going_on = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
-        if !going_on {
-            reader.detach();
-        }
-        let elapsed = std::mem::replace(&mut looked, Instant::now()).elapsed();
-        let mut taken = 0;
-        loop {
-            let taken_now = ring.consume_raw_n(RECORDS_AT_ONCE);
-            if taken_now <= 0 {
-                break;
-            }
-            taken += taken_now;
-            reader.append(APPEND_AT_ROWS);
-            if going_on && appended.elapsed() >= REPORT_EVERY {
-                break;
-            }
-        }
-        let are_many = f64::from(taken) > MANY_PER_S * elapsed.as_secs_f64();
-        wait = if are_many { READ_EVERY_IF_MANY } else { READ_EVERY };
-        if !going_on || appended.elapsed() >= APPEND_EVERY {
-            appended = Instant::now();
-            reader.append(0);
-        }
-        if !going_on || reported.elapsed() >= REPORT_EVERY {
-            let interval = reported.elapsed();
-            reported = Instant::now();
-            reader.each_second(interval, ring);
-        }
-        if !going_on {
-            return;
-        }
+    fn append_sums(&mut self, interval: Duration) {
+        let mut sums = Vec::new();
+        // Sums that can't be read stay in the table, and come with the next.
+        let _ = self.programs.take_sums(|key, value| sums.extend(R::sum(key, value)));
+        // The programs write the names of what the sums are of before they add anything up.
+        self.read();
+        let Making { rows, threads } = &mut *self.making.borrow_mut();
+        let interval_ns = i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX);
+        rows.append_sums(sums, interval_ns, threads, &mut self.to);
     }
 }

@@ -93,21 +93,23 @@ impl Entries {
 }
 
 /// The table `losses`: a counter per CPU for each process and reason.
-pub(crate) struct Losses<const REASONS: usize> {
+pub(crate) struct Losses {
     table: MapHandle,
-    before: Vec<[u64; REASONS]>,
+    /// By process, and for each by reason.
+    before: Vec<Vec<u64>>,
 }
 
-impl<const REASONS: usize> Losses<REASONS> {
-    pub(crate) fn new(object: &Object) -> libbpf_rs::Result<Losses<REASONS>> {
-        Ok(Losses { table: map(object, "losses")?, before: vec![[0; REASONS]; PROCESSES] })
+impl Losses {
+    pub(crate) fn new(object: &Object, reasons: usize) -> libbpf_rs::Result<Losses> {
+        Ok(Losses { table: map(object, "losses")?, before: vec![vec![0; reasons]; PROCESSES] })
     }
 
     /// What a process has lost since this was asked last, by reason.
-    pub(crate) fn since_last_time(&mut self, process: usize) -> [u64; REASONS] {
-        let mut new = [0; REASONS];
+    pub(crate) fn since_last_time(&mut self, process: usize) -> Vec<u64> {
+        let reasons = self.before[process].len();
+        let mut new = vec![0; reasons];
         for (reason, new) in new.iter_mut().enumerate() {
-            let key = u32::try_from(process * REASONS + reason).unwrap_or(u32::MAX).to_ne_bytes();
+            let key = u32::try_from(process * reasons + reason).unwrap_or(u32::MAX).to_ne_bytes();
             let Ok(Some(cpus)) = self.table.lookup_percpu(&key, MapFlags::ANY) else { continue };
             let count = |cpu: &Vec<u8>| cpu.as_slice().try_into().map_or(0, u64::from_ne_bytes);
             let total: u64 = cpus.iter().map(count).sum();

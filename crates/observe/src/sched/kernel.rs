@@ -2,9 +2,7 @@
 
 use super::SchedOptions;
 use super::records::{self, LOST_REASONS};
-use crate::ebpf::{self, Missing};
-
-pub(super) type Programs = ebpf::Programs<{ LOST_REASONS.len() }>;
+use crate::ebpf::{self, Missing, Programs};
 
 /// Loads the programs, without effect as yet.
 pub(super) fn load(options: &SchedOptions) -> Result<Programs, Missing> {
@@ -20,5 +18,5 @@ pub(super) fn load_for(options: &SchedOptions, tells_state: bool) -> Result<Prog
         "stacks" if !options.stacks => map.set_max_entries(1),
         _ => Ok(()),
     })?;
-    Programs::new(object)
+    Programs::new(object, &LOST_REASONS)
 }

@@ -4,28 +4,25 @@
 //! sched_switch ─▶ off the CPU, why ─┐
 //! sched_waking ─▶ woken, by whom ───┤
 //! sched_wakeup ─▶ ready to run ─────┤                         ┌─▶ off_cpu, stacks
-//! sched_switch ─▶ on a CPU again ───┴▶ ring buffer ─▶ reader ─┤
+//! sched_switch ─▶ on a CPU again ───┴▶ ring buffer ─▶ rows ───┤
 //!                                  └─▶ table of sums ─▶ ──────┼─▶ run_queue
 //! sched_migrate_task ───────────────────────────▲             └─▶ migrations
 //! ```
-//!
-//! Our own process is never followed, so that what the recorder does is not what it records.
 
 mod kernel;
 mod others;
-mod reader;
 mod records;
+mod rows;
 
-use crate::ebpf::{self, Missing, Reading};
-use crate::names::ThreadNames;
+use crate::check::Check;
+use crate::ebpf::{self, Missing};
+use crate::observation::Error;
+use crate::sources::{Context, Running, Source};
 use crate::symbols::KernelSymbols;
-use crate::{Event, Events, Watched};
-use helenus_recording::{Recorder, SourceFacts};
-use reader::Reader;
+use rows::Rows;
 use std::time::Duration;
 
-pub(crate) const SOURCE: &str = "sched";
-pub(crate) const PROVIDER: &str = "ebpf";
+const SOURCE: &str = "sched";
 
 /// How scheduling is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,100 +42,57 @@ impl Default for SchedOptions {
     }
 }
 
-/// Says whether scheduling can be followed here, by loading the programs without attaching them.
+pub(crate) struct Sched;
+
+impl Source for Sched {
+    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
+        let mut options = context.options.sched;
+        if !options.on {
+            return Ok(());
+        }
+        let symbols = options.stacks.then(KernelSymbols::read).transpose();
+        options.stacks &= symbols.is_ok();
+        let (symbols, no_symbols) = match symbols {
+            Ok(symbols) => (symbols, None),
+            Err(error) => (None, Some(error)),
+        };
+        let with = if options.stacks { ", with the kernel's stacks" } else { "" };
+        let note = format!("times off the CPU of {:?} and more{with}; the rest added up", options.off_cpu_above);
+        let worker = ebpf::follow_watched(context, SOURCE, &note, without, move |pids| {
+            let mut programs = kernel::load(&options)?;
+            programs.attach(pids)?;
+            Ok((programs, Rows::new(symbols)))
+        });
+        let Some(worker) = worker else { return Ok(()) };
+        running.push(Box::new(worker));
+        if let Some(error) = no_symbols {
+            for watched in context.watched {
+                let reason = format!(
+                    "times off the CPU have no stacks: /proc/kallsyms: {error}; run as root, with sysctl kernel.kptr_restrict=0 or 1"
+                );
+                context.degrade(&watched.node, SOURCE, reason);
+            }
+        }
+        Ok(())
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        let what = "times off the CPU, run-queue delays and moves by CPU";
+        vec![Check::of(what, sched_available(), "eBPF: the kernel takes the programs")]
+    }
+}
+
+fn without(missing: &Missing) -> String {
+    format!(
+        "times off the CPU, run-queue delays by size and moves by CPU are not recorded: {missing}. Run-queue time, migrations and switches of each thread are in the table threads, from /proc"
+    )
+}
+
+/// Whether scheduling can be followed here, by loading the programs without attaching them.
 pub fn sched_available() -> Result<(), Missing> {
     ebpf::look()?;
     let options = SchedOptions { on: true, buffer_bytes: 1 << 16, ..SchedOptions::default() };
     kernel::load(&options).map(drop)
-}
-
-/// The running source.
-#[derive(Debug)]
-pub(crate) struct Sched {
-    reading: Reading,
-}
-
-impl Sched {
-    /// Begins to follow the processes. Where that can't be, every node is told to be without, and nothing runs.
-    pub(crate) fn start(
-        recorder: &Recorder,
-        watched: &[Watched],
-        names: &[ThreadNames],
-        options: SchedOptions,
-        events: &Events,
-    ) -> Option<Sched> {
-        if !options.on {
-            return None;
-        }
-        let followed = ebpf::follow(SOURCE, watched, names, events);
-        if followed.is_empty() {
-            return None;
-        }
-        let tell_all = |reason: &str| {
-            for (watched, _) in &followed {
-                let (node, reason) = (watched.node.clone(), reason.to_string());
-                // The one who listened may have had enough.
-                let _ = events.send(Event::Degraded { node, source: SOURCE, reason });
-            }
-        };
-        match Sched::try_start(recorder, &followed, options) {
-            Ok((sched, no_symbols)) => {
-                if let Some(error) = no_symbols {
-                    tell_all(&format!(
-                        "times off the CPU have no stacks: {error}; run as root, with sysctl kernel.kptr_restrict=0 or 1"
-                    ));
-                }
-                Some(sched)
-            }
-            Err(missing) => {
-                tell_all(&format!(
-                    "times off the CPU, run-queue delays by size and moves by CPU are not recorded: {missing}. Run-queue time, migrations and switches of each thread are in the table threads, from /proc"
-                ));
-                None
-            }
-        }
-    }
-
-    /// Also returns why stacks were wanted and can't be had.
-    fn try_start(
-        recorder: &Recorder,
-        followed: &[(Watched, ThreadNames)],
-        mut options: SchedOptions,
-    ) -> Result<(Sched, Option<String>), Missing> {
-        ebpf::look()?;
-        let (symbols, no_symbols) = match options.stacks.then(KernelSymbols::read) {
-            None => (None, None),
-            Some(Ok(symbols)) => (Some(symbols), None),
-            Some(Err(error)) => {
-                options.stacks = false;
-                (None, Some(format!("/proc/kallsyms: {error}")))
-            }
-        };
-        let (recorder_there, followed_there) = (recorder.clone(), followed.to_vec());
-        let reading = Reading::start(SOURCE, move || {
-            let mut programs = kernel::load(&options)?;
-            let pids: Vec<u32> = followed_there.iter().map(|(watched, _)| watched.pid).collect();
-            programs.attach(&pids)?;
-            let reader = Reader::new(recorder_there, followed_there, programs, symbols);
-            reader.ring().map(|ring| (reader, ring))
-        })?;
-        let with = if options.stacks { ", with the kernel's stacks" } else { "" };
-        let note = format!("times off the CPU of {:?} and more{with}; the rest added up", options.off_cpu_above);
-        let facts = followed.iter().map(|(watched, _)| SourceFacts {
-            name: SOURCE.into(),
-            node: watched.node.clone(),
-            provider: PROVIDER.into(),
-            note: note.clone(),
-        });
-        // A manifest that can't be written is what the rows of the recorder itself tell about.
-        let _ = recorder.update_manifest(|manifest| manifest.sources.extend(facts));
-        Ok((Sched { reading }, no_symbols))
-    }
-
-    /// Takes the programs off, after the last of what they saw is in the recording.
-    pub(crate) fn stop(self) {
-        self.reading.stop();
-    }
 }
 
 #[cfg(test)]

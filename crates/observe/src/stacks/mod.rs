@@ -12,12 +12,13 @@ pub use frames::Frames;
 pub use kernel::ebpf_stacks_available;
 pub(crate) use known::KnownStacks;
 
+use crate::Watched;
+use crate::check::{Check, CheckState};
 use crate::names::ThreadNames;
-use crate::{Event, Events, ProcessKind, Watched};
+use crate::observation::Error;
+use crate::sources::{Context, Running, Source};
+use crate::worker::Worker;
 use helenus_cassandra::target::{self, Target, Vm, Which};
-use helenus_recording::Recorder;
-use kernel::KernelSampler;
-use profiler::Profiler;
 use std::time::Duration;
 
 const SOURCE: &str = "stacks";
@@ -47,48 +48,74 @@ impl Default for StackOptions {
     }
 }
 
-/// The running source.
-#[derive(Debug, Default)]
-pub(crate) struct Stacks {
-    profilers: Vec<Profiler>,
-    kernel: Option<KernelSampler>,
-}
+pub(crate) struct Stacks;
 
-impl Stacks {
-    /// Begins to sample the servers among the processes. What can't be is said, and the rest goes on.
-    pub(crate) fn start(
-        recorder: &Recorder,
-        watched: &[Watched],
-        names: &[ThreadNames],
-        options: &StackOptions,
-        events: &Events,
-    ) -> Stacks {
-        let mut stacks = Stacks::default();
+impl Source for Stacks {
+    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
+        let Some(options) = &context.options.stacks else { return Ok(()) };
         let mut without = Vec::new();
-        let servers = watched.iter().zip(names).filter(|(watched, _)| watched.process == ProcessKind::Server);
-        for (watched, names) in servers {
-            let heard = (names.clone(), events.clone());
+        for (watched, names) in context.servers() {
             let profiler = match options.profiler {
                 None => Err("no library is to be loaded into it".to_string()),
-                Some(library) => jvm(watched).and_then(|target| {
-                    Profiler::start(recorder, (&watched.node, target), library, options.clone(), heard)
+                Some(library) => jvm(&watched).and_then(|target| {
+                    profiler::start(context, (&watched.node, target), library, options.clone(), names.clone())
                 }),
             };
             match profiler {
-                Ok(profiler) => stacks.profilers.push(profiler),
-                Err(reason) => without.push((watched.clone(), names.clone(), reason)),
+                Ok(profiler) => running.push(Box::new(profiler)),
+                Err(reason) => without.push((watched, names, reason)),
             }
         }
-        stacks.kernel = in_the_kernel(recorder, without, options, events);
-        stacks
+        if let Some(worker) = in_the_kernel(context, without, options) {
+            running.push(Box::new(worker));
+        }
+        Ok(())
     }
 
-    /// Takes the profilers and the program off, after the last samples are in the recording.
-    pub(crate) fn stop(self) {
-        if let Some(kernel) = self.kernel {
-            kernel.stop();
+    fn checks(&self) -> Vec<Check> {
+        let available = ebpf_stacks_available();
+        let with_profiler = with_profiler(available.is_ok());
+        let what = "stacks without a profiler in the JVM";
+        let found = "eBPF: CPU time of any process, by frame pointers";
+        vec![with_profiler, Check::of(what, available, found)]
+    }
+}
+
+/// The profiler runs in the node, with the node's rights; where the kernel takes our program, that tells it when, and adds the
+/// kernel's frames.
+fn with_profiler(by_clocks_of_cpus: bool) -> Check {
+    let what = "stacks of a node's threads";
+    if is_noexec(c"/tmp") {
+        let way_out = "mount -o remount,exec /tmp, for as long as it takes to attach";
+        let found = "libraries can't be loaded from /tmp, which is mounted noexec";
+        return Check::new(what, CheckState::Missing, found, way_out);
+    }
+    if by_clocks_of_cpus {
+        let found = "async-profiler, by a clock of each CPU: Java, native and kernel frames";
+        return Check::new(what, CheckState::Works, found, "");
+    }
+    let paranoid = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    match paranoid.trim().parse::<i32>() {
+        Ok(level) if level <= 1 => {
+            let found = "async-profiler, by a clock of each thread: Java, native and kernel frames";
+            Check::new(what, CheckState::Works, found, "")
         }
-        self.profilers.into_iter().for_each(Profiler::stop);
+        level => {
+            let level = level.map_or_else(|_| "not readable".to_string(), |level| level.to_string());
+            let found = format!(
+                "async-profiler, by a clock of each thread: without kernel frames where a node is not root's (perf_event_paranoid is {level})"
+            );
+            let way_out = "run it as root, or sysctl kernel.perf_event_paranoid=1 kernel.kptr_restrict=0";
+            Check::new(what, CheckState::Degraded, found, way_out)
+        }
+    }
+}
+
+fn is_noexec(path: &std::ffi::CStr) -> bool {
+    // SAFETY: all zeroes is a statvfs, and both pointers are to what lives during the call.
+    unsafe {
+        let mut facts: libc::statvfs = std::mem::zeroed();
+        libc::statvfs(path.as_ptr(), &raw mut facts) == 0 && facts.f_flag & libc::ST_NOEXEC != 0
     }
 }
 
@@ -103,30 +130,26 @@ fn jvm(watched: &Watched) -> Result<Target, String> {
 
 /// Samples those by eBPF that have no profiler, and says so with the reason.
 fn in_the_kernel(
-    recorder: &Recorder,
+    context: &Context<'_>,
     without: Vec<(Watched, ThreadNames, String)>,
     options: &StackOptions,
-    events: &Events,
-) -> Option<KernelSampler> {
+) -> Option<Worker> {
     if without.is_empty() {
         return None;
     }
-    let followed: Vec<_> = without.iter().map(|(watched, names, _)| (watched.clone(), names.clone())).collect();
-    let sampler = match options.cpu {
-        true => {
-            KernelSampler::start(recorder, &followed, options.interval, events).map_err(|missing| missing.to_string())
-        }
+    let watched = without.iter().map(|(watched, names, _)| (watched.clone(), names.clone())).collect();
+    let worker = match options.cpu {
+        true => kernel::start(context, watched, options.interval).map_err(|missing| missing.to_string()),
         false => Err("eBPF samples CPU time alone; ask for cpu as well".to_string()),
     };
     for (watched, _, reason) in without {
-        let reason = match &sampler {
+        let reason = match &worker {
             Ok(_) => format!(
                 "CPU time is sampled by eBPF ({reason}): by frame pointers, and what the process compiled itself has names only where it writes /tmp/perf-PID.map"
             ),
             Err(missing) => format!("no stacks are sampled: {reason}, and by eBPF they can't be: {missing}"),
         };
-        // The one who listened may have had enough.
-        let _ = events.send(Event::Degraded { node: watched.node, source: SOURCE, reason });
+        context.degrade(&watched.node, SOURCE, reason);
     }
-    sampler.ok()
+    worker.ok()
 }

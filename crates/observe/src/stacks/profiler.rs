@@ -12,19 +12,20 @@ use super::jfr::{self, Malformed, SampleEvent};
 use super::ticks::{self, Ticks};
 use super::{Frames, KnownStacks, SOURCE, StackOptions};
 use crate::names::ThreadNames;
+use crate::sources::{Context, say};
+use crate::worker::Worker;
 use crate::{Event, Events};
 use helenus_cassandra::attach::{self, WrittenFiles};
 use helenus_cassandra::foreign::read_at_most;
 use helenus_cassandra::target::Target;
 use helenus_cassandra::threads::thread_group;
 use helenus_recording::rows::{SourceReport, StackSample};
-use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
+use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -38,7 +39,7 @@ const GRACE: Duration = Duration::from_secs(30);
 const LONGEST_LOG_BYTES: u64 = 64 << 10;
 /// A busy node's chunk has a few MB. The file is the node's user's, who may have made anything of it.
 const LARGEST_CHUNK_BYTES: u64 = 256 << 20;
-pub(super) const PROVIDER: &str = "async-profiler";
+const PROVIDER: &str = "async-profiler";
 /// Between two stacks that the profiler takes by itself where it is told when to: longer than it is started for.
 const BY_ITSELF: Duration = Duration::from_secs(3600);
 
@@ -71,67 +72,40 @@ impl StackOptions {
     }
 }
 
-/// The profiler in one JVM, and the thread that reads it.
-#[derive(Debug)]
-pub(super) struct Profiler {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-impl Profiler {
-    /// Loads and starts the profiler. The reason when it can't be.
-    pub(super) fn start(
-        recorder: &Recorder,
-        (node, target): (&str, Target),
-        library: &'static [u8],
-        options: StackOptions,
-        (names, events): (ThreadNames, Events),
-    ) -> Result<Profiler, String> {
-        let (stop, stopped) = channel();
-        let (say_ready, ready) = channel();
-        let (recorder_there, node_there, events_there) = (recorder.clone(), node.to_string(), events.clone());
-        let thread = std::thread::Builder::new().name("stacks".into()).spawn(move || {
-            let mut reader = Reader {
-                recorder: recorder_there,
-                node: node_there,
-                target,
-                library,
-                interval_ns: i64::try_from(options.interval.as_nanos()).unwrap_or(i64::MAX),
-                options,
-                ticks: None,
-                names,
-                events: events_there,
-                stacks: KnownStacks::default(),
-                captured: 0,
-            };
-            match reader.begin() {
-                Ok(session) => {
-                    // Nobody waits any more only if the whole start was given up.
-                    let _ = say_ready.send(Ok((reader.note(), session.warnings.clone())));
-                    reader.run(session, &stopped);
-                }
-                Err(reason) => {
-                    let _ = say_ready.send(Err(reason));
-                }
-            }
-        });
-        let thread = thread.map_err(|error| error.to_string())?;
-        let (note, warnings) = ready.recv().map_err(|_| "its thread ended".to_string())??;
-        for warning in warnings {
-            let reason = format!("stacks are sampled with less than asked for: {warning}");
-            // The one who listened may have had enough.
-            let _ = events.send(Event::Degraded { node: node.into(), source: SOURCE, reason });
-        }
-        let facts = SourceFacts { name: SOURCE.into(), node: node.into(), provider: PROVIDER.into(), note };
-        recorder.update_manifest(|manifest| manifest.sources.push(facts)).map_err(|error| error.to_string())?;
-        Ok(Profiler { stop, thread })
+/// Loads and starts the profiler in one JVM, and the thread that reads it. The reason when it can't be.
+pub(super) fn start(
+    context: &Context<'_>,
+    (node, target): (&str, Target),
+    library: &'static [u8],
+    options: StackOptions,
+    names: ThreadNames,
+) -> Result<Worker, String> {
+    let (recorder, node_there, events) = (context.recorder.clone(), node.to_string(), context.events.clone());
+    let prepare = move || {
+        let mut reader = Reader {
+            recorder,
+            node: node_there,
+            target,
+            library,
+            interval_ns: i64::try_from(options.interval.as_nanos()).unwrap_or(i64::MAX),
+            options,
+            ticks: None,
+            names,
+            events,
+            stacks: KnownStacks::default(),
+            captured: 0,
+        };
+        let session = reader.begin()?;
+        let said = (reader.note(), session.warnings.clone());
+        Ok::<_, String>(((reader, session), said))
+    };
+    let (worker, (note, warnings)) =
+        Worker::start("stacks", prepare, |(reader, session), stopped| reader.run(session, stopped))?;
+    for warning in warnings {
+        context.degrade(node, SOURCE, format!("stacks are sampled with less than asked for: {warning}"));
     }
-
-    pub(super) fn stop(self) {
-        drop(self.stop);
-        // A panic there has been printed; what it recorded is there.
-        let _ = self.thread.join();
-    }
+    context.note([(SOURCE, node, PROVIDER, note.as_str())]);
+    Ok(worker)
 }
 
 /// The profiler between its start and its stop, and the file that it writes.
@@ -392,8 +366,7 @@ impl Reader {
 
     fn degrade(&self, reason: &str) {
         let reason = format!("no more stacks: {reason}");
-        // The one who listened may have had enough.
-        let _ = self.events.send(Event::Degraded { node: self.node.clone(), source: SOURCE, reason });
+        say(&self.events, Event::Degraded { node: self.node.clone(), source: SOURCE, reason });
     }
 }
 

@@ -34,7 +34,7 @@ const NO_SAMPLE: &str = "the profiler took no stack at a tick";
 
 /// The ticks that met one process.
 pub(super) struct Ticks {
-    programs: Programs<{ LOST_REASONS.len() }>,
+    programs: Programs,
     ring: RingBuffer<'static>,
     heard: Rc<RefCell<Heard>>,
     kernel: Option<KernelSymbols>,
@@ -104,7 +104,8 @@ impl Ticks {
     pub(super) fn lost(&mut self, now_ns: i64) -> (u64, String) {
         let without = self.heard.borrow_mut().forget(now_ns - KEPT_NS);
         let lost = self.programs.lost(0);
-        let reasons = LOST_REASONS.iter().zip(lost).chain([(&NO_SAMPLE, without)]).filter(|(_, lost)| *lost > 0);
+        let reasons =
+            LOST_REASONS.iter().zip(lost.iter().copied()).chain([(&NO_SAMPLE, without)]).filter(|(_, lost)| *lost > 0);
         let said: Vec<String> = reasons.map(|(reason, lost)| format!("{reason} ({lost})")).collect();
         (lost.iter().sum::<u64>() + without, said.join(", "))
     }

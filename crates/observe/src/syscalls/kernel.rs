@@ -3,9 +3,7 @@
 use super::calls::Calls;
 use super::records::{self, LOST_REASONS};
 use super::{SyscallsMode, SyscallsOptions};
-use crate::ebpf::{self, Missing};
-
-pub(super) type Programs = ebpf::Programs<{ LOST_REASONS.len() }>;
+use crate::ebpf::{self, Missing, Programs};
 
 /// Loads the programs, without effect as yet.
 pub(super) fn load(options: &SyscallsOptions, calls: &Calls) -> Result<Programs, Missing> {
@@ -16,5 +14,5 @@ pub(super) fn load(options: &SyscallsOptions, calls: &Calls) -> Result<Programs,
         "sums" | "sum_indices_0" | "sum_indices_1" if !summary => map.set_max_entries(1),
         _ => Ok(()),
     })?;
-    Programs::new(object)
+    Programs::new(object, &LOST_REASONS)
 }

@@ -2,28 +2,25 @@
 //!
 //! ```text
 //! sys_enter ─▶ start, descriptor ─┐                         ┌─▶ syscalls          (full)
-//! sys_exit  ─▶ duration, result ──┴▶ ring buffer ─▶ reader ─┤
+//! sys_exit  ─▶ duration, result ──┴▶ ring buffer ─▶ rows ───┤
 //!                                └▶ table of sums ─▶ ───────┴─▶ syscall_summary   (summary)
 //! ```
-//!
-//! Our own process is never followed, so that what the recorder does is not what it records.
 
 mod calls;
 mod descriptors;
 mod kernel;
-mod reader;
 mod records;
+mod rows;
 
-use crate::ebpf::{self, Missing, Reading};
-use crate::names::ThreadNames;
-use crate::{Event, Events, Watched};
+use crate::check::Check;
+use crate::ebpf::{self, Missing};
+use crate::observation::Error;
+use crate::sources::{Context, Running, Source};
 use calls::Calls;
 pub use calls::ChosenCalls;
-use helenus_recording::{Recorder, SourceFacts};
-use reader::Reader;
+use rows::Rows;
 
-pub(crate) const SOURCE: &str = "syscalls";
-pub(crate) const PROVIDER: &str = "ebpf";
+const SOURCE: &str = "syscalls";
 
 /// How system calls are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,82 +50,40 @@ impl Default for SyscallsOptions {
     }
 }
 
-/// Says whether system calls can be followed here, by loading the programs without attaching them.
-pub fn syscalls_available() -> Result<(), Missing> {
-    ebpf::look()?;
-    let options = SyscallsOptions { mode: SyscallsMode::Full, buffer_bytes: 1 << 16, ..SyscallsOptions::default() };
-    kernel::load(&options, &Calls::new()).map(drop)
-}
+pub(crate) struct Syscalls;
 
-/// The running source.
-#[derive(Debug)]
-pub(crate) struct Syscalls {
-    reading: Reading,
-}
-
-impl Syscalls {
-    /// Begins to follow the processes. Where that can't be, every node is told to be without, and nothing runs.
-    pub(crate) fn start(
-        recorder: &Recorder,
-        watched: &[Watched],
-        names: &[ThreadNames],
-        options: SyscallsOptions,
-        events: &Events,
-    ) -> Option<Syscalls> {
+impl Source for Syscalls {
+    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
+        let options = context.options.syscalls;
         if options.mode == SyscallsMode::Off {
-            return None;
+            return Ok(());
         }
-        let followed = ebpf::follow(SOURCE, watched, names, events);
-        if followed.is_empty() {
-            return None;
-        }
-        match Syscalls::try_start(recorder, &followed, options) {
-            Ok(syscalls) => Some(syscalls),
-            Err(missing) => {
-                for (watched, _) in followed {
-                    let reason = format!("system calls are not recorded: {missing}");
-                    // The one who listened may have had enough.
-                    let _ = events.send(Event::Degraded { node: watched.node.clone(), source: SOURCE, reason });
-                }
-                None
-            }
-        }
-    }
-
-    fn try_start(
-        recorder: &Recorder,
-        followed: &[(Watched, ThreadNames)],
-        options: SyscallsOptions,
-    ) -> Result<Syscalls, Missing> {
-        ebpf::look()?;
-        let (recorder_there, followed_there) = (recorder.clone(), followed.to_vec());
-        let reading = Reading::start(SOURCE, move || {
-            let calls = Calls::new();
-            let mut programs = kernel::load(&options, &calls)?;
-            let pids: Vec<u32> = followed_there.iter().map(|(watched, _)| watched.pid).collect();
-            programs.attach(&pids)?;
-            let reader = Reader::new(recorder_there, followed_there, options.mode, programs, calls);
-            reader.ring().map(|ring| (reader, ring))
-        })?;
         let how = match options.mode {
             SyscallsMode::Summary => "added up in the kernel, without a row per call",
             _ => "a row per call",
         };
         let which = options.only.map(|only| format!(", of {only} alone")).unwrap_or_default();
-        let note = format!("{how}{which}");
-        let facts = followed.iter().map(|(watched, _)| SourceFacts {
-            name: SOURCE.into(),
-            node: watched.node.clone(),
-            provider: PROVIDER.into(),
-            note: note.clone(),
+        let without = |missing: &Missing| format!("system calls are not recorded: {missing}");
+        let worker = ebpf::follow_watched(context, SOURCE, &format!("{how}{which}"), without, move |pids| {
+            let calls = Calls::new();
+            let mut programs = kernel::load(&options, &calls)?;
+            programs.attach(pids)?;
+            Ok((programs, Rows::new(pids, options.mode, calls)))
         });
-        // A manifest that can't be written is what the rows of the recorder itself tell about.
-        let _ = recorder.update_manifest(|manifest| manifest.sources.extend(facts));
-        Ok(Syscalls { reading })
+        if let Some(worker) = worker {
+            running.push(Box::new(worker));
+        }
+        Ok(())
     }
 
-    /// Takes the programs off, after the last calls are in the recording.
-    pub(crate) fn stop(self) {
-        self.reading.stop();
+    fn checks(&self) -> Vec<Check> {
+        vec![Check::of("system calls", syscalls_available(), "eBPF: the kernel takes the programs")]
     }
+}
+
+/// Whether system calls can be followed here, by loading the programs without attaching them.
+pub fn syscalls_available() -> Result<(), Missing> {
+    ebpf::look()?;
+    let options = SyscallsOptions { mode: SyscallsMode::Full, buffer_bytes: 1 << 16, ..SyscallsOptions::default() };
+    kernel::load(&options, &Calls::new()).map(drop)
 }

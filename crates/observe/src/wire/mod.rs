@@ -15,21 +15,24 @@ mod packet;
 mod ring;
 mod statements;
 
+use crate::Watched;
+use crate::check::Check;
 use crate::ebpf::Missing;
-use crate::{Event, Events, ProcessKind, Watched};
+use crate::observation::Error;
+use crate::sources::{Context, Running, Source};
+use crate::worker::Worker;
 use conversation::{Conversations, Exchange, LOST_REASONS};
 use helenus_cassandra::cql;
 use helenus_cassandra::network;
 use helenus_cassandra::target::{self, Which};
 use helenus_recording::rows::{SourceReport, WireRequest};
-use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
+use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use ring::{HANDED_OVER_AFTER, Ring};
 use std::net::SocketAddr;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-pub(crate) const SOURCE: &str = "wire";
+const SOURCE: &str = "wire";
 const PROVIDER: &str = "packet-socket";
 
 const READ_EVERY: Duration = Duration::from_millis(50);
@@ -39,86 +42,59 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// How long a node may take to say which statements are prepared.
 const ASKED_WITHIN: Duration = Duration::from_secs(2);
 
-/// Says whether packets can be listened to here, by doing it for a moment.
-pub fn wire_available() -> Result<(), Missing> {
-    let nobody = SocketAddr::from(([127, 0, 0, 1], 9));
-    Ring::open(nobody).map(drop)
-}
+pub(crate) struct Wire;
 
-/// The running source: a thread for each node.
-#[derive(Debug)]
-pub(crate) struct Wire {
-    stop: Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-impl Wire {
-    /// Begins to listen to the requests of each node. Where that can't be, the node is told to be without.
-    pub(crate) fn start(recorder: &Recorder, watched: &[Watched], events: &Events) -> Vec<Wire> {
-        let mut running = Vec::new();
-        for node in watched.iter().filter(|watched| watched.process == ProcessKind::Server) {
-            match Wire::start_one(recorder, node) {
-                Ok(wire) => running.push(wire),
+impl Source for Wire {
+    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
+        if !context.options.wire {
+            return Ok(());
+        }
+        for (node, _) in context.servers() {
+            match listen(context, &node) {
+                Ok(worker) => running.push(Box::new(worker)),
                 Err(missing) => {
-                    let reason = format!("requests on the wire are not recorded: {missing}");
-                    // The one who listened may have had enough.
-                    let _ = events.send(Event::Degraded { node: node.node.clone(), source: SOURCE, reason });
+                    context.degrade(&node.node, SOURCE, format!("requests on the wire are not recorded: {missing}"));
                 }
             }
         }
-        running
+        Ok(())
     }
 
-    fn start_one(recorder: &Recorder, node: &Watched) -> Result<Wire, Missing> {
-        let found = target::find(Which::Pid(node.pid.cast_signed()));
-        let address = found.ok().and_then(|target| target.cql).ok_or_else(|| {
-            Missing::new(
-                format!("process {} is no node whose CQL address is known", node.pid),
-                "name it with --node ADDRESS:PORT",
-            )
-        })?;
-        let (stop, stopped) = channel();
-        let (say_ready, ready) = channel();
-        let no_thread = |error: &dyn std::fmt::Display| {
-            Missing::new(format!("its thread could not start: {error}"), "look for limits on threads (ulimit -a)")
-        };
-        let (recorder_there, node_there) = (recorder.clone(), node.clone());
-        let thread = std::thread::Builder::new().name(SOURCE.into()).spawn(move || {
-            // Before packets are taken, so that this question is not among them.
-            let mut conversations = Conversations::new(address);
-            // This thread does nothing else, and stays in the node's network.
-            let entered = network::enter(node_there.pid.cast_signed());
-            let unknown = if entered.is_ok() { learn_prepared(&mut conversations, address) } else { None };
-            let opened = entered.map_err(|error| Missing::new(error.to_string(), "run as root on the host"));
-            match opened.and_then(|()| Ring::open(address)) {
-                Ok(ring) => {
-                    // Nobody waits any more only if the whole start was given up.
-                    let _ = say_ready.send(Ok(unknown));
-                    Listener::new(recorder_there, node_there.node, ring, conversations).run(&stopped);
-                }
-                Err(missing) => {
-                    let _ = say_ready.send(Err(missing));
-                }
-            }
-        });
-        let thread = thread.map_err(|error| no_thread(&error))?;
-        let unknown = ready.recv().map_err(|_| no_thread(&"it ended"))??;
-        let note = match unknown {
-            None => String::new(),
-            Some(reason) => format!("statements that were prepared before are known by their ids alone: {reason}"),
-        };
-        let facts = SourceFacts { name: SOURCE.into(), node: node.node.clone(), provider: PROVIDER.into(), note };
-        // A manifest that can't be written is what the rows of the recorder itself tell about.
-        let _ = recorder.update_manifest(|manifest| manifest.sources.push(facts));
-        Ok(Wire { stop, thread })
+    /// By listening to packets for a moment.
+    fn checks(&self) -> Vec<Check> {
+        let nobody = SocketAddr::from(([127, 0, 0, 1], 9));
+        let found = "a packet socket; what is in TLS can't be read";
+        vec![Check::of("requests on the wire", Ring::open(nobody).map(drop), found)]
     }
+}
 
-    /// Ends, after the last packets are in the recording.
-    pub(crate) fn stop(self) {
-        drop(self.stop);
-        // A panic has been printed; what was recorded is there.
-        let _ = self.thread.join();
-    }
+/// Begins to listen to the requests of a node.
+fn listen(context: &Context<'_>, node: &Watched) -> Result<Worker, Missing> {
+    let found = target::find(Which::Pid(node.pid.cast_signed()));
+    let address = found.ok().and_then(|target| target.cql).ok_or_else(|| {
+        Missing::new(
+            format!("process {} is no node whose CQL address is known", node.pid),
+            "name it with --node ADDRESS:PORT",
+        )
+    })?;
+    let (recorder, node_there) = (context.recorder.clone(), node.clone());
+    let prepare = move || {
+        // Before packets are taken, so that this question is not among them.
+        let mut conversations = Conversations::new(address);
+        // This thread does nothing else, and stays in the node's network.
+        network::enter(node_there.pid.cast_signed())
+            .map_err(|error| Missing::new(error.to_string(), "run as root on the host"))?;
+        let unknown = learn_prepared(&mut conversations, address);
+        let ring = Ring::open(address)?;
+        Ok::<_, Missing>((Listener::new(recorder, node_there.node, ring, conversations), unknown))
+    };
+    let (worker, unknown) = Worker::start(SOURCE, prepare, Listener::run)?;
+    let note = match unknown {
+        None => String::new(),
+        Some(reason) => format!("statements that were prepared before are known by their ids alone: {reason}"),
+    };
+    context.note([(SOURCE, node.node.as_str(), PROVIDER, note.as_str())]);
+    Ok(worker)
 }
 
 /// Asks the node which statements are prepared; says why not.

@@ -1,9 +1,10 @@
-//! The JVM's own account of itself: pauses, pools, tables and stalls, from the agent inside it.
+//! Our end of the connection to an agent.
 //!
 //! The agent connects out to a socket of ours on loopback and shows a token; nothing in the server listens. When the
 //! connection ends, however it ends, the agent undoes all that it did.
 
 use crate::names::ThreadNames;
+use crate::sources::say;
 use crate::{Event, Events};
 use helenus_cassandra::agent::protocol::{self, Frame, Hello, Start};
 use helenus_cassandra::agent::{Door, Visitor};
@@ -15,10 +16,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-
-/// The sources inside the JVM.
-pub const SOURCES: &[&str] =
-    &["pauses", "pools", "tables", "stalls", "client_requests", "node_metrics", "definitions", "probes", "valves"];
 
 /// Lines of the agent's log that are shown. A healthy agent writes a handful in hours.
 const LINES_TOLD: usize = 1000;
@@ -271,8 +268,7 @@ impl Reader {
     }
 
     fn say(&self, event: Event) {
-        // The one who listened may have had enough; the recording has the facts.
-        let _ = self.events.send(event);
+        say(&self.events, event);
     }
 }
 
@@ -305,7 +301,7 @@ mod tests {
             node: "127.0.86.3".into(),
             interval: Duration::from_secs(1),
             stall_bound: Duration::from_millis(10),
-            sources: SOURCES,
+            sources: crate::jvm::SOURCES,
             provider: None,
         };
         let (events, said) = channel();

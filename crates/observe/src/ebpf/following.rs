@@ -1,0 +1,73 @@
+//! Sources that follow the watched processes by programs in the kernel, from their start to their thread.
+
+use super::reader::Reader;
+use super::{Missing, PROCESSES, Programs, Rows, look};
+use crate::Watched;
+use crate::names::ThreadNames;
+use crate::sources::Context;
+use crate::worker::Worker;
+
+/// How the programs in the kernel are called in a recording.
+pub(crate) const PROVIDER: &str = "ebpf";
+
+/// Follows the watched processes. Where that can't be, the reason is reported for each node, and nothing runs.
+///
+/// `load` makes the programs, attaches them to the processes, and makes what makes rows of them. It is called in the thread
+/// that it all stays in.
+pub(crate) fn follow_watched<R: Rows>(
+    context: &Context<'_>,
+    source: &'static str,
+    note: &str,
+    without: impl Fn(&Missing) -> String,
+    load: impl FnOnce(&[u32]) -> Result<(Programs, R), Missing> + Send + 'static,
+) -> Option<Worker> {
+    let followed = followable(context, source, context.watched_with_names());
+    if followed.is_empty() {
+        return None;
+    }
+    match follow(context, source, note, followed.clone(), load) {
+        Ok(worker) => Some(worker),
+        Err(missing) => {
+            for (watched, _) in followed {
+                context.degrade(&watched.node, source, without(&missing));
+            }
+            None
+        }
+    }
+}
+
+/// Follows these processes, of which no more than [`followable`] can be.
+pub(crate) fn follow<R: Rows>(
+    context: &Context<'_>,
+    source: &'static str,
+    note: &str,
+    followed: Vec<(Watched, ThreadNames)>,
+    load: impl FnOnce(&[u32]) -> Result<(Programs, R), Missing> + Send + 'static,
+) -> Result<Worker, Missing> {
+    look()?;
+    let nodes: Vec<String> = followed.iter().map(|(watched, _)| watched.node.clone()).collect();
+    let recorder = context.recorder.clone();
+    let prepare = move || {
+        let pids: Vec<u32> = followed.iter().map(|(watched, _)| watched.pid).collect();
+        let (programs, rows) = load(&pids)?;
+        Ok::<_, Missing>((Reader::new(source, recorder, followed, programs, rows)?, ()))
+    };
+    let (worker, ()) = Worker::start(source, prepare, Reader::run)?;
+    context.note(nodes.iter().map(|node| (source, node.as_str(), PROVIDER, note)));
+    Ok(worker)
+}
+
+/// The processes that can be followed: never our own, so that what the recorder does is not what it records, and no more
+/// than there is room for. The processes that are left out are reported.
+pub(crate) fn followable(
+    context: &Context<'_>,
+    source: &'static str,
+    watched: impl IntoIterator<Item = (Watched, ThreadNames)>,
+) -> Vec<(Watched, ThreadNames)> {
+    let others = watched.into_iter().filter(|(watched, _)| watched.pid != std::process::id());
+    let mut followed: Vec<_> = others.collect();
+    for (watched, _) in followed.drain(PROCESSES.min(followed.len())..) {
+        context.degrade(&watched.node, source, format!("at most {PROCESSES} processes are followed at once"));
+    }
+    followed
+}

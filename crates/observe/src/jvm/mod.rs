@@ -1,0 +1,93 @@
+//! The JVM's own account of itself: pauses, pools, tables and stalls, from the agent inside it.
+
+mod link;
+
+pub use link::{AgentLink, Wanted};
+
+use crate::check::{Check, CheckState};
+use crate::observation::Error;
+use crate::sources::{Context, Running, Source};
+use crate::{Event, Watched};
+use helenus_cassandra::agent::protocol::Hello;
+use helenus_cassandra::attach;
+use helenus_cassandra::target::{self, Which};
+use std::time::Duration;
+
+/// The sources inside the JVM.
+pub const SOURCES: &[&str] =
+    &["pauses", "pools", "tables", "stalls", "client_requests", "node_metrics", "definitions", "probes", "valves"];
+
+/// How long an agent may take from being loaded to its hello, and from being asked to go to having gone.
+const WITHIN: Duration = Duration::from_secs(20);
+
+pub(crate) struct Agents;
+
+impl Source for Agents {
+    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
+        for (node, names) in context.servers() {
+            let Some(jar) = context.options.agent else {
+                let reason = "no agent was wanted: GC, safepoints, pools and tables are not recorded";
+                context.degrade(&node.node, "jvm", reason);
+                continue;
+            };
+            let wanted = Wanted {
+                node: node.node.clone(),
+                interval: context.options.jvm_interval,
+                stall_bound: context.options.stall_bound,
+                sources: SOURCES,
+                provider: None,
+            };
+            let link = AgentLink::listen(node.pid, context.recorder.clone(), wanted, names, context.events.clone())?;
+            let agent = Agent { node, link };
+            let attached = agent.attach(jar);
+            let address = agent.node.node.clone();
+            running.push(Box::new(agent));
+            let hello = attached?;
+            context.say(Event::AgentConnected { node: address, java: hello.java, cassandra: hello.cassandra });
+        }
+        Ok(())
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        let what = "the agent in a running JVM";
+        // SAFETY: takes no arguments and can't fail.
+        let is_root = unsafe { libc::geteuid() } == 0;
+        vec![match is_root {
+            true => Check::new(what, CheckState::Works, "root: nodes of every user", ""),
+            false => {
+                Check::new(what, CheckState::Degraded, "nodes of this user only", "run as the node's user, or as root")
+            }
+        }]
+    }
+}
+
+/// The agent in one node.
+#[derive(Debug)]
+struct Agent {
+    node: Watched,
+    link: AgentLink,
+}
+
+impl Agent {
+    fn attach(&self, jar: &[u8]) -> Result<Hello, Error> {
+        let target = target::find(Which::Pid(self.node.pid.cast_signed()))?;
+        attach::load_agent(&target, jar, self.link.agent_options())?;
+        self.link.wait(WITHIN).map_err(|reason| self.gone(reason))
+    }
+
+    fn gone(&self, reason: String) -> Error {
+        Error::Agent { node: self.node.node.clone(), pid: self.node.pid, reason }
+    }
+}
+
+impl Running for Agent {
+    fn turn_to(&mut self, context: &Context<'_>) -> Result<bool, Error> {
+        self.link.turn_to(context.recorder, WITHIN).map_err(|reason| self.gone(reason))?;
+        Ok(true)
+    }
+
+    fn stop(self: Box<Self>) -> Option<String> {
+        let Agent { node, link } = *self;
+        link.detach(WITHIN).err().map(|why| format!("{}: {why}", node.node))
+    }
+}
