@@ -3,10 +3,11 @@
 use crate::anatomy::{Knee, Phase};
 use crate::engine::Engine;
 use crate::evidence::Evidence;
-use crate::findings::{self, Finding, Severity};
+use crate::findings::{self, Finding};
 use crate::options::{Options, SlowThreshold};
 use crate::percentiles::ms;
 use crate::requests::Request;
+use crate::severity::Severity;
 use crate::{Error, text};
 use helenus_recording::rows;
 use serde::Serialize;

@@ -2,7 +2,6 @@
 
 use crate::engine::Engine;
 use crate::percentiles::{ms, quantile_of_sorted};
-use crate::report::span;
 use crate::timeline::Interval;
 use crate::{Error, query};
 use serde::Serialize;
@@ -82,7 +81,7 @@ pub fn gc(engine: &Engine, interval_ns: i64) -> Result<Vec<NodeGc>, Error> {
             after_bytes: after[row],
         })
         .collect();
-    let span = span(engine)?;
+    let span = engine.span()?;
     let of_node = |own: &[Collection]| {
         let mut collectors: Vec<String> = own.iter().map(|collection| collection.collector.clone()).collect();
         collectors.sort_unstable();

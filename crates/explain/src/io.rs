@@ -1,10 +1,11 @@
 //! I/O accounting: what was read and written of which files and tables, and what clients got of it.
 
+use crate::cql::table_of_statement;
 use crate::engine::Engine;
-use crate::statements::table_of_statement;
 use crate::{Error, query};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// All that can be said of files, tables and statements.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -88,6 +89,11 @@ pub struct StatementIo {
 }
 
 impl Io {
+    /// All of it, added up once.
+    pub(crate) fn of(engine: &Engine) -> Result<Rc<Io>, Error> {
+        engine.once(Io::load)
+    }
+
     pub fn load(engine: &Engine) -> Result<Io, Error> {
         let mut io = Io { files: files(engine)?, ..Io::default() };
         let mut tables: BTreeMap<String, TableIo> = BTreeMap::new();

@@ -11,7 +11,9 @@
 mod advice;
 mod anatomy;
 mod association;
+mod compaction_options;
 mod compare;
+mod cql;
 mod engine;
 mod error;
 mod evidence;
@@ -27,6 +29,7 @@ mod query;
 mod random;
 mod report;
 mod requests;
+mod severity;
 mod spectrogram;
 mod sstables;
 mod statements;
@@ -47,13 +50,14 @@ pub use error::Error;
 pub use evidence::{FullPool, Usage};
 pub use explanation::{Explanation, JudgedWindow, Missing, explain};
 pub use export::{ExportFormat, ExportOptions, Exported, export};
-pub use findings::{Claim, Finding, Severity, contradictions};
+pub use findings::{Claim, Finding, contradictions};
 pub use flame::{Flame, FlameNode, FlameOptions, FlameTree};
 pub use gc::{GcFigures, NodeGc, gc};
 pub use io::{FileIo, Io, MappedReads, StatementIo, TableIo, Traffic};
 pub use options::{Options, SlowThreshold};
 pub use percentiles::Percentiles;
 pub use report::Report;
+pub use severity::Severity;
 pub use spectrogram::{
     Area, Event, Of, Selection, SourceLoss, Spectrogram, SpectrogramFilter, Total, TotalsBy, Traces, highest_ns,
 };

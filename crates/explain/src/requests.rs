@@ -6,6 +6,7 @@ use crate::{Error, query};
 use arrow::array::{Array, AsArray, StringArray};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
+use std::rc::Rc;
 
 /// One request; node, operation and outcome are numbers of [`Requests`]' names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +41,17 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// All of them, which are about so many.
-    pub(crate) fn load(engine: &Engine, rows: usize) -> Result<Requests, Error> {
-        let mut requests = Requests { rows: Vec::with_capacity(rows), ..Requests::default() };
+    /// All requests of the recordings, loaded once.
+    pub(crate) fn of(engine: &Engine) -> Result<Rc<Requests>, Error> {
+        engine.once(Requests::load)
+    }
+
+    fn load(engine: &Engine) -> Result<Requests, Error> {
+        let tables = engine.manifests().iter().filter_map(|manifest| manifest.tables.get("requests"));
+        let rows = tables.map(|table| table.rows).fold(0, u64::saturating_add);
+        engine.can_hold(rows)?;
+        let rows = Vec::with_capacity(usize::try_from(rows).unwrap_or(0));
+        let mut requests = Requests { rows, ..Requests::default() };
         engine.each(&query::REQUESTS.fill(&[]), |batch| requests.take(&batch))?;
         requests.rows.sort_unstable_by_key(|request| (request.intended_ns, request.end_ns));
         Ok(requests)

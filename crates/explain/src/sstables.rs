@@ -1,8 +1,7 @@
 //! The SSTables of tables, one by one: their sizes, levels, ages and tombstones.
 
-use crate::advice::window_seconds;
+use crate::compaction_options::window_seconds;
 use crate::engine::Engine;
-use crate::report::bins::iso;
 use crate::{Error, query, text};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -55,7 +54,7 @@ impl Sstable {
 /// All SSTables, by node and table, the largest first.
 pub fn sstables(engine: &Engine) -> Result<Vec<Sstable>, Error> {
     let rows = engine.sql(&query::SSTABLES.fill(&[]))?;
-    let end_ns = crate::report::span(engine)?.end;
+    let end_ns = engine.span()?.end;
     let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);
     let (file, source) = (rows.texts("file")?, rows.texts("source")?);
     let (first_token, last_token) = (rows.texts("first_token")?, rows.texts("last_token")?);
@@ -140,7 +139,7 @@ pub fn sstable_groups(engine: &Engine, sstables: &[Sstable]) -> Result<Vec<Sstab
             table: first.table.clone(),
             group: match (has_levels, window_s) {
                 (true, _) => format!("level {group}"),
-                (false, Some(_)) => format!("window of {}", iso(group.saturating_mul(1_000_000_000))),
+                (false, Some(_)) => format!("window of {}", text::iso(group.saturating_mul(1_000_000_000))),
                 (false, None) => format!("up to {}", text::bytes(group)),
             },
             sstables: count,

@@ -78,6 +78,25 @@ pub(crate) fn rate(per_s: f64) -> String {
     if per_s < 100.0 { format!("{per_s:.1}/s") } else { format!("{}/s", count(per_s.round() as usize)) }
 }
 
+/// ISO 8601 in UTC, to the millisecond.
+pub(crate) fn iso(time_ns: i64) -> String {
+    let ms = time_ns.div_euclid(1_000_000);
+    let (days, ms_of_day) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
+    // Days to a date: Howard Hinnant, chrono-compatible low-level date algorithms.
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let day_of_era = z.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute) = (ms_of_day / 3_600_000, ms_of_day / 60_000 % 60);
+    let (second, ms) = (ms_of_day / 1000 % 60, ms_of_day % 1000);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,5 +115,12 @@ mod tests {
         assert_eq!(counted(1, "pause", "pauses"), "1 pause");
         assert_eq!(rate(59_800.4), "59,800/s");
         assert_eq!(rate(3.25), "3.2/s");
+    }
+
+    #[test]
+    fn times_are_iso() {
+        assert_eq!(iso(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(iso(1_709_210_096_789_000_000), "2024-02-29T12:34:56.789Z");
+        assert_eq!(iso(-1_000_000), "1969-12-31T23:59:59.999Z");
     }
 }

@@ -1,7 +1,10 @@
 //! What the rules look at: each node with its settings, figures and tables, as recorded.
 
+use crate::compaction_options::simple_name;
+use crate::cql::is_name_of;
 use crate::engine::Engine;
-use crate::statements::{Select, Sent, is_name_of, sent};
+use crate::io::Io;
+use crate::statements::{Select, Sent, sent};
 use crate::{Error, GcFigures, NodeGc, TableHealth, TableIo, query};
 use std::collections::BTreeMap;
 
@@ -124,11 +127,6 @@ impl Table {
     }
 }
 
-/// The last part of a Java class's name.
-pub(super) fn simple_name(class: &str) -> &str {
-    class.rsplit('.').next().unwrap_or(class)
-}
-
 impl Node {
     /// A setting by the first of its names that the release has.
     pub fn setting(&self, names: &[&str]) -> Option<&str> {
@@ -181,7 +179,7 @@ fn duration_s(text: &str) -> Option<f64> {
 
 /// All that was recorded, by node. Cassandra's own tables are left out.
 pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
-    let span = crate::report::span(engine)?;
+    let span = engine.span()?;
     let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
     for manifest in engine.manifests() {
         for facts in &manifest.nodes {
@@ -190,7 +188,7 @@ pub(super) fn nodes(engine: &Engine) -> Result<Vec<Node>, Error> {
         }
     }
     let mut definitions = definitions(engine, &mut nodes)?;
-    let (rows, sent, io) = (rows_on_disk(engine)?, sent(engine)?, engine.io()?);
+    let (rows, sent, io) = (rows_on_disk(engine)?, sent(engine)?, Io::of(engine)?);
     for health in crate::tables(engine)?.into_iter().filter(|table| !table.is_of_system()) {
         let keyspace = health.table.split('.').next().unwrap_or_default().to_string();
         let replicas = definitions

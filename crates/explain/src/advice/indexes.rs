@@ -2,8 +2,8 @@
 
 use super::facts::{Missing, Node, Table};
 use super::{Check, Checked, Found, Rule};
-use crate::Severity;
 use crate::query;
+use crate::severity::Severity;
 use serde_json::json;
 
 /// - Hidden tables: doc/…/indexing/2i/2i-when-to-use.adoc. A write adds to the index without reading (since 1.2): a read finds

@@ -25,9 +25,10 @@ mod strategy;
 mod thresholds;
 mod tombstones;
 
+use crate::Error;
 use crate::engine::Engine;
 use crate::query::{self, Query};
-use crate::{Error, Severity};
+use crate::severity::Severity;
 use facts::{Missing, Node, Table};
 use serde::Serialize;
 use serde_json::Value;
@@ -35,7 +36,6 @@ use std::collections::BTreeMap;
 
 use bygone::BYGONE;
 pub use listing::rules_as_markdown;
-pub(crate) use strategy::window_seconds;
 use thresholds::Threshold;
 
 /// What a rule is, for who reads of it.

@@ -2,7 +2,7 @@
 
 use super::facts::{Node, Table, need};
 use super::{Check, Checked, Found, Rule, thresholds};
-use crate::Severity;
+use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 

@@ -2,8 +2,8 @@
 
 use super::facts::{Node, need};
 use super::{Check, Checked, Found, Rule};
-use crate::Severity;
 use crate::query;
+use crate::severity::Severity;
 use serde_json::json;
 
 /// `ThreadPoolMetrics` (TotalBlockedTasks, 4.0 to 5.0): tasks that were blocked since the node started, as the queue was full.

@@ -2,8 +2,8 @@
 
 use super::facts::{Node, Table, need};
 use super::{Check, Checked, Found, Rule, thresholds};
-use crate::Severity;
 use crate::query;
+use crate::severity::Severity;
 use serde_json::json;
 
 /// doc/…/operating/compaction: lcs.adoc (one SSTable a level above 0), twcs.adoc (what mixes old data with new: late writes and

@@ -3,8 +3,8 @@
 use super::columns::{Column, Columns, Proposed};
 use super::facts::{Missing, Node, Table, need};
 use super::{Check, Checked, Found, Rule, thresholds};
-use crate::Severity;
-use crate::statements::columns_asked;
+use crate::cql::columns_asked;
+use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -1,13 +1,13 @@
 //! Whether the compaction strategy fits what is done to the table.
 
-use super::facts::{Node, Table, need, simple_name};
+use super::facts::{Node, Table, need};
 use super::{Check, Checked, Found, Rule, columns, thresholds};
-use crate::Severity;
+use crate::compaction_options::{TWCS, simple_name, window_seconds};
 use crate::query;
+use crate::severity::Severity;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-const TWCS: &str = "TimeWindowCompactionStrategy";
 const LCS: &str = "LeveledCompactionStrategy";
 const UCS: &str = "UnifiedCompactionStrategy";
 const OF_TWCS: &str = "Cassandra's documentation, Operating: Compaction (TWCS)";
@@ -91,18 +91,6 @@ fn time_windows(_: &Node, table: &Table) -> Checked {
         ),
         verify: "SSTables and SSTables per read in helenus tables.".into(),
     }))
-}
-
-/// Length of a window in s; None for another strategy. A day is what Cassandra takes where nothing is said.
-pub(crate) fn window_seconds(compaction: &BTreeMap<String, String>) -> Option<i64> {
-    let class = compaction.get("class")?;
-    let size: i64 = compaction.get("compaction_window_size").map_or(Some(1), |size| size.parse().ok())?;
-    let unit_s = match compaction.get("compaction_window_unit").map(String::as_str) {
-        Some("MINUTES") => 60,
-        Some("HOURS") => 3600,
-        _ => 86_400,
-    };
-    (simple_name(class) == TWCS && size > 0).then(|| size.saturating_mul(unit_s))
 }
 
 /// doc/…/operating/compaction: lcs.adoc (for tables that are mostly read, not for write-heavy ones), stcs.adoc, ucs.adoc (T4 is

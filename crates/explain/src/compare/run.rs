@@ -69,7 +69,7 @@ impl MeasuredRun {
     pub(crate) fn whole(engine: &Engine, variant: &str, number: i64) -> Result<MeasuredRun, Error> {
         let mut windows = measured_phases(engine)?;
         if windows.is_empty() && engine.sql(&query::MARKS.fill(&[]))?.rows() == 0 {
-            windows.extend(engine.requests()?.span());
+            windows.extend(Requests::of(engine)?.span());
         }
         let figures = figures(engine, &windows)?;
         if figures.is_empty() {
@@ -95,7 +95,7 @@ fn measured_phases(engine: &Engine) -> Result<Vec<Interval>, Error> {
 /// What the requests that were due in the windows came to, and what the nodes did meanwhile. Nothing without requests.
 fn figures(engine: &Engine, windows: &[Interval]) -> Result<BTreeMap<&'static str, f64>, Error> {
     let mut figures = BTreeMap::new();
-    let requests = engine.requests()?;
+    let requests = Requests::of(engine)?;
     let windows = merge(windows.to_vec());
     let due: Vec<Request> = windows.iter().flat_map(|window| requests.due_in(*window)).copied().collect();
     if due.is_empty() {

@@ -9,7 +9,7 @@ pub use batches::Batches;
 pub(crate) use batches::{integers, texts};
 
 use crate::timeline::Interval;
-use crate::{Error, Io, requests::Requests};
+use crate::{Error, query};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use datafusion::catalog::TableProvider;
@@ -26,7 +26,9 @@ use futures::TryStreamExt;
 use helenus_recording::schema::{TABLES, Table};
 use helenus_recording::{Manifest, Recording, Repeated, repeated};
 use memory::Memory;
-use std::cell::OnceCell;
+use std::any::{Any, TypeId};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -49,8 +51,8 @@ pub struct Engine {
     runtime: Runtime,
     manifests: Vec<Manifest>,
     memory: Memory,
-    requests: OnceCell<Rc<Requests>>,
-    io: OnceCell<Rc<Io>>,
+    /// What was made of the recordings, by its type.
+    made: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
 }
 
 impl std::fmt::Debug for Engine {
@@ -94,7 +96,7 @@ impl Engine {
             context.register_table(table.name, provider).map_err(message::of)?;
         }
         let manifests = recordings.iter().map(|recording| recording.manifest().clone()).collect();
-        Ok(Engine { context, runtime, manifests, memory, requests: OnceCell::new(), io: OnceCell::new() })
+        Ok(Engine { context, runtime, manifests, memory, made: RefCell::default() })
     }
 
     /// Manifests of the recordings, in the order in which they were opened.
@@ -160,25 +162,30 @@ impl Engine {
         })
     }
 
-    /// All requests, loaded once.
-    pub(crate) fn requests(&self) -> Result<Rc<Requests>, Error> {
-        if let Some(requests) = self.requests.get() {
-            return Ok(Rc::clone(requests));
+    /// What `load` makes of the recordings, made once for each type.
+    pub(crate) fn once<T: 'static>(&self, load: impl FnOnce(&Engine) -> Result<T, Error>) -> Result<Rc<T>, Error> {
+        let known = self.made.borrow().get(&TypeId::of::<T>()).cloned();
+        if let Some(made) = known.and_then(|made| made.downcast().ok()) {
+            return Ok(made);
         }
-        let rows = self.manifests.iter().filter_map(|manifest| manifest.tables.get("requests")).map(|table| table.rows);
-        let rows = rows.fold(0, u64::saturating_add);
-        self.memory.holds(rows)?;
-        let requests = Rc::new(Requests::load(self, usize::try_from(rows).unwrap_or(0))?);
-        Ok(Rc::clone(self.requests.get_or_init(|| requests)))
+        let made = Rc::new(load(self)?);
+        self.made.borrow_mut().insert(TypeId::of::<T>(), Rc::<T>::clone(&made));
+        Ok(made)
     }
 
-    /// What was read and written of files, and what clients got of it, added up once.
-    pub(crate) fn io(&self) -> Result<Rc<Io>, Error> {
-        if let Some(io) = self.io.get() {
-            return Ok(Rc::clone(io));
-        }
-        let io = Rc::new(Io::load(self)?);
-        Ok(Rc::clone(self.io.get_or_init(|| io)))
+    /// From the first thing that was recorded to the last.
+    pub(crate) fn span(&self) -> Result<Interval, Error> {
+        let rows = self.sql(&query::TIME_SPAN.fill(&[]))?;
+        let first = rows.integers_or_null("first_ns")?.into_iter().flatten().next();
+        let last = rows.integers_or_null("last_ns")?.into_iter().flatten().next();
+        let created = self.manifests.iter().map(|manifest| manifest.created_ns).min().unwrap_or_default();
+        let start = first.unwrap_or(created);
+        Ok(Interval { start, end: last.unwrap_or(start).max(start + 1) })
+    }
+
+    /// Fails where this process has no memory for so many requests.
+    pub(crate) fn can_hold(&self, requests: u64) -> Result<(), Error> {
+        self.memory.holds(requests)
     }
 }
 

@@ -83,7 +83,7 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     pub(crate) fn load(engine: &Engine, options: &Options) -> Result<Evidence, Error> {
-        let requests = engine.requests()?;
+        let requests = Requests::of(engine)?;
         let mut phases = Phase::load(engine, &requests)?;
         let mut knee = Knee::find(&mut phases);
         let machine = Machine::load(engine)?;
@@ -96,7 +96,7 @@ impl Evidence {
         let coverage = Coverage::load(engine, machine.gaps())?;
         let (windows, judges_overload) = judged_windows(&phases);
         let mut judged = judge(&requests, &windows, &options.threshold);
-        let io = if coverage.has("system calls") { engine.io()? } else { Rc::default() };
+        let io = if coverage.has("system calls") { Io::of(engine)? } else { Rc::default() };
         let origin = match (coverage.has("wire"), judged.hull()) {
             (true, Some(hull)) => {
                 tell_places(engine, &mut judged, hull)?;
@@ -130,7 +130,7 @@ impl Evidence {
             statements: statements::of_workloads(engine),
             causes,
             account,
-            recorded: crate::report::span(engine)?,
+            recorded: engine.span()?,
             span,
             coverage,
         })

@@ -2,6 +2,7 @@
 
 use super::ExportOptions;
 use crate::query::{MARKS, PAUSES, STALLS};
+use crate::requests::{Request, Requests};
 use crate::{Engine, Error, Explanation, text};
 
 /// The slowest requests of a file: more can't be told apart in a picture.
@@ -121,8 +122,8 @@ fn slow_requests(
         return Ok((Vec::new(), Vec::new()));
     };
     let threshold_ns = (explanation.slow_threshold_ms * 1e6) as i64;
-    let requests = engine.requests()?;
-    let is_slow = |request: &&crate::requests::Request| {
+    let requests = Requests::of(engine)?;
+    let is_slow = |request: &&Request| {
         request.response_ns() > threshold_ns && inside(request.intended_ns, request.end_ns)
     };
     let mut slow: Vec<_> = requests.rows.iter().filter(is_slow).collect();

@@ -1,6 +1,7 @@
 //! The claims of findings about slow requests, as data, so that a test can find two that exclude each other.
 
-use super::{Finding, Severity};
+use super::Finding;
+use crate::severity::Severity;
 
 /// What a finding says of the slow requests, in one of the ways in which findings could contradict each other. Causes go
 /// by the names of their findings.

@@ -1,7 +1,8 @@
 //! What does a request cost the CPUs, by their own counters?
 
-use super::{Check, Finding, Severity};
+use super::{Check, Finding};
 use crate::evidence::{Counted, CountedGroup, Evidence};
+use crate::severity::Severity;
 use crate::text;
 use serde_json::json;
 

@@ -1,8 +1,9 @@
 //! Were the CPUs used up?
 
-use super::{Check, Claim, Finding, Severity, materiality, shares, weight};
+use super::{Check, Claim, Finding, materiality, shares, weight};
 use crate::anatomy::split;
 use crate::evidence::{BUSY_IDLE_SHARE, CauseKind, Evidence};
+use crate::severity::Severity;
 use crate::timeline::within;
 use crate::{query, text};
 use serde_json::json;

@@ -1,7 +1,8 @@
 //! Would more get done if less went on at once?
 
-use super::{Check, Finding, Severity};
+use super::{Check, Finding};
 use crate::evidence::{Crowding, Evidence};
+use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 

@@ -1,7 +1,8 @@
 //! Which requests failed?
 
-use super::{Check, Finding, Severity};
+use super::{Check, Finding};
 use crate::evidence::{Evidence, times};
+use crate::severity::Severity;
 use crate::timeline::{Interval, covered_ns};
 use crate::{query, text};
 use serde_json::json;

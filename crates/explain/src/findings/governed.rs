@@ -1,7 +1,8 @@
 //! What did the valves do, and what did the probes find?
 
-use super::{Check, Finding, Severity};
+use super::{Check, Finding};
 use crate::evidence::{Evidence, Governed, Metered};
+use crate::severity::Severity;
 use crate::timeline::Interval;
 use crate::{query, text};
 use serde_json::json;

@@ -1,9 +1,10 @@
 //! Is all well? Asked only when nothing is above information.
 
-use super::{Check, Claim, Finding, Severity, unexplained};
+use super::{Check, Claim, Finding, unexplained};
 use crate::evidence::Evidence;
 use crate::percentiles::Percentiles;
 use crate::requests::Request;
+use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 

@@ -1,7 +1,8 @@
 //! On which side of the wire did the time of the slow requests go?
 
-use super::{Check, Claim, Finding, Severity};
+use super::{Check, Claim, Finding};
 use crate::evidence::{CauseKind, Evidence, Sides, Split, Standing};
+use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 

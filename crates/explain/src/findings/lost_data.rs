@@ -1,7 +1,8 @@
 //! What can't be concluded, because it was not recorded or was lost?
 
-use super::{Check, Finding, Severity};
+use super::{Check, Finding};
 use crate::evidence::Evidence;
+use crate::severity::Severity;
 use crate::timeline::{covered_ns, total_ns};
 use crate::{query, text};
 use serde_json::json;

@@ -41,29 +41,11 @@ pub use claim::{Claim, contradictions};
 use crate::Error;
 use crate::evidence::{Blamed, Cause, EXCESS_BOUND, Evidence, Standing};
 use crate::percentiles::ms;
+use crate::severity::Severity;
 use crate::text;
 use crate::timeline::Interval;
 use serde::Serialize;
 use serde_json::{Value, json};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    Information,
-    Warning,
-    Critical,
-}
-
-impl Severity {
-    /// As the `findings` table has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Information => "information",
-            Severity::Warning => "warning",
-            Severity::Critical => "critical",
-        }
-    }
-}
 
 /// Something found, with its evidence, its window and the query behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,9 +1,10 @@
 //! How much can be had, and what stops there?
 
-use super::{Check, Claim, Finding, Severity};
+use super::{Check, Claim, Finding};
 use crate::anatomy::{Phase, Resource, split};
 use crate::evidence::{Evidence, FEW_REQUESTS};
 use crate::requests::Request;
+use crate::severity::Severity;
 use crate::timeline::Interval;
 use crate::{query, text};
 use serde_json::json;

@@ -1,8 +1,9 @@
 //! Was far more read than was asked for?
 
-use super::{Check, Finding, Severity};
+use super::{Check, Finding};
 use crate::evidence::Evidence;
 use crate::io::TableIo;
+use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 

@@ -1,8 +1,9 @@
 //! What does nothing that was recorded explain?
 
-use super::{Check, Claim, Finding, Severity, materiality, weight};
+use super::{Check, Claim, Finding, materiality, weight};
 use crate::evidence::{EXCESS_BOUND, Evidence, FEW_REQUESTS, Standing};
 use crate::percentiles::ms;
+use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 

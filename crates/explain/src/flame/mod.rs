@@ -10,6 +10,7 @@ pub use tree::{FlameNode, FlameTree};
 
 use crate::engine::{integers, texts};
 use crate::query::{COUNTED_CPU, SAMPLE_EVENTS, SAMPLED_TIME, STACKS, Value};
+use crate::requests::Requests;
 use crate::threads::labels;
 use crate::timeline::{Interval, merge};
 use crate::{Engine, Error, Explanation};
@@ -343,7 +344,7 @@ pub(crate) struct SlowTimes {
 impl SlowTimes {
     pub(crate) fn of(engine: &Engine, explanation: &Explanation) -> Result<SlowTimes, Error> {
         let threshold_ns = (explanation.slow_threshold_ms * 1e6) as i64;
-        let requests = engine.requests()?;
+        let requests = Requests::of(engine)?;
         let judged = explanation.judged.iter().map(|window| Interval { start: window.start_ns, end: window.end_ns });
         let judged = merge(judged.collect());
         let slow = requests.rows.iter().filter(|request| {

@@ -1,9 +1,9 @@
 //! What the CPUs did, and for which thread groups.
 
-use super::{Bins, CpuSeries, GroupSeries, MOST_BINS};
+use super::{CpuSeries, GroupSeries, MOST_BINS};
 use crate::engine::Engine;
 use crate::query::{self, Query, Value};
-use crate::timeline::Interval;
+use crate::timeline::{Bins, Interval};
 use crate::{Error, text};
 use std::collections::HashMap;
 

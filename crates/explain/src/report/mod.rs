@@ -1,7 +1,6 @@
 //! The figures that the report draws, as JSON: times in seconds since its start, latencies in ms, one array per column.
 //! All of it is binned; what is merged or left out says so.
 
-pub(crate) mod bins;
 mod machine;
 mod probes;
 mod requests;
@@ -13,12 +12,12 @@ use crate::anatomy::Phase;
 use crate::compare::{self, CompareOptions, Comparison};
 use crate::engine::Engine;
 use crate::explanation::Explanation;
-use crate::findings::Severity;
 use crate::flame::{Flame, FlameOptions, FlameTree};
 use crate::percentiles::Percentiles;
-use crate::timeline::Interval;
-use crate::{Error, query};
-use bins::{Bins, iso};
+use crate::requests::Requests;
+use crate::severity::Severity;
+use crate::timeline::{Bins, Interval};
+use crate::{Error, query, text};
 pub use probes::ReportProbe;
 use serde::Serialize;
 use serde_json::Value;
@@ -250,9 +249,9 @@ pub struct ReportSource {
 impl Report {
     /// Draws up the figures for the recordings and what was found in them.
     pub fn build(engine: &Engine, explanation: &Explanation) -> Result<Report, Error> {
-        let span = span(engine)?;
+        let span = engine.span()?;
         let bins = Bins::over(span, MOST_BINS, 100_000_000);
-        let loaded = engine.requests()?;
+        let loaded = Requests::of(engine)?;
         let manifests = engine.manifests();
         let first = manifests.iter().min_by_key(|manifest| manifest.created_ns);
         let joined = |text: &dyn Fn(&helenus_recording::Manifest) -> String, between: &str| {
@@ -294,8 +293,8 @@ impl Report {
             flames,
             title: joined(&|manifest| manifest.title.clone(), " + "),
             helenus: first.map_or(String::new(), |manifest| manifest.helenus.clone()),
-            created: iso(first.map_or(0, |manifest| manifest.created_ns)),
-            start: iso(span.start),
+            created: text::iso(first.map_or(0, |manifest| manifest.created_ns)),
+            start: text::iso(span.start),
             start_ns: span.start.to_string(),
             duration_s: span.length() as f64 / 1e9,
             command: joined(&|manifest| manifest.command.clone(), "; "),
@@ -381,14 +380,4 @@ fn findings(explanation: &Explanation, bins: &Bins) -> Vec<ReportFinding> {
             evidence: finding.evidence.clone(),
         })
         .collect()
-}
-
-/// From the first thing that was recorded to the last.
-pub(crate) fn span(engine: &Engine) -> Result<Interval, Error> {
-    let rows = engine.sql(&query::TIME_SPAN.fill(&[]))?;
-    let first = rows.integers_or_null("first_ns")?.into_iter().flatten().next();
-    let last = rows.integers_or_null("last_ns")?.into_iter().flatten().next();
-    let created = engine.manifests().iter().map(|manifest| manifest.created_ns).min().unwrap_or_default();
-    let start = first.unwrap_or(created);
-    Ok(Interval { start, end: last.unwrap_or(start).max(start + 1) })
 }

@@ -1,10 +1,10 @@
 //! Throughput and latency over time.
 
-use super::{Bins, Heatmap, Latency, LatencySeries, Throughput};
+use super::{Heatmap, Latency, LatencySeries, Throughput};
 use crate::anatomy::Phase;
 use crate::percentiles::{Percentiles, ms};
 use crate::requests::{Request, Requests};
-use crate::timeline::Interval;
+use crate::timeline::{Bins, Interval};
 use std::collections::BTreeMap;
 
 /// Rows of the heatmap per factor of ten: each is a fifth higher than the one below.

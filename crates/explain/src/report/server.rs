@@ -1,10 +1,10 @@
 //! Pauses, pools and tables of the nodes, and what the sources say of themselves.
 
-use super::{Bins, MOST_BINS, PoolSeries, ReportPause, ReportSource, TableSeries};
+use super::{MOST_BINS, PoolSeries, ReportPause, ReportSource, TableSeries};
 use crate::engine::Engine;
 use crate::evidence::{Stop, Stops, is_serious};
 use crate::query::{self, Value};
-use crate::timeline::Interval;
+use crate::timeline::{Bins, Interval};
 use crate::{Error, text};
 use std::collections::BTreeMap;
 

@@ -1,12 +1,11 @@
 //! The system calls of a recording as a spectrogram that can be filtered and selected from without the recording: counts
 //! by time, duration, call, thread group and file, with bounds on all of them, and the longest calls of each place.
 
-use super::bins::Bins;
 use crate::engine::{integers, parts, texts};
 use crate::query::{EVERY_SUMMARY, EVERY_SYSCALL, Value};
 use crate::spectrogram::selection::totals_of;
 use crate::spectrogram::{Area, Of, SourceLoss, TotalsBy, Traces, axis, losses};
-use crate::timeline::Interval;
+use crate::timeline::{Bins, Interval};
 use crate::{Engine, Error};
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::Int64Type;

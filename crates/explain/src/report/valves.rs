@@ -1,11 +1,10 @@
 //! What valves measured and decided.
 
 use super::MOST_BINS;
-use super::bins::Bins;
 use crate::Error;
 use crate::engine::Engine;
 use crate::query::{self, Value};
-use crate::timeline::Interval;
+use crate::timeline::{Bins, Interval};
 use serde::Serialize;
 use std::collections::HashMap;
 

@@ -10,9 +10,7 @@ pub use selection::{Area, Event, Selection, Total, TotalsBy};
 
 use crate::engine::{integers, parts, texts};
 use crate::query::{REQUEST_CELLS, SOURCE_TOTALS, SUMMARY_CELLS, SYSCALL_CELLS, SYSCALL_ROWS, Value};
-use crate::report::bins::Bins;
-use crate::report::span;
-use crate::timeline::Interval;
+use crate::timeline::{Bins, Interval};
 use crate::{Engine, Error};
 use arrow::array::{ArrayRef, AsArray};
 use arrow::datatypes::Int64Type;
@@ -61,7 +59,7 @@ impl Traces {
     pub fn find(engine: &Engine) -> Result<Traces, Error> {
         let rows = engine.sql(&SYSCALL_ROWS.fill(&[]))?;
         let any = |column| Ok::<bool, Error>(rows.integers(column)?.first().is_some_and(|rows| *rows > 0));
-        let span = span(engine)?;
+        let span = engine.span()?;
         Ok(Traces {
             syscalls: any("syscalls")?,
             summary: any("summary")?,

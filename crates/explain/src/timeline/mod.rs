@@ -1,7 +1,9 @@
 //! Sets of time intervals, and how a set looks when its timeline is turned.
 
+mod bins;
 mod burst;
 
+pub(crate) use bins::Bins;
 pub(crate) use burst::Bursts;
 
 /// From `start` up to, not including, `end`; ns since the Unix epoch.

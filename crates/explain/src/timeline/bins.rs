@@ -1,6 +1,6 @@
 //! Evenly long pieces of the time axis.
 
-use crate::timeline::Interval;
+use super::Interval;
 
 /// Bins over a span: round lengths, so that their edges are readable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,25 +57,6 @@ impl Bins {
     }
 }
 
-/// ISO 8601 in UTC, to the millisecond.
-pub(crate) fn iso(time_ns: i64) -> String {
-    let ms = time_ns.div_euclid(1_000_000);
-    let (days, ms_of_day) = (ms.div_euclid(86_400_000), ms.rem_euclid(86_400_000));
-    // Days to a date: Howard Hinnant, chrono-compatible low-level date algorithms.
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let day_of_era = z.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hour, minute) = (ms_of_day / 3_600_000, ms_of_day / 60_000 % 60);
-    let (second, ms) = (ms_of_day / 1000 % 60, ms_of_day % 1000);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,12 +77,5 @@ mod tests {
         assert_eq!(bins(90).of(7 + 90 * 1_000_000_000), 900);
         assert_eq!(bins(90).of(0), 0);
         assert_eq!(bins(90).of(i64::MAX / 2), 900);
-    }
-
-    #[test]
-    fn times_are_iso() {
-        assert_eq!(iso(0), "1970-01-01T00:00:00.000Z");
-        assert_eq!(iso(1_709_210_096_789_000_000), "2024-02-29T12:34:56.789Z");
-        assert_eq!(iso(-1_000_000), "1969-12-31T23:59:59.999Z");
     }
 }

@@ -1,0 +1,137 @@
+//! What a statement of CQL asks for, by its text.
+
+/// The tables that the DELETEs of a statement or of a batch name.
+pub(crate) fn deleted_from(statement: &str) -> Vec<String> {
+    let words: Vec<&str> = statement.split(|letter: char| letter.is_ascii_whitespace() || letter == ';').collect();
+    let mut tables = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        // A word within a text is taken for one, too: that errs on the side of a table that is deleted from.
+        if word.eq_ignore_ascii_case("DELETE")
+            && let Some(from) = words[at..].iter().position(|word| word.eq_ignore_ascii_case("FROM"))
+        {
+            let names = words[at + from + 1..].iter().find(|word| !word.is_empty());
+            tables.extend(names.map(|name| plain_name(name)));
+        }
+    }
+    tables
+}
+
+pub(crate) fn is_select(statement: &str) -> bool {
+    statement.split_ascii_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("SELECT"))
+}
+
+/// How many of the columns a SELECT asks for.
+pub(crate) fn columns_asked(statement: &str, columns: &[&str]) -> usize {
+    let asked = names(statement).take_while(|name| !name.eq_ignore_ascii_case("FROM")).collect::<Vec<_>>();
+    if asked.iter().any(|name| name == "*") {
+        return columns.len();
+    }
+    let is = |name: &str, column: &str| match name.strip_prefix('"') {
+        Some(quoted) => quoted.trim_end_matches('"') == column,
+        None => name.to_lowercase() == column,
+    };
+    columns.iter().filter(|column| asked.iter().any(|name| is(name, column))).count()
+}
+
+/// Names and stars, one by one.
+fn names(statement: &str) -> impl Iterator<Item = String> + '_ {
+    let mut rest = statement;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|letter: char| !letter.is_alphanumeric() && !['_', '"', '*'].contains(&letter));
+        let end = match rest.chars().next()? {
+            '*' => 1,
+            '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+            _ => rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_').unwrap_or(rest.len()),
+        };
+        let (name, after) = rest.split_at(end);
+        rest = after;
+        // Of count(*) nothing is asked for.
+        (name != "*" || !after.starts_with(')')).then(|| name.to_string()).or_else(|| Some(String::new()))
+    })
+}
+
+/// The table that a statement is about, as it names it.
+pub(crate) fn table_of_statement(statement: &str) -> Option<String> {
+    // A batch begins with their number.
+    let statement = match statement.strip_prefix("batch of ") {
+        Some(batch) => batch.split_once(": ")?.1,
+        None => statement,
+    };
+    let mut words = statement.split_ascii_whitespace();
+    let first = words.next()?.to_ascii_uppercase();
+    let before = match first.as_str() {
+        "SELECT" | "DELETE" => "FROM",
+        "INSERT" => "INTO",
+        "UPDATE" => return words.next().map(plain_name),
+        _ => return None,
+    };
+    words.find(|word| word.eq_ignore_ascii_case(before))?;
+    words.next().map(plain_name)
+}
+
+/// Whether a name, perhaps without its keyspace, is that of the table with this full name.
+pub(crate) fn is_name_of(name: &str, table: &str) -> bool {
+    table == name || (!name.contains('.') && table.rsplit_once('.').is_some_and(|(_, last)| last == name))
+}
+
+/// Without quotes, and without what follows at once.
+fn plain_name(word: &str) -> String {
+    let name: String =
+        word.chars().take_while(|letter| letter.is_alphanumeric() || ['_', '.', '"'].contains(letter)).collect();
+    if name.contains('"') { name.replace('"', "") } else { name.to_lowercase() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_those_between_select_and_from() {
+        let columns = ["a", "b", "Big"];
+        for (statement, asked) in [
+            ("SELECT a FROM ks.t WHERE b = ?", 1),
+            ("select A, \"Big\", k from t", 2),
+            ("SELECT * FROM t", 3),
+            ("SELECT count(*) FROM t", 0),
+            ("SELECT writetime(a), big FROM t", 1),
+            ("SELECT DISTINCT k FROM t", 0),
+            ("SELECT JSON b AS \"a b\" FROM t", 1),
+        ] {
+            assert_eq!(columns_asked(statement, &columns), asked, "{statement}");
+        }
+    }
+
+    #[test]
+    fn deletes_are_found_in_batches_too() {
+        let of = |statement: &str| deleted_from(statement).join(" ");
+        assert_eq!(of("DELETE FROM ks.T WHERE a = ?"), "ks.t");
+        assert_eq!(of("delete a, b[?] from \"Ks\".\"T\" where a = ?"), "Ks.T");
+        assert_eq!(of("BEGIN BATCH INSERT INTO a (b) VALUES (?);DELETE FROM c WHERE d = ?; APPLY BATCH"), "c");
+        assert_eq!(of("batch of 2: DELETE FROM a WHERE b = ?; DELETE\nFROM c WHERE d = ?"), "a c");
+        assert_eq!(of("SELECT deleted FROM a"), "");
+    }
+
+    #[test]
+    fn a_statement_may_name_its_table_alone() {
+        for (name, is_it) in [("shop.orders", true), ("orders", true), ("shop.orders2", false), ("other.orders", false)]
+        {
+            assert_eq!(is_name_of(name, "shop.orders"), is_it, "{name}");
+        }
+    }
+
+    #[test]
+    fn statements_say_their_table() {
+        for (statement, table) in [
+            ("SELECT a, b FROM ks.t WHERE k = ?", Some("ks.t")),
+            ("select * from T;", Some("t")),
+            ("INSERT INTO ks.t(k) VALUES (?)", Some("ks.t")),
+            ("UPDATE \"Ks\".\"T\" SET a = ?", Some("Ks.T")),
+            ("DELETE a FROM ks.t WHERE k = ?", Some("ks.t")),
+            ("batch of 3: INSERT INTO ks.t (k) VALUES (?)", Some("ks.t")),
+            ("prepared 00ff", None),
+            ("", None),
+        ] {
+            assert_eq!(table_of_statement(statement).as_deref(), table, "{statement}");
+        }
+    }
+}
