@@ -4,7 +4,7 @@
 //! comes after what was counted for some. Where a finding speaks of the same already, and is as severe, the advice is added
 //! to that one, which then says what to do here.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::advice::Advice;
 use crate::evidence::Evidence;
 use crate::text;

@@ -1,6 +1,7 @@
 //! Were compactions or flushes running?
 
-use super::{Check, Finding, shares};
+use super::finding::{Check, Finding};
+use super::wording::shares;
 use crate::evidence::{CauseKind, Evidence};
 use crate::{query, text};
 use serde_json::json;

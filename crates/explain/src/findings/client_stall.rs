@@ -1,6 +1,8 @@
 //! Was it the load driver itself?
 
-use super::{Check, Claim, Finding, UNDECIDED, against_chance, shares, too_little};
+use super::claim::Claim;
+use super::finding::{Check, Finding};
+use super::wording::{UNDECIDED, against_chance, shares, too_little};
 use crate::evidence::{CauseKind, EXCESS_BOUND, Evidence, Standing, StopTotals};
 use crate::{query, text};
 use serde_json::json;

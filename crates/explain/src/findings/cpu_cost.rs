@@ -1,6 +1,6 @@
 //! What does a request cost the CPUs, by their own counters?
 
-use super::{Check, Finding};
+use super::finding::{Check, Finding};
 use crate::evidence::{Counted, CountedGroup, Evidence};
 use crate::severity::Severity;
 use crate::text;

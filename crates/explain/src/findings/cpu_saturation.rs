@@ -1,6 +1,9 @@
 //! Were the CPUs used up?
 
-use super::{Check, Claim, Finding, materiality, shares, weight};
+use super::claim::Claim;
+use super::finding::{Check, Finding};
+use super::materiality::{materiality, weight};
+use super::wording::shares;
 use crate::anatomy::split;
 use crate::evidence::{BUSY_IDLE_SHARE, CauseKind, Evidence};
 use crate::severity::Severity;

@@ -1,6 +1,6 @@
 //! Would more get done if less went on at once?
 
-use super::{Check, Finding};
+use super::finding::{Check, Finding};
 use crate::evidence::{Crowding, Evidence};
 use crate::severity::Severity;
 use crate::{query, text};

@@ -1,6 +1,6 @@
 //! Which requests failed?
 
-use super::{Check, Finding};
+use super::finding::{Check, Finding};
 use crate::evidence::{Evidence, times};
 use crate::severity::Severity;
 use crate::timeline::{Interval, covered_ns};

@@ -1,6 +1,7 @@
 //! Was it garbage collection on the server?
 
-use super::{Check, Finding, UNDECIDED, against_chance, of_nodes, shares, too_little};
+use super::finding::{Check, Finding};
+use super::wording::{UNDECIDED, against_chance, of_nodes, shares, too_little};
 use crate::evidence::{Cause, CauseKind, Evidence, Standing, Stop, StopTotals};
 use crate::{query, text};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! What did the valves do, and what did the probes find?
 
-use super::{Check, Finding};
+use super::finding::{Check, Finding};
 use crate::evidence::{Evidence, Governed, Metered};
 use crate::severity::Severity;
 use crate::timeline::Interval;

@@ -1,6 +1,8 @@
 //! Is all well? Asked only when nothing is above information.
 
-use super::{Check, Claim, Finding, unexplained};
+use super::claim::Claim;
+use super::finding::{Check, Finding};
+use super::unexplained;
 use crate::evidence::Evidence;
 use crate::percentiles::Percentiles;
 use crate::requests::Request;

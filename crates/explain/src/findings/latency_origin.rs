@@ -1,6 +1,7 @@
 //! On which side of the wire did the time of the slow requests go?
 
-use super::{Check, Claim, Finding};
+use super::claim::Claim;
+use super::finding::{Check, Finding};
 use crate::evidence::{CauseKind, Evidence, Sides, Split, Standing};
 use crate::severity::Severity;
 use crate::{query, text};

@@ -1,6 +1,6 @@
 //! What can't be concluded, because it was not recorded or was lost?
 
-use super::{Check, Finding};
+use super::finding::{Check, Finding};
 use crate::evidence::Evidence;
 use crate::severity::Severity;
 use crate::timeline::{covered_ns, total_ns};

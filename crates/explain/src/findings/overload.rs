@@ -1,6 +1,7 @@
 //! How much can be had, and what stops there?
 
-use super::{Check, Claim, Finding};
+use super::claim::Claim;
+use super::finding::{Check, Finding};
 use crate::anatomy::{Phase, Resource, split};
 use crate::evidence::{Evidence, FEW_REQUESTS};
 use crate::requests::Request;

@@ -1,6 +1,7 @@
 //! Did requests wait in a queue within the server?
 
-use super::{Check, Finding, shares};
+use super::finding::{Check, Finding};
+use super::wording::shares;
 use crate::evidence::{CauseKind, Evidence};
 use crate::query;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Was far more read than was asked for?
 
-use super::{Check, Finding};
+use super::finding::{Check, Finding};
 use crate::evidence::Evidence;
 use crate::io::TableIo;
 use crate::severity::Severity;

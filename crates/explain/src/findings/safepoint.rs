@@ -1,6 +1,7 @@
 //! Was it a stop of the JVM for something other than garbage collection?
 
-use super::{Check, Finding, of_nodes, shares};
+use super::finding::{Check, Finding};
+use super::wording::{of_nodes, shares};
 use crate::evidence::{CauseKind, Evidence, StopTotals};
 use crate::{query, text};
 use serde_json::json;

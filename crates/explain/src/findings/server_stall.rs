@@ -1,6 +1,7 @@
 //! Did the server stand still without its JVM saying so?
 
-use super::{Check, Finding, of_nodes, shares};
+use super::finding::{Check, Finding};
+use super::wording::{of_nodes, shares};
 use crate::evidence::{CauseKind, Evidence, StopTotals, times};
 use crate::timeline::{Interval, covered_ns, total_ns, within};
 use crate::{query, text};

@@ -1,6 +1,8 @@
 //! What does nothing that was recorded explain?
 
-use super::{Check, Claim, Finding, materiality, weight};
+use super::claim::Claim;
+use super::finding::{Check, Finding};
+use super::materiality::{materiality, weight};
 use crate::evidence::{EXCESS_BOUND, Evidence, FEW_REQUESTS, Standing};
 use crate::percentiles::ms;
 use crate::severity::Severity;

@@ -1,0 +1,115 @@
+//! A finding, and what finds one.
+
+use super::claim::Claim;
+use super::materiality::{severity_of, weight};
+use crate::evidence::{Cause, Evidence, Standing};
+use crate::percentiles::ms;
+use crate::severity::Severity;
+use crate::timeline::Interval;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// Something found, with its evidence, its window and the query behind it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// 1 is the most important.
+    pub rank: usize,
+    /// The kind, such as `gc-pause`, or the rule of an advice.
+    pub finding: &'static str,
+    pub severity: Severity,
+    /// One sentence.
+    pub title: String,
+    /// What it means and what to do next.
+    pub detail: String,
+    /// Empty when it is about no node.
+    pub node: String,
+    pub window_start_ns: i64,
+    pub window_end_ns: i64,
+    /// Share of the slow requests that are counted for it, and for nothing else.
+    pub share: Option<f64>,
+    /// The part of `share` that chance alone would give; None where nothing is counted for it.
+    pub chance_share: Option<f64>,
+    pub p_value: Option<f64>,
+    /// Can be given to `helenus sql`.
+    pub query: String,
+    pub evidence: Value,
+    /// Its statements about the slow requests, as data.
+    #[serde(skip)]
+    pub claims: Vec<Claim>,
+    /// Share × excess time in ms: the order among findings of one severity.
+    #[serde(skip)]
+    pub(crate) weight: f64,
+}
+
+/// A kind of finding.
+pub(super) trait Check {
+    fn name(&self) -> &'static str;
+    fn check(&self, evidence: &Evidence) -> Vec<Finding>;
+}
+
+impl Finding {
+    pub(super) fn new(
+        finding: &'static str,
+        severity: Severity,
+        title: String,
+        detail: String,
+        window: Interval,
+    ) -> Finding {
+        Finding {
+            rank: 0,
+            finding,
+            severity,
+            title,
+            detail,
+            node: String::new(),
+            window_start_ns: window.start,
+            window_end_ns: window.end,
+            share: None,
+            chance_share: None,
+            p_value: None,
+            query: String::new(),
+            evidence: json!({}),
+            claims: Vec::new(),
+            weight: 0.0,
+        }
+    }
+
+    /// A finding about a cause: its shares, its window, its weight and the evidence that all causes have in common.
+    pub(super) fn about(
+        finding: &'static str,
+        cause: &Cause,
+        evidence: &Evidence,
+        (title, detail): (String, String),
+        query: String,
+        more: Value,
+    ) -> Finding {
+        let window = cause.attributed_window.unwrap_or_else(|| evidence.judged_hull());
+        let mut found = Finding::new(finding, severity_of(cause, evidence), title, detail, window);
+        found.share = Some(cause.attributed_share);
+        found.chance_share = (cause.attributed > 0).then(|| cause.attributed_chance_share());
+        found.claims = vec![match cause.standing() {
+            Standing::Explains => Claim::Explains { cause: cause.kind.name(), share: cause.attributed_share },
+            Standing::Suspect => Claim::Suspects { cause: cause.kind.name() },
+            Standing::Outweighed | Standing::Slight | Standing::Cleared | Standing::Absent => {
+                Claim::Clears { cause: cause.kind.name() }
+            }
+        }];
+        found.p_value = cause.association.as_ref().map(|association| association.p_value);
+        found.query = query;
+        found.weight = weight(cause.accounted_share(), cause.attributed_median_ns, evidence);
+        let mut figures = json!({
+            "slow_requests": evidence.judged.slow_requests(),
+            "counted_for_it": cause.attributed,
+            "association": cause.association,
+            "median_response_of_those_ms": cause.attributed_median_ns.map(ms),
+            "median_response_ms": ms(evidence.judged.median_ns),
+            "slow_threshold_ms": ms(evidence.judged.threshold_ns),
+            "share_of_the_judged_time": cause.judged_time_share(&evidence.judged),
+        });
+        if let (Some(figures), Value::Object(more)) = (figures.as_object_mut(), more) {
+            figures.extend(more);
+        }
+        found.evidence = figures;
+        found
+    }
+}
