@@ -1,7 +1,8 @@
 //! Caches that cost more than they give, or could give more.
 
 use super::facts::{Node, Table};
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::thresholds;
 use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
@@ -66,4 +67,26 @@ fn key_cache(node: &Node) -> Checked {
             .into(),
         verify: "Hits and requests of KeyCache in node_metrics; the local read latency.".into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::facts::Figure;
+    use crate::advice::healthy::{after, define, grow, missing_after, quiet_after, set};
+
+    #[test]
+    fn caches_that_are_missed() {
+        let rule = &ROW_CACHE;
+        after(rule, |node| define(node, "caching", r#"{"keys":"ALL","rows_per_partition":"100"}"#));
+        quiet_after(rule, |_| ());
+        missing_after(rule, |node| node.tables[0].definition.clear());
+        let rule = &KEY_CACHE;
+        after(rule, |node| grow(node, "Cache", "KeyCache", "Hits", 40));
+        quiet_after(rule, |node| {
+            grow(node, "Cache", "KeyCache", "Hits", 40);
+            set(node, "Cache", "KeyCache", "Size", "Value", Figure { value: 50, grown: 0 });
+        });
+        missing_after(rule, |node| node.metrics.clear());
+    }
 }

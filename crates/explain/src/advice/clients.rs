@@ -1,7 +1,8 @@
 //! What clients do that costs the nodes.
 
 use super::facts::{Missing, Node};
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::thresholds;
 use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
@@ -108,4 +109,32 @@ fn lwt_contention(node: &Node) -> Checked {
             .into(),
         verify: "ContentionHistogram and Latency of CASWrite in node_metrics; fewer timeouts.".into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::facts::Figure;
+    use crate::advice::healthy::{after, grow, missing_after, quiet_after, set};
+
+    #[test]
+    fn clients_that_cost() {
+        let rule = &TOKEN_AWARENESS;
+        after(rule, |node| grow(node, "ClientRequest", "Read", "RemoteRequests", 900));
+        quiet_after(rule, |_| ());
+        missing_after(rule, |node| node.metrics.clear());
+        let rule = &UNLOGGED_BATCHES;
+        let wide = Figure { value: 40, grown: 0 };
+        after(rule, |node| set(node, "Batch", "", "PartitionsPerUnloggedBatch", "95thPercentile", wide));
+        quiet_after(rule, |node| {
+            set(node, "Batch", "", "PartitionsPerUnloggedBatch", "95thPercentile", wide);
+            grow(node, "Batch", "", "PartitionsPerUnloggedBatch", 0);
+        });
+        missing_after(rule, |node| node.metrics.clear());
+        quiet_after(rule, |node| node.metrics.retain(|(kind, ..), _| kind != "Batch"));
+        let rule = &LWT_CONTENTION;
+        after(rule, |node| grow(node, "ClientRequest", "CASWrite", "ContentionHistogram", 40));
+        quiet_after(rule, |_| ());
+        missing_after(rule, |node| node.metrics.clear());
+    }
 }

@@ -1,7 +1,8 @@
 //! The collector and what it costs.
 
 use super::facts::{Node, need};
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::thresholds;
 use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
@@ -160,4 +161,56 @@ fn marking(node: &Node) -> Checked {
         advice: advice.into(),
         verify: "The same share over the same load, requests/s, and no more full collections (helenus gc).".into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GcFigures;
+    use crate::advice::healthy::{after, missing_after, quiet_after, setting};
+
+    #[test]
+    fn collectors() {
+        let rule = &COLLECTOR;
+        let old = after(rule, |node| setting(node, "jvm.collectors", "ParNew, ConcurrentMarkSweep"));
+        assert!(old.advice.contains("without carrying over sizes"), "{}", old.advice);
+        assert_eq!(
+            after(rule, |node| setting(node, "jvm.collectors", "Copy, MarkSweepCompact")).severity,
+            Severity::Warning
+        );
+        quiet_after(rule, |node| setting(node, "jvm.collectors", "Shenandoah Pauses, Shenandoah Cycles"));
+        missing_after(rule, |node| node.settings.clear());
+        let rule = &YOUNG_GENERATION;
+        after(rule, |node| setting(node, "jvm.options", "-Xmx8G -Xmn800M"));
+        quiet_after(rule, |_| ());
+        missing_after(rule, |node| drop(node.settings.remove("jvm.options")));
+    }
+
+    #[test]
+    fn gc_time() {
+        let rule = &GC_TIME;
+        let gc = |change: fn(&mut GcFigures)| move |node: &mut Node| change(node.gc.as_mut().unwrap());
+        let study = after(rule, gc(|gc| gc.young = 1200));
+        assert!(study.evidence.starts_with("20.0 young") && study.advice.contains("--stacks alloc"), "{study:?}");
+        assert_eq!(after(rule, gc(|gc| gc.paused_share = 0.2)).severity, Severity::Warning);
+        assert_eq!(after(rule, gc(|gc| gc.pause_max_ms = Some(300.0))).severity, Severity::Information);
+        let full = after(rule, gc(|gc| gc.full = 2));
+        assert!(full.severity == Severity::Warning && full.advice.contains("no room left"), "{full:?}");
+        quiet_after(rule, |_| ());
+        missing_after(rule, |node| node.gc = None);
+    }
+
+    #[test]
+    fn marking() {
+        let rule = &MARKING;
+        let found = after(rule, |node| node.marking_share = Some(0.16));
+        assert!(found.evidence.contains("16 %") && found.advice.contains("-XX:-G1UseAdaptiveIHOP"), "{found:?}");
+        let held = after(rule, |node| {
+            node.marking_share = Some(0.16);
+            setting(node, "jvm.options", "-XX:+UseG1GC -XX:-G1UseAdaptiveIHOP");
+        });
+        assert!(held.advice.contains("more memory"), "{held:?}");
+        quiet_after(rule, |_| ());
+        missing_after(rule, |node| node.marking_share = None);
+    }
 }

@@ -1,7 +1,8 @@
 //! Whether compaction keeps up, and has room.
 
 use super::facts::{Node, Table, need};
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::thresholds;
 use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
@@ -93,4 +94,37 @@ fn disk_headroom(node: &Node) -> Checked {
             .into(),
         verify: "df on the data directories, and nodetool compactionstats.".into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{UNDER_LCS, after, compacted_by, health, missing_after, quiet_after, setting};
+
+    #[test]
+    fn compaction_behind() {
+        let rule = &COMPACTION_BEHIND;
+        let behind = |running: i64| {
+            move |node: &mut Node| {
+                health(node).pending_compactions = Some(300);
+                health(node).pending_at_first = Some(100);
+                health(node).running_compactions = Some(running);
+            }
+        };
+        assert!(after(rule, behind(2)).advice.contains("All compactors are busy"));
+        assert!(after(rule, behind(1)).advice.contains("idle"));
+        quiet_after(rule, |node| health(node).pending_compactions = Some(20));
+        missing_after(rule, |node| health(node).pending_compactions = None);
+    }
+
+    #[test]
+    fn disk_headroom() {
+        let rule = &DISK_HEADROOM;
+        after(rule, |node| setting(node, "disk.usable_bytes:/d", "1000000000"));
+        quiet_after(rule, |node| {
+            setting(node, "disk.usable_bytes:/d", "1000000000");
+            compacted_by(node, UNDER_LCS);
+        });
+        missing_after(rule, |node| drop(node.settings.remove("disk.usable_bytes:/d")));
+    }
 }

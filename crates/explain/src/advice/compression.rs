@@ -1,7 +1,8 @@
 //! Whether the table's compression fits what is read.
 
 use super::facts::{Node, Table, need};
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::thresholds;
 use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
@@ -88,4 +89,30 @@ fn compression_in_vain(_: &Node, table: &Table) -> Checked {
             .into(),
         verify: "CPU of compaction and reads in the flame graph; live disk space stays the same.".into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{after, define, health, missing_after, quiet_after};
+
+    #[test]
+    fn chunks_and_compression() {
+        let rule = &CHUNK_SIZE;
+        let large = |node: &mut Node| {
+            define(node, "compression", r#"{"class":"LZ4Compressor","chunk_length_in_kb":"64"}"#);
+            health(node).mean_partition_bytes = Some(800);
+        };
+        after(rule, large);
+        quiet_after(rule, |node| {
+            large(node);
+            health(node).reads_per_s = Some(0.0);
+        });
+        quiet_after(rule, |node| define(node, "compression", r#"{"enabled":"false"}"#));
+        missing_after(rule, |node| health(node).mean_partition_bytes = None);
+        let rule = &COMPRESSION_IN_VAIN;
+        after(rule, |node| health(node).compression_ratio = Some(0.99));
+        quiet_after(rule, |_| ());
+        missing_after(rule, |node| health(node).compression_ratio = None);
+    }
 }

@@ -1,7 +1,7 @@
 //! Whether deletes stay deleted: gc_grace against hints and repair.
 
 use super::facts::{Missing, Node, Table, need};
-use super::{Check, Checked, Found, Rule};
+use super::rule::{Check, Checked, Found, Rule};
 use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
@@ -96,5 +96,95 @@ fn span(seconds: i64) -> String {
         7_200.. => format!("{} hours", seconds / 3_600),
         120.. => format!("{} minutes", seconds / 60),
         _ => text::time_ms(seconds as f64 * 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{after, define, health, missing_after, quiet_after};
+
+    #[test]
+    fn gc_grace_is_never_advised_below_hints_and_repairs() {
+        let rule = &GC_GRACE;
+        let low = after(rule, |node| define(node, "gc_grace_seconds", "3600"));
+        assert_eq!(low.severity, Severity::Critical);
+        assert!(low.advice.contains("Raise gc_grace_seconds"));
+        quiet_after(rule, |node| {
+            define(node, "gc_grace_seconds", "0");
+            node.tables[0].replicas = Some(1);
+        });
+        let late = after(rule, |node| define(node, "last_repair", "1990000000"));
+        assert!(late.evidence.contains("115 days ago"), "{}", late.evidence);
+        assert!(late.advice.contains("Do not lower"), "{}", late.advice);
+        let never = after(rule, |node| drop(node.tables[0].definition.remove("last_repair")));
+        assert!(never.evidence.contains("no repair of it"), "{}", never.evidence);
+        missing_after(rule, |node| node.repair_sessions = None);
+        missing_after(rule, |node| drop(node.settings.remove("max_hint_window")));
+        missing_after(rule, |node| node.tables[0].replicas = None);
+    }
+
+    /// As Cassandra's figures are where nothing was deleted: its histogram has no bucket for none.
+    fn without_tombstones(node: &mut Node) {
+        health(node).droppable_ratio = Some(0.0);
+        health(node).tombstones_per_slice_p95 = Some(1.0);
+    }
+
+    #[test]
+    fn a_percentile_of_one_is_no_tombstone() {
+        let rule = &GC_GRACE;
+        for unsafe_setting in [("last_repair", "1990000000"), ("gc_grace_seconds", "0")] {
+            let unsafe_setting = |node: &mut Node| {
+                without_tombstones(node);
+                define(node, unsafe_setting.0, unsafe_setting.1);
+            };
+            quiet_after(rule, unsafe_setting);
+            let deleted = after(rule, |node| {
+                unsafe_setting(node);
+                node.tables[0].deleted_from = Some(true);
+            });
+            assert!(!deleted.evidence.contains("holds tombstones"), "{}", deleted.evidence);
+        }
+        let unknown = after(rule, |node| {
+            without_tombstones(node);
+            define(node, "gc_grace_seconds", "0");
+            node.tables[0].deleted_from = None;
+        });
+        assert_eq!(unknown.severity, Severity::Warning, "nothing shows that anything is deleted");
+        let real = after(rule, |node| {
+            without_tombstones(node);
+            health(node).tombstones_per_slice_p95 = Some(1.2);
+            define(node, "last_repair", "1990000000");
+        });
+        assert!(real.evidence.contains("holds tombstones"), "{}", real.evidence);
+    }
+
+    #[test]
+    fn what_expires_and_is_not_deleted_can_not_come_back() {
+        let rule = &GC_GRACE;
+        let by_default = |node: &mut Node| define(node, "default_time_to_live", "86400");
+        let by_writes = |node: &mut Node| node.tables[0].min_ttl_s = Some(600);
+        for expire in [&by_default as &dyn Fn(&mut Node), &by_writes] {
+            for (option, value) in [("gc_grace_seconds", "60"), ("last_repair", "1990000000")] {
+                let expiring = |node: &mut Node| {
+                    expire(node);
+                    define(node, option, value);
+                    // Expired cells count as tombstones.
+                    health(node).droppable_ratio = Some(0.3);
+                    health(node).tombstones_per_slice_p95 = Some(40.0);
+                };
+                quiet_after(rule, expiring);
+                let unknown = missing_after(rule, |node| {
+                    expiring(node);
+                    node.tables[0].deleted_from = None;
+                });
+                assert!(unknown.contains("is not recorded"), "{unknown}");
+                let deleted = after(rule, |node| {
+                    expiring(node);
+                    node.tables[0].deleted_from = Some(true);
+                });
+                assert!(!deleted.evidence.contains("holds tombstones"), "{}", deleted.evidence);
+            }
+        }
     }
 }

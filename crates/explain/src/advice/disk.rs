@@ -1,7 +1,8 @@
 //! How files are read from the disk.
 
 use super::facts::{Node, need};
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::thresholds;
 use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
@@ -82,4 +83,42 @@ fn disk_access(node: &Node) -> Checked {
             .into(),
         verify: "Time to safepoint (helenus explain) and major page faults against a peer.".into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{GIB, after, health, missing_after, quiet_after, setting};
+
+    #[test]
+    fn disks() {
+        let rule = &READ_AHEAD;
+        after(rule, |node| setting(node, "disk.read_ahead_kb:/d", "128"));
+        quiet_after(rule, |node| {
+            setting(node, "disk.read_ahead_kb:/d", "128");
+            setting(node, "disk.rotational:/d", "1");
+        });
+        missing_after(rule, |node| drop(node.settings.remove("disk.read_ahead_kb:/d")));
+        let rule = &DISK_ACCESS;
+        let larger = |node: &mut Node| {
+            setting(node, "disk_access_mode", "mmap");
+            health(node).live_disk_bytes = Some(100 * GIB);
+        };
+        after(rule, larger);
+        quiet_after(rule, |node| setting(node, "disk_access_mode", "mmap"));
+        let automatic = |version| {
+            move |node: &mut Node| {
+                larger(node);
+                setting(node, "disk_access_mode", "auto");
+                node.version = Some(version);
+            }
+        };
+        // 5.0 maps the indexes alone then.
+        quiet_after(rule, automatic((5, 0)));
+        after(rule, automatic((4, 1)));
+        missing_after(rule, |node| {
+            larger(node);
+            node.settings.remove("machine.memory_bytes");
+        });
+    }
 }

@@ -1,7 +1,8 @@
 //! The size of the heap.
 
 use super::facts::Node;
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::thresholds;
 use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
@@ -73,4 +74,33 @@ fn heap_full(node: &Node) -> Checked {
             .into(),
         verify: "The heap after collections in helenus gc.".into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{GIB, after, missing_after, quiet_after, setting};
+
+    #[test]
+    fn heaps() {
+        let rule = &HEAP_SIZE;
+        assert_eq!(
+            after(rule, |node| setting(node, "machine.memory_bytes", "12884901888")).severity,
+            Severity::Warning
+        );
+        let wide = |node: &mut Node| {
+            setting(node, "jvm.heap_max_bytes", "36507222016");
+            setting(node, "machine.memory_bytes", "137438953472");
+        };
+        assert!(after(rule, wide).advice.contains("31"));
+        quiet_after(rule, |node| {
+            wide(node);
+            setting(node, "jvm.collectors", "ZGC Cycles, ZGC Pauses");
+        });
+        missing_after(rule, |node| node.settings.clear());
+        let rule = &HEAP_FULL;
+        after(rule, |node| node.gc.as_mut().unwrap().heap_after_bytes = Some(7 * GIB));
+        quiet_after(rule, |_| ());
+        missing_after(rule, |node| node.gc = None);
+    }
 }

@@ -1,7 +1,7 @@
 //! Secondary indexes.
 
 use super::facts::{Missing, Node, Table};
-use super::{Check, Checked, Found, Rule};
+use super::rule::{Check, Checked, Found, Rule};
 use crate::query;
 use crate::severity::Severity;
 use serde_json::json;
@@ -92,4 +92,34 @@ fn secondary_indexes(node: &Node, table: &Table) -> Checked {
         advice: advice.join(" "),
         verify: "RangeSlice of client_requests: how many and how long; helenus explain.".into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{after, define, missing_after, quiet_after};
+
+    #[test]
+    fn secondary_indexes() {
+        let rule = &SECONDARY_INDEXES;
+        let plain = after(rule, |node| define(node, "index by_city", r#"COMPOSITES {"target":"city"}"#));
+        assert!(plain.severity == Severity::Information && plain.advice.contains("USING 'sai'"), "{plain:?}");
+        assert!(!plain.advice.contains("reads before") && !plain.advice.contains("SASI"), "{}", plain.advice);
+        let sasi = r#"CUSTOM {"class_name":"org.apache.cassandra.index.sasi.SASIIndex","target":"city"}"#;
+        let experimental = after(rule, |node| define(node, "index by_city", sasi));
+        assert_eq!(experimental.severity, Severity::Warning);
+        assert!(experimental.advice.contains("LIKE and ranges of texts it does not"), "{}", experimental.advice);
+        assert!(!experimental.advice.contains("hidden table"), "it is kept with the SSTables: {}", experimental.advice);
+        let old = after(rule, |node| {
+            define(node, "index by_city", sasi);
+            node.version = Some((4, 0));
+        });
+        assert!(old.advice.contains("Before 5.0"), "{}", old.advice);
+        for other in
+            [r#"CUSTOM {"class_name":"StorageAttachedIndex"}"#, r#"CUSTOM {"class_name":"com.example.Lucene"}"#, ""]
+        {
+            quiet_after(rule, |node| define(node, "index by_city", other));
+        }
+        missing_after(rule, |node| node.tables[0].definition.clear());
+    }
 }

@@ -1,6 +1,48 @@
-//! The rules as tables for people: what `docs/tuning.md` has is made here.
+//! All rules, and the tables of them for people: what `docs/tuning.md` has is made here.
 
-use super::{BYGONE, RULES};
+use super::bygone::BYGONE;
+use super::rule::Rule;
+use super::{
+    caches, clients, collector, compaction, compression, deletes, disk, heap, indexes, partitions, pressure, reads,
+    rows, strategy, tombstones,
+};
+
+/// The rules, in the order of the documentation.
+pub(super) const RULES: &[Rule] = &[
+    reads::SSTABLES_PER_READ,
+    reads::BLOOM_FILTERS,
+    tombstones::TOMBSTONES_PER_READ,
+    tombstones::DROPPABLE_TOMBSTONES,
+    tombstones::STUCK_SSTABLE,
+    deletes::GC_GRACE,
+    partitions::WIDE_PARTITIONS,
+    rows::WIDE_ROWS,
+    strategy::EXPIRING_DATA,
+    strategy::TIME_WINDOWS,
+    strategy::LEVELED_WRITES,
+    strategy::RETIRED_STRATEGY,
+    strategy::LOCAL_OVERRIDE,
+    compaction::COMPACTION_BEHIND,
+    compaction::DISK_HEADROOM,
+    compression::CHUNK_SIZE,
+    compression::COMPRESSION_IN_VAIN,
+    disk::READ_AHEAD,
+    disk::DISK_ACCESS,
+    heap::HEAP_SIZE,
+    heap::HEAP_FULL,
+    collector::COLLECTOR,
+    collector::YOUNG_GENERATION,
+    collector::GC_TIME,
+    collector::MARKING,
+    pressure::BLOCKED_POOLS,
+    pressure::DROPPED_MESSAGES,
+    caches::ROW_CACHE,
+    caches::KEY_CACHE,
+    clients::TOKEN_AWARENESS,
+    clients::UNLOGGED_BATCHES,
+    clients::LWT_CONTENTION,
+    indexes::SECONDARY_INDEXES,
+];
 
 /// The rules, their thresholds, and the advice that is not given.
 pub fn rules_as_markdown() -> String {

@@ -1,7 +1,8 @@
 //! Partitions that are too large.
 
 use super::facts::{Node, Table, need};
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::thresholds;
 use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
@@ -54,4 +55,23 @@ fn wide_partitions(_: &Node, table: &Table) -> Checked {
                  partition_size_warn_threshold is set); helenus io shows bytes read against bytes returned."
                 .into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{GIB, after, define, health, missing_after};
+
+    #[test]
+    fn wide_partitions() {
+        let rule = &WIDE_PARTITIONS;
+        let wide = after(rule, |node| health(node).max_partition_bytes = Some(200_000_000));
+        assert!(wide.severity == Severity::Warning && wide.advice.contains("at timestamp asc"), "{wide:?}");
+        let row = after(rule, |node| {
+            health(node).max_partition_bytes = Some(2 * GIB);
+            define(node, "clustering", "");
+        });
+        assert!(row.severity == Severity::Critical && row.advice.contains("a row itself"), "{row:?}");
+        missing_after(rule, |node| health(node).max_partition_bytes = None);
+    }
 }

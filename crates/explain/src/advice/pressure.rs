@@ -1,7 +1,7 @@
 //! Signs that the node has more to do than it can.
 
 use super::facts::{Node, need};
-use super::{Check, Checked, Found, Rule};
+use super::rule::{Check, Checked, Found, Rule};
 use crate::query;
 use crate::severity::Severity;
 use serde_json::json;
@@ -85,4 +85,26 @@ fn dropped_messages(node: &Node) -> Checked {
         advice: advice.into(),
         verify: "nodetool tpstats, or the table node_metrics, counts no more of them.".into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{after, grow, missing_after, quiet_after};
+
+    #[test]
+    fn pressure_of_any_size_counts() {
+        let rule = &BLOCKED_POOLS;
+        let blocked = after(rule, |node| node.pools[0].blocked = 1);
+        assert!(blocked.evidence.contains("ReadStage"), "{}", blocked.evidence);
+        quiet_after(rule, |_| ());
+        missing_after(rule, |node| node.pools.clear());
+        let rule = &DROPPED_MESSAGES;
+        assert!(
+            after(rule, |node| grow(node, "DroppedMessage", "MUTATION_REQ", "Dropped", 2)).advice.contains("repair")
+        );
+        assert!(!after(rule, |node| grow(node, "DroppedMessage", "READ_REQ", "Dropped", 2)).advice.contains("repair"));
+        quiet_after(rule, |_| ());
+        missing_after(rule, |node| node.metrics.clear());
+    }
 }

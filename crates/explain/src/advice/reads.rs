@@ -1,7 +1,8 @@
 //! What a read has to look into.
 
 use super::facts::{Node, Table, need};
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::thresholds;
 use crate::query;
 use crate::severity::Severity;
 use serde_json::json;
@@ -108,4 +109,42 @@ fn bloom_filters(_: &Node, table: &Table) -> Checked {
             .into(),
         verify: "False positives in helenus tables --json grow more slowly under the same reads.".into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{UNDER_LCS, after, compacted_by, health, missing_after, quiet_after};
+
+    #[test]
+    fn sstables_per_read() {
+        let rule = &SSTABLES_PER_READ;
+        let few = after(rule, |node| health(node).sstables_per_read_p95 = Some(4.0));
+        assert_eq!(few.severity, Severity::Information);
+        assert!(few.advice.contains("UnifiedCompactionStrategy"), "{}", few.advice);
+        let old = after(rule, |node| {
+            node.version = Some((4, 0));
+            health(node).sstables_per_read_p95 = Some(12.0);
+        });
+        assert_eq!(old.severity, Severity::Warning);
+        assert!(!old.advice.contains("Unified"), "4.0 has none: {}", old.advice);
+        let behind = after(rule, |node| {
+            compacted_by(node, UNDER_LCS);
+            health(node).sstables_per_read_p95 = Some(12.0);
+            health(node).pending_compactions = Some(7);
+        });
+        assert!(behind.advice.contains("catch up"), "{}", behind.advice);
+        missing_after(rule, |node| health(node).sstables_per_read_p95 = None);
+    }
+
+    #[test]
+    fn bloom_filters() {
+        let rule = &BLOOM_FILTERS;
+        after(rule, |node| {
+            health(node).bloom_false_ratio = Some(0.05);
+            health(node).bloom_false_positives = Some(20_000);
+        });
+        quiet_after(rule, |node| health(node).bloom_false_ratio = Some(0.05));
+        missing_after(rule, |node| node.tables[0].definition.clear());
+    }
 }

@@ -2,7 +2,8 @@
 
 use super::columns::{Column, Columns, Proposed};
 use super::facts::{Missing, Node, Table, need};
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::thresholds;
 use crate::cql::columns_asked;
 use crate::severity::Severity;
 use crate::{query, text};
@@ -127,5 +128,57 @@ impl Split {
             alike[0].name.replace('\'', "''"),
         );
         Some(Split { proposed, advice })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{after, define, health, missing_after, quiet_after};
+
+    fn asking(statement: &str, requests: i64) -> crate::statements::Select {
+        crate::statements::Select { statement: statement.into(), table: "shop.orders".into(), requests }
+    }
+
+    #[test]
+    fn wide_rows() {
+        let rule = &WIDE_ROWS;
+        let wide = |node: &mut Node| {
+            node.tables[0].mean_row_bytes = Some(1_000_000);
+            node.tables[0].selects = Some(vec![asking("SELECT c0 FROM shop.orders WHERE id = ?", 99)]);
+        };
+        let found = after(rule, wide);
+        assert_eq!(found.severity, Severity::Warning);
+        assert_eq!(found.evidence, "a row has 1.0 MB in 6 columns, and statements ask for 1.0 of them");
+        assert_eq!(
+            found.figures["proposed_cql"],
+            "CREATE TABLE shop.orders_by_column (id text, at timestamp, column_name text, value blob, PRIMARY KEY ((id), at, \
+             column_name));"
+        );
+        assert!(found.advice.contains("The other column stays"), "{}", found.advice);
+        let few = after(rule, |node| {
+            wide(node);
+            define(node, "columns", "a int, b int, c int, d int, body blob");
+        });
+        assert!(few.advice.contains("orders_large (id text, at timestamp, body blob"), "{}", few.advice);
+        let without_clustering = after(rule, |node| {
+            wide(node);
+            define(node, "clustering", "");
+            node.tables[0].mean_row_bytes = None;
+            health(node).mean_partition_bytes = Some(100_000);
+        });
+        assert_eq!(without_clustering.severity, Severity::Information, "a row is its partition");
+        quiet_after(rule, |node| {
+            wide(node);
+            node.tables[0].selects.as_mut().unwrap().push(asking("SELECT * FROM shop.orders WHERE id = ?", 99));
+        });
+        quiet_after(rule, |node| {
+            wide(node);
+            define(node, "columns", "a int, b int, c int, d int, e int");
+        });
+        missing_after(rule, |node| {
+            wide(node);
+            node.tables[0].selects = None;
+        });
     }
 }

@@ -1,7 +1,8 @@
 //! Whether the compaction strategy fits what is done to the table.
 
 use super::facts::{Node, Table, need};
-use super::{Check, Checked, Found, Rule, columns, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::{columns, thresholds};
 use crate::compaction_options::{TWCS, simple_name, window_seconds};
 use crate::query;
 use crate::severity::Severity;
@@ -200,4 +201,97 @@ fn local_override(_: &Node, table: &Table) -> Checked {
 
 fn one_line(options: &BTreeMap<String, String>) -> String {
     options.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{
+        UNDER_LCS, UNDER_TWCS, after, compacted_by, define, health, missing_after, quiet_after,
+    };
+
+    #[test]
+    fn expiring_data() {
+        let rule = &EXPIRING_DATA;
+        let day = after(rule, |node| define(node, "default_time_to_live", "86400"));
+        assert!(
+            day.advice.contains("'compaction_window_unit': 'MINUTES', 'compaction_window_size': 58"),
+            "{}",
+            day.advice
+        );
+        let quarter = after(rule, |node| define(node, "default_time_to_live", "7776000"));
+        assert!(quarter.advice.contains("'DAYS', 'compaction_window_size': 4"), "{}", quarter.advice);
+        quiet_after(rule, |node| {
+            define(node, "default_time_to_live", "86400");
+            compacted_by(node, r#"{"class":"UnifiedCompactionStrategy"}"#);
+        });
+        quiet_after(rule, |node| {
+            define(node, "default_time_to_live", "86400");
+            define(node, "clustering", "timestamp int asc");
+        });
+        quiet_after(rule, |node| {
+            define(node, "default_time_to_live", "86400");
+            compacted_by(node, UNDER_TWCS);
+        });
+        quiet_after(rule, |node| {
+            define(node, "default_time_to_live", "86400");
+            define(node, "clustering", "name text asc");
+        });
+        missing_after(rule, |node| node.tables[0].definition.clear());
+    }
+
+    #[test]
+    fn time_windows() {
+        let rule = &TIME_WINDOWS;
+        let of_ttl = |ttl: &'static str| {
+            move |node: &mut Node| {
+                compacted_by(node, UNDER_TWCS);
+                define(node, "default_time_to_live", ttl);
+            }
+        };
+        let many = after(rule, of_ttl("864000"));
+        assert!(many.evidence.contains("240 windows"), "{}", many.evidence);
+        assert!(many.advice.contains("'HOURS', 'compaction_window_size': 10"), "{}", many.advice);
+        quiet_after(rule, of_ttl("86400"));
+        missing_after(rule, |node| {
+            compacted_by(node, UNDER_TWCS);
+            define(node, "default_time_to_live", "soon");
+        });
+    }
+
+    #[test]
+    fn leveled_writes() {
+        let rule = &LEVELED_WRITES;
+        let written = |node: &mut Node| {
+            compacted_by(node, UNDER_LCS);
+            health(node).reads_per_s = Some(1.0);
+            health(node).write_amplification = Some(14.0);
+        };
+        assert!(after(rule, written).advice.contains("T4"));
+        let old = after(rule, |node| {
+            written(node);
+            node.version = Some((4, 1));
+        });
+        assert!(old.advice.contains("SizeTiered"), "{}", old.advice);
+        quiet_after(rule, |node| {
+            written(node);
+            health(node).reads_per_s = Some(1000.0);
+        });
+        missing_after(rule, |node| {
+            written(node);
+            health(node).write_amplification = None;
+        });
+    }
+
+    #[test]
+    fn retired_strategies_and_local_overrides() {
+        let dated = |node: &mut Node| compacted_by(node, r#"{"class":"DateTieredCompactionStrategy"}"#);
+        after(&RETIRED_STRATEGY, dated);
+        quiet_after(&RETIRED_STRATEGY, |_| ());
+        missing_after(&RETIRED_STRATEGY, |node| node.tables[0].definition.clear());
+        let local = after(&LOCAL_OVERRIDE, |node| define(node, "compaction_in_force", UNDER_LCS));
+        assert!(local.evidence.contains("it runs class LeveledCompactionStrategy"), "{}", local.evidence);
+        quiet_after(&LOCAL_OVERRIDE, |_| ());
+        missing_after(&LOCAL_OVERRIDE, |node| drop(node.tables[0].definition.remove("compaction_in_force")));
+    }
 }

@@ -1,7 +1,8 @@
 //! What was deleted and is still read and kept.
 
 use super::facts::{Node, Table, need};
-use super::{Check, Checked, Found, Rule, thresholds};
+use super::rule::{Check, Checked, Found, Rule};
+use super::thresholds;
 use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
@@ -160,4 +161,94 @@ fn stuck_sstable(_: &Node, table: &Table) -> Checked {
             "sstablemetadata on the file for its age and droppable tombstones; the largest SSTable in helenus tables."
                 .into(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advice::healthy::{
+        GIB, UNDER_LCS, UNDER_TWCS, after, compacted_by, define, health, missing_after, quiet_after,
+    };
+
+    #[test]
+    fn tombstones_per_read() {
+        let rule = &TOMBSTONES_PER_READ;
+        let study = |node: &mut Node| {
+            health(node).tombstones_per_slice_p95 = Some(30.0);
+            health(node).live_cells_per_slice_p95 = Some(10.0);
+        };
+        let young = after(rule, study);
+        assert!(young.advice.contains("Few of the table's cells are tombstones past gc_grace"), "{}", young.advice);
+        let unknown = after(rule, |node| {
+            study(node);
+            health(node).droppable_ratio = None;
+        });
+        assert!(unknown.advice.contains("is not recorded"), "{}", unknown.advice);
+        let expiring = after(rule, |node| {
+            study(node);
+            define(node, "default_time_to_live", "60");
+        });
+        assert!(expiring.advice.contains("Cells that have expired"), "{}", expiring.advice);
+        let droppable = after(rule, |node| {
+            study(node);
+            health(node).droppable_ratio = Some(0.3);
+        });
+        assert!(droppable.advice.contains("Many of the table's tombstones are past gc_grace"), "{}", droppable.advice);
+        quiet_after(rule, |node| health(node).tombstones_per_slice_p95 = Some(15.0));
+        let many = after(rule, |node| {
+            health(node).tombstones_per_slice_p95 = Some(2000.0);
+            health(node).live_cells_per_slice_p95 = Some(9000.0);
+        });
+        assert_eq!(many.severity, Severity::Critical);
+        after(rule, |node| {
+            study(node);
+            health(node).tombstones_per_slice_p99 = health(node).tombstones_per_slice_p95.take();
+        });
+        missing_after(rule, |node| health(node).tombstones_per_slice_p95 = None);
+    }
+
+    #[test]
+    fn droppable_tombstones() {
+        let rule = &DROPPABLE_TOMBSTONES;
+        let some = after(rule, |node| health(node).droppable_ratio = Some(0.05));
+        assert_eq!(some.severity, Severity::Information);
+        assert!(some.advice.contains("unchecked_tombstone_compaction': 'true'"));
+        let on = after(rule, |node| {
+            health(node).droppable_ratio = Some(0.3);
+            compacted_by(node, r#"{"class":"x.SizeTieredCompactionStrategy","unchecked_tombstone_compaction":"true"}"#);
+        });
+        assert_eq!(on.severity, Severity::Warning);
+        assert!(on.advice.contains("is on already"), "{}", on.advice);
+        missing_after(rule, |node| health(node).droppable_ratio = None);
+        let under = |options: &'static str| {
+            after(rule, |node| {
+                health(node).droppable_ratio = Some(0.3);
+                compacted_by(node, options);
+            })
+        };
+        let unified = under(r#"{"class":"UnifiedCompactionStrategy","unchecked_tombstone_compaction":"true"}"#);
+        assert!(
+            unified.advice.contains("garbagecollect") && !unified.advice.contains("unchecked"),
+            "{}",
+            unified.advice
+        );
+        assert!(under(UNDER_TWCS).advice.contains("sstableexpiredblockers"));
+    }
+
+    #[test]
+    fn stuck_sstable() {
+        let rule = &STUCK_SSTABLE;
+        let stuck = |node: &mut Node| health(node).largest_sstable_bytes = Some(GIB);
+        assert!(after(rule, stuck).advice.starts_with("3 more of about its size"));
+        let early = after(rule, |node| {
+            stuck(node);
+            compacted_by(node, r#"{"class":"SizeTieredCompactionStrategy","min_threshold":"2"}"#);
+        });
+        assert!(early.advice.starts_with("1 more"), "{}", early.advice);
+        quiet_after(rule, |node| {
+            stuck(node);
+            compacted_by(node, UNDER_LCS);
+        });
+        assert!(missing_after(rule, |node| health(node).largest_sstable_bytes = None).contains("5.0"));
+    }
 }

@@ -123,9 +123,8 @@ fn slow_requests(
     };
     let threshold_ns = (explanation.slow_threshold_ms * 1e6) as i64;
     let requests = Requests::of(engine)?;
-    let is_slow = |request: &&Request| {
-        request.response_ns() > threshold_ns && inside(request.intended_ns, request.end_ns)
-    };
+    let is_slow =
+        |request: &&Request| request.response_ns() > threshold_ns && inside(request.intended_ns, request.end_ns);
     let mut slow: Vec<_> = requests.rows.iter().filter(is_slow).collect();
     let mut notes = vec![format!(
         "requests are those over {} ({}), from when they were due",
