@@ -1,7 +1,17 @@
 //! How long a cause is felt, and whether it can account for a request.
 
-use super::{Nature, SlowRequest};
+use super::slow_request::SlowRequest;
 use crate::timeline::{Bursts, Interval};
+
+/// How a cause slows requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nature {
+    /// Nothing runs meanwhile (a pause, a stall). A request is held by it from its arrival to the end, and those that
+    /// come while the backlog drains suffer, too.
+    Stop,
+    /// Things are slower meanwhile (a busy CPU, a queue): no more than the overlap counts.
+    Condition,
+}
 
 /// A time of a cause, and until when requests suffer from it.
 #[derive(Debug, Clone, Copy)]

@@ -12,23 +12,15 @@
 
 mod felt;
 mod judged;
+mod slow_request;
 
-pub(crate) use felt::{Felt, accountable_ns, accounts_for, felt, felt_by};
-pub(crate) use judged::{Judged, Place, SlowRequest, Stretch};
+pub(crate) use felt::{Felt, Nature, accountable_ns, accounts_for, felt, felt_by};
+pub(crate) use judged::{Judged, Stretch};
+pub(crate) use slow_request::{Place, SlowRequest};
 
 use crate::random::Random;
 use crate::timeline::{Bursts, Interval, turn};
 use serde::Serialize;
-
-/// How a cause slows requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nature {
-    /// Nothing runs meanwhile (a pause, a stall). A request is held by it from its arrival to the end, and those that
-    /// come while the backlog drains suffer, too.
-    Stop,
-    /// Things are slower meanwhile (a busy CPU, a queue): no more than the overlap counts.
-    Condition,
-}
 
 /// Times of a stop are known to about a millisecond (GC notifications are): a request that ended this much before the
 /// stop's end was still held by it.

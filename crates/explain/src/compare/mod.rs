@@ -11,12 +11,12 @@ mod metric;
 mod remarks;
 mod run;
 mod sentence;
+mod side;
 mod verdict;
-
-pub(crate) use remarks::not_counted;
 
 pub use metric::{Better, METRICS, Metric, READ_METRICS};
 pub use run::MeasuredRun;
+pub use side::{Ratio, Side};
 pub use verdict::Verdict;
 
 use crate::Error;
@@ -69,37 +69,6 @@ pub struct Comparison {
     /// What each run came to.
     #[serde(skip)]
     pub runs: Vec<MeasuredRun>,
-}
-
-/// A variant, against the baseline.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Side {
-    pub name: String,
-    /// The verdict in words.
-    pub sentence: String,
-    /// How many runs of it are compared.
-    pub runs: usize,
-    pub metrics: Vec<Ratio>,
-}
-
-/// One figure of a variant, against the baseline's.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Ratio {
-    #[serde(flatten)]
-    pub metric: &'static Metric,
-    /// Means over the runs.
-    pub baseline: f64,
-    pub variant: f64,
-    /// Of the means; None where the baseline's is 0 and the variant's is not.
-    pub ratio: Option<f64>,
-    /// The interval of the ratio; None where there are too few runs, or as for the ratio.
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-    /// How probable so large a difference in any of the figures is when runs differ by chance alone (Westfall, Young, 1993).
-    pub p_value: f64,
-    pub verdict: Verdict,
-    /// How many runs would tell, where these don't: more than there are. None when more than 1000, or when these do.
-    pub runs_needed: Option<usize>,
 }
 
 /// Judges the variants of an experiment by its recording. None where it is of no such experiment.

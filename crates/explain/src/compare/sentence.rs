@@ -1,8 +1,8 @@
 //! What a variant was worth, in one sentence.
 
 use super::bootstrap::FEWEST;
+use super::side::{Ratio, Side};
 use super::verdict::Verdict;
-use super::{Ratio, Side};
 
 /// "lwt: 12 % (8 to 16) more requests/s than none, p99 0.71 of none's (0.60 to 0.85); 8 blocks".
 pub(super) fn of(side: &Side, baseline: &str, unit: &str) -> String {

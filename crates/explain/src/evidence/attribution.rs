@@ -17,7 +17,9 @@
 //! `association`): at least half of what the request took longer than the median. That a request was under way while the
 //! driver stood still is direct evidence, which needs no test.
 
-use super::{Blamed, Cause, CauseKind, Stop, Stops};
+use super::cause::{Blamed, Cause};
+use super::kind::CauseKind;
+use super::stops::{Stop, Stops};
 use crate::association::{
     Felt, Judged, Nature, Place, SlowRequest, Stretch, accountable_ns, accounts_for, felt, felt_by,
 };

@@ -1,7 +1,10 @@
 //! What can make requests slow: when it was there, and how it goes together with the slow requests.
 
-use super::{Machine, Pools, Stop, Stops, times};
-use crate::association::{Association, Judged, Nature};
+use super::kind::CauseKind;
+use super::machine::Machine;
+use super::pools::Pools;
+use super::stops::{Stop, Stops, times};
+use crate::association::{Association, Judged};
 use crate::options::Options;
 use crate::timeline::{Interval, covered_ns};
 use serde::Serialize;
@@ -13,41 +16,6 @@ const P_BOUND: f64 = 0.01;
 /// What chance gives less often than this is not called innocent.
 const SUSPECT_P_BOUND: f64 = 0.1;
 pub(crate) const EXCESS_BOUND: f64 = 0.05;
-
-/// In the order of precedence: a request that met several is counted for one only (see `attribution`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum CauseKind {
-    ClientStall,
-    GcPause,
-    Safepoint,
-    ServerStall,
-    CompactionOrFlush,
-    CpuSaturation,
-    PoolQueue,
-}
-
-impl CauseKind {
-    /// The finding that tells of it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            CauseKind::ClientStall => "client-stall",
-            CauseKind::GcPause => "gc-pause",
-            CauseKind::Safepoint => "safepoint",
-            CauseKind::ServerStall => "server-stall",
-            CauseKind::CompactionOrFlush => "compaction-or-flush",
-            CauseKind::CpuSaturation => "cpu-saturation",
-            CauseKind::PoolQueue => "pool-queue",
-        }
-    }
-
-    pub(crate) fn nature(self) -> Nature {
-        match self {
-            CauseKind::ClientStall | CauseKind::GcPause | CauseKind::Safepoint | CauseKind::ServerStall => Nature::Stop,
-            CauseKind::CompactionOrFlush | CauseKind::CpuSaturation | CauseKind::PoolQueue => Nature::Condition,
-        }
-    }
-}
 
 #[derive(Debug)]
 pub(crate) struct Cause {

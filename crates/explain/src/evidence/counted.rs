@@ -1,14 +1,17 @@
 //! What the CPUs counted of the nodes' threads while the judged requests were served.
 
+use crate::Error;
 use crate::association::Judged;
 use crate::engine::Engine;
 use crate::query::{self, Value, within};
 use crate::timeline::Interval;
-use crate::{Error, compare};
 use serde::Serialize;
 
 /// The source of it, by its name in the manifest.
-pub(crate) const COUNTERS: &str = "counters";
+const COUNTERS: &str = "counters";
+
+/// Below this share of the time, counts are scaled by more than what is noise in them.
+const ALWAYS: f64 = 0.99;
 
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
@@ -48,7 +51,7 @@ impl Counted {
             cache_misses: misses[row],
         };
         let groups = rows.texts("thread_group")?.into_iter().enumerate().map(group).collect();
-        Ok(Some(Counted { groups, notes: compare::not_counted(engine)?, query }))
+        Ok(Some(Counted { groups, notes: not_counted(engine)?, query }))
     }
 
     /// All groups together.
@@ -79,4 +82,25 @@ impl CountedGroup {
         let both = self.cache_misses.zip(self.instructions).filter(|(_, instructions)| *instructions > 0.0);
         both.map(|(misses, instructions)| misses / instructions * 1e3)
     }
+}
+
+/// What the CPUs' counters could not count, where that was wanted, and where counts are scaled.
+pub(crate) fn not_counted(engine: &Engine) -> Result<Vec<String>, Error> {
+    let sources = engine.manifests().iter().flat_map(|manifest| &manifest.sources);
+    let counters = sources.filter(|source| source.name == COUNTERS && !source.note.is_empty());
+    let mut notes: Vec<String> = counters.map(|source| format!("{}: {}", source.node, source.note)).collect();
+    notes.sort_unstable();
+    // Each run of an experiment on nodes of its own has told so.
+    notes.dedup();
+    let turns = engine.sql(&query::COUNTER_TURNS.fill(&[]))?;
+    for (node, share) in turns.texts("node")?.iter().zip(turns.numbers("share")?) {
+        if share < ALWAYS {
+            notes.push(format!(
+                "{node}: the CPUs' counters were there for {:.0} % of the time, as others had them in turns: cycles, \
+                 instructions and cache misses are scaled to the whole of it",
+                share * 100.0
+            ));
+        }
+    }
+    Ok(notes)
 }

@@ -1,6 +1,6 @@
 //! Pauses and stalls: who stopped, when, and which of two reports of the same stop counts.
 
-use super::CauseKind;
+use super::kind::CauseKind;
 use crate::engine::Engine;
 use crate::timeline::{Interval, covered_ns, merge, subtract, total_ns};
 use crate::{Error, query};

@@ -2,8 +2,8 @@
 //!
 //! Source: "Trace Event Format" of the Chromium project.
 
+use super::contents::{ExportOptions, Exported, json_error};
 use super::moments::Moments;
-use super::{ExportOptions, Exported, json_error};
 use crate::query::{CPU_INTERVALS, LONG_SYSCALLS, Value};
 use crate::{Engine, Error, Explanation, text};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! What happened beside the samples: phases of the load, pauses of the JVM, stalls, slow requests.
 
-use super::ExportOptions;
+use super::contents::ExportOptions;
 use crate::query::{MARKS, PAUSES, STALLS};
 use crate::requests::{Request, Requests};
 use crate::{Engine, Error, Explanation, text};

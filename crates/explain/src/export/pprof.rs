@@ -2,8 +2,8 @@
 //!
 //! Source: github.com/google/pprof, proto/profile.proto, whose field numbers these are.
 
+use super::contents::{ExportOptions, Exported, MOST_ADDED_UP, unit};
 use super::samples::Samples;
-use super::{ExportOptions, Exported, MOST_ADDED_UP, unit};
 use crate::flame::SlowTimes;
 use crate::{Engine, Error};
 use flate2::Compression;

@@ -1,6 +1,6 @@
 //! Samples in the order of time, each with its track: a thread group of a node, or a thread.
 
-use super::{ExportOptions, nothing};
+use super::contents::{ExportOptions, nothing};
 use crate::engine::{integers, texts};
 use crate::flame::{SlowTimes, UNKNOWN_STACK, stacks_by_number};
 use crate::query::{SAMPLES_BY_THREAD, Value};

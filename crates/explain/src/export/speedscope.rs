@@ -2,8 +2,8 @@
 //!
 //! Source: speedscope.app/file-format-schema.json.
 
+use super::contents::{ExportOptions, Exported, MOST_SAMPLES, json_error, unit};
 use super::samples::{Samples, Track};
-use super::{ExportOptions, Exported, MOST_SAMPLES, json_error, unit};
 use crate::flame::SlowTimes;
 use crate::{Engine, Error};
 use serde::Serialize;

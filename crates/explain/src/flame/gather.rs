@@ -1,8 +1,8 @@
 //! The samples of a flame graph, added up by thread group and stack in one pass.
 
-use super::{Flame, FlameOptions, TimedSample};
+use super::stacks::{FlameOptions, TimedSample};
 use crate::engine::{integers, parts, texts};
-use crate::query::{SAMPLES, Value};
+use crate::query::{SAMPLED_TIME, SAMPLES, Value};
 use crate::threads::Thread;
 use crate::timeline::Interval;
 use crate::{Engine, Error};
@@ -38,13 +38,21 @@ pub(super) struct GatheredStack {
     pub other: i64,
 }
 
+/// From the first sample of any kind to just after the last.
+pub(super) fn sampled(engine: &Engine) -> Result<Option<Interval>, Error> {
+    let rows = engine.sql(&SAMPLED_TIME.fill(&[]))?;
+    let only = |column| Ok::<_, Error>(rows.integers_or_null(column)?.into_iter().next().flatten());
+    let ends = only("first_ns")?.zip(only("last_ns")?);
+    Ok(ends.map(|(first_ns, last_ns)| Interval { start: first_ns, end: last_ns.saturating_add(1) }))
+}
+
 /// Those that `inside` holds for, and the others beside them.
 pub(super) fn samples(
     engine: &Engine,
     options: &FlameOptions,
     inside: impl Fn(i64) -> bool + Sync,
 ) -> Result<Gathered, Error> {
-    let Some(sampled) = Flame::sampled(engine)? else { return Ok(Gathered::default()) };
+    let Some(sampled) = sampled(engine)? else { return Ok(Gathered::default()) };
     let window = Interval { start: sampled.start.max(options.start_ns), end: sampled.end.min(options.end_ns) };
     let statement = |part: Interval| {
         SAMPLES.fill(&[

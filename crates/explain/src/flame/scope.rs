@@ -1,7 +1,7 @@
 //! When the samples of a flame graph were taken, small enough for a page: of each stack the times of its samples, as
 //! differences in numbers of variable length.
 
-use super::{Flame, TimedSample};
+use super::stacks::{Flame, TimedSample};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
@@ -142,7 +142,7 @@ fn common_divisor(a: i64, b: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flame::{FlameStack, Frames};
+    use crate::flame::stacks::{FlameStack, Frames};
     use proptest::prelude::*;
 
     const MS: i64 = 1_000_000;

@@ -1,6 +1,7 @@
 //! A flame graph as SVG: a picture for a mail or a wiki, with the names and shares under the pointer.
 
-use super::{Flame, FlameTree};
+use super::stacks::Flame;
+use super::tree::FlameTree;
 use std::fmt::Write;
 
 const WIDTH: f64 = 1200.0;
@@ -11,7 +12,14 @@ const HEAD: f64 = 44.0;
 const NARROWEST: f64 = 0.15;
 const CHARACTER: f64 = 6.6;
 
-pub(super) fn draw(flame: &Flame, tree: &FlameTree) -> String {
+impl Flame {
+    /// The graph as a picture that needs nothing but a browser.
+    pub fn svg(&self) -> String {
+        draw(self, &self.tree())
+    }
+}
+
+fn draw(flame: &Flame, tree: &FlameTree) -> String {
     let total = tree.nodes.first().map_or(0, |root| root.weight.max(1)) as f64;
     let other_total = tree.nodes.first().map_or(0, |root| root.other.max(1)) as f64;
     let scale = (WIDTH - 2.0 * MARGIN) / total;

@@ -1,6 +1,7 @@
 //! A flame graph as a tree: who called whom, with the weight of each.
 
-use super::{Flame, FlameScope};
+use super::scope::FlameScope;
+use super::stacks::Flame;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
@@ -60,8 +61,16 @@ fn as_columns<S: serde::Serializer>(nodes: &[FlameNode], serializer: S) -> Resul
 /// A name by its position among all names in order, so that comparing them is comparing numbers, and its kind.
 type Step = (u32, char);
 
+impl Flame {
+    /// The graph as a tree, for those who draw it; with the times of its samples where those were kept and nothing is
+    /// compared.
+    pub fn tree(&self) -> FlameTree {
+        FlameTree::of(self)
+    }
+}
+
 impl FlameTree {
-    pub(super) fn of(flame: &Flame) -> FlameTree {
+    fn of(flame: &Flame) -> FlameTree {
         let names = names_in_order(flame);
         let positions: HashMap<&str, u32> = names.iter().copied().zip(0..).collect();
         let step = |name: &str, kind| (positions[name], kind);

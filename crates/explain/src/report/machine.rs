@@ -1,11 +1,40 @@
 //! What the CPUs did, and for which thread groups.
 
-use super::{CpuSeries, GroupSeries, MOST_BINS};
+use super::bins;
 use crate::engine::Engine;
 use crate::query::{self, Query, Value};
 use crate::timeline::{Bins, Interval};
 use crate::{Error, text};
+use serde::Serialize;
 use std::collections::HashMap;
+
+/// Shares of all CPUs, 0 to 1.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct CpuSeries {
+    pub node: String,
+    pub time_s: Vec<f64>,
+    pub user: Vec<f64>,
+    pub system: Vec<f64>,
+    pub iowait: Vec<f64>,
+    pub irq: Vec<f64>,
+    pub steal: Vec<f64>,
+    pub idle: Vec<f64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct GroupSeries {
+    pub process: String,
+    pub group: String,
+    pub threads: i64,
+    pub cpu_s: f64,
+    pub run_queue_s: Option<f64>,
+    pub migrations: Option<i64>,
+    pub voluntary_switches: Option<i64>,
+    pub involuntary_switches: Option<i64>,
+    pub time_s: Vec<f64>,
+    /// CPUs busy with the group.
+    pub cpus: Vec<f64>,
+}
 
 /// The kernel counts CPU time in ticks of 10 ms: in shorter bins the shares would jump.
 const SHORTEST_NS: i64 = 500_000_000;
@@ -18,7 +47,7 @@ fn binned(engine: &Engine, query: &Query, bins: &Bins) -> Result<crate::Batches,
 }
 
 pub(super) fn cpu(engine: &Engine, span: Interval) -> Result<Vec<CpuSeries>, Error> {
-    let bins = Bins::over(span, MOST_BINS, SHORTEST_NS);
+    let bins = bins::over(span, SHORTEST_NS);
     let rows = binned(engine, &query::CPU_BINS, &bins)?;
     let (node, bin) = (rows.texts("node")?, rows.integers("bin")?);
     let columns = ["user_ns", "system_ns", "iowait_ns", "irq_ns", "steal_ns", "idle_ns"]
@@ -59,7 +88,7 @@ pub(super) fn groups(engine: &Engine, span: Interval) -> Result<Vec<GroupSeries>
     let migrations = rows.integers_or_null("migrations")?;
     let voluntary = rows.integers_or_null("voluntary_switches")?;
     let involuntary = rows.integers_or_null("involuntary_switches")?;
-    let bins = Bins::over(span, MOST_BINS, SHORTEST_NS);
+    let bins = bins::over(span, SHORTEST_NS);
     // By CPU time, so that the rest is the least.
     let mut groups: Vec<GroupSeries> = Vec::new();
     let mut line_of: HashMap<(String, String), usize> = HashMap::new();

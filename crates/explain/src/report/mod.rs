@@ -1,6 +1,7 @@
 //! The figures that the report draws, as JSON: times in seconds since its start, latencies in ms, one array per column.
 //! All of it is binned; what is merged or left out says so.
 
+mod bins;
 mod machine;
 mod probes;
 mod requests;
@@ -18,14 +19,14 @@ use crate::requests::Requests;
 use crate::severity::Severity;
 use crate::timeline::{Bins, Interval};
 use crate::{Error, query, text};
-pub use probes::ReportProbe;
+use machine::{CpuSeries, GroupSeries};
+use probes::ReportProbe;
+use requests::{Heatmap, Latency, Throughput};
 use serde::Serialize;
 use serde_json::Value;
-pub use spectrogram::ReportSpectrogram;
-pub use valves::ValveSeries;
-
-/// Bins of a picture at most.
-const MOST_BINS: i64 = 1800;
+use server::{PoolSeries, ReportPause, ReportSource, TableSeries};
+use spectrogram::ReportSpectrogram;
+use valves::ValveSeries;
 
 /// The report's data; `web/` draws it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -127,130 +128,11 @@ pub struct ReportFinding {
     pub evidence: Value,
 }
 
-/// Answers count where they came.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Throughput {
-    pub bin_s: f64,
-    pub time_s: Vec<f64>,
-    /// Rate that the phases asked for; None outside of open loop.
-    pub intended_per_s: Vec<Option<f64>>,
-    pub ok_per_s: Vec<f64>,
-    pub failed_per_s: Vec<f64>,
-}
-
-/// Response times count where the request was due, service times where it was sent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Latency {
-    pub bin_s: f64,
-    pub time_s: Vec<f64>,
-    pub response: LatencySeries,
-    pub service: LatencySeries,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct LatencySeries {
-    pub p50_ms: Vec<Option<f64>>,
-    pub p95_ms: Vec<Option<f64>>,
-    pub p99_ms: Vec<Option<f64>>,
-    pub p999_ms: Vec<Option<f64>>,
-    pub max_ms: Vec<Option<f64>>,
-}
-
-/// Response times where the request was due; the rows are evenly spaced in the logarithm.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Heatmap {
-    pub bin_s: f64,
-    pub start_s: f64,
-    pub columns: usize,
-    pub low_ms: Vec<f64>,
-    pub high_ms: Vec<f64>,
-    /// Column, row, requests; cells without requests are left out.
-    pub cells: Vec<(usize, usize, usize)>,
-}
-
-/// Shares of all CPUs, 0 to 1.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct CpuSeries {
-    pub node: String,
-    pub time_s: Vec<f64>,
-    pub user: Vec<f64>,
-    pub system: Vec<f64>,
-    pub iowait: Vec<f64>,
-    pub irq: Vec<f64>,
-    pub steal: Vec<f64>,
-    pub idle: Vec<f64>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct GroupSeries {
-    pub process: String,
-    pub group: String,
-    pub threads: i64,
-    pub cpu_s: f64,
-    pub run_queue_s: Option<f64>,
-    pub migrations: Option<i64>,
-    pub voluntary_switches: Option<i64>,
-    pub involuntary_switches: Option<i64>,
-    pub time_s: Vec<f64>,
-    /// CPUs busy with the group.
-    pub cpus: Vec<f64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ReportPause {
-    pub start_s: f64,
-    pub duration_ms: f64,
-    /// server, load or recorder.
-    pub side: &'static str,
-    /// gc, safepoint or stall.
-    pub kind: &'static str,
-    pub node: String,
-    pub label: String,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct PoolSeries {
-    pub node: String,
-    pub pool: String,
-    pub time_s: Vec<f64>,
-    pub active: Vec<i64>,
-    pub pending: Vec<i64>,
-    pub blocked: Vec<i64>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct TableSeries {
-    pub node: String,
-    pub keyspace: String,
-    pub table: String,
-    pub time_s: Vec<f64>,
-    pub reads_per_s: Vec<Option<f64>>,
-    pub writes_per_s: Vec<Option<f64>>,
-    pub read_ms: Vec<Option<f64>>,
-    pub write_ms: Vec<Option<f64>>,
-    pub sstables: Vec<Option<i64>>,
-    pub live_disk_bytes: Vec<Option<i64>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ReportSource {
-    pub source: String,
-    pub node: String,
-    pub provider: String,
-    pub captured: i64,
-    pub lost: i64,
-    /// Whether so much was lost that a figure may be wrong.
-    pub is_serious: bool,
-    pub lost_reason: String,
-    /// CPUs that the source itself used.
-    pub cpu_share: Option<f64>,
-}
-
 impl Report {
     /// Draws up the figures for the recordings and what was found in them.
     pub fn build(engine: &Engine, explanation: &Explanation) -> Result<Report, Error> {
         let span = engine.span()?;
-        let bins = Bins::over(span, MOST_BINS, 100_000_000);
+        let bins = bins::over(span, 100_000_000);
         let loaded = Requests::of(engine)?;
         let manifests = engine.manifests();
         let first = manifests.iter().min_by_key(|manifest| manifest.created_ns);

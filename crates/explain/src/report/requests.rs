@@ -1,11 +1,52 @@
 //! Throughput and latency over time.
 
-use super::{Heatmap, Latency, LatencySeries, Throughput};
 use crate::anatomy::Phase;
 use crate::percentiles::{Percentiles, ms};
 use crate::requests::{Request, Requests};
 use crate::timeline::{Bins, Interval};
+use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// Answers count where they came.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Throughput {
+    pub bin_s: f64,
+    pub time_s: Vec<f64>,
+    /// Rate that the phases asked for; None outside of open loop.
+    pub intended_per_s: Vec<Option<f64>>,
+    pub ok_per_s: Vec<f64>,
+    pub failed_per_s: Vec<f64>,
+}
+
+/// Response times count where the request was due, service times where it was sent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Latency {
+    pub bin_s: f64,
+    pub time_s: Vec<f64>,
+    pub response: LatencySeries,
+    pub service: LatencySeries,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct LatencySeries {
+    pub p50_ms: Vec<Option<f64>>,
+    pub p95_ms: Vec<Option<f64>>,
+    pub p99_ms: Vec<Option<f64>>,
+    pub p999_ms: Vec<Option<f64>>,
+    pub max_ms: Vec<Option<f64>>,
+}
+
+/// Response times where the request was due; the rows are evenly spaced in the logarithm.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Heatmap {
+    pub bin_s: f64,
+    pub start_s: f64,
+    pub columns: usize,
+    pub low_ms: Vec<f64>,
+    pub high_ms: Vec<f64>,
+    /// Column, row, requests; cells without requests are left out.
+    pub cells: Vec<(usize, usize, usize)>,
+}
 
 /// Rows of the heatmap per factor of ten: each is a fifth higher than the one below.
 const ROWS_PER_DECADE: f64 = 12.0;

@@ -1,12 +1,63 @@
 //! Pauses, pools and tables of the nodes, and what the sources say of themselves.
 
-use super::{MOST_BINS, PoolSeries, ReportPause, ReportSource, TableSeries};
+use super::bins;
 use crate::engine::Engine;
 use crate::evidence::{Stop, Stops, is_serious};
 use crate::query::{self, Value};
 use crate::timeline::{Bins, Interval};
 use crate::{Error, text};
+use serde::Serialize;
 use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportPause {
+    pub start_s: f64,
+    pub duration_ms: f64,
+    /// server, load or recorder.
+    pub side: &'static str,
+    /// gc, safepoint or stall.
+    pub kind: &'static str,
+    pub node: String,
+    pub label: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PoolSeries {
+    pub node: String,
+    pub pool: String,
+    pub time_s: Vec<f64>,
+    pub active: Vec<i64>,
+    pub pending: Vec<i64>,
+    pub blocked: Vec<i64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct TableSeries {
+    pub node: String,
+    pub keyspace: String,
+    pub table: String,
+    pub time_s: Vec<f64>,
+    pub reads_per_s: Vec<Option<f64>>,
+    pub writes_per_s: Vec<Option<f64>>,
+    pub read_ms: Vec<Option<f64>>,
+    pub write_ms: Vec<Option<f64>>,
+    pub sstables: Vec<Option<i64>>,
+    pub live_disk_bytes: Vec<Option<i64>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportSource {
+    pub source: String,
+    pub node: String,
+    pub provider: String,
+    pub captured: i64,
+    pub lost: i64,
+    /// Whether so much was lost that a figure may be wrong.
+    pub is_serious: bool,
+    pub lost_reason: String,
+    /// CPUs that the source itself used.
+    pub cpu_share: Option<f64>,
+}
 
 /// More pauses than this are shown as one per bin, side and kind.
 const MOST_PAUSES: usize = 5000;
@@ -68,7 +119,7 @@ fn per_bin(stops: &[Stop], kind: &str, bins: &Bins) -> Vec<Stop> {
 }
 
 pub(super) fn pools(engine: &Engine, span: Interval) -> Result<Vec<PoolSeries>, Error> {
-    let bins = Bins::over(span, MOST_BINS, SHORTEST_NS);
+    let bins = bins::over(span, SHORTEST_NS);
     let values = [("start_ns", Value::Integer(bins.start_ns)), ("bin_ns", Value::Integer(bins.length_ns))];
     let rows = engine.sql(&query::POOL_BINS.fill(&values))?;
     let (node, pool, bin) = (rows.texts("node")?, rows.texts("pool")?, rows.integers("bin")?);
@@ -88,7 +139,7 @@ pub(super) fn pools(engine: &Engine, span: Interval) -> Result<Vec<PoolSeries>, 
 }
 
 pub(super) fn tables(engine: &Engine, span: Interval) -> Result<Vec<TableSeries>, Error> {
-    let bins = Bins::over(span, MOST_BINS, SHORTEST_NS);
+    let bins = bins::over(span, SHORTEST_NS);
     let values = [("start_ns", Value::Integer(bins.start_ns)), ("bin_ns", Value::Integer(bins.length_ns))];
     let rows = engine.sql(&query::TABLE_BINS.fill(&values))?;
     let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);

@@ -1,6 +1,6 @@
 //! What valves measured and decided.
 
-use super::MOST_BINS;
+use super::bins;
 use crate::Error;
 use crate::engine::Engine;
 use crate::query::{self, Value};
@@ -51,7 +51,7 @@ pub struct ValveDecision {
 type Decisions = HashMap<(String, String), Vec<ValveDecision>>;
 
 pub(super) fn valves(engine: &Engine, span: Interval) -> Result<Vec<ValveSeries>, Error> {
-    let bins = Bins::over(span, MOST_BINS, SHORTEST_NS);
+    let bins = bins::over(span, SHORTEST_NS);
     let mut all = binned(engine, &bins)?;
     let mut decisions = decisions(engine, &bins)?;
     for series in &mut all {

@@ -1,6 +1,6 @@
 //! Which events are asked for, by name: as patterns that become a condition in SQL.
 
-use super::Of;
+use super::events::Of;
 use crate::Error;
 
 /// Patterns for the name of the call, the thread group and the file. An event is asked for when, for each of the three,

@@ -1,15 +1,18 @@
 //! Spectrograms: how many events took how long, over time. A rectangle of one is exactly the events in it.
 
 pub(crate) mod axis;
+mod events;
 mod filter;
 pub(crate) mod selection;
 
 pub use axis::highest_ns;
+pub(crate) use events::losses;
+pub use events::{Of, SourceLoss, Traces};
 pub use filter::SpectrogramFilter;
 pub use selection::{Area, Event, Selection, Total, TotalsBy};
 
-use crate::engine::{integers, parts, texts};
-use crate::query::{REQUEST_CELLS, SOURCE_TOTALS, SUMMARY_CELLS, SYSCALL_CELLS, SYSCALL_ROWS, Value};
+use crate::engine::{integers, parts};
+use crate::query::{REQUEST_CELLS, SUMMARY_CELLS, SYSCALL_CELLS, Value};
 use crate::timeline::{Bins, Interval};
 use crate::{Engine, Error};
 use arrow::array::{ArrayRef, AsArray};
@@ -21,63 +24,6 @@ use std::collections::BTreeMap;
 const SUMMARY_NS: i64 = 1_000_000_000;
 /// Nothing shorter is worth a row of its own.
 const SHORTEST_NS: i64 = 1000;
-
-/// What the events are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Of {
-    /// Every system call, by when it began and how long it took.
-    Syscalls,
-    /// System calls as they were added up each second, by the bins of that summary.
-    Summary,
-    /// Requests, by when they were due and their response time.
-    Requests,
-}
-
-impl Of {
-    /// The events in words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Of::Syscalls | Of::Summary => "system calls",
-            Of::Requests => "requests",
-        }
-    }
-}
-
-/// What a recording has that spectrograms can be made of, and when it begins and ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Traces {
-    pub syscalls: bool,
-    pub summary: bool,
-    pub requests: bool,
-    /// When the recording begins: where the times of its report are 0.
-    pub start_ns: i64,
-    pub end_ns: i64,
-}
-
-impl Traces {
-    pub fn find(engine: &Engine) -> Result<Traces, Error> {
-        let rows = engine.sql(&SYSCALL_ROWS.fill(&[]))?;
-        let any = |column| Ok::<bool, Error>(rows.integers(column)?.first().is_some_and(|rows| *rows > 0));
-        let span = engine.span()?;
-        Ok(Traces {
-            syscalls: any("syscalls")?,
-            summary: any("summary")?,
-            requests: any("requests")?,
-            start_ns: span.start,
-            end_ns: span.end,
-        })
-    }
-}
-
-/// What a source is known to have lost.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SourceLoss {
-    pub node: String,
-    /// None when the number is not known.
-    pub lost: Option<i64>,
-    pub reason: String,
-}
 
 /// Counts of events by when they began (rows) and how long they took (columns).
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -172,39 +118,4 @@ impl Spectrogram {
             lost: losses(engine, of)?,
         })
     }
-}
-
-/// What the source of the events lost, on the way to the recording or before.
-pub(crate) fn losses(engine: &Engine, of: Of) -> Result<Vec<SourceLoss>, Error> {
-    let (name, tables): (&str, &[&str]) = match of {
-        Of::Syscalls | Of::Summary => ("syscalls", &["syscalls", "syscall_summary"]),
-        Of::Requests => ("requests", &["requests"]),
-    };
-    let mut losses = Vec::new();
-    engine.each(&SOURCE_TOTALS.fill(&[]), |batch| {
-        let (source, node) = (texts(&batch, "source")?, texts(&batch, "node")?);
-        let (lost, reason) = (integers(&batch, "lost")?, texts(&batch, "lost_reason")?);
-        let (source, node) = (source.as_string::<i32>(), node.as_string::<i32>());
-        let (lost, reason) = (lost.as_primitive::<Int64Type>(), reason.as_string::<i32>());
-        for row in 0..batch.num_rows() {
-            if source.value(row) == name && lost.value(row) > 0 {
-                losses.push(SourceLoss {
-                    node: node.value(row).to_string(),
-                    lost: Some(lost.value(row)),
-                    reason: reason.value(row).to_string(),
-                });
-            }
-        }
-        Ok::<(), Error>(())
-    })?;
-    for loss in engine.manifests().iter().flat_map(|manifest| &manifest.losses) {
-        if tables.contains(&loss.table.as_str()) {
-            losses.push(SourceLoss {
-                node: String::new(),
-                lost: loss.rows.map(|rows| i64::try_from(rows).unwrap_or(i64::MAX)),
-                reason: loss.reason.clone(),
-            });
-        }
-    }
-    Ok(losses)
 }

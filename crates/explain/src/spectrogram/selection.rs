@@ -1,9 +1,9 @@
 //! A rectangle of a spectrogram: exactly the events in it.
 
-use super::{Of, SpectrogramFilter, Traces, losses};
+use super::events::{Of, SourceLoss, Traces, losses};
+use super::filter::SpectrogramFilter;
 use crate::engine::{integers, parts, texts};
 use crate::query::{REQUEST_EVENTS, REQUEST_TOTALS, SUMMARY_TOTALS, SYSCALL_EVENTS, SYSCALL_TOTALS, Value};
-use crate::spectrogram::SourceLoss;
 use crate::timeline::Interval;
 use crate::{Engine, Error};
 use arrow::array::{Array, ArrayRef, AsArray};

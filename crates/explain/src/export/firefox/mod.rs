@@ -5,9 +5,9 @@
 
 mod tables;
 
+use super::contents::{ExportOptions, Exported, MOST_SAMPLES, json_error, unit};
 use super::moments::Moments;
 use super::samples::{Sample, Samples, Track};
-use super::{ExportOptions, Exported, MOST_SAMPLES, json_error, unit};
 use crate::flame::SlowTimes;
 use crate::{Engine, Error, Explanation};
 use serde_json::{Value, json};

@@ -1,0 +1,39 @@
+//! The kinds of causes.
+
+use crate::association::Nature;
+use serde::Serialize;
+
+/// In the order of precedence: a request that met several is counted for one only (see `attribution`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CauseKind {
+    ClientStall,
+    GcPause,
+    Safepoint,
+    ServerStall,
+    CompactionOrFlush,
+    CpuSaturation,
+    PoolQueue,
+}
+
+impl CauseKind {
+    /// The finding that tells of it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            CauseKind::ClientStall => "client-stall",
+            CauseKind::GcPause => "gc-pause",
+            CauseKind::Safepoint => "safepoint",
+            CauseKind::ServerStall => "server-stall",
+            CauseKind::CompactionOrFlush => "compaction-or-flush",
+            CauseKind::CpuSaturation => "cpu-saturation",
+            CauseKind::PoolQueue => "pool-queue",
+        }
+    }
+
+    pub(crate) fn nature(self) -> Nature {
+        match self {
+            CauseKind::ClientStall | CauseKind::GcPause | CauseKind::Safepoint | CauseKind::ServerStall => Nature::Stop,
+            CauseKind::CompactionOrFlush | CauseKind::CpuSaturation | CauseKind::PoolQueue => Nature::Condition,
+        }
+    }
+}
