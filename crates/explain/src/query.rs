@@ -19,10 +19,14 @@ pub(crate) enum Value<'a> {
     Condition(&'a str),
 }
 
+/// A question is a file, or what several have in common and the rest of it.
 macro_rules! queries {
-    ($($constant:ident = $file:literal),+ $(,)?) => {
-        $(pub(crate) const $constant: Query =
-            Query { #[cfg(test)] name: $file, text: include_str!(concat!("../queries/", $file, ".sql")) };)+
+    ($($constant:ident = $($file:literal)+),+ $(,)?) => {
+        $(pub(crate) const $constant: Query = Query {
+            #[cfg(test)]
+            name: concat!($($file, " "),+),
+            text: concat!($(include_str!(concat!("../queries/", $file, ".sql"))),+),
+        };)+
         #[cfg(test)]
         pub(crate) const ALL: &[Query] = &[$($constant),+];
     };
@@ -48,13 +52,13 @@ queries! {
     LONG_SYSCALLS = "long_syscalls",
     SOURCES = "sources",
     ROW_COUNTS = "row_counts",
-    ORIGIN = "origin",
+    ORIGIN = "on_both_sides" "origin",
     SIDES = "sides",
     FILE_IO = "file_io",
     DISK_READS = "disk_reads",
     STATEMENT_IO = "statement_io",
     SLOW_REQUESTS = "slow_requests",
-    SLOW_ON_THE_WIRE = "slow_on_the_wire",
+    SLOW_ON_THE_WIRE = "on_both_sides" "slow_on_the_wire",
     SLOW_IN_GC = "slow_in_gc",
     SLOW_IN_SAFEPOINTS = "slow_in_safepoints",
     SLOW_IN_STALLS = "slow_in_stalls",

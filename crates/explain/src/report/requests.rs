@@ -162,21 +162,9 @@ mod tests {
     fn what_was_asked_for_does_not_depend_on_what_was_sent() {
         let second = 1_000_000_000;
         let phase = |start: i64, end: i64, rate_per_s: Option<f64>, end_rate_per_s: Option<f64>| Phase {
-            name: String::new(),
-            start_ns: start,
-            end_ns: end,
             rate_per_s,
             end_rate_per_s,
-            in_flight: None,
-            measured: true,
-            requests: 0,
-            errors: 0,
-            throughput_per_s: 0.0,
-            service_ms: Percentiles::default(),
-            response_ms: Percentiles::default(),
-            backlog_s: None,
-            kept_up: None,
-            overloaded: false,
+            ..Phase::named(String::new(), Interval { start, end }, true)
         };
         let phases = [
             phase(second, 3 * second, Some(100.0), None),
