@@ -1,8 +1,9 @@
 //! A column of a table, and where its values come from.
 
 use super::distribution::Distribution;
+use super::java::ByteRandom;
 use super::stream::Stream;
-use super::value::{Value, ValueType};
+use super::value::{Value, ValueType, whole};
 use scylla::routing::partitioner::{Murmur3Partitioner, Partitioner};
 
 /// The values of a column that says nothing else: 100 billion, or 50 years of milliseconds.
@@ -91,5 +92,51 @@ impl Column {
                 values.filter(|value| known.insert(value.clone())).collect()
             }
         }
+    }
+
+    /// The next value, from the numbers of a seed.
+    pub(super) fn value(&self, identity: &mut Stream) -> Value {
+        match self.value_type {
+            ValueType::Text => {
+                let mut text = self.content(identity);
+                // From 7 bits each, with the printable ones first.
+                text.iter_mut().for_each(|byte| *byte = byte.wrapping_add(32) & 127);
+                Value::bytes(text)
+            }
+            ValueType::Blob => Value::bytes(self.content(identity)),
+            ValueType::Hex => Value::bytes(self.digits(identity)),
+            ValueType::Double => {
+                let real = identity.next_real();
+                Value::number(real as i64, &real.to_be_bytes())
+            }
+            ValueType::Float => {
+                let real = identity.next_real() as f32;
+                Value::number(real as i64, &real.to_be_bytes())
+            }
+            other => whole(other, identity.next(), self.salt),
+        }
+    }
+
+    fn size(&self, seed: i64) -> usize {
+        usize::try_from(Stream::new(self.size, seed).next()).unwrap_or(0)
+    }
+
+    fn content(&self, identity: &mut Stream) -> Vec<u8> {
+        let seed = identity.next();
+        ByteRandom::new(!seed).bytes(self.size(seed))
+    }
+
+    /// 16 digits of each number, the lowest first; those from ten on are the letters from `K` on.
+    fn digits(&self, identity: &mut Stream) -> Vec<u8> {
+        let size = self.size(identity.next());
+        let mut digits = Vec::with_capacity(size);
+        while digits.len() < size {
+            let number = identity.next();
+            digits.extend((0..16.min(size - digits.len())).map(|place| match (number >> (4 * place) & 15) as u8 {
+                digit @ 0..10 => b'0' + digit,
+                digit => b'A' + digit,
+            }));
+        }
+        digits
     }
 }

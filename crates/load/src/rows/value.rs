@@ -1,8 +1,4 @@
-//! Single values: what a column makes of the numbers of its distributions, in the encoding of CQL.
-
-use super::column::Column;
-use super::java::ByteRandom;
-use super::stream::Stream;
+//! Single values, in the encoding of CQL.
 
 /// What values are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +45,14 @@ pub(super) const VALUE_TYPES: [(&str, ValueType); 18] = [
     ("inet", ValueType::Inet),
 ];
 
+impl ValueType {
+    /// The type of this name in CQL; none where no values of it are made.
+    pub fn of_cql(name: &str) -> Option<ValueType> {
+        let known = VALUE_TYPES.iter().find(|(known, value_type)| *known == name && *value_type != ValueType::Hex);
+        known.map(|(_, value_type)| *value_type)
+    }
+}
+
 /// A value, and what the seed of the values below it is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Value {
@@ -65,11 +69,11 @@ enum Link {
 }
 
 impl Value {
-    fn number(number: i64, cell: &[u8]) -> Value {
+    pub(super) fn number(number: i64, cell: &[u8]) -> Value {
         Value { cell: cell.to_vec(), link: Link::Number(number) }
     }
 
-    fn bytes(cell: Vec<u8>) -> Value {
+    pub(super) fn bytes(cell: Vec<u8>) -> Value {
         Value { cell, link: Link::Bytes }
     }
 
@@ -83,56 +87,8 @@ impl Value {
     }
 }
 
-impl Column {
-    /// The next value, from the numbers of a seed.
-    pub(super) fn value(&self, identity: &mut Stream) -> Value {
-        match self.value_type {
-            ValueType::Text => {
-                let mut text = self.content(identity);
-                // From 7 bits each, with the printable ones first.
-                text.iter_mut().for_each(|byte| *byte = byte.wrapping_add(32) & 127);
-                Value::bytes(text)
-            }
-            ValueType::Blob => Value::bytes(self.content(identity)),
-            ValueType::Hex => Value::bytes(self.digits(identity)),
-            ValueType::Double => {
-                let real = identity.next_real();
-                Value::number(real as i64, &real.to_be_bytes())
-            }
-            ValueType::Float => {
-                let real = identity.next_real() as f32;
-                Value::number(real as i64, &real.to_be_bytes())
-            }
-            other => whole(other, identity.next(), self.salt),
-        }
-    }
-
-    fn size(&self, seed: i64) -> usize {
-        usize::try_from(Stream::new(self.size, seed).next()).unwrap_or(0)
-    }
-
-    fn content(&self, identity: &mut Stream) -> Vec<u8> {
-        let seed = identity.next();
-        ByteRandom::new(!seed).bytes(self.size(seed))
-    }
-
-    /// 16 digits of each number, the lowest first; those from ten on are the letters from `K` on.
-    fn digits(&self, identity: &mut Stream) -> Vec<u8> {
-        let size = self.size(identity.next());
-        let mut digits = Vec::with_capacity(size);
-        while digits.len() < size {
-            let number = identity.next();
-            digits.extend((0..16.min(size - digits.len())).map(|place| match (number >> (4 * place) & 15) as u8 {
-                digit @ 0..10 => b'0' + digit,
-                digit => b'A' + digit,
-            }));
-        }
-        digits
-    }
-}
-
 /// A value of a type that is made of one whole number.
-fn whole(value_type: ValueType, number: i64, salt: i64) -> Value {
+pub(super) fn whole(value_type: ValueType, number: i64, salt: i64) -> Value {
     match value_type {
         ValueType::TinyInt => Value::number((number as i8).into(), &(number as i8).to_be_bytes()),
         ValueType::SmallInt => Value::number((number as i16).into(), &(number as i16).to_be_bytes()),

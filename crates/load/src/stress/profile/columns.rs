@@ -21,13 +21,13 @@ impl Columns<'_> {
     pub fn rows(&self, seeds: Seeds) -> Result<Rows, Error> {
         let mut columns = Vec::new();
         for column in &self.table.columns {
-            let Some(value_type) = column.cql_type.made() else {
-                if column.role == rows::Role::Regular {
-                    continue;
+            let value_type = match column.cql_type.made() {
+                Ok(value_type) => value_type,
+                Err(_) if column.role == rows::Role::Regular => continue,
+                Err(kind) => {
+                    let message = format!("the driver makes no {kind}, which {} of the primary key is", column.name);
+                    return Err(Error::Argument { argument: "profile".to_string(), message });
                 }
-                let (name, kind) = (&column.name, column.cql_type.name());
-                let message = format!("the driver makes no {kind}, which {name} of the primary key is");
-                return Err(Error::Argument { argument: "profile".to_string(), message });
             };
             let spec = self.specs.iter().find(|spec| spec.name == column.name);
             let given = spec.map_or(Given::default(), |spec| spec.given);
@@ -38,10 +38,10 @@ impl Columns<'_> {
     }
 }
 
-/// The value of a column in a statement: a marker, or a literal. None for a column that is left out.
-pub(super) fn value(column: &Column) -> Option<String> {
+/// The value of a column in a statement: a marker, or a literal. The error says what can't be made.
+pub(super) fn value(column: &Column) -> Result<String, &'static str> {
     match column.cql_type {
-        CqlType::Duration => Some("1h30m".to_string()),
+        CqlType::Duration => Ok("1h30m".to_string()),
         other => other.made().map(|_| format!(":{}", marker_name(&column.name))),
     }
 }

@@ -113,9 +113,12 @@ fn statement(columns: &Columns<'_>, table: &str, condition: Option<&str>, notes:
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     for column in &columns.table.columns {
         let name = quoted(&column.name);
-        let Some(value) = columns::value(column) else {
-            notes.push(format!("{} stays empty: the driver makes no {}", column.name, column.cql_type.name()));
-            continue;
+        let value = match columns::value(column) {
+            Ok(value) => value,
+            Err(kind) => {
+                notes.push(format!("{} stays empty: the driver makes no {kind}", column.name));
+                continue;
+            }
         };
         match column.role {
             Role::Partition | Role::Clustering => keys.push((name, value)),

@@ -37,10 +37,8 @@ pub(super) fn operation(
             );
             return Err(wrong(format!("query {}: {unknown}", query.name)));
         };
-        let Some(value) = columns::value(column) else {
-            let kind = column.cql_type.name();
-            return Err(wrong(format!("query {}: the driver makes no {kind} for {}", query.name, column.name)));
-        };
+        let value = columns::value(column)
+            .map_err(|kind| wrong(format!("query {}: the driver makes no {kind} for {}", query.name, column.name)))?;
         out.push_str(&cql[copied..token.start]);
         out.push_str(&value);
         copied = end;

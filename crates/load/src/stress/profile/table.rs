@@ -19,52 +19,13 @@ pub(super) struct Column {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CqlType {
-    TinyInt,
-    SmallInt,
-    Int,
-    BigInt,
+    /// One whose values are made as they are.
+    Plain(ValueType),
     Counter,
-    Float,
-    Double,
-    Boolean,
-    Text,
-    Blob,
-    Uuid,
-    TimeUuid,
-    Timestamp,
-    Date,
-    Time,
-    Inet,
-    Decimal,
-    VarInt,
     Duration,
     /// A collection, a tuple, a vector or a type of the user.
     Compound,
 }
-
-const TYPES: [(&str, CqlType); 21] = [
-    ("tinyint", CqlType::TinyInt),
-    ("smallint", CqlType::SmallInt),
-    ("int", CqlType::Int),
-    ("bigint", CqlType::BigInt),
-    ("counter", CqlType::Counter),
-    ("float", CqlType::Float),
-    ("double", CqlType::Double),
-    ("boolean", CqlType::Boolean),
-    ("text", CqlType::Text),
-    ("varchar", CqlType::Text),
-    ("ascii", CqlType::Text),
-    ("blob", CqlType::Blob),
-    ("uuid", CqlType::Uuid),
-    ("timeuuid", CqlType::TimeUuid),
-    ("timestamp", CqlType::Timestamp),
-    ("date", CqlType::Date),
-    ("time", CqlType::Time),
-    ("inet", CqlType::Inet),
-    ("decimal", CqlType::Decimal),
-    ("varint", CqlType::VarInt),
-    ("duration", CqlType::Duration),
-];
 
 impl Table {
     /// Reads `CREATE TABLE`. The error says what is wrong with it.
@@ -160,38 +121,26 @@ fn parts<'t, 'c>(tokens: &'t [Token<'c>]) -> Option<Vec<&'t [Token<'c>]>> {
 
 impl CqlType {
     fn of(tokens: &[Token<'_>]) -> CqlType {
-        let compound = tokens.get(1).is_some_and(|next| next.text == "<" || next.text == ".");
-        let known = TYPES.iter().find(|(name, _)| tokens.first().is_some_and(|token| token.is(name)));
-        known.filter(|_| !compound).map_or(CqlType::Compound, |(_, cql_type)| *cql_type)
+        let Some((first, after)) = tokens.split_first() else { return CqlType::Compound };
+        if after.first().is_some_and(|next| next.text == "<" || next.text == ".") {
+            return CqlType::Compound;
+        }
+        match first.text.to_ascii_lowercase().as_str() {
+            "counter" => CqlType::Counter,
+            "duration" => CqlType::Duration,
+            "varchar" | "ascii" => CqlType::Plain(ValueType::Text),
+            name => ValueType::of_cql(name).map_or(CqlType::Compound, CqlType::Plain),
+        }
     }
 
-    /// The type of the values that are made; none where no values can be made.
-    pub fn made(self) -> Option<ValueType> {
-        Some(match self {
-            CqlType::TinyInt => ValueType::TinyInt,
-            CqlType::SmallInt => ValueType::SmallInt,
-            CqlType::Int => ValueType::Int,
-            CqlType::BigInt | CqlType::Counter => ValueType::BigInt,
-            CqlType::Float => ValueType::Float,
-            CqlType::Double => ValueType::Double,
-            CqlType::Boolean => ValueType::Boolean,
-            CqlType::Text => ValueType::Text,
-            CqlType::Blob => ValueType::Blob,
-            CqlType::Uuid => ValueType::Uuid,
-            CqlType::TimeUuid => ValueType::TimeUuid,
-            CqlType::Timestamp => ValueType::Timestamp,
-            CqlType::Date => ValueType::Date,
-            CqlType::Time => ValueType::Time,
-            CqlType::Inet => ValueType::Inet,
-            CqlType::Decimal => ValueType::Decimal,
-            CqlType::VarInt => ValueType::VarInt,
-            CqlType::Duration | CqlType::Compound => return None,
-        })
-    }
-
-    /// Its name in CQL.
-    pub fn name(self) -> &'static str {
-        TYPES.iter().find(|(_, known)| *known == self).map_or("collection or type of your own", |(name, _)| name)
+    /// The type of the values that are made; the error says what no values are made of.
+    pub fn made(self) -> Result<ValueType, &'static str> {
+        match self {
+            CqlType::Plain(value_type) => Ok(value_type),
+            CqlType::Counter => Ok(ValueType::BigInt),
+            CqlType::Duration => Err("duration"),
+            CqlType::Compound => Err("collection or type of your own"),
+        }
     }
 }
 
