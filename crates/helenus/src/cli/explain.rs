@@ -1,9 +1,9 @@
 use super::findings;
+use super::opened::opened;
 use crate::terminal;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use helenus_explain::{Engine, Explanation, Options, Severity, SlowThreshold, explain};
-use helenus_recording::Recording;
+use helenus_explain::{Explanation, Options, Severity, SlowThreshold, explain};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -37,8 +37,7 @@ pub enum FailOn {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let recording = Recording::open(&arguments.recording)?;
-    let engine = Engine::open(std::slice::from_ref(&recording))?;
+    let engine = opened(&[&arguments.recording])?;
     let explanation = explain(&engine, &Options { threshold: arguments.slow, ..Options::default() })?;
     let mut out = terminal::out();
     if arguments.json {

@@ -1,11 +1,10 @@
+use super::opened::opened;
 use super::window;
 use crate::terminal;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
-use helenus_explain::{
-    Engine, ExportFormat, ExportOptions, Flame, FlameOptions, Options, SlowThreshold, explain, export,
-};
-use helenus_recording::{Recording, private};
+use helenus_explain::{ExportFormat, ExportOptions, Flame, FlameOptions, Options, SlowThreshold, explain, export};
+use helenus_recording::private;
 use serde_json::json;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -80,9 +79,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if format == ExportFormat::Pprof && arguments.output.is_none() && std::io::stdout().is_terminal() {
         bail!("pprof is binary; name a file with -o");
     }
-    let recording = Recording::open(&arguments.recording)?;
-    let begin_ns = recording.manifest().created_ns;
-    let engine = Engine::open(&[recording])?;
+    let engine = opened(&[&arguments.recording])?;
+    let begin_ns = engine.manifests().first().map_or(0, |manifest| manifest.created_ns);
     let event = match &arguments.event {
         Some(event) => event.clone(),
         None => Flame::usual_event(&engine)?,

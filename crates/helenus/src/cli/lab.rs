@@ -1,10 +1,11 @@
 use super::explain::{FailOn, code};
+use super::opened::opened;
 use super::{comparison, findings, nodes};
 use crate::assets::{AGENT_JAR, PROFILER};
 use crate::{interrupt, report, terminal};
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use helenus_explain::{CompareOptions, Comparison, Engine, Explanation, Options, Report, explain, judge};
+use helenus_explain::{CompareOptions, Comparison, Explanation, Options, Report, explain, judge};
 use helenus_lab::{Experiment, Outcome, Progress, Run};
 use helenus_recording::rows::{Finding, Row, VariantResult};
 use helenus_recording::{BatchBuilder, Recording};
@@ -80,12 +81,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 
     let mut steps = terminal::Steps::new();
     steps.step("explaining");
-    let mut recording = Recording::open(&folder)?;
-    let engine = Engine::open(std::slice::from_ref(&recording))?;
+    let engine = opened(&[&folder])?;
     let explanation = explain(&engine, &Options::default())?;
     let options = CompareOptions { named: arguments.fail_if_worse.clone(), ..CompareOptions::default() };
     let compared = judge(&engine, &options)?;
-    keep(&mut recording, &explanation, compared.as_ref())?;
+    keep(&mut Recording::open(&folder)?, &explanation, compared.as_ref())?;
     let page = folder.with_extension("html");
     steps.step("writing the report");
     report::write(&Report::build(&engine, &explanation)?, &page)?;

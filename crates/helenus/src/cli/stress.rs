@@ -1,11 +1,12 @@
 use super::access::TlsArguments;
+use super::opened::opened;
 use crate::{interrupt, report, terminal};
 use anyhow::{Context, Result};
 use clap::Args;
-use helenus_explain::{Engine, Options as ExplainOptions, Report, explain};
+use helenus_explain::{Options as ExplainOptions, Report, explain};
 use helenus_load::stress::{self, Stress};
 use helenus_observe::{Observation, Options, ProcessKind, Watched};
-use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, private};
+use helenus_recording::{Manifest, NodeFacts, Recorder, private};
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, Write};
@@ -114,8 +115,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 }
 
 fn write_report(folder: &Path, page: &Path) -> Result<()> {
-    let recording = Recording::open(folder)?;
-    let engine = Engine::open(std::slice::from_ref(&recording))?;
+    let engine = opened(&[folder])?;
     let figures = Report::build(&engine, &explain(&engine, &ExplainOptions::default())?)?;
     report::write(&figures, page)?;
     terminal::done(format_args!("report: {}", page.display()));

@@ -1,4 +1,5 @@
 use super::access::AccessArguments;
+use super::opened::opened;
 use crate::{interrupt, terminal};
 use anyhow::{Context, Result, bail, ensure};
 use arrow::array::AsArray;
@@ -6,7 +7,6 @@ use arrow::datatypes::Int64Type;
 use clap::Args;
 use helenus_explain::Engine;
 use helenus_load::{Acknowledged, Cancel, Verified, Verify, Workload};
-use helenus_recording::Recording;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -95,9 +95,10 @@ fn order(arguments: &Arguments) -> Result<Verify> {
             population.is_none() && count.is_none() && requests.is_none(),
             "--population, --count and --requests are for a workload: the recording {written} has its own"
         );
-        let recording = Recording::open(path)?;
-        let nodes = recording.manifest().nodes.iter().map(|node| node.address.clone()).collect();
-        return of_recording(recording, written, otherwise(nodes));
+        let engine = opened(&[path])?;
+        let nodes = engine.manifests().iter().flat_map(|manifest| &manifest.nodes).map(|node| node.address.clone());
+        let nodes = otherwise(nodes.collect());
+        return of_recording(&engine, written, nodes);
     }
     let mut workload = Workload::open(written)?;
     if let Some(keys) = population {
@@ -107,12 +108,11 @@ fn order(arguments: &Arguments) -> Result<Verify> {
     Ok(Verify { populated: *count, requests: requests.unwrap_or(0), ..Verify::new(workload, nodes) })
 }
 
-fn of_recording(recording: Recording, path: &str, nodes: Vec<String>) -> Result<Verify> {
-    let Some(facts) = recording.manifest().load.clone() else {
+fn of_recording(engine: &Engine, path: &str, nodes: Vec<String>) -> Result<Verify> {
+    let Some(facts) = engine.manifests().first().and_then(|manifest| manifest.load.as_ref()) else {
         bail!("{path} does not say which workload was run; give the workload and --requests instead");
     };
     let mut acknowledged = Acknowledged::default();
-    let engine = Engine::open(&[recording])?;
     engine.each("SELECT number FROM requests WHERE outcome = 'ok'", |batch| {
         let numbers = batch.column(0).as_primitive_opt::<Int64Type>().context("`number` holds no whole numbers")?;
         for number in numbers {
@@ -125,7 +125,7 @@ fn of_recording(recording: Recording, path: &str, nodes: Vec<String>) -> Result<
         populated: Some(acknowledged.populated()),
         requests: acknowledged.requests(),
         acknowledged: Some(acknowledged),
-        ..Verify::new(Workload::recorded(&facts)?, nodes)
+        ..Verify::new(Workload::recorded(facts)?, nodes)
     })
 }
 

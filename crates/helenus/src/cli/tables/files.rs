@@ -4,10 +4,11 @@ use crate::{interrupt, terminal};
 use anyhow::{Context, Result};
 use helenus_cassandra::{Places, sstable_files};
 use helenus_explain::Engine;
-use helenus_recording::{Manifest, Recorder, Recording, rows};
+use helenus_recording::{Manifest, Recorder, rows};
 use std::path::Path;
 
 use crate::cli::nodes;
+use crate::cli::opened::opened;
 
 pub const SOURCE: &str = "source: Cassandra's own sstablemetadata, on the files; tombstones are droppable as of now, by \
                           Cassandra's default gc_grace_seconds of 10 days, as the files do not have the table's own";
@@ -75,6 +76,6 @@ pub fn recorded(folder: &Path, table: Option<&str>) -> Result<Recorded> {
         });
     }
     recorder.close()?;
-    let engine = Engine::open(&[Recording::open(&path)?])?;
+    let engine = opened(&[&path])?;
     Ok(Recorded { engine, _folder: temporary })
 }
