@@ -1,12 +1,7 @@
 package io.helenus.agent.control;
 
-import com.electronwill.nightconfig.core.UnmodifiableConfig;
-import com.electronwill.nightconfig.core.io.ParsingException;
-import com.electronwill.nightconfig.toml.TomlParser;
 import io.helenus.agent.core.Json;
 import java.io.IOException;
-import java.io.Reader;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -14,6 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import org.tomlj.Toml;
+import org.tomlj.TomlArray;
+import org.tomlj.TomlParseError;
+import org.tomlj.TomlParseResult;
+import org.tomlj.TomlTable;
 
 /**
  * A file of valves that are added when the server starts: an array of tables {@code [[valve]]},
@@ -90,48 +90,45 @@ public final class ValvesFile {
   }
 
   /**
-   * @throws IllegalArgumentException naming what is wrong in the file
+   * @throws IllegalArgumentException naming what is wrong in the file, and the line
    */
   static List<Map<String, Object>> read(Path path) throws IOException {
-    UnmodifiableConfig file;
-    try (Reader in = Files.newBufferedReader(path)) {
-      file = new TomlParser().parse(in);
-    } catch (ParsingException e) {
-      throw new IllegalArgumentException(e.getMessage(), e);
+    TomlParseResult file = Toml.parse(path);
+    if (file.hasErrors()) {
+      TomlParseError first = file.errors().get(0);
+      throw new IllegalArgumentException(first.position() + ": " + first.getMessage());
     }
-    for (UnmodifiableConfig.Entry entry : file.entrySet()) {
-      if (!entry.getKey().equals("valve")) {
-        throw new IllegalArgumentException(
-            "there is no \"" + entry.getKey() + "\"; write [[valve]]");
+    for (String key : file.keySet()) {
+      if (!key.equals("valve")) {
+        throw new IllegalArgumentException("there is no \"" + key + "\"; write [[valve]]");
       }
     }
-    if (!(file.get("valve") instanceof List)) {
+    if (!file.isArray("valve")) {
       throw new IllegalArgumentException("it has no [[valve]]");
     }
     List<Map<String, Object>> valves = new ArrayList<>();
-    for (Object valve : (List<?>) file.get("valve")) {
-      if (!(valve instanceof UnmodifiableConfig)) {
+    for (Object valve : file.getArray("valve").toList()) {
+      if (!(valve instanceof TomlTable)) {
         throw new IllegalArgumentException("a valve is a table; write [[valve]]");
       }
-      valves.add(plain((UnmodifiableConfig) valve));
+      valves.add(plain((TomlTable) valve));
     }
     return valves;
   }
 
-  private static Map<String, Object> plain(UnmodifiableConfig table) {
+  private static Map<String, Object> plain(TomlTable table) {
     Map<String, Object> plain = new LinkedHashMap<>();
-    for (UnmodifiableConfig.Entry entry : table.entrySet()) {
-      plain.put(entry.getKey(), plainValue(entry.getRawValue()));
-    }
+    table.toMap().forEach((key, value) -> plain.put(key, plainValue(value)));
     return plain;
   }
 
   private static Object plainValue(Object value) {
-    if (value instanceof UnmodifiableConfig) {
-      return plain((UnmodifiableConfig) value);
+    if (value instanceof TomlTable) {
+      return plain((TomlTable) value);
     }
-    if (value instanceof List) {
-      return ((List<?>) value).stream().map(ValvesFile::plainValue).collect(Collectors.toList());
+    if (value instanceof TomlArray) {
+      return ((TomlArray) value)
+          .toList().stream().map(ValvesFile::plainValue).collect(Collectors.toList());
     }
     return value;
   }

@@ -34,6 +34,14 @@ class ValvesFileTest {
   }
 
   @Test
+  void anErrorNamesItsLine() throws Exception {
+    Path path = file("[[valve]]\nname = \"lwt\"\nmax = \n");
+    IllegalArgumentException error =
+        assertThrows(IllegalArgumentException.class, () -> ValvesFile.read(path));
+    assertTrue(error.getMessage().contains("line 3"), error.getMessage());
+  }
+
+  @Test
   void whatIsWrongIsSaid() throws Exception {
     for (String text : List.of("", "[valves]\nx = 1\n", "[[valve]\n", "valve = 3\n")) {
       Path path = file(text);
