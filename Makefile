@@ -87,6 +87,7 @@ bench: build
 
 lint: $(AGENT) $(REPORT)
 	cargo fmt --all --check
+	cargo xtask licenses --check
 	cargo clippy --release --locked --workspace --all-targets -- -D warnings
 	$(MVN) -DskipTests verify
 	cd web && npm run --silent lint && npm run --silent check

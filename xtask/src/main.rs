@@ -1,15 +1,20 @@
-//! Chores of the repository. `cargo xtask generate` makes everything that follows from `schema/`.
+//! Chores of the repository. `cargo xtask generate` makes everything that follows from `schema/`, `licenses` the list of
+//! parts by other authors.
 
 mod generate;
+mod licenses;
 mod schema;
 
 use anyhow::{Context, Result, bail};
 use std::path::Path;
 
 fn main() -> Result<()> {
-    match std::env::args().nth(1).as_deref() {
-        Some("generate") => write_all(),
-        _ => bail!("usage: cargo xtask generate"),
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["generate"] => write_all(),
+        ["licenses"] => licenses::run(false),
+        ["licenses", "--check"] => licenses::run(true),
+        _ => bail!("usage: cargo xtask generate | licenses [--check]"),
     }
 }
 

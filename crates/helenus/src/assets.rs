@@ -1,5 +1,8 @@
 //! What the binary carries with it.
 
+/// Parts by other authors, their licenses and the texts of these: TOML, deflated.
+pub const THIRD_PARTY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/third-party.toml.deflate"));
+
 /// The agent that is loaded into a node's JVM.
 pub const AGENT_JAR: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/agent.jar"));
 

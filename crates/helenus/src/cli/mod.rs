@@ -21,6 +21,7 @@ mod help;
 mod import;
 mod io;
 mod lab;
+mod licenses;
 mod live;
 mod load;
 mod nodes;
@@ -107,6 +108,7 @@ enum Command {
     Compare(compare::Arguments),
     Agent(agent::Arguments),
     Doctor(doctor::Arguments),
+    Licenses(licenses::Arguments),
     Completions(completions::Arguments),
 }
 
@@ -144,6 +146,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
+        Command::Licenses(arguments) => licenses::run(&arguments),
         Command::Completions(arguments) => completions::run(arguments),
     }
 }
