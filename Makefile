@@ -23,6 +23,8 @@ help:
 	@echo 'make bench   measurements, each against the best peer in the same run'
 	@echo 'make peers   install other load generators, for make bench to measure beside'
 	@echo 'make lint    formatters and linters; a warning fails'
+	@echo 'make dist    a tarball, a .deb with man pages and completions, and the debug symbols; make test-dist installs the .deb'
+	@echo 'make setup   install what building needs; make setup-test what the tests need besides'
 	@echo 'make build   the binary, at $(HELENUS)'
 
 demo: build
@@ -32,6 +34,12 @@ build: $(AGENT) $(REPORT)
 	@echo 'building helenus (the first time takes some minutes)' >&2
 	@cargo build --release --locked -p helenus
 	@echo 'built $(HELENUS)' >&2
+
+.PHONY: dist test-dist
+dist: build
+	@xtask/dist.sh $(HELENUS) dist
+test-dist: setup-test dist
+	@xtask/install-test.sh dist/helenus_*.deb
 
 .PHONY: setup setup-test
 setup:
@@ -94,4 +102,4 @@ lint: $(AGENT) $(REPORT)
 
 clean:
 	cargo clean
-	rm -rf agent/target web/dist web/node_modules
+	rm -rf dist agent/target web/dist web/node_modules

@@ -37,6 +37,7 @@ for header in libelf.h:libelf-dev zlib.h:zlib1g-dev; do
 done
 if [ "${1:-build}" = test ]; then
     wants chromium chromium
+    wants debootstrap debootstrap
     wants openssl openssl
     wants python3 python3
     wants strace strace

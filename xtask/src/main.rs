@@ -1,6 +1,7 @@
 //! Chores of the repository. `cargo xtask generate` makes everything that follows from `schema/`, `licenses` the list of
-//! parts by other authors.
+//! parts by other authors, `changelog` the changelog of a version.
 
+mod changelog;
 mod generate;
 mod licenses;
 mod schema;
@@ -12,9 +13,11 @@ fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["generate"] => write_all(),
+        ["changelog"] => changelog::print(),
+        ["changelog", version] => changelog::release(version),
         ["licenses"] => licenses::run(false),
         ["licenses", "--check"] => licenses::run(true),
-        _ => bail!("usage: cargo xtask generate | licenses [--check]"),
+        _ => bail!("usage: cargo xtask generate | licenses [--check] | changelog [VERSION]"),
     }
 }
 
