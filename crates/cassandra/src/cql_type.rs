@@ -6,10 +6,10 @@ const DEEPEST: usize = 64;
 /// A type of a column, or of a field of a user-defined type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CqlType {
-    /// One of CQL's own, or a user's: only a schema says which. The name is without its quotes; one that was written without
-    /// quotes is in lower case.
+    /// A type of CQL's own or a user-defined one; only the schema tells them apart. The name has no quotes, and a name that
+    /// was written without quotes is in lower case.
     Named(String),
-    /// `list`, `set`, `map`, `tuple`, `frozen` or `vector`, with what is between its brackets.
+    /// `list`, `set`, `map`, `tuple`, `frozen` or `vector`, with the types between its brackets.
     Of(String, Vec<CqlType>),
     /// The dimension of a vector.
     Number(u32),
@@ -17,7 +17,7 @@ pub enum CqlType {
     Class(String),
 }
 
-/// Why a text is no type.
+/// The reason why a text is not a type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no type of CQL: {expected} was expected at character {at}")]
 pub struct NotAType {
@@ -41,7 +41,7 @@ impl CqlType {
         }
     }
 
-    /// The names in it that may be those of user-defined types, from left to right.
+    /// All names in the type that may be those of user-defined types, from left to right.
     pub fn names(&self) -> Vec<&str> {
         match self {
             CqlType::Named(name) => vec![name],
@@ -77,7 +77,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What follows a name without quotes.
+    /// Reads the rest of a type after a name without quotes.
     fn parameters(&mut self, name: String, depth: usize) -> Result<CqlType, NotAType> {
         if !self.take_letter('<') {
             return Ok(CqlType::Named(name));
@@ -92,7 +92,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is between quotes; a quote that is doubled is one of the text.
+    /// Reads the text between quotes; a doubled quote stands for one.
     fn quoted(&mut self, quote: char) -> Result<String, NotAType> {
         let mut read = String::new();
         let mut letters = self.rest.char_indices().skip(1).peekable();

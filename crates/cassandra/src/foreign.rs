@@ -1,7 +1,7 @@
-//! What other users' processes and files are read by: bounded in size and in time, regular files alone.
+//! Reads of other users' files and sockets, bounded in size and in time; only regular files are opened.
 //!
-//! A FIFO that nobody writes, a link to /dev/zero, a sparse file of 200 GiB or an answer that drips for ever must not take
-//! along a `helenus` that runs as root.
+//! A FIFO without a writer, a link to /dev/zero, a sparse file of 200 GiB or an endless, slow answer must not hang or exhaust
+//! a `helenus` that runs as root.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -12,14 +12,14 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest of what /proc tells of a process that a process chooses itself: its arguments, its environment, its mappings.
+/// Most bytes read of a /proc file whose length the process itself decides: its arguments, its environment, its mappings.
 const PROC_BYTES_AT_MOST: u64 = 64 << 20;
 
 /// Opens a regular file for reading. Anything else (a FIFO, a device, a socket, a folder) is refused without being opened:
 /// opening alone makes some devices act, and waits for a FIFO's other end.
 ///
 /// # Errors
-/// As for `open(2)`; [`io::ErrorKind::InvalidInput`] for what is no regular file.
+/// As for `open(2)`; [`io::ErrorKind::InvalidInput`] when it is not a regular file.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     open_path(path, 0).and_then(|found| reopen(&found))
 }
@@ -36,13 +36,13 @@ fn open_path(path: &Path, flags: libc::c_int) -> io::Result<File> {
     File::options().read(true).custom_flags(libc::O_PATH | flags).open(path)
 }
 
-/// Opens what a descriptor stands for that was opened with O_PATH, if it is a regular file.
+/// Reopens for reading a descriptor that was opened with O_PATH, if its file is a regular one.
 pub(crate) fn reopen(found: &File) -> io::Result<File> {
     if !found.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
     }
     let path = format!("/proc/self/fd/{}", found.as_raw_fd());
-    // Not to wait for whoever has a lease on it.
+    // So that opening does not wait for a process that holds a lease on the file.
     File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
@@ -59,7 +59,7 @@ pub fn read_at_most(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a file of /proc about a process; what is no UTF-8 is replaced.
+/// Reads a file of /proc about a process; bytes that are not UTF-8 are replaced.
 ///
 /// # Errors
 /// As [`read_at_most`].
@@ -89,8 +89,8 @@ impl Waits for UnixStream {
     }
 }
 
-/// A stream from which all reads, and to which all writes, end by one point in time, in however small pieces bytes come or
-/// go. After that they give [`io::ErrorKind::TimedOut`].
+/// A stream with one deadline for all its reads and writes together, however small the pieces are. After the deadline they
+/// give [`io::ErrorKind::TimedOut`].
 #[derive(Debug)]
 pub struct Until<S> {
     stream: S,
@@ -102,7 +102,7 @@ impl<S: Waits> Until<S> {
         Until { stream, until: Instant::now() + within }
     }
 
-    /// From now on, so much longer.
+    /// Moves the deadline to this long from now.
     pub fn extend(&mut self, within: Duration) {
         self.until = Instant::now() + within;
     }
@@ -116,7 +116,7 @@ impl<S: Waits> Until<S> {
     }
 }
 
-/// What a socket says when its time is over.
+/// The error of a socket whose time is over, as [`io::ErrorKind::TimedOut`].
 fn timed_out(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::WouldBlock { io::ErrorKind::TimedOut.into() } else { error }
 }

@@ -1,8 +1,8 @@
-//! Names that keep threads of one name apart.
+//! Labels that tell apart threads of the same name.
 
 use std::collections::{HashMap, HashSet};
 
-/// A thread, or a thread group, which has no id.
+/// A thread, or a thread group; a group has no id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Thread {
     pub(crate) node: String,
@@ -10,8 +10,8 @@ pub(crate) struct Thread {
     pub(crate) tid: i64,
 }
 
-/// A name for each, which no other has: its own, and where several share that, the id and the node that tell them apart, in
-/// the way of async-profiler: `[name tid=12]`, which `helenus import` reads back.
+/// A unique label for each thread: its name, and if several threads share it, the id and the node that tell them apart. It is
+/// written as async-profiler does, `[name tid=12]`, and `helenus import` reads it back.
 pub(crate) fn labels(threads: &[Thread]) -> Vec<String> {
     let mut sharing: HashMap<&str, HashSet<(&str, i64)>> = HashMap::new();
     for thread in threads {

@@ -20,9 +20,9 @@ const ARGUMENTS: usize = 3;
 const LONGEST_COMMAND: usize = 16;
 const LONGEST_ARGUMENT: usize = 1024;
 
-/// A thread dump of ten thousand threads has a tenth of that.
+/// Most bytes of an answer; a thread dump of ten thousand threads has a tenth of that.
 const LONGEST_ANSWER_BYTES: u64 = 64 << 20;
-/// To see whether anybody listens.
+/// Time to connect in, when we only ask whether anybody listens.
 const PROBED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Folders of the target, held open: in its mount namespace, whatever ours is.
@@ -51,7 +51,7 @@ fn tmp_of(pid: i32) -> io::Result<OwnedFd> {
     let folder = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match rustix::fs::openat2(&root, "tmp", folder, Mode::empty(), ResolveFlags::IN_ROOT) {
         Ok(tmp) => Ok(tmp),
-        // Before Linux 5.6, and where a filter of system calls does not know it.
+        // openat2 came with Linux 5.6, and a filter of system calls may not know it.
         Err(Errno::NOSYS | Errno::PERM) => {
             Ok(rustix::fs::openat(&root, "tmp", folder | OFlags::NOFOLLOW, Mode::empty())?)
         }
@@ -59,7 +59,7 @@ fn tmp_of(pid: i32) -> io::Result<OwnedFd> {
     }
 }
 
-/// Connects within that time: connecting waits where a listener accepts nobody.
+/// Connects within the given time; connecting blocks while the listener accepts no connections.
 fn connect_within(path: &str, within: Duration) -> io::Result<UnixStream> {
     // SAFETY: socket takes no pointers, and the descriptor that it returns is ours alone.
     let socket = unsafe {
@@ -103,7 +103,7 @@ pub(super) fn open_at(folder: RawFd, name: &str, flags: libc::c_int, mode: libc:
     }
 }
 
-/// renameat(2) within a folder; what has the new name is replaced.
+/// renameat(2) within a folder; a file of the new name is replaced.
 pub(super) fn rename_at(folder: &OwnedFd, from: &str, to: &str) -> io::Result<()> {
     let (from, to) = (CString::new(from)?, CString::new(to)?);
     // SAFETY: both are NUL-terminated and outlive the call.
@@ -353,7 +353,7 @@ impl<'a> Channel<'a> {
     }
 }
 
-/// All that comes until the JVM closes the connection.
+/// Reads until the JVM closes the connection.
 fn read_answer(mut from: impl Read) -> io::Result<Vec<u8>> {
     let mut answer = Vec::new();
     let mut limited = (&mut from).take(LONGEST_ANSWER_BYTES + 1);
@@ -375,7 +375,7 @@ struct Trigger<'a> {
 
 impl Drop for Trigger<'_> {
     fn drop(&mut self) {
-        // Whoever removed it already did our work.
+        // It does not matter if another process has removed it already.
         let _ = unlink_at(self.folder, &self.name);
     }
 }
@@ -387,7 +387,7 @@ fn request(command: &str, arguments: &[&str]) -> Result<Vec<u8>, Error> {
     let parts = std::iter::once(&command).chain(arguments);
     let padding = std::iter::repeat_n(&"", ARGUMENTS.saturating_sub(arguments.len()));
     for (part, most) in parts.chain(padding).take(1 + ARGUMENTS).zip(most) {
-        // What follows a NUL would be taken for the next argument.
+        // The JVM would take the text after a NUL for the next argument.
         if part.len() > most || part.contains('\0') {
             return Err(Error::TooLong { argument: part.chars().take(60).collect(), length: part.len(), most });
         }
@@ -407,7 +407,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    /// Commands something of a process that listens as a JVM does, and is this one.
+    /// Sends a command to this very process, which listens like a JVM.
     fn execute(bound: Duration, jvm: impl FnOnce(UnixListener) + Send) -> Result<Reply, Error> {
         let folder = tempfile::tempdir().unwrap();
         let target = target::find(Which::Pid(std::process::id() as i32)).unwrap();

@@ -15,7 +15,7 @@ use super::{ANSWER_BOUND, Error};
 /// Tells apart the files that this process writes at once.
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// A file that goes when this is dropped, or this process is killed.
+/// A file that is removed when this is dropped or this process is killed.
 #[derive(Debug)]
 pub(super) struct LoadedFile {
     name: String,
@@ -31,7 +31,7 @@ impl LoadedFile {
 }
 
 /// Writes `bytes` as the calling thread's user, who is the target's: mode 0400, so that nobody
-/// else can read or replace it. Whoever else loads something into the JVM is waited for. The same
+/// else can read or replace it. Waits while another helenus loads something into the JVM. The same
 /// bytes have the same name each time.
 pub(super) fn write(channel: &Channel<'_>, what: &str, bytes: &[u8]) -> Result<LoadedFile, Error> {
     let mut hasher = DefaultHasher::new();
@@ -45,17 +45,17 @@ pub(super) fn write(channel: &Channel<'_>, what: &str, bytes: &[u8]) -> Result<L
         source,
     };
     let turn = Turn::take(channel.target, ANSWER_BOUND)?;
-    // Whole under its name or not at all, should another helenus not have waited for its turn.
+    // Renamed into place, so that a helenus that has not waited for its turn never sees half a file.
     let own = NUMBER.fetch_add(1, Ordering::Relaxed);
     let unfinished = format!("{name}.{}-{own}", std::process::id());
     let leftovers =
         Leftovers::watch(folder.try_clone().map_err(failed)?, vec![unfinished.clone(), name.clone()], Some(&turn));
-    // One of this name was left by one that was killed.
+    // A file of this name was left by a helenus that was killed.
     let _ = unlink_at(folder, &unfinished);
     let file = create(folder, &unfinished).map_err(failed)?;
     File::from(file).write_all(bytes).map_err(failed)?;
-    // What stands under this name is the other one's, or was left by one that was killed; or it is another user's, and then the
-    // sticky /tmp does not let it be replaced and the error says so.
+    // A file that has this name already is another helenus's, or was left by one that was killed. If it is another user's, the
+    // sticky /tmp does not let us replace it, and the error says so.
     rename_at(folder, &unfinished, &name).map_err(failed)?;
     Ok(LoadedFile { name, _leftovers: leftovers, _turn: turn })
 }

@@ -10,11 +10,12 @@ use super::channel::{open_at, unlink_at};
 use super::turn::Turn;
 use crate::foreign;
 
-/// Standard input ends when whoever holds its other end does, by whatever signal.
+/// Standard input ends when the process at its other end does, by whatever signal.
 const REMOVE_AFTERWARDS: &str = "trap '' HUP INT TERM; read -r _; exec rm -f -- \"$@\"";
 
 /// Names in a folder that are removed when this is dropped, and by a process beside this one when this one is killed before
-/// that. The process has the folder as its working directory: whatever becomes of its path, no other is touched.
+/// that. That process has the folder as its working directory, so that it never touches another folder, even if this one is
+/// moved.
 #[derive(Debug)]
 pub(super) struct Leftovers {
     folder: OwnedFd,
@@ -32,10 +33,10 @@ impl Leftovers {
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .current_dir(format!("/proc/self/fd/{}", folder.as_raw_fd()))
-            // What a terminal sends to its foreground group does not reach it.
+            // Signals that a terminal sends to its foreground group do not reach it.
             .process_group(0)
             .stdin(Stdio::piped())
-            // Nothing is written there.
+            // The shell writes nothing.
             .stdout(turn.and_then(Turn::share).map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null())
             .spawn();
@@ -52,7 +53,7 @@ impl Leftovers {
         }
     }
 
-    /// Removes them now; that one is not there is no error.
+    /// Removes them now; a file that is gone already is not an error.
     pub(super) fn remove(&self) {
         for name in &self.names {
             // Another process may have removed it already.
@@ -110,7 +111,7 @@ mod tests {
         assert!(leftovers.open("zero", own).is_err());
     }
 
-    /// Not a test: what the next one runs as a process of its own, and kills.
+    /// Not a test: the next test runs this as a process of its own, and kills it.
     #[test]
     #[ignore = "a part of another test"]
     fn watches_until_it_is_killed() {

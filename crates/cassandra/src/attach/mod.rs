@@ -25,10 +25,10 @@ use crate::process;
 use crate::target::{Target, Vm, as_whom};
 use channel::Channel;
 
-/// How long the JVM may take to open its socket. A long safepoint or a swapped-out process takes
+/// Time that the JVM has to open its socket. A long safepoint or a swapped-out process takes
 /// seconds.
 const OPEN_BOUND: Duration = Duration::from_secs(15);
-/// How long a command may take to answer; loading an agent runs its `agentmain`.
+/// Time that a command has to answer; loading an agent runs its `agentmain`.
 const ANSWER_BOUND: Duration = Duration::from_secs(60);
 
 /// Why the JVM could not be reached, or what it refused.
@@ -91,7 +91,7 @@ pub fn properties(target: &Target) -> Result<BTreeMap<String, String>, Error> {
     Ok(reply::read_properties(&execute(target, "properties", &[])?.text))
 }
 
-/// What `jcmd PID COMMAND` would print, for example `VM.version` or `VM.flags`.
+/// The output of `jcmd PID COMMAND`, for example of `VM.version` or `VM.flags`.
 ///
 /// # Errors
 /// As [`execute`].
@@ -108,7 +108,7 @@ pub fn jcmd(target: &Target, command: &str) -> Result<String, Error> {
 /// `agentmain`. The same bytes get the same name each time, so that attaching again does not
 /// lengthen the target's class path; it also means that *other* bytes do not replace classes that
 /// an earlier agent brought. An agent whose loader outlives it is told by the further option `jar=PATH` which jar is
-/// meant this time. Whoever else loads something into the JVM at the same time waits.
+/// meant this time. Another helenus that loads something into the JVM at the same time waits.
 ///
 /// # Errors
 /// [`Error::AgentFailed`] with what the JVM said; and as [`execute`].
@@ -119,7 +119,7 @@ pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Erro
         let path = file.path_in_target();
         let argument = format!("{path}={options},jar={path}");
         let reply = channel.execute("load", &["instrument", "false", &argument]);
-        // Removed whatever came of it.
+        // The file is removed whether loading went well or not.
         drop(file);
         reply::agent_result(&reply?.text).map_err(|message| Error::AgentFailed { pid: target.pid, message })
     })
@@ -139,14 +139,14 @@ pub fn load_native(target: &Target, library: &[u8], options: &str) -> Result<(),
     on_behalf_of(target, |channel| {
         let file = file::write(channel, "profiler.so", library)?;
         let reply = channel.execute("load", &[&file.path_in_target(), "true", options]);
-        // Removed whatever came of it.
+        // The file is removed whether loading went well or not.
         drop(file);
         reply::native_result(&reply?.text).map_err(|message| Error::AgentFailed { pid: target.pid, message })
     })
 }
 
-/// Refuses what cannot work before a signal is sent: SIGQUIT ends a process that does not expect
-/// it.
+/// Refuses a target that cannot work before a signal is sent: SIGQUIT ends a process that does not
+/// expect it.
 ///
 /// # Errors
 /// Why no agent can get in, as far as it shows from outside.

@@ -1,4 +1,4 @@
-//! What the JVM answers.
+//! The JVM's answers.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) fn split(answer: &[u8]) -> Option<(i32, String)> {
     Some((code, text))
 }
 
-/// Whether `load` went well. Its own result code is 0 whatever became of the agent. The text is
+/// Whether `load` went well. Its own result code is 0 even if the agent failed. The text is
 /// the code of `Agent_OnAttach` alone (JDK 8), that after "return code: " (JDK 9 and later), or
 /// words of why the agent did not get that far.
 pub(super) fn agent_result(text: &str) -> Result<(), String> {
@@ -36,7 +36,7 @@ pub(super) fn agent_result(text: &str) -> Result<(), String> {
     }
 }
 
-/// Whether a native agent took what it was told; its codes are its own.
+/// Whether a native agent accepted its options; it chooses its codes itself.
 pub(super) fn native_result(text: &str) -> Result<(), String> {
     let text = text.trim();
     match text.strip_prefix("return code:").unwrap_or(text).trim().parse::<i32>() {

@@ -1,4 +1,4 @@
-//! Files that something in a JVM writes, and we read.
+//! Files that an agent or the JVM writes into its /tmp, and we read.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use super::leftovers::Leftovers;
 use crate::target::Target;
 
 /// Files in the target's /tmp whose names only that JVM is told. They are removed when this is dropped, and also when this
-/// process is killed; what was opened lives on without a name.
+/// process is killed; a file that was opened lives on without a name.
 #[derive(Debug)]
 pub struct WrittenFiles {
     leftovers: Leftovers,
@@ -29,8 +29,7 @@ impl WrittenFiles {
     /// Opens one for reading.
     ///
     /// # Errors
-    /// When it is not there, or is no regular file of the target's user: whatever else is there under that name was put there
-    /// by somebody else.
+    /// When it is not there, or is not a regular file of the target's user: then somebody else has put it there.
     pub fn open(&self, name: &str) -> io::Result<File> {
         self.leftovers.open(name, self.owner)
     }

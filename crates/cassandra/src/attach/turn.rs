@@ -1,4 +1,4 @@
-//! One of ours at a time loads something into a JVM.
+//! A lock, so that only one helenus at a time loads something into a JVM.
 
 use std::fs::{File, TryLockError};
 use std::thread;
@@ -11,16 +11,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// The turn at one JVM, until this is dropped.
 ///
-/// What is loaded has the same name each time, so that two at once would remove each other's file while the JVM reads it.
-/// The lock is on the folder in /proc of the JVM's process: it is there for as long as the JVM is, one for each, and
-/// nothing has to be written. It ends with whoever holds it.
+/// Files to load have the same name each time, so that two helenus at once would remove each other's file while the JVM reads
+/// it. The lock is on the folder of the JVM in /proc: each JVM has one for as long as it lives, and nothing has to be written.
+/// The kernel releases the lock when its holder ends.
 #[derive(Debug)]
 pub(super) struct Turn {
     held: File,
 }
 
 impl Turn {
-    /// Waits for it for `within` at the most. Whoever has it longer than that hangs, or is none of ours: it is gone without.
+    /// Waits for the lock for `within` at most. A holder that keeps it longer hangs or is not a helenus: then the caller goes
+    /// on without the lock.
     pub(super) fn take(target: &Target, within: Duration) -> Result<Turn, Error> {
         let path = format!("/proc/{}", target.pid);
         let failed = |source| Error::System { action: format!("open {path}"), source };
@@ -32,7 +33,7 @@ impl Turn {
         Ok(Turn { held })
     }
 
-    /// For a process that is to keep it when this one has ended.
+    /// Hands the lock to a process that keeps it after this one has ended.
     pub(super) fn share(&self) -> Option<File> {
         self.held.try_clone().ok()
     }

@@ -1,18 +1,18 @@
-//! What this process may have of memory, asked before it is taken: a control group or a limit kills without a word.
+//! The memory that this process may use, checked before it is allocated: a control group kills without a message.
 
 use crate::Error;
 use std::path::Path;
 
 /// Memory for queries, whatever the recording.
 const LEAST_BYTES: u64 = 96 << 20;
-/// Memory for each request that is explained: its row, and its part of what is worked out of all of them.
+/// Memory for each request that is explained: its row, and its share of the results.
 const REQUEST_BYTES: u64 = 64;
 
-/// Bytes that this process may have.
+/// Bytes that this process may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Memory {
     pub(super) limit_bytes: u64,
-    /// The part of the limit that is not taken yet.
+    /// The part of the limit that is still free.
     pub(super) left_bytes: u64,
 }
 
@@ -35,7 +35,7 @@ impl Memory {
         Memory { limit_bytes: least(limits), left_bytes: least(left) }
     }
 
-    /// Fails where so many requests can't be held.
+    /// Fails if the limit has no room for this many requests.
     pub(super) fn holds(&self, requests: u64) -> Result<(), Error> {
         let more_bytes = LEAST_BYTES.saturating_add(requests.saturating_mul(REQUEST_BYTES));
         if more_bytes <= self.left_bytes {

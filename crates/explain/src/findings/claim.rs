@@ -1,7 +1,7 @@
 //! The claims of findings about slow requests, as data, so that a test can find two that exclude each other.
 
-/// What a finding says of the slow requests, in one of the ways in which findings could contradict each other. Causes go
-/// by the names of their findings.
+/// A statement of a finding about the slow requests, in a form in which statements can be compared with each other. A cause
+/// has the name of its finding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Claim {
     /// Nothing is wrong.
@@ -10,8 +10,8 @@ pub enum Claim {
     Explains { cause: &'static str, share: f64 },
     /// Nothing explains this share of them.
     Unexplained { share: f64 },
-    /// A cause may be why, or is to be looked at.
+    /// A cause is a suspect, or needs a closer examination.
     Suspects { cause: &'static str },
-    /// A cause is not why.
+    /// A cause is excluded.
     Clears { cause: &'static str },
 }

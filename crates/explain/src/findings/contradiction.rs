@@ -7,7 +7,7 @@ use crate::severity::Severity;
 /// Shares are quotients of counts.
 const ROUNDING: f64 = 1e-9;
 
-/// Findings that exclude each other, in sentences. None, or we told nonsense.
+/// Pairs of findings that exclude each other, as sentences. Any pair is a mistake of ours.
 pub fn contradictions(findings: &[Finding]) -> Vec<String> {
     let mut found = Vec::new();
     let claims: Vec<(&Finding, Claim)> =

@@ -8,7 +8,7 @@ fn every(distance_ms: i64, length_ms: i64) -> Vec<(i64, i64)> {
     (0..10_000 / distance_ms).map(|index| (index * distance_ms * MS + 330 * MS, length_ms * MS)).collect()
 }
 
-/// What can happen to a world of ten seconds.
+/// An event that can happen in a world of ten seconds.
 fn happenings() -> Vec<(&'static str, World)> {
     let none = World { gc: healthy_gc(10), ..World::default() };
     let gc = every(700, 110);
@@ -44,7 +44,7 @@ fn happenings() -> Vec<(&'static str, World)> {
     ]
 }
 
-/// How much is asked of it.
+/// The loads that each world is tried with.
 fn loads() -> [(&'static str, Vec<Phase>, f64); 4] {
     let step = |name, rate_per_s, seconds| Phase { name, rate_per_s, seconds, measured: true };
     [
@@ -57,7 +57,7 @@ fn loads() -> [(&'static str, Vec<Phase>, f64); 4] {
 
 #[test]
 fn no_two_findings_exclude_each_other() {
-    // Fewer turns do: the smallest p is still below all bounds.
+    // Fewer turns are enough: the smallest p is still below all bounds.
     let options = Options { turns: 250, ..Options::default() };
     let folder = TempDir::new().unwrap();
     let mut told = std::collections::BTreeSet::new();
@@ -65,7 +65,7 @@ fn no_two_findings_exclude_each_other() {
         let [calm, others @ ..] = loads();
         let other = others[number % 3].clone();
         for (load, phases, server_cpus_at_full_load) in [calm, other] {
-            // What is recorded of it varies beside what happens.
+            // The sources that are recorded vary independently of the events.
             let (has_wire, is_ring, has_agent) = (number % 2 == 1, number % 3 == 1, number % 5 != 0);
             let world = World { phases, server_cpus_at_full_load, has_wire, is_ring, has_agent, ..world.clone() };
             let recording = world.record(&folder.path().join(format!("{happening}, {load}")));
@@ -82,7 +82,7 @@ fn no_two_findings_exclude_each_other() {
             }));
         }
     }
-    // Nothing would be tested by worlds in which nothing is told.
+    // Worlds without any claim would test nothing.
     let wanted = [
         "busy-phases",
         "clears",
@@ -133,7 +133,7 @@ fn what_the_wire_shows_goes_before_statistics() {
     assert_eq!(client.share, Some(0.0));
     let origin = explained.find("latency-origin").unwrap();
     assert!(origin.detail.contains("look at the network") && !origin.detail.contains("stalls"), "{}", origin.detail);
-    // The same statistic in the title and in the detail.
+    // Title and detail give the same statistic.
     let slow = &origin.evidence["slow"];
     let mean = |part: &str| slow[part]["mean_ms"].as_f64().unwrap();
     let all = mean("before") + mean("in_node") + mean("between");

@@ -11,8 +11,8 @@ import javax.management.ObjectName;
 import javax.management.StandardMBean;
 
 /**
- * What the target does under load: threads that make requests, each checked for its answer. They
- * pause now and then, so that a tool that attaches finds a free CPU.
+ * The load in the target: threads that make requests and check each answer. They pause now and
+ * then, so that a tool that attaches finds a free CPU.
  */
 public final class Work {
   private static final int THREADS = 8;
@@ -22,7 +22,7 @@ public final class Work {
   private static final AtomicLong FAILED = new AtomicLong();
   private static volatile long sink;
 
-  /** Of an agent that speaks other commands. */
+  /** The MBean of an agent with other commands. */
   public interface OtherMBean {
     String getVersion();
   }
