@@ -73,9 +73,7 @@ const CHECKS: &[&dyn Check] = &[
 pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     let mut findings: Vec<Finding> = Vec::new();
     for check in CHECKS {
-        let found = check.check(evidence);
-        debug_assert!(found.iter().all(|finding| finding.finding == check.name()));
-        findings.extend(found);
+        findings.extend(check.check(evidence));
     }
     advised::add(evidence, &mut findings);
     if findings.iter().all(|finding| finding.severity == Severity::Information) {
