@@ -40,7 +40,12 @@ describe("numbers", () => {
       "41.2 ms",
       "1.24 s",
     ]);
-    expect([12, 1536, 3 * 1024 ** 3].map(bytes).map(plain)).toEqual(["12 B", "1.50 KiB", "3.00 GiB"]);
+    expect([12, 2048, 100_000_000, 3 * 1024 ** 3].map(bytes).map(plain)).toEqual([
+      "12 B",
+      "2.0 KiB",
+      "95.4 MiB",
+      "3.0 GiB",
+    ]);
     expect([0.25, 12.34, 5600].map(perSecond)).toEqual(["0.250/s", "12.3/s", "5,600/s"]);
     expect(plural(1, "request")).toBe("1 request");
     expect(plural(1200, "request")).toBe("1,200 requests");

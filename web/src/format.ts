@@ -56,15 +56,17 @@ export function pValue(value: number): string {
   return `p${GAP}=${GAP}${value.toFixed(3)}`;
 }
 
+/** A size as the command line shows it (`show_bytes` of crates/notation): 7 B, 1.5 KiB, 3.0 GiB. */
 export function bytes(value: number): string {
-  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  if (!Number.isFinite(value)) return NOTHING;
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
   let scaled = value;
   let unit = 0;
   while (Math.abs(scaled) >= 1024 && unit < units.length - 1) {
     scaled /= 1024;
     unit += 1;
   }
-  return `${unit === 0 ? count(scaled) : digits3(scaled)}${GAP}${units[unit]}`;
+  return `${unit === 0 ? count(scaled) : scaled.toFixed(1)}${GAP}${units[unit]}`;
 }
 
 /** Decimals that tell two times apart which are `resolution_s` from each other. */

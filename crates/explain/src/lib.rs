@@ -64,4 +64,4 @@ pub use spectrogram::{
 pub use sstables::{Sstable, SstableGroup, sstable_groups, sstables};
 pub use statements::{Select, selects};
 pub use tables::{TableHealth, tables};
-pub use text::{bytes as bytes_text, probability as probability_text};
+pub use text::probability as probability_text;

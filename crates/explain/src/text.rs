@@ -1,5 +1,7 @@
 //! Figures as a person reads them.
 
+pub(crate) use helenus_notation::show_bytes as bytes;
+
 /// `83 %`, `1.2 %` below ten, `0 %`.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -36,18 +38,6 @@ pub(crate) fn short_ns(ns: i64) -> String {
         1000..100_000 => format!("{:.1} µs", ns as f64 / 1e3),
         _ => time_ns(ns),
     }
-}
-
-/// `950 B`, `12 kB`, `1.0 GB`.
-pub fn bytes(bytes: i64) -> String {
-    const UNITS: [&str; 5] = ["B", "kB", "MB", "GB", "TB"];
-    let mut value = bytes as f64;
-    let mut unit = 0;
-    while value >= 999.5 && unit + 1 < UNITS.len() {
-        value /= 1000.0;
-        unit += 1;
-    }
-    if unit > 0 && value < 9.95 { format!("{value:.1} {}", UNITS[unit]) } else { format!("{value:.0} {}", UNITS[unit]) }
 }
 
 /// `12,400`.

@@ -1,4 +1,5 @@
 import { h } from "../dom";
+import { bytes } from "../format";
 import type { Theme } from "../theme";
 import { colour, depths, draw, nodeAt, ROW, type View } from "./draw";
 import { type FlameData, hottest, matchedWeight, matcher, type Placed, place, share } from "./tree";
@@ -14,7 +15,7 @@ const KINDS = [
 const percent = (part: number) => `${(part * 100).toFixed(part < 0.0995 ? 2 : 1)} %`;
 
 export function quantity(event: string, weight: number): string {
-  if (event === "alloc") return `${(weight / 1048576).toFixed(1)} MiB`;
+  if (event === "alloc") return bytes(weight);
   return weight >= 1e9 ? `${(weight / 1e9).toFixed(2)} s` : `${(weight / 1e6).toFixed(1)} ms`;
 }
 

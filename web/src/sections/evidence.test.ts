@@ -11,7 +11,7 @@ describe("evidence", () => {
     expect(plain("longest_pause_ms", 740)).toBe("longest pause: 740 ms");
     expect(plain("longest_pause_ns", 740e6)).toBe("longest pause: 740 ms");
     expect(plain("start_ns", 1773457965250000000)).toBe("start: 2026-03-14 03:12:45.250 UTC");
-    expect(plain("heap_before_bytes", 1024 ** 3)).toBe("heap before: 1.00 GiB");
+    expect(plain("heap_before_bytes", 1024 ** 3)).toBe("heap before: 1.0 GiB");
     expect(plain("cpu_busy_share", 0.96)).toBe("cpu busy share: 96 %");
     expect(plain("share", 0.62)).toBe("share: 62 %");
     expect(plain("knee_per_s", 5600)).toBe("knee: 5,600/s");

@@ -286,7 +286,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
       finding: "wide-rows",
       severity: "warning",
       title:
-        "shop.orders: a row has 1.0 MB in 100 columns, and statements ask for 1.0 of them; its requests read 1.0 MB each to return 10 kB",
+        "shop.orders: a row has 976.6 KiB in 100 columns, and statements ask for 1.0 of them; its requests read 976.6 KiB each to return 9.8 KiB",
       detail:
         "The columns of one row lie together, and who asks for one of them reads over the others. Make of the 100 blob columns rows of the partition: CREATE TABLE shop.orders_by_column (id text, column_name text, value blob, PRIMARY KEY ((id), column_name)); To verify: Bytes read against bytes returned (helenus io).",
       node: "127.0.0.1",

@@ -6,6 +6,7 @@ use super::{
     caches, clients, collector, compaction, compression, deletes, disk, heap, indexes, partitions, pressure, reads,
     rows, strategy, tombstones,
 };
+use crate::text;
 
 /// The rules, in the order of the documentation.
 pub(super) const RULES: &[Rule] = &[
@@ -62,9 +63,7 @@ pub fn rules_as_markdown() -> String {
 
 fn figure(value: f64, unit: &str) -> String {
     match unit {
-        "bytes" if value >= 1_073_741_824.0 => format!("{:.0} GiB", value / 1_073_741_824.0),
-        "bytes" if value >= 1_048_576.0 => format!("{:.0} MiB", value / 1_048_576.0),
-        "bytes" => format!("{:.0} KiB", value / 1024.0),
+        "bytes" => text::bytes(value as i64),
         unit => format!("{value} {unit}"),
     }
 }

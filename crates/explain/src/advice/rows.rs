@@ -149,7 +149,7 @@ mod tests {
         };
         let found = after(rule, wide);
         assert_eq!(found.severity, Severity::Warning);
-        assert_eq!(found.evidence, "a row has 1.0 MB in 6 columns, and statements ask for 1.0 of them");
+        assert_eq!(found.evidence, "a row has 976.6 KiB in 6 columns, and statements ask for 1.0 of them");
         assert_eq!(
             found.figures["proposed_cql"],
             "CREATE TABLE shop.orders_by_column (id text, at timestamp, column_name text, value blob, PRIMARY KEY ((id), at, \

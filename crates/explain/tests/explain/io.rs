@@ -120,13 +120,13 @@ fn reading_far_more_than_is_returned_is_found() {
     assert_eq!(finding.severity, Severity::Warning);
     assert_eq!(
         finding.title,
-        "Requests read 100 MB of the files of ks.wide to return 1.0 MB: 100 times as much, 1.0 MB for each"
+        "Requests read 95.4 MiB of the files of ks.wide to return 976.6 KiB: 100 times as much, 976.6 KiB for each"
     );
     assert!(finding.detail.contains("clustering column"), "{}", finding.detail);
     assert!(
-        finding
-            .detail
-            .contains("Over the whole recording: a row has 1.0 MB in 100 columns, and statements ask for 1.0 of them"),
+        finding.detail.contains(
+            "Over the whole recording: a row has 976.6 KiB in 100 columns, and statements ask for 1.0 of them"
+        ),
         "{}",
         finding.detail
     );

@@ -82,7 +82,7 @@ fn those_that_are_left_are_shown_as_they_are_at_the_end() {
         own.map(|group| (group.group.clone(), group.sstables, group.disk_bytes / MB)).collect()
     };
     assert_eq!(of("shop.orders"), [("level 0".to_string(), 1, 1), ("level 1".to_string(), 2, 50)]);
-    assert_eq!(of("shop.carts"), [("up to 1.0 MB".to_string(), 1, 0), ("up to 4.2 MB".to_string(), 1, 3)]);
+    assert_eq!(of("shop.carts"), [("up to 1.0 MiB".to_string(), 1, 0), ("up to 4.0 MiB".to_string(), 1, 3)]);
     let windows = of("shop.events");
     assert_eq!(windows.iter().map(|(_, count, _)| *count).collect::<Vec<_>>(), [2, 1], "{windows:?}");
     assert!(windows[0].0.starts_with("window of 2023-11-15T"), "{windows:?}");

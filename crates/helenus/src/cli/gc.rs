@@ -2,7 +2,7 @@ use super::live::{self, Sources};
 use crate::terminal;
 use anyhow::{Result, bail};
 use clap::Args;
-use helenus_explain::{Engine, GcFigures, NodeGc, bytes_text, gc};
+use helenus_explain::{Engine, GcFigures, NodeGc, gc};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ fn line(name: &str, figures: &GcFigures) -> Vec<String> {
     let nothing = || "–".to_string();
     let per_s = |count: usize| if count == 0 { nothing() } else { format!("{:.2}", count as f64 / figures.length_s) };
     let time = |ms: Option<f64>| ms.map_or_else(nothing, |ms| format!("{ms:.1}"));
-    let rate = |bytes: Option<f64>| bytes.map_or_else(nothing, |bytes| bytes_text(bytes as i64));
+    let rate = |bytes: Option<f64>| bytes.map_or_else(nothing, |bytes| terminal::bytes(bytes as i64));
     vec![
         name.to_string(),
         per_s(figures.young),
@@ -97,6 +97,6 @@ fn line(name: &str, figures: &GcFigures) -> Vec<String> {
         time(figures.pause_max_ms),
         rate(figures.allocated_bytes_per_s),
         rate(figures.kept_bytes_per_s),
-        figures.heap_after_bytes.map_or_else(nothing, bytes_text),
+        figures.heap_after_bytes.map_or_else(nothing, terminal::bytes),
     ]
 }

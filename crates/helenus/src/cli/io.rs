@@ -2,7 +2,7 @@ use super::opened::opened;
 use crate::terminal;
 use anyhow::Result;
 use clap::Args;
-use helenus_explain::{Io, bytes_text};
+use helenus_explain::Io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -42,7 +42,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if io.statements.is_empty() {
         terminal::warn("no request on the wire is recorded: record with --wire on to see what clients got");
     }
-    let shown = |bytes: i64| if bytes == 0 { "–".to_string() } else { bytes_text(bytes) };
+    let shown = |bytes: i64| if bytes == 0 { "–".to_string() } else { terminal::bytes(bytes) };
     let times = |times: Option<f64>| times.map_or("–".to_string(), |times| format!("{times:.1}"));
     let tables = io.tables.iter().map(|table| {
         vec![

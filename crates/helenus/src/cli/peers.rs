@@ -170,17 +170,21 @@ fn of_ring(node: &str) -> Vec<String> {
 fn progress(figures: &Figures, after: Duration) -> String {
     let (done, total) = figures.compacted_bytes();
     let share = if total > 0 { done as f64 / total as f64 } else { 0.0 };
-    let bytes = |bytes: i64| terminal::bytes(bytes.unsigned_abs());
     let compacting = match figures.running.len() {
         0 => "none runs".to_string(),
-        running => format!("{running} running, {} of {} ({:.0} %)", bytes(done), bytes(total), share * 100.0),
+        running => format!(
+            "{running} running, {} of {} ({:.0} %)",
+            terminal::bytes(done),
+            terminal::bytes(total),
+            share * 100.0
+        ),
     };
     format!(
         "compactions after {}: {compacting}, {} to come; {} SSTables, {}",
         length(after),
         figures.pending_compactions.unwrap_or(0),
         figures.sstables.unwrap_or(0),
-        bytes(figures.live_disk_bytes.unwrap_or(0))
+        terminal::bytes(figures.live_disk_bytes.unwrap_or(0))
     )
 }
 

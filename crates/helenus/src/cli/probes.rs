@@ -168,7 +168,7 @@ fn picture(arguments: &Arguments, model: &Model) -> terminal::Table {
         ];
         row.extend(times.map(terminal::nanos));
         row.extend(arguments.cpu.then(|| line.cpu_ns.map_or("–".to_string(), terminal::nanos)));
-        let allocated = line.allocated_bytes.map(|bytes| terminal::bytes(bytes.unsigned_abs()));
+        let allocated = line.allocated_bytes.map(terminal::bytes);
         row.extend(arguments.allocation.then(|| allocated.unwrap_or_else(|| "–".to_string())));
         row.push(if probe.on { String::new() } else { "off".to_string() });
         row

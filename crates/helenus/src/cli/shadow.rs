@@ -278,12 +278,12 @@ fn settled(variants: &[Variant]) -> terminal::Table {
         };
         vec![
             variant.name.clone(),
-            terminal::bytes(is.live_disk_bytes.unsigned_abs()),
+            terminal::bytes(is.live_disk_bytes),
             times(|variant| Some(variant.settled.live_disk_bytes as f64)),
             format!("{} → {}", is.sstables_before, is.sstables),
             is.droppable_ratio.map_or("–".to_string(), |ratio| format!("{ratio:.3}")),
             times(|variant| variant.settled.droppable_ratio),
-            terminal::bytes(is.compacted_bytes.unsigned_abs()),
+            terminal::bytes(is.compacted_bytes),
             is.compacted_s.map_or("–".to_string(), |seconds| format!("{seconds:.0} s")),
             if is.settled { String::new() } else { "not done".to_string() },
         ]

@@ -222,7 +222,7 @@ fn row_of(total: &Total) -> Vec<String> {
         terminal::nanos(total.total_ns),
         terminal::nanos(total.total_ns / total.events.max(1)),
         terminal::nanos(total.longest_ns),
-        terminal::bytes(total.bytes.unsigned_abs()),
+        terminal::bytes(total.bytes),
         terminal::count(total.errors.unsigned_abs()),
     ]
 }

@@ -5,7 +5,7 @@ use super::live::{self, Provider, Sources};
 use crate::terminal;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use helenus_explain::{Engine, Sstable, SstableGroup, TableHealth, bytes_text, sstable_groups, tables};
+use helenus_explain::{Engine, Sstable, SstableGroup, TableHealth, sstable_groups, tables};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -271,7 +271,7 @@ fn disk(table: &TableHealth) -> Vec<String> {
         .map(|groups| groups.iter().map(i64::to_string).collect::<Vec<_>>().join("/"));
     let running = match (table.running_compactions, table.compacting_bytes.zip(table.compacted_bytes)) {
         (Some(running), Some((all, done))) if running > 0 => {
-            format!("{running}: {} of {}", bytes_text(done), bytes_text(all))
+            format!("{running}: {} of {}", terminal::bytes(done), terminal::bytes(all))
         }
         (running, _) => count(running),
     };
@@ -318,7 +318,7 @@ fn count(value: Option<i64>) -> String {
 }
 
 fn bytes(value: Option<i64>) -> String {
-    value.map_or_else(nothing, bytes_text)
+    value.map_or_else(nothing, terminal::bytes)
 }
 
 fn percent(share: Option<f64>) -> String {

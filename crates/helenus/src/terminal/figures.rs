@@ -1,17 +1,5 @@
 //! Figures for a person.
 
-/// Bytes for a person.
-pub fn bytes(bytes: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let mut value = bytes as f64;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{bytes} B") } else { format!("{value:.1} {}", UNITS[unit]) }
-}
-
 /// A number with its thousands set apart.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -62,7 +50,6 @@ mod tests {
             [nanos(7), nanos(1234), nanos(99_960), nanos(999_499_999), nanos(999_500_000), nanos(61_000_000_000)],
             ["7 ns", "1.23 µs", "100 µs", "999 ms", "1.00 s", "61.0 s"]
         );
-        assert_eq!([bytes(7), bytes(2048), bytes(3 << 30)], ["7 B", "2.0 KiB", "3.0 GiB"]);
         assert_eq!(
             [millis(None), millis(Some(0.123)), millis(Some(43.21)), millis(Some(1234.5))],
             ["–", "0.12", "43.2", "1234"]

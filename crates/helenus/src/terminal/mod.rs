@@ -7,7 +7,8 @@ mod steps;
 mod style;
 mod table;
 
-pub use figures::{bytes, count, millis, nanos};
+pub use figures::{count, millis, nanos};
+pub use helenus_notation::show_bytes as bytes;
 pub use steps::Steps;
 pub use style::wrap;
 pub use table::Table;

@@ -1,5 +1,6 @@
 use helenus_cassandra::cql;
 use helenus_cassandra::journal::JournalError;
+use helenus_notation::show_bytes as bytes;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -93,11 +94,4 @@ pub(super) fn file(action: &'static str, path: &std::path::Path) -> impl FnOnce(
         std::io::ErrorKind::PermissionDenied => Error::Unreadable { path, source },
         _ => Error::File { action, path, source },
     }
-}
-
-/// Bytes for a person.
-pub(super) fn bytes(bytes: u64) -> String {
-    const MIB: f64 = 1_048_576.0;
-    let mib = bytes as f64 / MIB;
-    if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
 }

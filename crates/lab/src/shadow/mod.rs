@@ -34,6 +34,7 @@ use helenus_cassandra::network::is_apart;
 use helenus_cassandra::target::Target;
 use helenus_cassandra::{Cancel, Version};
 use helenus_control::{Link, Original};
+use helenus_notation::show_bytes;
 use nodes::{Plan, Shadow};
 use room::{Need, Room, check_memory};
 use sample::Span;
@@ -294,7 +295,7 @@ impl Try<'_> {
         }
         self.check_room(entry, &entry.folder, snapshot.bytes)?;
         let total = snapshot.files.len();
-        tell(Progress::Step(format!("linking {} SSTables, {}", snapshot.sstables(), error::bytes(snapshot.bytes))));
+        tell(Progress::Step(format!("linking {} SSTables, {}", snapshot.sstables(), show_bytes(snapshot.bytes))));
         let done = |done| tell(Progress::Live(format!("linking SSTables: {done} of {total} files")));
         let copied = sstables::link(&snapshot.files, &entry.folder.join("taken"), done, cancel).map_err(is_gone)?;
         Ok((snapshot, schema, copied))
@@ -399,7 +400,7 @@ impl Try<'_> {
             Room::watch(folder)?;
             cutting = shadow.link.cutting()?;
             let (done, total) = shadow.link.table_figures(&table)?.compacted_bytes();
-            let (done, total) = (error::bytes(done.unsigned_abs()), error::bytes(total.unsigned_abs()));
+            let (done, total) = (show_bytes(done), show_bytes(total));
             tell(Progress::Live(format!("leaving a sample of each SSTable: {done} of {total} of this one")));
         }
         match cutting.error {

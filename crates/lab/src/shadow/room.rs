@@ -1,7 +1,8 @@
 //! Whether there is room for shadows, on the disk and in memory, before anything is made.
 
 use super::Error;
-use super::error::{bytes, file};
+use super::error::file;
+use helenus_notation::show_bytes as bytes;
 use std::path::Path;
 
 /// Commit logs, logs and Cassandra's own tables of one shadow.
@@ -164,7 +165,7 @@ mod tests {
         let error = room(150).check(&sample(0.4), folder).unwrap_err().to_string();
         assert!(error.contains("a smaller sample: --sample 22%"), "{error}");
         let error = room(50).check(&need, folder).unwrap_err().to_string();
-        assert!(error.contains("0 MiB may be used") && !error.contains("--sample"), "{error}");
+        assert!(error.contains("0 B may be used") && !error.contains("--sample"), "{error}");
         let copied = Need { copied_bytes: 100 * GIB, ..need };
         assert!(room(351).check(&copied, folder).unwrap_err().to_string().contains("100.0 GiB to copy"));
     }

@@ -1,11 +1,11 @@
 //! Waits until the shadows have nothing left to compact, and looks after the disk meanwhile.
 
-use super::error::bytes;
 use super::nodes::Shadow;
 use super::room::Room;
 use super::{Error, Progress, TableName};
 use helenus_cassandra::Cancel;
 use helenus_control::Figures;
+use helenus_notation::show_bytes as bytes;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -128,8 +128,7 @@ impl Waited<'_> {
 
     fn text(&self, after: Duration) -> String {
         let now = &self.now;
-        let size = |number: i64| bytes(number.unsigned_abs());
-        let is = format!("{} SSTables, {}", now.sstables.unwrap_or(0), size(now.live_disk_bytes.unwrap_or(0)));
+        let is = format!("{} SSTables, {}", now.sstables.unwrap_or(0), bytes(now.live_disk_bytes.unwrap_or(0)));
         if let Some(at_rest) = self.at_rest {
             return format!("{}: at rest after {:.0} s, {is}", self.shadow.name, at_rest.as_secs_f64());
         }
@@ -144,8 +143,8 @@ impl Waited<'_> {
             "{}: {} compacting, {} of {}, {pending} to come, {is}{left}",
             self.shadow.name,
             now.running.len(),
-            size(done),
-            size(total)
+            bytes(done),
+            bytes(total)
         )
     }
 

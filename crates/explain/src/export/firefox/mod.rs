@@ -2,6 +2,11 @@
 //!
 //! Source: firefox-devtools/profiler, src/types/profile.ts and docs-developer/CHANGELOG-formats.md, version 60, which all
 //! later versions read.
+//!
+//! Samply's crate fxprof-processed-profile (0.8.1) can't write these profiles: it takes the weight of a sample as an `i32`, so
+//! that a sample of 19.7 ms of CPU time would count as 19 or 20 ms, and one of 3 GiB of allocations not at all. It also rounds
+//! CPU time to microseconds, sorts the threads of a process by name and not by weight, and repeats the tables of functions
+//! and stacks in each thread.
 
 mod tables;
 
