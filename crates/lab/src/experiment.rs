@@ -4,8 +4,9 @@ use crate::{Variants, wanted};
 use helenus_cassandra::{Line, Version};
 use helenus_load::Workload;
 use helenus_load::schedule::{self, Load, Phase, Until};
-use helenus_load::strict::{Bytes, Count, Document, Section};
+use helenus_notation::{Bytes, Count, Document, Section, quantity};
 use helenus_observe::SyscallsMode;
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,7 +20,10 @@ pub enum Error {
     Read { path: PathBuf, source: std::io::Error },
 
     #[error(transparent)]
-    File(#[from] helenus_load::Error),
+    File(#[from] helenus_notation::Error),
+
+    #[error(transparent)]
+    Load(#[from] helenus_load::Error),
 }
 
 /// What a study does, as its file says.
@@ -42,9 +46,11 @@ pub struct Experiment {
 }
 
 /// The local cluster of an experiment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Node {
     pub version: String,
+    #[serde(deserialize_with = "quantity::of_count")]
     pub nodes: usize,
     pub heap: String,
     pub jvm_options: Vec<String>,
@@ -76,7 +82,8 @@ pub struct Part {
 }
 
 /// What can be done before the phases of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Before {
     /// Reads come from the disk afterwards. It is the page cache of the whole machine.
     DropPageCache,
@@ -85,10 +92,13 @@ pub enum Before {
 }
 
 /// A closed loop before the phases that finds the peak of this machine, so that rates can be shares of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Calibrate {
+    #[serde(deserialize_with = "quantity::of_count")]
     pub in_flight: u32,
     /// It ends before, when it does not get faster any more.
+    #[serde(rename = "for", deserialize_with = "quantity::of_span")]
     pub lasts: Duration,
 }
 
@@ -110,7 +120,7 @@ impl Experiment {
         let document = Document::parse(file, text)?;
         let mut root = document.root();
         let (node, line) = match root.section("node")? {
-            Some(section) => Node::read(section)?,
+            Some(section) => Node::read(&section)?,
             None => (Node::default(), Node::LINE),
         };
         let experiment = Experiment {
@@ -123,7 +133,7 @@ impl Experiment {
             },
             workload: beside(file, root.required("workload")?),
             scale: root.optional::<Count>("scale")?.map_or(1, |Count(scale)| scale),
-            calibrate: root.section("calibrate")?.map(Calibrate::read).transpose()?,
+            calibrate: root.section("calibrate")?.map(|section| section.whole()).transpose()?,
             variants: Variants::read(&mut root, line)?,
             file: file.to_string(),
             text: text.to_string(),
@@ -140,7 +150,7 @@ impl Experiment {
             && let Some((line, _)) = text.lines().enumerate().find(|(_, line)| is_relative(line))
         {
             let message = "a rate in percent is a share of the peak that [calibrate] finds, and there is none";
-            return Err(helenus_load::Error::File { file: file.into(), line: line + 1, message: message.into() }.into());
+            return Err(helenus_notation::Error::at_line(file, line + 1, message).into());
         }
         experiment.parts(SOME_PEAK_PER_S)?;
         Ok(experiment)
@@ -196,7 +206,7 @@ fn beside(file: &str, workload: String) -> String {
 }
 
 impl Observe {
-    fn read(mut section: Section<'_>, line: Line) -> Result<Observe, helenus_load::Error> {
+    fn read(mut section: Section<'_>, line: Line) -> Result<Observe, helenus_notation::Error> {
         const MODES: [SyscallsMode; 3] = [SyscallsMode::Off, SyscallsMode::Summary, SyscallsMode::Full];
         let observe = Observe {
             syscalls: MODES[section.choice("syscalls", &["off", "summary", "full"])?.unwrap_or(0)],
@@ -213,21 +223,14 @@ impl Observe {
 
 impl Part {
     fn read(mut section: Section<'_>) -> Result<Part, helenus_load::Error> {
-        let before = section.optional::<Vec<String>>("before")?.unwrap_or_default().into_iter();
-        let before = before.map(|step| match step.as_str() {
-            "drop-page-cache" => Ok(Before::DropPageCache),
-            "compactions" => Ok(Before::Compactions),
-            _ => Err(section.error_at("before", format!("`{step}` is no step; there is drop-page-cache, compactions"))),
-        });
-        let before = before.collect::<Result<_, _>>()?;
         let part = Part {
             mix: section.optional("mix")?,
-            rest: section.optional("rest")?.unwrap_or_default(),
-            before,
+            rest: section.duration("rest")?.unwrap_or_default(),
+            before: section.optional("before")?.unwrap_or_default(),
             phases: schedule::from_toml(section.list("phase")?)?,
         };
         if part.phases.is_empty() {
-            return Err(section.error("a part has at least one [[part.phase]]"));
+            return Err(section.error("a part has at least one [[part.phase]]").into());
         }
         section.finish()?;
         Ok(part)
@@ -250,33 +253,11 @@ impl Node {
     const LINE: Line = Line::V5_0;
 
     /// With the line of its release.
-    fn read(mut section: Section<'_>) -> Result<(Node, Line), helenus_load::Error> {
-        let default = Node::default();
-        let nodes = section.optional::<Count>("nodes")?.map(|count| count.0);
-        let node = Node {
-            version: section.optional("version")?.unwrap_or(default.version),
-            nodes: usize::try_from(nodes.unwrap_or(1)).unwrap_or(usize::MAX),
-            heap: section.optional("heap")?.unwrap_or(default.heap),
-            jvm_options: section.optional("jvm_options")?.unwrap_or_default(),
-            settings: section.optional("settings")?.unwrap_or_default(),
-        };
+    fn read(section: &Section<'_>) -> Result<(Node, Line), helenus_notation::Error> {
+        let node: Node = section.whole()?;
         let version = node.version.parse::<Version>();
-        let version = version.map_err(|error| section.error_at("version", error.to_string()))?;
-        section.finish()?;
-        Ok((node, version.line()))
-    }
-}
-
-impl Calibrate {
-    fn read(mut section: Section<'_>) -> Result<Calibrate, helenus_load::Error> {
-        let in_flight = section.required::<Count>("in_flight")?.0;
-        let calibrate = Calibrate {
-            in_flight: u32::try_from(in_flight)
-                .map_err(|_| section.error_at("in_flight", "more requests in flight than can be"))?,
-            lasts: section.required("for")?,
-        };
-        section.finish()?;
-        Ok(calibrate)
+        let line = version.map_err(|error| section.error_at("version", error.to_string()))?.line();
+        Ok((node, line))
     }
 }
 
@@ -368,7 +349,7 @@ mod tests {
         let error = |text: &str| Experiment::parse("x.toml", text).unwrap_err().to_string();
         assert!(error(&format!("{head}{part}")).contains("at least one [[part.phase]]"));
         let unknown = error(&format!("{head}[[part]]\nbefore = [\"reboot\"]\n{phase}"));
-        assert!(unknown.contains("there is drop-page-cache"), "{unknown}");
+        assert!(unknown.contains("expected `drop-page-cache` or `compactions`"), "{unknown}");
         let both = error(&format!("{head}{part}{phase}[[phase]]\nrate = 5\nfor = \"5s\"\n"));
         assert!(both.contains("either [[phase]] or [[part]]"), "{both}");
     }

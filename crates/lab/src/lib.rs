@@ -8,7 +8,6 @@ mod check;
 mod experiment;
 mod guests;
 mod hold;
-mod json;
 mod link;
 mod peak;
 mod placement;

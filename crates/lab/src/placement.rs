@@ -4,8 +4,7 @@ use crate::change::Change;
 use helenus_cassandra::Places;
 use helenus_cassandra::target::{self, Which};
 use helenus_control::placement::{Following, InterruptCounts, Journals, Plan, Room, Settings, Strategy};
-use helenus_load::Error;
-use helenus_load::strict::Section;
+use helenus_notation::{Error, Section};
 use std::net::SocketAddr;
 
 pub(crate) struct Placement {

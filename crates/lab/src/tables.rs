@@ -5,7 +5,7 @@ use crate::hold::{Hold, LEASE};
 use crate::link::link;
 use helenus_cassandra::cql::{self, Connection};
 use helenus_control::{Setting, Tuning};
-use helenus_load::strict::Section;
+use helenus_notation::{Error, Section};
 use serde_json::{Map, Value};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl TableSettings {
     pub(crate) fn read(
         section: &mut Section<'_>,
         compaction: Option<Map<String, Value>>,
-    ) -> Result<TableSettings, helenus_load::Error> {
+    ) -> Result<TableSettings, Error> {
         let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
         let compaction = compaction.map(|parameters| {
             Value::Object(parameters.into_iter().map(|(name, value)| (name, Value::String(text(value)))).collect())

@@ -1,12 +1,12 @@
 //! What an experiment compares: its variants, and how they are run in blocks.
 
-use crate::json::json_of;
 use crate::tables::TableSettings;
 use crate::{ExperimentError as Error, placement, wanted};
 use helenus_cassandra::Line;
 use helenus_control::Setting;
 use helenus_control::placement::Settings;
-use helenus_load::strict::{Bytes, Count, Section};
+use helenus_notation::{Bytes, Count, Section};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -37,9 +37,11 @@ pub struct Variants {
 }
 
 /// What becomes of the tables of the workload before each run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Restore {
     /// They are as the run before left them.
+    #[serde(rename = "none")]
     Nothing,
     /// They are emptied.
     Truncate,
@@ -109,8 +111,6 @@ impl Variants {
     }
 
     fn in_lab(mut self, mut lab: Section<'_>) -> Result<Variants, Error> {
-        const RESTORES: [Restore; 5] =
-            [Restore::Nothing, Restore::Truncate, Restore::Populate, Restore::Once, Restore::Drop];
         if let Some(Count(blocks)) = lab.optional("blocks")? {
             self.blocks = usize::try_from(blocks).unwrap_or(usize::MAX);
         }
@@ -125,10 +125,8 @@ impl Variants {
         if let Some(seed) = lab.optional::<i64>("seed")? {
             self.seed = seed.cast_unsigned();
         }
-        self.rest = lab.optional("rest")?.unwrap_or(self.rest);
-        if let Some(position) = lab.choice("restore", &["none", "truncate", "populate", "once", "drop"])? {
-            self.restore = RESTORES[position];
-        }
+        self.rest = lab.duration("rest")?.unwrap_or(self.rest);
+        self.restore = lab.optional("restore")?.unwrap_or(self.restore);
         if let Some(Count(nodes)) = lab.optional("changed_nodes")? {
             if let Some(variant) = self.list.iter().find(|variant| variant.starts_nodes() || variant.alters_schema()) {
                 let message = format!(
@@ -187,7 +185,7 @@ impl Variant {
         let executors = wanted::executors(section.list("executor")?)?;
         let mut tables = Vec::new();
         for mut table in section.list("table")? {
-            let compaction = table.section("compaction")?.map(|parameters| json_of(&parameters)).transpose()?;
+            let compaction = table.section("compaction")?.map(|parameters| parameters.whole()).transpose()?;
             tables.push(TableSettings::read(&mut table, compaction)?);
             table.finish()?;
         }
@@ -350,9 +348,9 @@ mod tests {
     #[test]
     fn what_makes_no_comparison_says_what_would() {
         let none = "[[variant]]\nname = \"none\"\n";
-        assert!(error("[lab]\nblocks = 3\n").starts_with("x.toml:7: [lab] says how variants are compared"));
+        assert!(error("[lab]\nblocks = 3\n").starts_with("x.toml:7:2: [lab] says how variants are compared"));
         assert!(error(none).contains("two variants at least"));
-        assert!(error(&format!("{none}{none}")).starts_with("x.toml:10: two variants are named `none`"));
+        assert!(error(&format!("{none}{none}")).starts_with("x.toml:10:8: two variants are named `none`"));
         let other = format!("{none}[[variant]]\nname = \"v\"\n");
         assert!(error(&format!("{other}[[variant.valve]]\nat = \"lwt\"\n")).contains("a valve has a `law`"));
         assert!(error(&format!("{other}[[variant.valve]]\nlaw = \"fixed\"\n")).contains("either `at` a point"));

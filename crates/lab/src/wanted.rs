@@ -1,11 +1,9 @@
 //! The valves and executors that a variant wants, checked as far as they can be before there is a node.
 
-use crate::json::{Json, json_of};
 use helenus_cassandra::Line;
 use helenus_control::{Declared, Limits, Range, Use, check_point};
-use helenus_load::Error;
-use helenus_load::strict::Section;
-use serde_json::Value;
+use helenus_notation::{Error, Section};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// Valves as the agent takes them: for each a `valve.add`, without its `do`.
@@ -42,12 +40,12 @@ pub(crate) fn check_probes(section: &Section<'_>, key: &str, at: &[String], line
 
 fn valve(default: String, section: &mut Section<'_>, line: Line) -> Result<Value, Error> {
     let declared = Declared::get();
-    let mut valve = json_of(section)?;
+    let mut valve = section.whole::<Map<String, Value>>()?;
     let laws: Vec<&str> = declared.laws.keys().map(String::as_str).collect();
     let Some(law) = section.choice("law", &laws)?.map(|position| laws[position]) else {
         return Err(section.error("a valve has a `law`, such as \"throughput\" or \"fixed\""));
     };
-    let at = section.optional::<Json>("at")?.map(|Json(at)| texts(&at));
+    let at = section.optional::<Value>("at")?.map(|at| texts(&at));
     let stage = section.choice("stage", &names(&declared.stages))?;
     let Some(points) = at.xor(stage.map(|_| Some(Vec::new()))) else {
         return Err(section.error("a valve stands either `at` a point or on a `stage`"));
@@ -65,7 +63,7 @@ fn valve(default: String, section: &mut Section<'_>, line: Line) -> Result<Value
         whole(section, key, &declared.valve)?;
     }
     if let Some(parameters) = section.section("parameters")? {
-        for (name, Json(value)) in parameters.named_values::<Json>()? {
+        for (name, value) in parameters.named_values::<Value>()? {
             let checked = declared.check_parameter(law, name, &text(&value), limits);
             checked.map_err(|reason| parameters.error_at(name, reason))?;
         }
@@ -103,7 +101,7 @@ fn limits(section: &mut Section<'_>, is_stage: bool) -> Result<Limits, Error> {
 
 fn executor(section: &mut Section<'_>) -> Result<Value, Error> {
     let declared = Declared::get();
-    let executor = json_of(section)?;
+    let executor = section.whole::<Map<String, Value>>()?;
     let missing =
         |section: &Section<'_>, key| section.error(format!("an executor has a `{key}`; see docs/placement.md"));
     if section.choice("stage", &names(&declared.executor_stages))?.is_none() {

@@ -1,13 +1,13 @@
 //! What can go wrong, each with a way out.
 
-use crate::quantity::BadQuantity;
+use helenus_notation::BadQuantity;
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A TOML file that says something it may not. `message` says what, and what would be right.
-    #[error("{file}:{line}: {message}")]
-    File { file: String, line: usize, message: String },
+    /// A mistake in a file.
+    #[error(transparent)]
+    File(#[from] helenus_notation::Error),
 
     #[error("cannot read the workload {path}: {source}")]
     Read { path: PathBuf, source: std::io::Error },
@@ -86,25 +86,4 @@ impl Error {
     pub(crate) fn argument(argument: &str) -> impl Fn(BadQuantity) -> Error + '_ {
         move |bad| Error::Argument { argument: argument.to_string(), message: bad.to_string() }
     }
-}
-
-/// `; did you mean …?` for the known name that is most like `given`, or nothing when none is near.
-pub(crate) fn did_you_mean<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> String {
-    match nearest(given, known) {
-        Some(known) => format!("; did you mean `{known}`?"),
-        None => String::new(),
-    }
-}
-
-pub(crate) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    known
-        .into_iter()
-        // Two letters swapped in a short word are a slip too, which likeness alone does not see.
-        .map(|known| match strsim::osa_distance(given, known) {
-            0..=1 => (1.0, known),
-            _ => (strsim::jaro_winkler(given, known), known),
-        })
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|(left, _), (right, _)| left.total_cmp(right))
-        .map(|(_, known)| known)
 }

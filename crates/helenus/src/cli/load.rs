@@ -54,10 +54,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = count)]
     population: Option<u64>,
     /// What carries the requests: helenus' own driver, which costs least, or the driver crate
-    #[arg(long, value_name = "NAME", default_value = "thin", value_parser = driver)]
+    #[arg(long, value_enum, value_name = "NAME", default_value = "thin")]
     driver: DriverKind,
-    /// Version of the native protocol: 4 or 5, which only helenus' own driver speaks
-    #[arg(long, value_name = "VERSION", default_value = "4", value_parser = protocol)]
+    /// Version of the native protocol; only helenus' own driver speaks 5
+    #[arg(long, value_enum, value_name = "VERSION", default_value = "4")]
     protocol: Protocol,
     #[command(flatten)]
     access: AccessArguments,
@@ -94,22 +94,6 @@ pub struct Arguments {
     json: bool,
 }
 
-fn driver(text: &str) -> Result<DriverKind, String> {
-    match text {
-        "thin" => Ok(DriverKind::Thin),
-        "scylla" => Ok(DriverKind::Scylla),
-        _ => Err("there are thin and scylla".to_string()),
-    }
-}
-
-fn protocol(text: &str) -> Result<Protocol, String> {
-    match text {
-        "4" | "v4" => Ok(Protocol::V4),
-        "5" | "v5" => Ok(Protocol::V5),
-        _ => Err("there are 4 and 5".to_string()),
-    }
-}
-
 fn shard(text: &str) -> Result<(usize, usize), String> {
     let example = || "its number and how many there are, such as 1/3".to_string();
     let (number, count) = text.split_once('/').ok_or_else(example)?;
@@ -138,7 +122,7 @@ fn begins_at(time: DateTime<Utc>) -> Result<i64> {
 }
 
 pub fn count(text: &str) -> Result<u64, String> {
-    helenus_load::quantity::count(text).map_err(|error| error.to_string())
+    helenus_notation::quantity::count(text).map_err(|error| error.to_string())
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {

@@ -156,7 +156,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A duration as people write it: 100ms, 90s, 2m.
 fn duration(text: &str) -> Result<Duration, String> {
-    helenus_load::quantity::duration(text).map_err(|error| error.to_string())
+    helenus_notation::quantity::duration(text).map_err(|error| error.to_string())
 }
 
 /// A name for a recording that nobody named, in the folder where we are.

@@ -130,7 +130,7 @@ fn stacks(text: &str) -> Result<StackEvents, String> {
 }
 
 fn size(text: &str) -> Result<u64, String> {
-    helenus_load::quantity::bytes(text).map_err(|error| error.to_string())
+    helenus_notation::quantity::bytes(text).map_err(|error| error.to_string())
 }
 
 impl Arguments {

@@ -2,9 +2,8 @@
 
 use super::value::VALUE_TYPES;
 use super::{Column, Distribution, Given, Insert, Ratio, Role, Rows, Seeds};
-use crate::Error;
 use crate::rows::distribution::Shape;
-use crate::strict::Section;
+use helenus_notation::{Error, Section};
 use std::fmt;
 
 const ROLES: [(&str, Role); 3] =

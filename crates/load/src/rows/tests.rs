@@ -186,7 +186,7 @@ fn rows_come_back_from_their_text() {
         &["k text partition uniform(1..9) exp(4..8) -", "c uuid clustering - - fixed(3)", "v int regular - - -"],
     );
     let text = rows.to_string();
-    let document = crate::strict::Document::parse("rows.toml", &text).unwrap();
+    let document = helenus_notation::Document::parse("rows.toml", &text).unwrap();
     let read = super::read(document.root().section("rows").unwrap().unwrap()).unwrap();
     assert_eq!(read, rows);
 }

@@ -3,8 +3,8 @@
 use super::spec::{self, Spec};
 use super::{Load, Offsets, Phase, Trace, Until};
 use crate::Error;
-use crate::error::did_you_mean;
-use crate::quantity;
+use helenus_notation::did_you_mean;
+use helenus_notation::quantity;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

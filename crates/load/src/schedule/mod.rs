@@ -14,7 +14,7 @@ pub use trace::Trace;
 pub(crate) use timeline::{Due, OpenLoop, Segment, segments};
 
 use crate::Error;
-use crate::quantity::show_rate;
+use helenus_notation::quantity::show_rate;
 use std::sync::Arc;
 use std::time::Duration;
 

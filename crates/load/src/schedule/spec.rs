@@ -2,8 +2,8 @@
 
 use super::{Arrivals, Phase, Trace, Until, Work};
 use crate::Error;
-use crate::quantity::{self, BadQuantity};
-use crate::strict::{Count, Rate, Section};
+use helenus_notation::quantity::{self, BadQuantity};
+use helenus_notation::{Count, Rate, Section};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -182,7 +182,7 @@ pub fn from_toml(sections: Vec<Section<'_>>) -> Result<Vec<Phase>, Error> {
         let trace = text(&mut section, "trace")?.map(|path| Trace::read(Path::new(&path))).transpose();
         // What is wrong in the trace itself has the trace's own line.
         let trace = trace.map_err(|error| match error {
-            Error::ReadTrace { .. } => section.error_at("trace", error.to_string()),
+            Error::ReadTrace { .. } => section.error_at("trace", error.to_string()).into(),
             other => other,
         })?;
         let spec = Spec {
@@ -192,10 +192,10 @@ pub fn from_toml(sections: Vec<Section<'_>>) -> Result<Vec<Phase>, Error> {
             trace: trace.map(Arc::new),
             in_flight: section.optional::<Count>("in_flight")?.map(|count| count.0),
             surge: section.optional::<Count>("surge")?.map(|count| count.0),
-            every: section.optional("every")?,
+            every: section.duration("every")?,
             poisson: section.choice("arrivals", &["even", "poisson"])? == Some(1),
-            lasts: section.optional("for")?,
-            each: section.optional("each")?,
+            lasts: section.duration("for")?,
+            each: section.duration("each")?,
             count: section.optional::<Count>("count")?.map(|count| count.0),
             name: section.optional("name")?,
             unmeasured: section.optional("measured")? == Some(false),
@@ -216,7 +216,7 @@ pub fn from_toml(sections: Vec<Section<'_>>) -> Result<Vec<Phase>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strict::Document;
+    use helenus_notation::Document;
 
     fn read(text: &str) -> Result<Vec<Phase>, Error> {
         let document = Document::parse("study.toml", text)?;

@@ -22,7 +22,8 @@ impl Trace {
 
     /// Reads the text of a trace; `file` is how errors name it.
     pub fn parse(file: &str, text: &str) -> Result<Trace, Error> {
-        let wrong = |line: usize, message: String| Error::File { file: file.to_string(), line: line + 1, message };
+        let wrong =
+            |line: usize, message: String| Error::File(helenus_notation::Error::at_line(file, line + 1, message));
         let mut times_ns: Vec<i64> = Vec::new();
         for (line, written) in text.lines().enumerate() {
             let written = written.split('#').next().unwrap_or_default().trim();

@@ -172,7 +172,7 @@ fn no_command(given: &str) -> Error {
         }
         given => {
             let known = || COMMANDS.iter().map(|(name, _)| *name);
-            let meant = crate::error::did_you_mean(given, known());
+            let meant = helenus_notation::did_you_mean(given, known());
             format!("is no command{meant} (one of write, read, mixed, counter_write, counter_read and user)")
         }
     };

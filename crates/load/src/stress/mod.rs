@@ -192,7 +192,7 @@ fn unknown(group: &str) -> Error {
         known if KNOWN.contains(&known) => "is given twice; put all of it after one of them".to_string(),
         "-o" | "--output" | "--workload" => "is for helenus itself, and goes before the command".to_string(),
         _ => {
-            let meant = crate::error::did_you_mean(group, KNOWN);
+            let meant = helenus_notation::did_you_mean(group, KNOWN);
             format!("is unknown{meant} (options are {})", KNOWN.join(", "))
         }
     };

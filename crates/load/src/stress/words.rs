@@ -1,7 +1,7 @@
 //! Arguments in groups of words: `write n=1M -rate threads=50`.
 
 use crate::Error;
-use crate::error::did_you_mean;
+use helenus_notation::did_you_mean;
 
 /// A group: the command, or an option with a dash, and the words that follow it up to the next one.
 #[derive(Debug, Clone)]

@@ -39,7 +39,7 @@ pub(super) async fn all(
     let set_up = async {
         let session = driver::open(plan, points).await?;
         let statements = driver::prepare(&session, plan).await?;
-        Ok((session, statements))
+        Ok::<_, Error>((session, statements))
     };
     let (session, statements) = tokio::select! {
         set_up = set_up => set_up?,

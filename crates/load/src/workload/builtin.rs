@@ -2,7 +2,7 @@
 
 use super::Workload;
 use crate::Error;
-use crate::error::did_you_mean;
+use helenus_notation::did_you_mean;
 
 const BUILT_IN: [(&str, &str); 5] = [
     ("counter", include_str!("../../workloads/counter.toml")),

@@ -1,8 +1,7 @@
 //! How numbers are drawn from a range: keys, whole numbers, sizes.
 
 use super::draw::Draw;
-use crate::Error;
-use crate::strict::Section;
+use helenus_notation::{Error, Section};
 use rand::distr::Distribution as _;
 use rand_distr::{StandardNormal, Zipf};
 

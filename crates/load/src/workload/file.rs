@@ -4,9 +4,7 @@ use super::distribution::Distribution;
 use super::verification;
 use super::{Consistency, Generator, Mix, Operation, Parameter, Populate, SerialConsistency, Workload};
 use super::{markers, operation, parameter};
-use crate::Error;
-use crate::error::did_you_mean;
-use crate::strict::{Count, Document, Section};
+use helenus_notation::{Count, Document, Error, Section, did_you_mean};
 use helenus_recording::LoadFacts;
 
 const CONSISTENCIES: [(&str, Consistency); 11] = [
@@ -67,11 +65,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
             .map(|(name, section)| Ok((name.to_string(), read_mix(section, &names)?)))
             .collect::<Result<_, Error>>()?,
     };
-    let mix = Mix::new(&weights).ok_or(Error::File {
-        file: file.to_string(),
-        line: 1,
-        message: "no operation has a `weight` above 0".to_string(),
-    })?;
+    let mix = Mix::new(&weights).ok_or_else(|| Error::at_line(file, 1, "no operation has a `weight` above 0"))?;
     let populate = populate.map(|section| read_populate(section, &names, &parameters, &read_operations)).transpose()?;
     let verify = verify.map(|section| verification::read(section, &read_operations, populate)).transpose()?;
     Ok(Workload {
@@ -265,7 +259,7 @@ columns = { size = "size", g = "tags" }
             replace("exponent = 1.1", "exponent = 0"),
             replace("min_bytes = 10", "min_bytes = 2000"),
             replace("min_bytes = 10\n", ""),
-            replace("max_bytes = \"1KiB\"", "max_bytes = \"1KB\""),
+            replace("max_bytes = \"1KiB\"", "max_bytes = \"1 page\""),
             replace("content = \"text\"", "content = \"prose\""),
             replace("(:key, :value)", "(:kei, :value)"),
             replace("k = :key", "k = ?"),

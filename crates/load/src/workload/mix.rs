@@ -2,7 +2,7 @@
 
 use super::Workload;
 use crate::Error;
-use crate::error::did_you_mean;
+use helenus_notation::did_you_mean;
 
 /// Weights of operations.
 #[derive(Debug, Clone, PartialEq)]

@@ -105,7 +105,7 @@ impl Workload {
 
     /// Reads a workload. `file` is how errors name the text.
     pub fn from_toml(name: &str, file: &str, text: &str) -> Result<Workload, Error> {
-        file::read(name, file, text)
+        Ok(file::read(name, file, text)?)
     }
 
     /// The workload that a recording was made with.

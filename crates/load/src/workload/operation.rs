@@ -2,10 +2,9 @@
 
 use super::file::{consistency, serial_consistency};
 use super::{Consistency, Parameter, SerialConsistency, markers};
-use crate::Error;
-use crate::error::did_you_mean;
 use crate::rows::{self, Fields, Insert, Rows};
-use crate::strict::{Count, Section};
+use helenus_notation::did_you_mean;
+use helenus_notation::{Count, Error, Section};
 
 /// A prepared statement with a name.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +46,8 @@ pub struct Batch {
     pub by: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum BatchKind {
     Unlogged,
     /// Through the batch log: all of it in the end, or nothing.
@@ -158,13 +158,8 @@ fn made(section: &mut Section<'_>, markers: &[String], rows: Option<&Rows>) -> R
             section.error_at("cql", format!("an insert of rows needs a marker for the key's :{}", missing.name))
         );
     }
-    let kind = batch_kind(section)?.unwrap_or(BatchKind::Unlogged);
+    let kind = section.optional("batch_type")?.unwrap_or(BatchKind::Unlogged);
     Ok(Some(Made::Inserts { insert, kind, single: insert.partitions.only() == Some(1) && rows.is_single() }))
-}
-
-fn batch_kind(section: &mut Section<'_>) -> Result<Option<BatchKind>, Error> {
-    const KINDS: [BatchKind; 3] = [BatchKind::Unlogged, BatchKind::Logged, BatchKind::Counter];
-    Ok(section.choice("batch_type", &["unlogged", "logged", "counter"])?.map(|chosen| KINDS[chosen]))
 }
 
 fn page_size(section: &mut Section<'_>) -> Result<Option<u32>, Error> {
@@ -178,7 +173,7 @@ fn page_size(section: &mut Section<'_>) -> Result<Option<u32>, Error> {
 
 fn batch(section: &mut Section<'_>, markers: &[String]) -> Result<Option<Batch>, Error> {
     let rows = section.optional::<Count>("batch")?;
-    let kind = batch_kind(section)?;
+    let kind = section.optional::<BatchKind>("batch_type")?;
     let by = section.optional::<Vec<String>>("batch_by")?;
     let Some(Count(rows)) = rows else {
         return match (kind, by) {

@@ -1,10 +1,8 @@
 //! How the value of a bind marker comes about, and how it is written in a file.
 
 use super::distribution::{self, Distribution};
-use crate::Error;
-use crate::strict::{Bytes, Count, FromValue, Section};
+use helenus_notation::{Bytes, Count, Error, Section};
 use std::time::Duration;
-use toml::de::DeValue;
 
 /// A named generator of values.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,7 +53,8 @@ pub enum Content {
     Json,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Deserialize)]
+#[serde(untagged, expecting = "not a string, a number, true or false")]
 pub enum Literal {
     Text(String),
     Integer(i64),
@@ -107,8 +106,8 @@ pub(super) fn read(name: &str, mut section: Section<'_>) -> Result<Parameter, Er
         Some(1) => read_value(&mut section)?,
         Some(2) => read_integer(&mut section)?,
         Some(3) => Generator::Timestamp {
-            before: section.optional("before")?.unwrap_or_default(),
-            truncate: section.optional("truncate")?,
+            before: section.duration("before")?.unwrap_or_default(),
+            truncate: section.duration("truncate")?,
         },
         Some(_) => Generator::Fixed(section.required("value")?),
         None => return Err(section.required::<String>("kind").err().unwrap_or_else(|| section.error("no kind"))),
@@ -195,19 +194,5 @@ fn size(section: &mut Section<'_>, key: &'static str) -> Result<Option<u32>, Err
             Err(section.error_at(key, format!("`{key}` is at most 128MiB")))
         }
         found => Ok(found.map(|Bytes(bytes)| bytes as u32)),
-    }
-}
-
-impl FromValue for Literal {
-    const EXPECTED: &'static str = "a string, a number, true or false";
-
-    fn from_value(value: &DeValue<'_>) -> Option<Result<Literal, String>> {
-        match value {
-            DeValue::String(text) => Some(Ok(Literal::Text(text.to_string()))),
-            DeValue::Boolean(boolean) => Some(Ok(Literal::Boolean(*boolean))),
-            DeValue::Integer(_) => Some(i64::from_value(value)?.map(Literal::Integer)),
-            DeValue::Float(_) => Some(f64::from_value(value)?.map(Literal::Float)),
-            _ => None,
-        }
     }
 }

@@ -1,8 +1,7 @@
 //! How a file says what is to be read back.
 
 use super::{Operation, Populate, markers};
-use crate::Error;
-use crate::strict::Section;
+use helenus_notation::{Error, Section};
 
 /// How rows are read back and compared with what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]

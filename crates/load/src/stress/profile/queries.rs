@@ -15,7 +15,7 @@ pub(super) fn operation(
     query: &Query,
     weight: f64,
 ) -> Result<OperationDraft, Error> {
-    let wrong = |message: String| Error::File { file: file.to_string(), line: query.line, message };
+    let wrong = |message: String| Error::File(helenus_notation::Error::at_line(file, query.line, message));
     let cql = qualified(trimmed(&query.cql), keyspace);
     let tokens = tokens(&cql);
     let mut out = String::new();

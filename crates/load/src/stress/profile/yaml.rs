@@ -1,7 +1,7 @@
 //! YAML read strictly, with the file and the line in each error.
 
 use crate::Error;
-use crate::error::did_you_mean;
+use helenus_notation::did_you_mean;
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
 /// A mapping while it is read.
@@ -31,7 +31,7 @@ pub(super) struct Text {
 
 /// Parses a file of one document.
 pub(super) fn parse<'y>(file: &str, text: &'y str) -> Result<MarkedYaml<'y>, Error> {
-    let error = |line: usize, message: String| Error::File { file: file.to_string(), line, message };
+    let error = |line: usize, message: String| Error::File(helenus_notation::Error::at_line(file, line, message));
     let documents = MarkedYaml::load_from_str(text).map_err(|wrong| {
         let place = wrong.marker();
         error(place.line(), format!("not YAML: {}", wrong.info()))
@@ -53,7 +53,7 @@ impl<'y> Map<'y> {
         let line = node.span.start.line();
         let YamlData::Mapping(mapping) = &node.data else {
             let what = if path.is_empty() { "the profile" } else { &path };
-            return Err(Error::File { file: file.to_string(), line, message: format!("{what} should be a mapping") });
+            return Err(helenus_notation::Error::at_line(file, line, format!("{what} should be a mapping")).into());
         };
         let entry = |(key, value): (&'y MarkedYaml<'y>, &'y MarkedYaml<'y>)| Entry {
             key: scalar(key).unwrap_or_default().to_lowercase(),
@@ -140,7 +140,7 @@ impl<'y> Map<'y> {
     }
 
     pub fn error(&self, line: usize, message: impl Into<String>) -> Error {
-        Error::File { file: self.file.to_string(), line, message: message.into() }
+        helenus_notation::Error::at_line(self.file, line, message).into()
     }
 
     pub fn line(&self) -> usize {

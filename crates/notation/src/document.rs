@@ -4,12 +4,14 @@
 //! that [`Section::finish`] can say what is unknown.
 
 use crate::Error;
-use crate::error::nearest;
-use crate::quantity;
+use crate::quantity::Span;
+use crate::suggestion::{did_you_mean, nearest};
+use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 /// A parsed file.
 #[derive(Debug)]
@@ -29,7 +31,19 @@ impl Place<'_> {
     fn error(&self, offset: usize, message: impl Into<String>) -> Error {
         let before = &self.text.as_bytes()[..offset.min(self.text.len())];
         let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        Error::File { file: self.file.to_string(), line, message: message.into() }
+        let of_line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        let column = 1 + String::from_utf8_lossy(of_line).chars().count();
+        Error { file: self.file.to_string(), line, column: Some(column), message: message.into() }
+    }
+
+    /// Reads a value by serde. `of` is what the value is of, with a colon.
+    fn read<T: DeserializeOwned>(&self, of: &str, value: Spanned<DeValue<'_>>) -> Result<T, Error> {
+        let start = value.span().start;
+        T::deserialize(ValueDeserializer::from(value)).map_err(|error| {
+            let offset = error.span().map_or(start, |span| span.start);
+            let message = error.message().replace("expected a sequence", "expected a list");
+            self.error(offset, format!("{of}{message}{}", meant(&message)))
+        })
     }
 }
 
@@ -65,15 +79,6 @@ pub struct Section<'d> {
     asked: BTreeSet<&'static str>,
 }
 
-/// A value that a section can hold.
-pub trait FromValue: Sized {
-    /// What it is, for an error: "a whole number".
-    const EXPECTED: &'static str;
-
-    /// None when it is something else; an error text when it is nearly right.
-    fn from_value(value: &DeValue<'_>) -> Option<Result<Self, String>>;
-}
-
 impl<'d> Section<'d> {
     /// Its path in the file, such as `parameters.key`.
     pub fn path(&self) -> &str {
@@ -85,21 +90,22 @@ impl<'d> Section<'d> {
         self.table.keys().map(|key| key.get_ref().as_ref())
     }
 
-    pub fn optional<T: FromValue>(&mut self, key: &'static str) -> Result<Option<T>, Error> {
+    /// A value, or a table that serde reads as a whole.
+    pub fn optional<T: DeserializeOwned>(&mut self, key: &'static str) -> Result<Option<T>, Error> {
         self.asked.insert(key);
         let Some((_, value)) = self.find(key) else { return Ok(None) };
-        match T::from_value(value.get_ref()) {
-            Some(Ok(found)) => Ok(Some(found)),
-            Some(Err(reason)) => Err(self.place.error(value.span().start, format!("{}: {reason}", self.name(key)))),
-            None => Err(self.wrong(key, T::EXPECTED)),
-        }
+        self.place.read(&format!("{}: ", self.name(key)), value.clone()).map(Some)
     }
 
-    pub fn required<T: FromValue>(&mut self, key: &'static str) -> Result<T, Error> {
+    pub fn required<T: DeserializeOwned>(&mut self, key: &'static str) -> Result<T, Error> {
         match self.optional(key)? {
             Some(value) => Ok(value),
             None => Err(self.missing(key)),
         }
+    }
+
+    pub fn duration(&mut self, key: &'static str) -> Result<Option<Duration>, Error> {
+        Ok(self.optional::<Span>(key)?.map(|Span(duration)| duration))
     }
 
     /// One of `names`, as its position among them.
@@ -108,7 +114,7 @@ impl<'d> Section<'d> {
         match names.iter().position(|name| *name == given) {
             Some(position) => Ok(Some(position)),
             None => {
-                let meant = crate::error::did_you_mean(&given, names.iter().copied());
+                let meant = did_you_mean(&given, names.iter().copied());
                 let known = names.join(", ");
                 Err(self.error_at(key, format!("{} is `{given}`{meant} (one of {known})", self.name(key))))
             }
@@ -127,18 +133,19 @@ impl<'d> Section<'d> {
     }
 
     /// All of what is in this section as values with names that the file chooses.
-    pub fn named_values<T: FromValue>(&self) -> Result<Vec<(&'d str, T)>, Error> {
-        let each = |(name, value): (&'d Spanned<_>, &'d Spanned<DeValue<'d>>)| {
-            let name: &'d std::borrow::Cow<'d, str> = name.get_ref();
-            match T::from_value(value.get_ref()) {
-                Some(Ok(found)) => Ok((name.as_ref(), found)),
-                Some(Err(reason)) => {
-                    Err(self.place.error(value.span().start, format!("{}: {reason}", self.name(name))))
-                }
-                None => Err(self.wrong(name, T::EXPECTED)),
-            }
+    pub fn named_values<T: DeserializeOwned>(&self) -> Result<Vec<(&'d str, T)>, Error> {
+        let each = |(name, value): (&'d Spanned<Cow<'d, str>>, &'d Spanned<DeValue<'d>>)| {
+            let name = name.get_ref().as_ref();
+            Ok((name, self.place.read(&format!("{}: ", self.name(name)), value.clone())?))
         };
         self.table.iter().map(each).collect()
+    }
+
+    /// All of this section, of a type that denies unknown fields. Errors about single keys can be had afterwards.
+    pub fn whole<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        let of = if self.path.is_empty() { String::new() } else { format!("[{}]: ", self.path) };
+        let value = DeValue::Table(self.table.clone());
+        self.place.read(&of, Spanned::new(self.offset..self.offset, value))
     }
 
     /// An array of tables, such as `[[phase]]`; empty when there is none.
@@ -147,7 +154,12 @@ impl<'d> Section<'d> {
         let Some((name, value)) = self.find(key) else { return Ok(Vec::new()) };
         match value.get_ref() {
             DeValue::Array(items) => items.iter().map(|item| self.enter(name, item)).collect(),
-            _ => Err(self.wrong(key, "a list of tables, each under [[…]]")),
+            other => {
+                let found = other.type_str();
+                let message =
+                    format!("{} should be a list of tables, each under [[…]]; it is of type {found}", self.name(key));
+                Err(self.error_at(key, message))
+            }
         }
     }
 
@@ -170,15 +182,11 @@ impl<'d> Section<'d> {
         }
     }
 
-    fn find(&self, key: &str) -> Option<(&'d Spanned<std::borrow::Cow<'d, str>>, &'d Spanned<DeValue<'d>>)> {
+    fn find(&self, key: &str) -> Option<(&'d Spanned<Cow<'d, str>>, &'d Spanned<DeValue<'d>>)> {
         self.table.iter().find(|(name, _)| name.get_ref() == key)
     }
 
-    fn enter(
-        &self,
-        name: &Spanned<std::borrow::Cow<'d, str>>,
-        value: &'d Spanned<DeValue<'d>>,
-    ) -> Result<Section<'d>, Error> {
+    fn enter(&self, name: &Spanned<Cow<'d, str>>, value: &'d Spanned<DeValue<'d>>) -> Result<Section<'d>, Error> {
         let path = match self.path.as_str() {
             "" => name.get_ref().to_string(),
             path => format!("{path}.{}", name.get_ref()),
@@ -200,11 +208,6 @@ impl<'d> Section<'d> {
         }
     }
 
-    fn wrong(&self, key: &str, expected: &str) -> Error {
-        let found = self.find(key).map_or("nothing", |(_, value)| value.get_ref().type_str());
-        self.error_at(key, format!("{} should be {expected}, not {}", self.name(key), with_article(found)))
-    }
-
     /// A key that must be there: perhaps it is, and misspelt.
     fn missing(&self, key: &'static str) -> Error {
         let others = self.table.keys().filter(|name| !self.asked.contains(name.get_ref().as_ref()));
@@ -214,8 +217,8 @@ impl<'d> Section<'d> {
         }
     }
 
-    fn unknown(&self, key: &Spanned<std::borrow::Cow<'_, str>>) -> Error {
-        let meant = crate::error::did_you_mean(key.get_ref(), self.asked.iter().copied());
+    fn unknown(&self, key: &Spanned<Cow<'_, str>>) -> Error {
+        let meant = did_you_mean(key.get_ref(), self.asked.iter().copied());
         let known: Vec<&str> = self.asked.iter().copied().collect();
         let place = match self.path.as_str() {
             "" => String::new(),
@@ -227,117 +230,19 @@ impl<'d> Section<'d> {
     }
 }
 
-fn with_article(kind: &str) -> String {
-    match kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
-        true => format!("an {kind}"),
-        false => format!("a {kind}"),
-    }
-}
-
-impl FromValue for String {
-    const EXPECTED: &'static str = "a string";
-
-    fn from_value(value: &DeValue<'_>) -> Option<Result<String, String>> {
-        value.as_str().map(|text| Ok(text.to_string()))
-    }
-}
-
-impl FromValue for bool {
-    const EXPECTED: &'static str = "true or false";
-
-    fn from_value(value: &DeValue<'_>) -> Option<Result<bool, String>> {
-        value.as_bool().map(Ok)
-    }
-}
-
-impl FromValue for i64 {
-    const EXPECTED: &'static str = "a whole number";
-
-    fn from_value(value: &DeValue<'_>) -> Option<Result<i64, String>> {
-        let integer = value.as_integer()?;
-        let parsed = i64::from_str_radix(integer.as_str(), integer.radix());
-        Some(parsed.map_err(|_| format!("{integer} is too large")))
-    }
-}
-
-impl FromValue for f64 {
-    const EXPECTED: &'static str = "a number";
-
-    fn from_value(value: &DeValue<'_>) -> Option<Result<f64, String>> {
-        match value {
-            DeValue::Float(float) => {
-                Some(float.as_str().parse().map_err(|_| format!("{} is not a number", float.as_str())))
-            }
-            _ => Some(i64::from_value(value)?.map(|whole| whole as f64)),
-        }
-    }
-}
-
-impl FromValue for Vec<String> {
-    const EXPECTED: &'static str = "a list of strings";
-
-    fn from_value(value: &DeValue<'_>) -> Option<Result<Vec<String>, String>> {
-        let items = value.as_array()?.iter();
-        items.map(|item| item.get_ref().as_str().map(str::to_string)).collect::<Option<_>>().map(Ok)
-    }
-}
-
-impl FromValue for Duration {
-    const EXPECTED: &'static str = "a duration such as \"90s\"";
-
-    fn from_value(value: &DeValue<'_>) -> Option<Result<Duration, String>> {
-        value.as_str().map(|text| quantity::duration(text).map_err(|bad| bad.to_string()))
-    }
-}
-
-/// A positive whole number, plain or as text such as `"10k"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Count(pub u64);
-
-impl FromValue for Count {
-    const EXPECTED: &'static str = "a count such as 1000 or \"10k\"";
-
-    fn from_value(value: &DeValue<'_>) -> Option<Result<Count, String>> {
-        as_text(value).map(|text| quantity::count(&text).map(Count).map_err(|bad| bad.to_string()))
-    }
-}
-
-/// A positive rate in requests per second, plain or as text such as `"10k"`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rate(pub f64);
-
-impl FromValue for Rate {
-    const EXPECTED: &'static str = "a rate such as 1000 or \"10k\"";
-
-    fn from_value(value: &DeValue<'_>) -> Option<Result<Rate, String>> {
-        as_text(value).map(|text| quantity::rate(&text).map(Rate).map_err(|bad| bad.to_string()))
-    }
-}
-
-/// A size in bytes, plain or as text such as `"4KiB"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bytes(pub u64);
-
-impl FromValue for Bytes {
-    const EXPECTED: &'static str = "a size such as 100 or \"4KiB\"";
-
-    fn from_value(value: &DeValue<'_>) -> Option<Result<Bytes, String>> {
-        as_text(value).map(|text| quantity::bytes(&text).map(Bytes).map_err(|bad| bad.to_string()))
-    }
-}
-
-fn as_text(value: &DeValue<'_>) -> Option<String> {
-    match value {
-        DeValue::String(text) => Some(text.to_string()),
-        DeValue::Integer(whole) => Some(whole.to_string()),
-        DeValue::Float(float) => Some(float.as_str().to_string()),
-        _ => None,
+/// The name that was meant, where serde's message says that one is unknown, and which there are, all in backticks.
+fn meant(message: &str) -> String {
+    let mut names = message.split('`').skip(1).step_by(2);
+    match names.next() {
+        Some(given) if message.starts_with("unknown ") => did_you_mean(given, names),
+        _ => String::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Count;
 
     fn read(text: &str) -> Result<(u64, Option<Duration>), Error> {
         let document = Document::parse("file.toml", text)?;
@@ -345,7 +250,7 @@ mod tests {
         let mut inner = root.section("inner")?.ok_or_else(|| root.missing("inner"))?;
         root.finish()?;
         let count = inner.required::<Count>("count")?.0;
-        let lasts = inner.optional("for")?;
+        let lasts = inner.duration("for")?;
         inner.finish()?;
         Ok((count, lasts))
     }
@@ -354,6 +259,29 @@ mod tests {
     fn what_is_there_is_read() {
         let read = read("[inner]\ncount = \"10k\"\nfor = \"2m\"\n").unwrap();
         assert_eq!(read, (10_000, Some(Duration::from_secs(120))));
+    }
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Whole {
+        #[serde(deserialize_with = "crate::quantity::of_count")]
+        count: u32,
+        #[serde(rename = "for", deserialize_with = "crate::quantity::of_span")]
+        lasts: Duration,
+    }
+
+    #[test]
+    fn serde_reads_a_whole_table_with_the_same_errors() {
+        let read = |text: &str| -> Result<Whole, String> {
+            let document = Document::parse("file.toml", text).unwrap();
+            let section = document.root().section("whole").unwrap().unwrap();
+            section.whole().map_err(|error| error.to_string())
+        };
+        let lasts = Duration::from_secs(120);
+        assert_eq!(read("[whole]\ncount = \"10k\"\nfor = \"2m\"\n"), Ok(Whole { count: 10_000, lasts }));
+        let wrong = ["count = 1\nfro = \"2m\"", "count = \"5G\"\nfor = \"2m\"", "count = 1\n  for = 90", "count = 1"];
+        let errors = wrong.map(|text| read(&format!("[whole]\n{text}\n")).unwrap_err());
+        insta::assert_snapshot!(errors.join("\n"));
     }
 
     #[test]

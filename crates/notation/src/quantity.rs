@@ -1,5 +1,8 @@
 //! Quantities as people write them: `90s`, `1h30m`, `10k`, `1.5M/s`, `4KiB`.
 
+use bytesize::ByteSize;
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use std::fmt;
 use std::time::Duration;
 
 /// Something that was written where a quantity should be.
@@ -15,7 +18,13 @@ const RATE: &str = "a rate; write requests per second like 500, 10k or 1.5M";
 const COUNT: &str = "a count; write a whole number like 500, 10k or 2M";
 const BYTES: &str = "a size; write bytes like 500, 4KiB or 1MiB";
 
+/// Far above every count and size that there is, and exact in a 64-bit float.
+const MOST: u64 = 9_000_000_000_000_000;
+
 /// Parses a positive duration: numbers each followed by h, m, s, ms, us or ns.
+///
+/// The crate `humantime` would read `1M` as a month, where M is a million in all other quantities, and refuse `.5s` and
+/// `1.333h`, which files may have.
 pub fn duration(text: &str) -> Result<Duration, BadQuantity> {
     let bad = || BadQuantity { given: text.to_string(), expected: DURATION };
     let mut rest = text.trim();
@@ -56,27 +65,20 @@ pub fn rate(text: &str) -> Result<f64, BadQuantity> {
 pub fn count(text: &str) -> Result<u64, BadQuantity> {
     let bad = || BadQuantity { given: text.to_string(), expected: COUNT };
     let value = decimal(text.trim()).ok_or_else(bad)?;
-    if value >= 1.0 && value.fract() == 0.0 && value <= 9e15 { Ok(value as u64) } else { Err(bad()) }
+    if value >= 1.0 && value.fract() == 0.0 && value <= MOST as f64 { Ok(value as u64) } else { Err(bad()) }
 }
 
-/// Parses a size in bytes; `KiB`, `MiB`, `GiB` and `kB`, `MB`, `GB` multiply.
+/// Parses a size in bytes; `KiB`, `MiB`, `GiB` and `kB`, `MB`, `GB` multiply, `_` may separate digits.
 pub fn bytes(text: &str) -> Result<u64, BadQuantity> {
-    let bad = || BadQuantity { given: text.to_string(), expected: BYTES };
-    let text = text.trim();
-    let (number, factor) = [
-        ("KiB", 1024.0),
-        ("MiB", 1_048_576.0),
-        ("GiB", 1_073_741_824.0),
-        ("kB", 1e3),
-        ("MB", 1e6),
-        ("GB", 1e9),
-        ("B", 1.0),
-    ]
-    .into_iter()
-    .find_map(|(unit, factor)| text.strip_suffix(unit).map(|number| (number.trim_end(), factor)))
-    .unwrap_or((text, 1.0));
-    let value = plain(number).ok_or_else(bad)? * factor;
-    if value >= 0.0 && value.fract() == 0.0 && value <= 9e15 { Ok(value as u64) } else { Err(bad()) }
+    match text.trim().replace('_', "").parse::<ByteSize>() {
+        Ok(ByteSize(bytes)) if bytes <= MOST => Ok(bytes),
+        _ => Err(BadQuantity { given: text.to_string(), expected: BYTES }),
+    }
+}
+
+/// A size as a person reads it, in the units of Cassandra's own tools: `7 B`, `2.0 KiB`, `3.0 GiB`.
+pub fn show_bytes(bytes: impl Into<i128>) -> String {
+    ByteSize(u64::try_from(bytes.into()).unwrap_or(0)).to_string()
 }
 
 /// A rate as a person would write it: `500/s`, `10k/s`, `1.5M/s`.
@@ -108,6 +110,87 @@ fn plain(text: &str) -> Option<f64> {
     text.replace('_', "").parse().ok()
 }
 
+/// A positive whole number, plain or as text such as `"10k"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count(pub u64);
+
+/// A positive rate in requests per second, plain or as text such as `"10k"`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rate(pub f64);
+
+/// A size in bytes, plain or as text such as `"4KiB"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bytes(pub u64);
+
+/// A positive length of time, as text such as `"90s"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span(pub Duration);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Count, D::Error> {
+        from.deserialize_any(Written { expected: "a count such as 1000 or \"10k\"", read: count }).map(Count)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rate {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Rate, D::Error> {
+        from.deserialize_any(Written { expected: "a rate such as 1000 or \"10k\"", read: rate }).map(Rate)
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
+        from.deserialize_any(Written { expected: "a size such as 100 or \"4KiB\"", read: bytes }).map(Bytes)
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Span, D::Error> {
+        from.deserialize_any(Written { expected: "a duration such as \"90s\"", read: duration }).map(Span)
+    }
+}
+
+/// A whole number for `deserialize_with`, written as a [`Count`].
+pub fn of_count<'de, D: Deserializer<'de>, N: TryFrom<u64>>(from: D) -> Result<N, D::Error> {
+    let Count(number) = Count::deserialize(from)?;
+    N::try_from(number).map_err(|_| de::Error::custom(format!("{number} is too large")))
+}
+
+/// A duration for `deserialize_with`, written as a [`Span`].
+pub fn of_span<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    Span::deserialize(from).map(|Span(duration)| duration)
+}
+
+/// A quantity in a file: text, or a bare number.
+struct Written<T> {
+    expected: &'static str,
+    read: fn(&str) -> Result<T, BadQuantity>,
+}
+
+impl<T> Visitor<'_> for Written<T> {
+    type Value = T;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.expected)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        (self.read)(text).map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +202,9 @@ mod tests {
         assert_eq!(duration("1h30m"), Ok(Duration::from_secs(5400)));
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("1h 30m"), Ok(Duration::from_secs(5400)));
+        assert_eq!(duration(".5s"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1.333h"), Ok(Duration::from_millis(4_798_800)));
     }
 
     #[test]
@@ -148,6 +234,12 @@ mod tests {
         assert_eq!(bytes("4KiB"), Ok(4096));
         assert_eq!(bytes("1.5GB"), Ok(1_500_000_000));
         assert_eq!(bytes("100 B"), Ok(100));
+        assert_eq!(bytes("1_000kB"), Ok(1_000_000));
+        assert!(bytes("-5").is_err() && bytes("1e3").is_err() && bytes("much").is_err());
+        assert_eq!(
+            [show_bytes(7), show_bytes(2048), show_bytes(100_000_000), show_bytes(3_i64 << 30)],
+            ["7 B", "2.0 KiB", "95.4 MiB", "3.0 GiB"]
+        );
         assert_eq!(show_rate(2000.0), "2k/s");
         assert_eq!(show_rate(1_500_000.0), "1.5M/s");
     }
