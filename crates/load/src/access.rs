@@ -1,6 +1,7 @@
 //! How the driver gets to the nodes: as whom, over what, and to which of them.
 
 use crate::Tls;
+use clap::ValueEnum;
 pub use helenus_cassandra::cql::Compression;
 use serde::Serialize;
 use std::fmt;
@@ -21,11 +22,13 @@ pub struct Access {
 }
 
 /// Versions of the native protocol. In the fifth, frames travel in segments with checksums.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
     #[default]
+    #[value(name = "4", alias = "v4")]
     V4,
+    #[value(name = "5", alias = "v5")]
     V5,
 }
 

@@ -3,19 +3,22 @@
 use crate::schedule::Phase;
 use crate::workload::{Consistency, Operation, Workload};
 use crate::{Access, Compression, Error, Intervals, Protocol, Until, Work};
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
 /// What carries the requests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum DriverKind {
     /// Our own, for single prepared statements: it costs least. What it can't carry goes by the other, see
     /// [`Plan::driven_by`].
+    #[value(help = "Helenus' own, which costs least; requests that it can't carry go by the other")]
     #[default]
     Thin,
     /// The driver crate `scylla`, which carries everything.
+    #[value(help = "The driver crate scylla, which carries everything")]
     Scylla,
 }
 

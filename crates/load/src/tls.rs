@@ -16,15 +16,15 @@ use std::net::{IpAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What of a node's certificate is checked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// How a node's certificate is checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Verify {
-    /// That an authority signed it, and that it is for the node's address.
+    /// An authority signed it, and it is for the node's address
     #[default]
     Address,
-    /// That an authority signed it, whatever address it names: as Cassandra's own tools do.
+    /// An authority signed it, for any address, as Cassandra's own tools check
     Chain,
-    /// Nothing: what is sent is hidden from who listens, and not from who answers in the node's place.
+    /// Any certificate is good: this hides the traffic, and does not prove who answers
     Nothing,
 }
 

@@ -4,7 +4,7 @@ use super::frame::Malformed;
 use std::borrow::Cow;
 
 /// The algorithms of the STARTUP option COMPRESSION.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Compression {
     Lz4,
     Snappy,

@@ -5,20 +5,20 @@ use super::{CpuSet, Error, Group};
 use serde::Serialize;
 
 /// A way to give threads their CPUs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
-    /// Threads stay as they are.
+    /// Threads stay as they are
     None,
-    /// Each thread stays on the CPU where the kernel put it.
+    /// Each thread stays on the CPU where the kernel put it
     FirstAssignment,
-    /// The threads of each group go over the CPUs in turn, beginning anywhere.
+    /// The threads of each group go over the CPUs in turn, beginning anywhere
     EqualSpread,
-    /// Each group has CPUs of its own.
+    /// Each group has CPUs of its own
     Groups,
-    /// Threads keep off the CPUs that serve most interrupts.
+    /// Threads keep off the CPUs that serve most interrupts of devices
     InterruptAware,
-    /// Each group stays within one last-level cache, or NUMA node.
+    /// Each group stays within one last-level cache or NUMA node
     CacheAware,
 }
 
@@ -57,10 +57,6 @@ impl Strategy {
             Strategy::InterruptAware => "interrupt-aware",
             Strategy::CacheAware => "cache-aware",
         }
-    }
-
-    pub fn named(name: &str) -> Option<Strategy> {
-        Strategy::ALL.into_iter().find(|strategy| strategy.name() == name)
     }
 
     /// Whether it has to be known where interrupts are served.
@@ -119,14 +115,15 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::ValueEnum;
 
     #[test]
     fn every_strategy_has_a_name_of_its_own() {
         for strategy in Strategy::ALL {
-            assert_eq!(Strategy::named(strategy.name()), Some(strategy));
+            assert_eq!(Strategy::from_str(strategy.name(), false), Ok(strategy));
             assert_eq!(serde_json::to_value(strategy).unwrap(), strategy.name());
         }
-        assert_eq!(Strategy::named("nome"), None);
+        assert_eq!(Strategy::value_variants(), Strategy::ALL);
     }
 
     #[test]

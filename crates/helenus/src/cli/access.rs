@@ -17,8 +17,8 @@ pub struct AccessArguments {
     /// Drive the nodes of this datacenter alone
     #[arg(long, value_name = "NAME")]
     datacenter: Option<String>,
-    /// Compression of the native protocol: lz4 or snappy
-    #[arg(long, value_name = "NAME", value_parser = compression)]
+    /// Compression of the native protocol
+    #[arg(long, value_enum, value_name = "NAME")]
     compression: Option<Compression>,
     #[command(flatten)]
     tls: TlsArguments,
@@ -30,8 +30,8 @@ pub struct TlsArguments {
     /// Encrypt with TLS, and trust what the authorities in this PEM file have signed
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
-    /// What of a node's certificate is checked: address (signed, and for the node's address), chain (signed), or nothing
-    #[arg(long, value_name = "WHAT", value_parser = verify)]
+    /// How a node's certificate is checked
+    #[arg(long, value_enum, value_name = "WHAT")]
     tls_verify: Option<VerifyTls>,
     /// The client's own certificate, a PEM file, where the nodes want one
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -39,23 +39,6 @@ pub struct TlsArguments {
     /// The key of that certificate, a PEM file
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-}
-
-fn compression(text: &str) -> Result<Compression, String> {
-    match text {
-        "lz4" => Ok(Compression::Lz4),
-        "snappy" => Ok(Compression::Snappy),
-        _ => Err("there are lz4 and snappy".to_string()),
-    }
-}
-
-fn verify(text: &str) -> Result<VerifyTls, String> {
-    match text {
-        "address" => Ok(VerifyTls::Address),
-        "chain" => Ok(VerifyTls::Chain),
-        "nothing" => Ok(VerifyTls::Nothing),
-        _ => Err("there are address, chain and nothing".to_string()),
-    }
 }
 
 impl AccessArguments {

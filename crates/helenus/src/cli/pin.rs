@@ -2,7 +2,6 @@ use super::{target, unpin};
 use crate::{interrupt, terminal};
 use anyhow::Result;
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use helenus_cassandra::{Cancel, Places};
 use helenus_control::placement::{
     CpuSet, Followed, Group, InterruptCounts, Journals, Pin, Plan, Planned, Saved, Served, Settings, Strategy,
@@ -16,10 +15,6 @@ use std::time::{Duration, Instant};
 ///
 /// The process is not restarted and needs no agent. The masks that were before are written down first: they are put back at the
 /// end, and by `helenus unpin` when this command was killed.
-///
-/// Strategies: none (all stays as it is), first-assignment (each thread stays on the CPU where it is), equal-spread (the threads
-/// of each group over the CPUs in turn), groups (each --group has CPUs of its own), interrupt-aware (off the CPUs that serve most
-/// interrupts of devices), cache-aware (each group within one last-level cache or NUMA node).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus pin --node 127.0.0.1 --strategy equal-spread --dry-run
@@ -36,8 +31,8 @@ pub struct Arguments {
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     node: Option<String>,
     /// How its threads are placed
-    #[arg(long, value_name = "STRATEGY", required_unless_present = "list", value_parser = PossibleValuesParser::new(Strategy::ALL.map(Strategy::name)))]
-    strategy: Option<String>,
+    #[arg(long, value_name = "STRATEGY", required_unless_present = "list", value_enum)]
+    strategy: Option<Strategy>,
     /// With the strategy groups: thread groups, by name or `*`, and their CPUs, such as 0-3,8 or `rest`. With the others: the
     /// only groups to place, without CPUs (may be given again)
     #[arg(long = "group", value_name = "NAME[,NAME…][=CPUS]")]
@@ -115,7 +110,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 impl Arguments {
     fn settings(&self) -> Settings {
-        let strategy = self.strategy.as_deref().and_then(Strategy::named).unwrap_or(Strategy::None);
+        let strategy = self.strategy.unwrap_or(Strategy::None);
         Settings {
             groups: self.groups.clone(),
             seed: self.seed.unwrap_or_else(|| rand::random_range(0..1_000_000)),

@@ -2,6 +2,7 @@ use super::target::{TargetArguments, say_log};
 use crate::metrics::{Metrics, Watched};
 use crate::{interrupt, terminal};
 use anyhow::{Result, bail, ensure};
+use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
 use helenus_control::{Change, Place, Valve};
 use serde_json::json;
@@ -93,7 +94,7 @@ struct Changes {
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     max_wait: Option<Duration>,
     /// Answer with the server's Overloaded after --max-wait; only where the point has such an answer
-    #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "true", value_parser = yes)]
+    #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "true", value_parser = BoolishValueParser::new())]
     refuse: Option<bool>,
     /// Open when nothing goes through for so long while some wait
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
@@ -165,14 +166,6 @@ fn pair<T: std::str::FromStr>(text: &str) -> Result<(String, T), String> {
     let wrong = || format!("`{text}` is no NAME=VALUE");
     let (name, value) = text.split_once('=').ok_or_else(wrong)?;
     Ok((name.to_string(), value.parse().map_err(|_| wrong())?))
-}
-
-fn yes(text: &str) -> Result<bool, String> {
-    match text {
-        "yes" | "true" => Ok(true),
-        "no" | "false" => Ok(false),
-        _ => Err("say yes or no".to_string()),
-    }
 }
 
 impl Changes {
