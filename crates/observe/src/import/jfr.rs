@@ -10,6 +10,9 @@ const ASSUMED_INTERVAL_NS: i64 = 10_000_000;
 /// A chunk is read by so many bytes at a time.
 const STEP: u64 = 8 << 20;
 
+const CUT_OFF: &str = "the last chunk is cut off: the profiler still writes it, or was killed, or the file was not copied \
+                       whole; end the recording (`asprof stop PID`, `jcmd PID JFR.stop`), and import its file again";
+
 /// What chunks before the one that is read have said.
 #[derive(Default)]
 struct Known {
@@ -40,8 +43,7 @@ pub(super) fn read(mut from: impl Read, options: &ImportOptions, sink: &mut Sink
         let rest = size.map_or(LARGEST_CHUNK, |size| (size - HEADER) as u64);
         read_on(&mut from, rest, &mut chunk)?;
         if size != Some(chunk.len()) {
-            let what = "the last chunk is cut off: whoever recorded was ended, or the file was not copied whole";
-            lose_chunk(&chunk, &known, what, 0, sink);
+            lose_chunk(&chunk, &known, CUT_OFF, 0, sink);
             return Ok(());
         }
         let before = sink.samples();

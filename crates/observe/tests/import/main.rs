@@ -175,6 +175,18 @@ fn what_is_cut_off_or_broken_is_said() {
 }
 
 #[test]
+fn a_chunk_that_async_profiler_has_not_finished_is_no_chunk_of_a_gibibyte() {
+    let mut unfinished = PROFILER.to_vec();
+    unfinished[8..16].copy_from_slice(&(1_u64 << 30).to_be_bytes());
+    let said = refused(&unfinished, &options());
+    assert!(said.contains("cut off") && said.contains("asprof stop") && !said.contains("512"), "{said}");
+    // The chunks before it are read.
+    let read = read(&[PROFILER, &unfinished].concat(), &options()).unwrap();
+    assert_eq!(read.imported.samples, 64);
+    assert!(read.imported.losses[0].contains("still writes it"), "{:?}", read.imported);
+}
+
+#[test]
 fn perf_script_has_threads_kernel_and_user_frames_and_times() {
     let read = read(PERF.as_bytes(), &options()).unwrap();
     assert_eq!((read.imported.format, read.imported.samples, read.imported.lost), (ImportFormat::Perf, 37, 0));

@@ -13,6 +13,8 @@ const MAGIC: &[u8; 4] = b"FLR\0";
 pub const HEADER: usize = 68;
 /// The largest chunk that is read. Profilers begin another after 12 to 100 MB by default.
 pub const LARGEST_CHUNK: u64 = 512 << 20;
+/// The size that async-profiler announces until it comes to the chunk's end.
+const NOT_YET_KNOWN: usize = 1 << 30;
 /// Constants of a chunk that are kept track of, at some 40 bytes each.
 const MOST_CONSTANTS: usize = 1 << 22;
 
@@ -30,9 +32,9 @@ pub fn announced_size(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     if !bytes.starts_with(MAGIC) {
         return Err(Malformed("a chunk does not begin with FLR"));
     }
-    // 0 until it is whole.
     match usize::try_from(long_at(bytes, 8)?) {
-        Ok(0) => Ok(None),
+        // The JDK announces 0 until it comes to the chunk's end.
+        Ok(0 | NOT_YET_KNOWN) => Ok(None),
         Ok(size) if size < HEADER => Err(Malformed("a chunk is smaller than its header")),
         Ok(size) if size as u64 > LARGEST_CHUNK => Err(Malformed(
             "a chunk of more than 512 MiB, the most that is read: record with smaller ones (maxchunksize of the JDK, chunksize of async-profiler)",
