@@ -9,11 +9,15 @@ use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// Most bytes read of a /proc file whose length the process itself decides: its arguments, its environment, its mappings.
 const PROC_BYTES_AT_MOST: u64 = 64 << 20;
+
+/// How long the memory of a process may take to be read.
+const MEMORY_WITHIN: Duration = Duration::from_secs(2);
 
 /// Opens a regular file for reading. Anything else (a FIFO, a device, a socket, a folder) is refused without being opened:
 /// opening alone makes some devices act, and waits for a FIFO's other end.
@@ -66,6 +70,26 @@ pub fn read_at_most(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
 pub fn read_proc(path: impl AsRef<Path>) -> io::Result<String> {
     let bytes = read_at_most(File::open(path)?, PROC_BYTES_AT_MOST)?;
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+}
+
+/// As [`read_proc`], for what the kernel reads from the memory of the process itself: its arguments and its environment. Where
+/// that memory is a mapping of a file, the file's server may never answer (FUSE, NFS).
+///
+/// # Errors
+/// As [`read_proc`]; [`io::ErrorKind::TimedOut`] without an answer.
+pub fn read_memory_of(path: impl AsRef<Path>) -> io::Result<String> {
+    read_within(path.as_ref().to_path_buf(), MEMORY_WITHIN)
+}
+
+fn read_within(path: PathBuf, time: Duration) -> io::Result<String> {
+    let (say, read) = channel();
+    // It stays behind where there is no answer, and ends with this process.
+    std::thread::Builder::new().name("read-memory".into()).spawn(move || {
+        // Nobody waits any more after that time.
+        let _ = say.send(read_proc(path));
+    })?;
+    let no_answer = || io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {time:?}"));
+    read.recv_timeout(time).unwrap_or_else(|_| Err(no_answer()))
 }
 
 /// A stream that can be told how long to wait.
@@ -173,6 +197,19 @@ mod tests {
         assert_eq!(read_at_most(io::repeat(7), 1000).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(read_at_most(&[7; 1000][..], 1000).unwrap().len(), 1000);
         assert_eq!(read_proc("/dev/zero").unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn memory_that_does_not_answer_is_not_waited_for_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("fifo");
+        let fifo = CString::new(path.to_str().unwrap()).unwrap();
+        // SAFETY: NUL-terminated, and alive over the call.
+        assert_eq!(unsafe { libc::mkfifo(fifo.as_ptr(), 0o600) }, 0);
+        assert_eq!(read_within(path.clone(), Duration::from_millis(20)).unwrap_err().kind(), io::ErrorKind::TimedOut);
+        // The thread that reads ends with the other side.
+        drop(File::options().read(true).write(true).open(&path).unwrap());
+        assert!(read_memory_of("/proc/self/cmdline").unwrap().contains('\0'));
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! Somebody's running node: which process it is, and what can be told of it from outside.
 
 use std::collections::HashSet;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::foreign::read_proc;
+use crate::foreign::{read_memory_of, read_proc};
+use crate::network;
 use crate::process;
 use crate::sockets::{self, Listener};
 
@@ -24,10 +26,12 @@ pub enum Which {
 pub enum Error {
     #[error("there is no process {pid}; `helenus ps` lists local nodes")]
     NoProcess { pid: i32 },
-    #[error(
-        "nobody listens on {address} on this machine; start a node with `helenus up`, or give another address or --pid"
-    )]
-    NobodyListens { address: SocketAddr },
+    #[error("nobody listens on {address} on this machine; {}", elsewhere(apart))]
+    NobodyListens {
+        address: SocketAddr,
+        /// The nodes of this machine that are in other networks, such as those of containers.
+        apart: Vec<i32>,
+    },
     #[error(
         "{address} belongs to a process of user {user}, which this user may not look into; run as {}",
         as_whom(user)
@@ -109,7 +113,7 @@ pub fn nodes() -> Vec<Result<Target, Error>> {
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = processes.flatten().filter_map(|process| process.file_name().to_str()?.parse().ok());
     pids.filter(|pid: &i32| {
-        let line = read_proc(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = read_memory_of(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         line.split('\0').any(|part| CASSANDRA_MAINS.contains(&part))
     })
     .map(|pid| find(Which::Pid(pid)))
@@ -121,11 +125,34 @@ pub fn nodes() -> Vec<Result<Target, Error>> {
     .collect()
 }
 
+/// The nodes of this machine in network namespaces of their own, where they may have any address.
+fn apart() -> Vec<i32> {
+    let pids = nodes().into_iter().flatten().map(|target| target.pid);
+    pids.filter(|pid| network::is_apart(*pid).unwrap_or(false)).collect()
+}
+
+/// Where else a node may be.
+fn elsewhere(apart: &[i32]) -> String {
+    match apart {
+        [] => "start a node with `helenus up`, or give another address or --pid".to_string(),
+        [pid] => format!(
+            "a Cassandra runs in a network namespace of its own (a container?) and may have that address there: name it by --pid {pid}"
+        ),
+        pids => {
+            let pids: Vec<String> = pids.iter().map(ToString::to_string).collect();
+            format!(
+                "Cassandras run in network namespaces of their own (containers?), and one may have that address there: name it by --pid, one of {}",
+                pids.join(", ")
+            )
+        }
+    }
+}
+
 fn owner(address: SocketAddr) -> Result<i32, Error> {
     let serving: Vec<Listener> = sockets::listeners().into_iter().filter(|listener| listener.serves(address)).collect();
     // The most exact one gets the connections: an address of its own before a wildcard.
     let best = serving.iter().find(|listener| !listener.address.ip().is_unspecified()).or(serving.first());
-    let best = best.ok_or(Error::NobodyListens { address })?;
+    let best = best.ok_or_else(|| Error::NobodyListens { address, apart: apart() })?;
     let owners =
         sockets::owners(&HashSet::from([best.inode])).map_err(|source| Error::Unsearched { address, source })?;
     match owners.pids.first() {
@@ -137,13 +164,12 @@ fn owner(address: SocketAddr) -> Result<i32, Error> {
 
 fn look(pid: i32, asked: Option<SocketAddr>) -> Result<Target, Error> {
     let gone = || Error::NoProcess { pid };
-    let read = |file: &'static str| {
-        read_proc(format!("/proc/{pid}/{file}")).map_err(|source| match source.raw_os_error() {
-            // The second, when it ended while it was read.
-            Some(libc::ENOENT | libc::ESRCH) => gone(),
-            _ => Error::Unreadable { pid, file, source },
-        })
+    let unread = |file: &'static str, source: io::Error| match source.raw_os_error() {
+        // The second, when it ended while it was read.
+        Some(libc::ENOENT | libc::ESRCH) => gone(),
+        _ => Error::Unreadable { pid, file, source },
     };
+    let read = |file| read_proc(format!("/proc/{pid}/{file}")).map_err(|source| unread(file, source));
     let stat = process::parse_stat(&read("stat")?).ok_or_else(gone)?;
     let status = read("status")?;
     let (uid, gid) = (number(&status, "Uid:", 1).ok_or_else(gone)?, number(&status, "Gid:", 1).ok_or_else(gone)?);
@@ -154,7 +180,8 @@ fn look(pid: i32, asked: Option<SocketAddr>) -> Result<Target, Error> {
         }
         error => error,
     };
-    let cmdline = read("cmdline").map_err(no_permission)?;
+    let cmdline =
+        read_memory_of(format!("/proc/{pid}/cmdline")).map_err(|source| no_permission(unread("cmdline", source)))?;
     let maps = read("maps").map_err(no_permission)?;
     let held =
         sockets::socket_inodes(pid).map_err(|source| no_permission(Error::Unreadable { pid, file: "fd", source }))?;
@@ -309,6 +336,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::net::TcpListener;
+
+    #[test]
+    fn nodes_in_other_networks_are_named_where_nobody_listens() {
+        let said = |apart: &[i32]| {
+            Error::NobodyListens { address: ([172, 17, 0, 2], 9042).into(), apart: apart.to_vec() }.to_string()
+        };
+        assert!(said(&[]).contains("helenus up"), "{}", said(&[]));
+        assert!(said(&[7]).ends_with("--pid 7"), "{}", said(&[7]));
+        assert!(said(&[7, 8]).ends_with("one of 7, 8"), "{}", said(&[7, 8]));
+    }
 
     #[test]
     fn root_is_named_once() {

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub use reply::Reply;
 pub use tmp::WrittenFiles;
 
-use crate::foreign::read_proc;
+use crate::foreign::read_memory_of;
 use crate::process;
 use crate::target::{Target, Vm, as_whom};
 use channel::Channel;
@@ -172,7 +172,7 @@ pub fn check(target: &Target) -> Result<(), Error> {
 /// The option that disables attachment, from the command line or the variables that the JVM reads
 /// options from. Option files are not read: there the socket's absence tells.
 fn forbids(target: &Target) -> Option<String> {
-    let environment = read_proc(format!("/proc/{}/environ", target.pid)).unwrap_or_default();
+    let environment = read_memory_of(format!("/proc/{}/environ", target.pid)).unwrap_or_default();
     let variables = ["JAVA_TOOL_OPTIONS=", "JDK_JAVA_OPTIONS=", "_JAVA_OPTIONS="];
     let from_environment =
         environment.split('\0').filter_map(|entry| variables.iter().find_map(|name| entry.strip_prefix(name)));
