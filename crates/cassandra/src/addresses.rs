@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::UnixListener;
 
 use crate::Error;
 
@@ -17,6 +19,15 @@ pub(crate) struct Ports {
 const FIRST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const SEARCHED: u32 = 250;
 
+/// Addresses of nodes that are about to start, held against whoever else starts nodes on this machine meanwhile: other
+/// users have a registry of their own.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) row: Vec<Ipv4Addr>,
+    /// A socket with an abstract name for each port, which ends with the process at the latest.
+    _names: Vec<UnixListener>,
+}
+
 /// `nodes` neighbouring addresses whose ports are free. With `first` given they begin there or it
 /// is an error; otherwise the first free row from 127.0.0.1 on is taken. `taken` are addresses of
 /// clusters that are just starting and do not listen yet.
@@ -25,25 +36,21 @@ pub(crate) fn choose(
     nodes: usize,
     ports: Ports,
     taken: &HashSet<SocketAddr>,
-) -> Result<Vec<Ipv4Addr>, Error> {
+) -> Result<Held, Error> {
     if let Some(first) = first {
-        let row = row(first, nodes)?;
-        for ip in &row {
-            check(*ip, ports, taken)?;
-        }
-        return Ok(row);
+        return hold(row(first, nodes)?, ports, taken).map_err(|(_, error)| error);
     }
     let mut in_use = None;
     let mut start = FIRST.to_bits();
     while start < FIRST.to_bits() + SEARCHED {
         let row = row(Ipv4Addr::from_bits(start), nodes)?;
-        match row.iter().enumerate().find_map(|(at, ip)| Some((at, check(*ip, ports, taken).err()?))) {
-            None => return Ok(row),
-            Some((at, Error::PortInUse { address, by })) => {
+        match hold(row, ports, taken) {
+            Ok(held) => return Ok(held),
+            Err((at, Error::PortInUse { address, by })) => {
                 in_use.get_or_insert((address, by));
                 start += at as u32 + 1;
             }
-            Some((_, other)) => return Err(other),
+            Err((_, other)) => return Err(other),
         }
     }
     let (in_use, by) = in_use.unwrap_or((SocketAddr::from((FIRST, ports.native)), "another process".to_owned()));
@@ -64,9 +71,26 @@ fn row(first: Ipv4Addr, nodes: usize) -> Result<Vec<Ipv4Addr>, Error> {
     }
 }
 
-fn check(ip: Ipv4Addr, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<(), Error> {
+/// All addresses of a row, or the place in it of one that can't be had.
+fn hold(row: Vec<Ipv4Addr>, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<Held, (usize, Error)> {
+    let mut names = Vec::new();
+    for (at, ip) in row.iter().enumerate() {
+        names.extend(check(*ip, ports, taken).map_err(|error| (at, error))?);
+    }
+    Ok(Held { row, _names: names })
+}
+
+fn check(ip: Ipv4Addr, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<Vec<UnixListener>, Error> {
+    let starting =
+        |address| Error::PortInUse { address, by: "a local node that is just starting (see `helenus ps`)".to_owned() };
+    let mut names = Vec::new();
     for port in [ports.native, ports.storage] {
         let address = SocketAddr::from((ip, port));
+        let name = std::os::unix::net::SocketAddr::from_abstract_name(format!("helenus-node-{address}"));
+        names.push(name.and_then(|name| UnixListener::bind_addr(&name)).map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => starting(address),
+            _ => Error::CannotListen { address, source },
+        })?);
         // Bound with SO_REUSEADDR, as Cassandra binds: connections in TIME_WAIT do no harm.
         match TcpListener::bind(address) {
             Ok(_) => {}
@@ -76,13 +100,10 @@ fn check(ip: Ipv4Addr, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<(), 
             Err(source) => return Err(Error::CannotListen { address, source }),
         }
         if taken.contains(&address) {
-            return Err(Error::PortInUse {
-                address,
-                by: "a local node that is just starting (see `helenus ps`)".to_owned(),
-            });
+            return Err(starting(address));
         }
     }
-    Ok(())
+    Ok(names)
 }
 
 #[cfg(test)]
@@ -100,8 +121,8 @@ mod tests {
     fn a_row_skips_what_is_in_use() {
         let ports = free_ports();
         let _held = TcpListener::bind(("127.0.0.2", ports.storage)).unwrap();
-        let row = choose(None, 2, ports, &HashSet::new()).unwrap();
-        assert_eq!(row, [Ipv4Addr::new(127, 0, 0, 3), Ipv4Addr::new(127, 0, 0, 4)]);
+        let held = choose(None, 2, ports, &HashSet::new()).unwrap();
+        assert_eq!(held.row, [Ipv4Addr::new(127, 0, 0, 3), Ipv4Addr::new(127, 0, 0, 4)]);
     }
 
     #[test]
@@ -117,7 +138,20 @@ mod tests {
     fn registered_nodes_count_as_taken_before_they_listen() {
         let ports = free_ports();
         let taken = HashSet::from([SocketAddr::from((Ipv4Addr::LOCALHOST, ports.native))]);
-        assert_eq!(choose(None, 1, ports, &taken).unwrap(), [Ipv4Addr::new(127, 0, 0, 2)]);
+        assert_eq!(choose(None, 1, ports, &taken).unwrap().row, [Ipv4Addr::new(127, 0, 0, 2)]);
+    }
+
+    #[test]
+    fn what_one_start_holds_no_other_gets() {
+        let ports = free_ports();
+        let one = || choose(None, 1, ports, &HashSet::new()).unwrap();
+        let (first, second) = (one(), one());
+        assert_ne!(first.row, second.row);
+        let error = choose(Some(first.row[0]), 1, ports, &HashSet::new()).unwrap_err().to_string();
+        assert!(error.contains("just starting"), "{error}");
+        let free_again = first.row.clone();
+        drop(first);
+        assert_eq!(one().row, free_again);
     }
 
     #[test]

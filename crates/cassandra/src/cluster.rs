@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use crate::addresses::{self, Ports};
+use crate::addresses::{self, Held, Ports};
 use crate::jars::{self, Release};
 use crate::java::{self, Java};
 use crate::launch::{Folders, Launcher, Plan};
@@ -127,8 +127,8 @@ impl Cluster {
         options.check()?;
         let java = java::for_version(options.version, options.java_home.as_deref())?;
         let release = jars::fetch(&options.places, options.version, progress, cancel)?;
-        let (mut cluster, addresses) = Self::register(options)?;
-        match cluster.start_nodes(options, &java, &release, &addresses, progress, cancel) {
+        let (mut cluster, held) = Self::register(options)?;
+        match cluster.start_nodes(options, &java, &release, &held.row, progress, cancel) {
             Ok(()) => Ok(cluster),
             Err(error) => {
                 // The first error is the one to tell; a failure to clean up follows from it.
@@ -157,7 +157,7 @@ impl Cluster {
     }
 
     /// Takes the name and the addresses, so that no other start can.
-    fn register(options: &ClusterOptions) -> Result<(Self, Vec<Ipv4Addr>), Error> {
+    fn register(options: &ClusterOptions) -> Result<(Self, Held), Error> {
         let registry = Registry::new(options.places.clone());
         let _lock = registry.lock()?;
         for record in registry.records()? {
@@ -170,12 +170,13 @@ impl Cluster {
             }
         }
         let ports = Ports { native: options.native_port, storage: options.storage_port };
-        let addresses = addresses::choose(options.first_address, options.nodes, ports, &registry.addresses_taken()?)?;
+        let held = addresses::choose(options.first_address, options.nodes, ports, &registry.addresses_taken()?)?;
         let data = data_folder(options)?;
-        let held =
-            addresses.iter().flat_map(|ip| [ports.native, ports.storage].map(|port| SocketAddr::from((*ip, port))));
+        let addresses =
+            held.row.iter().flat_map(|ip| [ports.native, ports.storage].map(|port| SocketAddr::from((*ip, port))));
         let logs = registry.logs(&options.name);
-        let record = Record::new(&options.name, options.version, data, options.data.is_none(), logs, held.collect());
+        let record =
+            Record::new(&options.name, options.version, data, options.data.is_none(), logs, addresses.collect());
         if record.logs.exists() {
             std::fs::remove_dir_all(&record.logs).map_err(Error::file("remove", &record.logs))?;
         }
@@ -186,7 +187,7 @@ impl Cluster {
         };
         let cluster =
             Self { registry, record, lifetime: options.lifetime, children: Vec::new(), launcher: Some(launcher) };
-        Ok((cluster, addresses))
+        Ok((cluster, held))
     }
 
     fn start_nodes(
