@@ -1,6 +1,6 @@
 //! Reads from the disk of a real program, beside what the kernel itself says of them: /proc/PID/io and /proc/PID/stat.
 //!
-//! They need root, a kernel with BTF, python3, and a temporary folder on a disk; they fail where one is missing.
+//! They need root, a kernel with BTF, python3, and a temporary folder on a disk; they are skipped where one is missing.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -8,6 +8,7 @@
 mod following;
 
 use following::{Program, Row, Watch, without_capabilities};
+use helenus_needs::{need, program};
 use helenus_observe::{Options, page_cache_available};
 
 const MIB: i64 = 1 << 20;
@@ -38,10 +39,9 @@ os.write(written, data)
 os.fsync(written)
 ";
 
-fn need_what_these_tests_need() {
-    if let Err(missing) = page_cache_available() {
-        panic!("these tests follow the page cache of a real kernel: {missing}");
-    }
+fn all_that_is_needed() -> Result<(), String> {
+    program("python3")?;
+    page_cache_available().map_err(|missing| format!("the page cache cannot be followed: {missing}"))
 }
 
 /// Bytes that the kernel has fetched from a disk for a process, and its major faults.
@@ -60,7 +60,7 @@ fn sum(rows: &[Row], file: &str, how: &str, column: &str) -> i64 {
 
 #[test]
 fn what_is_read_from_disks_is_told_by_file_and_way() {
-    need_what_these_tests_need();
+    need!(all_that_is_needed(), helenus_needs::disk(&std::env::temp_dir()));
     let mut program = Program::start_with(AHEAD, WORK);
     let pid = program.child.id();
     let watch = Watch::start(&[("n", pid)], &Options { page_cache: true, ..Options::default() }, "page_cache");
@@ -90,7 +90,7 @@ fn what_is_read_from_disks_is_told_by_file_and_way() {
 
 #[test]
 fn without_the_right_to_load_programs_the_recording_says_so_and_goes_on() {
-    need_what_these_tests_need();
+    need!(all_that_is_needed());
     let program = Program::start("pass");
     let options = Options { page_cache: true, ..Options::default() };
     let (said, tables) = without_capabilities(program.child.id(), options, "page_cache");

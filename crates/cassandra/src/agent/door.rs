@@ -199,6 +199,7 @@ fn token() -> io::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use helenus_needs::{need, program, root};
     use std::io::Write;
     use std::process::{Child, Command, Stdio};
 
@@ -291,26 +292,21 @@ mod tests {
         assert!(door().wait(given_up, |_| {}).is_err());
     }
 
-    /// A process in a network namespace of its own; None, with the reason printed, where none can be had.
-    fn apart(script: &str) -> Option<Child> {
+    /// A process in a network namespace of its own.
+    fn apart(script: &str) -> Child {
         let mut child = Command::new("unshare")
             .args(["--net", "sh", "-c", &format!("{script} && echo ready && exec sleep 60")])
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| eprintln!("skipped: unshare cannot be run: {error}"))
-            .ok()?;
-        let mut ready = [0; 5];
-        if child.stdout.as_mut().unwrap().read_exact(&mut ready).is_err() {
-            eprintln!("skipped: no network namespace can be made here (root is needed, and `ip`)");
-            child.wait().unwrap();
-            return None;
-        }
-        Some(child)
+            .unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
+        child
     }
 
     #[test]
     fn an_agent_in_another_network_namespace_is_met_there() {
-        let Some(mut child) = apart("ip link set lo up") else { return };
+        need!(root(), program("unshare"), program("ip"));
+        let mut child = apart("ip link set lo up");
         let pid = child.id() as i32;
         let door = Door::open_for(pid).unwrap();
         let refused = TcpStream::connect(door.address()).unwrap_err();
@@ -324,7 +320,8 @@ mod tests {
 
     #[test]
     fn a_network_without_loopback_is_named_at_once() {
-        let Some(mut child) = apart("true") else { return };
+        need!(root(), program("unshare"));
+        let mut child = apart("true");
         let error = Door::open_for(child.id() as i32).unwrap_err().to_string();
         child.kill().unwrap();
         child.wait().unwrap();

@@ -291,8 +291,7 @@ fn a_cpuset_is_respected_and_named() {
     let threaded = Threaded::start();
     let pid = threaded.pid();
     let Some(group) = OneCpu::of(pid) else {
-        eprintln!("not tested: no control group can be made here");
-        return;
+        return helenus_needs::skipped(&"no control group can be made here");
     };
     let name = group.0.file_name().unwrap().to_str().unwrap();
     refused(

@@ -73,11 +73,12 @@ mod tests {
 
     #[test]
     fn one_that_has_ended_is_nobody_and_the_others_stay_as_they_are() {
+        helenus_needs::need!(helenus_needs::root());
         let bytes = (WORD_BYTES * (1 + PROCESS_WORDS * PROCESSES)) as u32;
         // SAFETY: all zeros are options that say nothing, but their size.
         let mut options: libbpf_rs::libbpf_sys::bpf_map_create_opts = unsafe { std::mem::zeroed() };
         options.sz = size_of_val(&options) as _;
-        let table = MapHandle::create(MapType::Array, Some("processes"), 4, bytes, 1, &options).expect("needs root");
+        let table = MapHandle::create(MapType::Array, Some("processes"), 4, bytes, 1, &options).unwrap();
         let words = || -> Vec<u32> {
             let value = table.lookup(&LIST, MapFlags::ANY).unwrap().unwrap();
             value.chunks_exact(WORD_BYTES).map(|word| u32::from_ne_bytes(word.try_into().unwrap())).collect()

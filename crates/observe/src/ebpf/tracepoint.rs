@@ -66,9 +66,9 @@ fn path(mount: &OwnedFd) -> String {
 mod tests {
     use super::*;
 
-    /// Needs root.
     #[test]
     fn what_is_mounted_for_us_has_no_path() {
+        helenus_needs::need!(helenus_needs::root());
         let mounts = || std::fs::read_to_string("/proc/self/mounts").unwrap();
         let before = mounts();
         let ours = mount_for_us().unwrap();

@@ -227,14 +227,16 @@ fn more(now: Option<i64>, before: Option<i64>) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use helenus_needs::need;
     use std::time::{Duration, Instant};
 
     fn sources(pid: u32) -> [Source; 2] {
-        [Source::Kernel(Tasks::open(pid).expect("needs root")), Source::Proc(Proc::new(pid))]
+        [Source::Kernel(Tasks::open(pid).unwrap()), Source::Proc(Proc::new(pid))]
     }
 
     #[test]
     fn a_busy_thread_is_seen_with_its_time_and_a_sleeping_one_is_not() {
+        need!(Tasks::open(std::process::id()));
         for source in sources(std::process::id()) {
             sees_the_busy_and_not_the_sleeping(source);
         }
@@ -247,19 +249,25 @@ mod tests {
         // It has to come to sleep first.
         std::thread::sleep(Duration::from_millis(100));
         let mut threads = Threads::of(source, "load", "n", ThreadNames::default(), &clock).unwrap();
-        let busy = std::thread::Builder::new().name("busy-7".into()).spawn(|| {
+        let (done, has_done) = std::sync::mpsc::channel();
+        let busy = std::thread::Builder::new().name("busy-7".into()).spawn(move || {
             let until = Instant::now() + Duration::from_millis(300);
             while Instant::now() < until {
                 std::hint::black_box(1);
             }
-            let started = helenus_recording::cpu_time_of_this_thread_ns();
+            let used_ns = helenus_recording::cpu_time_of_this_thread_ns();
+            done.send(Instant::now()).unwrap();
             std::thread::park();
-            started
+            used_ns
         });
         let busy = busy.unwrap();
         let (mut cpu_ns, mut groups, mut switches) = (0, std::collections::BTreeSet::new(), 0);
-        let until = Instant::now() + Duration::from_millis(1500);
+        let mut until = Instant::now() + Duration::from_secs(60);
         while Instant::now() < until {
+            // Names are looked at once a second.
+            if let Ok(then) = has_done.try_recv() {
+                until = then + Duration::from_millis(1200);
+            }
             std::thread::sleep(Duration::from_millis(50));
             threads
                 .tick(&clock, |row| {
@@ -284,6 +292,7 @@ mod tests {
 
     #[test]
     fn the_kernel_and_proc_tell_the_same() {
+        need!(Tasks::open(std::process::id()));
         let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
         // It has to come to sleep first.
         std::thread::sleep(Duration::from_millis(100));
@@ -303,6 +312,7 @@ mod tests {
 
     #[test]
     fn a_process_that_ended_is_an_error() {
+        need!(Tasks::open(std::process::id()));
         let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
         let clock = Clock::measure();
         let started =
