@@ -6,15 +6,15 @@ mod bad_input;
 mod cli;
 mod control;
 mod exchange;
+#[path = "../harness/mod.rs"]
 mod harness;
-mod honesty;
 mod lab;
 mod networks;
 // Where there is a JDK 11 to be had for them.
 #[cfg(target_arch = "x86_64")]
 mod older_lines;
 mod placement;
+mod recorded;
 mod shadow;
 mod tables;
-mod truths;
 mod tune;

@@ -178,7 +178,6 @@ fn killed_at_any_moment(tuned: &Tuned, before: &Value) {
 
 fn a_lease_needs_nobody(tuned: &Tuned, before: &Value) {
     tuned.place.well(&format!("{} --lease 3s", tuned.apply()));
-    assert!(tuned.status()[0]["left_ms"].as_u64().unwrap() <= 3000);
     wait_for("the end of the lease", || tuned.state() == "undone");
     assert_eq!(tuned.status()[0]["by_lease"], true);
     let undone = tuned.undo();
@@ -210,11 +209,11 @@ fn what_others_have_set_stays(tuned: &Tuned) {
 }
 
 fn a_lease_can_begin_anew(tuned: &Tuned) {
-    tuned.place.well(&format!("{} --lease 4s", tuned.apply()));
+    tuned.place.well(&format!("{} --lease 8s", tuned.apply()));
     let renew = format!("tune renew --node {} --lease", tuned.node);
     let renewed = tuned.place.json(&format!("{renew} 1h --json"));
     assert_eq!(renewed[0]["lease_ms"], 3_600_000, "{renewed}");
-    std::thread::sleep(Duration::from_secs(5));
+    std::thread::sleep(Duration::from_secs(8));
     let status = tuned.status();
     assert_eq!(status[0]["state"], "applied", "the first lease is over: {status}");
     assert!(status[0]["left_ms"].as_u64().unwrap() > 3_500_000, "{status}");

@@ -4,11 +4,8 @@ use serde_json::Value;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-
-/// Measurements on two CPUs can't share them with one another.
-static MACHINE: Mutex<()> = Mutex::new(());
 
 /// A place of its own for everything that a test writes, with the state of helenus in it. Local clusters that it still
 /// has at its end are stopped.
@@ -16,7 +13,6 @@ pub struct Place {
     folder: tempfile::TempDir,
     /// The Java that nodes are started with; none for the best that fits.
     java: Option<PathBuf>,
-    _machine: MutexGuard<'static, ()>,
 }
 
 /// What a command said, and how it ended.
@@ -29,10 +25,9 @@ pub struct Said {
 
 impl Place {
     pub fn new() -> Place {
-        let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
         // Not in /tmp where that is in memory: nodes are measured on a disk.
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        Place { folder, java: None, _machine: machine }
+        Place { folder, java: None }
     }
 
     pub fn with_java(java: PathBuf) -> Place {
@@ -182,9 +177,9 @@ pub fn signal_to(pid: i32, signal: i32) {
     assert_eq!(unsafe { libc::kill(pid, signal) }, 0, "signal {signal} to {pid}");
 }
 
-/// Waits for a condition, for as long as a slow machine may take.
+/// Waits for a condition, for as long as a slow machine with other work to do may take.
 pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_secs(180);
     while !holds() {
         assert!(Instant::now() < until, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(20));
@@ -200,4 +195,33 @@ pub fn size_of(folder: &Path) -> u64 {
         Err(_) => 0,
     };
     entries.filter_map(Result::ok).map(size).sum()
+}
+
+/// Records a node and drives it at the same time, in two processes; `meanwhile` is called when rows are being written.
+/// Merges both recordings into `name`.
+pub fn record_under_load(place: &Place, name: &str, address: &str, load: &str, meanwhile: impl FnOnce(&Running)) {
+    let (server, client) = (format!("{name}-server"), format!("{name}-client"));
+    let record = place.start(&format!("record --node {address} --wire on -o {server}"));
+    wait_for("the sources to record", || record.has_said("Ctrl-C ends it"));
+    let load = place.start(&format!("load {load} --node {address} -o {client}"));
+    wait_for("requests to be recorded", || size_of(&place.path(&format!("{client}/requests"))) > 0);
+    meanwhile(&load);
+    let load = load.end();
+    assert!(load.status.success(), "{}", load.err);
+    record.signal(libc::SIGINT);
+    let record = record.end();
+    assert!(record.status.success(), "{}", record.err);
+    place.well(&format!("recording merge {client} {server} -o {name}"));
+}
+
+/// The process of the first node of the only cluster of a place.
+pub fn pid_of_node(place: &Place) -> i32 {
+    i32::try_from(place.json("ps --json")[0]["nodes"][0]["pid"].as_i64().unwrap()).unwrap()
+}
+
+/// Where the time of the requests went, by both sides of the wire, as explain says.
+pub fn origin(explanation: &Value) -> Value {
+    let findings = explanation["findings"].as_array().unwrap();
+    let origin = findings.iter().find(|finding| finding["finding"] == "latency-origin");
+    origin.unwrap_or_else(|| panic!("no latency-origin in {explanation:#}"))["evidence"].clone()
 }

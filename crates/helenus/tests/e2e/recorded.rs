@@ -1,0 +1,101 @@
+//! What a recording of a real node has in it, and that none is lost, whoever is killed.
+
+use crate::harness::{Place, origin, pid_of_node, record_under_load, signal_to, size_of, wait_for};
+use std::path::Path;
+use std::time::Duration;
+
+/// Threads of a process whose names begin with helenus.
+fn agent_threads(pid: i32) -> usize {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return 0 };
+    let name = |task: std::io::Result<std::fs::DirEntry>| std::fs::read_to_string(task.ok()?.path().join("comm")).ok();
+    tasks.filter_map(name).filter(|name| name.starts_with("helenus")).count()
+}
+
+#[test]
+fn a_recording_is_whole_whoever_ends_it() {
+    let place = Place::new();
+    let address = "127.0.30.3";
+    place.well(&format!("up --name recorded --address {address} --heap 768m"));
+    let node = pid_of_node(&place);
+    everything_is_recorded(&place, address);
+    assert_eq!(agent_threads(node), 0, "the agent has left");
+
+    killed_and_salvaged(&place, address);
+    wait_for("the agent to leave after its recorder was killed", || agent_threads(node) == 0);
+
+    // The node's end closes the recording whole.
+    let record = place.start(&format!("record --node {address} -o last"));
+    let recorded = |table: &str| size_of(&place.path(&format!("last/{table}"))) > 0;
+    wait_for("the sources to record", || recorded("pools") && recorded("threads"));
+    signal_to(node, libc::SIGKILL);
+    let record = record.end();
+    assert!(record.status.success(), "{}", record.err);
+    assert!(record.err.contains("has ended"), "{}", record.err);
+    assert!(place.ask("last", "select count(*) from threads") > 0);
+}
+
+fn everything_is_recorded(place: &Place, address: &str) {
+    record_under_load(place, "calm", address, "keyvalue/mixed --no-populate --rate 150 --for 10s --warm-up 2s", |_| {});
+    let explained = place.json("explain calm --json");
+    let expected = place.ask("calm", "select count(*) from requests");
+    assert_eq!(expected, 12 * 150, "open loop sends what its schedule says");
+    assert_eq!(place.ask("calm", "select count(*) from requests where outcome <> 'ok'"), 0);
+    for table in ["cpus", "threads", "pools", "table_stats", "pauses", "sources", "marks"] {
+        assert!(place.ask("calm", &format!("select count(*) from {table}")) > 0, "{table} has rows");
+    }
+    let java_names = "select count(*) from threads where thread_group = 'Native-Transport-Requests'";
+    assert!(place.ask("calm", java_names) > 0, "threads have their Java names");
+    read_by_another(&place.path("calm"), expected);
+    // A busy machine may drop packets, which is counted.
+    if place.ask("calm", "select sum(lost) from sources where source = 'wire'") == 0 {
+        let on_the_wire =
+            "select count(*) from wire where opcode = 'EXECUTE' and statement like '% helenus.keyvalue %'";
+        assert_eq!(place.ask("calm", on_the_wire), expected, "every request is paired with its answer");
+        for split in ["slow", "others"] {
+            let split = &origin(&explained)[split];
+            assert_eq!(split["on_the_wire"], split["requests"], "each is found on both sides: {split:#}");
+        }
+    }
+}
+
+/// Kills the recorder and the load at once, in the middle of it; both recordings can be salvaged and explained.
+fn killed_and_salvaged(place: &Place, address: &str) {
+    let record = place.start(&format!("record --node {address} -o killed-server"));
+    let recorded = |table: &str| size_of(&place.path(&format!("killed-server/{table}"))) > 0;
+    wait_for("the sources to record", || recorded("pools") && recorded("threads"));
+    let load = place.start(&format!("load keyvalue/mixed --rate 400 --for 60s --node {address} -o killed-client"));
+    wait_for("requests to be recorded", || size_of(&place.path("killed-client/requests")) > 0);
+    std::thread::sleep(Duration::from_millis(2_345));
+    let killed_ns = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as i64;
+    record.signal(libc::SIGKILL);
+    load.signal(libc::SIGKILL);
+    record.end();
+    load.end();
+    for (recording, table) in [("killed-client", "requests"), ("killed-server", "threads")] {
+        let refused = place.run(&format!("explain {recording}"));
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(refused.err.contains("helenus recording salvage"), "{}", refused.err);
+        place.well(&format!("recording salvage {recording}"));
+        let time = if table == "requests" { "start_ns" } else { "time_ns" };
+        let last_ns = place.ask(recording, &format!("select max({time}) from {table}"));
+        assert!(
+            last_ns > killed_ns - 3_000_000_000,
+            "{table} ends {} ms before the kill",
+            (killed_ns - last_ns) / 1_000_000
+        );
+    }
+    place.well("recording merge killed-client killed-server -o killed");
+    place.json("explain killed --json");
+    place.well("report killed -o killed.html");
+}
+
+/// DuckDB reads our Parquet.
+fn read_by_another(recording: &Path, requests: i64) {
+    let python = std::env::var("HELENUS_TEST_PYTHON")
+        .unwrap_or_else(|_| format!("{}/.cache/helenus/python/bin/python", std::env::var("HOME").unwrap()));
+    let script = "import duckdb, sys; print(*duckdb.sql(f\"select count(*), count(distinct operation), min(end_ns - start_ns) > 0 from '{sys.argv[1]}/requests/*.parquet'\").fetchall())";
+    let output = std::process::Command::new(&python).args(["-c", script]).arg(recording).output();
+    let output = output.unwrap_or_else(|error| panic!("{python}: {error}; `make test` installs it"));
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(said.trim(), format!("({requests}, 2, True)"), "{}", String::from_utf8_lossy(&output.stderr));
+}
