@@ -15,11 +15,13 @@ REPORT = web/dist/report.html web/dist/flame.html
 AGENT_SOURCES = agent/pom.xml $(shell find agent/src/main -type f)
 WEB_SOURCES = $(shell find web/src -type f) $(wildcard web/*.json web/*.ts web/*.html)
 
-.PHONY: help demo build test bench peers lint clean
+.PHONY: help demo build check test repeat bench peers lint clean
 
 help:
 	@echo 'make demo    set up, build, and run the study "flame graphs under stress" on a real Cassandra'
-	@echo 'make test    every test, those with a real Cassandra and a real browser included'
+	@echo 'make check   the tests that need no JVM, browser or root, in two minutes'
+	@echo 'make test    all other tests, with a real Cassandra and a real browser'
+	@echo 'make repeat  one test again and again, also on a busy machine: TARGET=sched TEST=moves_are_counted RUNS=5'
 	@echo 'make bench   measurements, each against the best peer in the same run'
 	@echo 'make peers   install other load generators, for make bench to measure beside'
 	@echo 'make lint    formatters and linters; a warning fails'
@@ -62,10 +64,16 @@ $(REPORT) &: $(WEB_SOURCES) web/node_modules/.package-lock.json
 	@cd web && npm run --silent build
 	@touch $@
 
+# Where agent and pages are not built, the binary is made with stubs of them.
+check:
+	@$(if $(and $(wildcard $(AGENT)),$(wildcard web/dist/report.html),$(wildcard web/dist/flame.html)),,HELENUS_STUBS=1) \
+		xtask/tests.sh check
+
 test: setup-test build $(HELENUS_TEST_PYTHON) $(HELENUS_TEST_JAVA_11)
-	mvn -B -ntp -f agent/pom.xml verify
-	cd web && npm test
-	cargo test --release --locked --workspace
+	@xtask/tests.sh test
+
+repeat:
+	@xtask/repeat.sh $(TARGET) $(TEST) $(RUNS)
 
 $(HELENUS_TEST_PYTHON):
 	@python3 -m venv $(dir $@)..

@@ -14,3 +14,17 @@ pub const REPORT_HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/report.htm
 
 /// The page of a flame graph, whose script element with the id `flame` takes the data.
 pub const FLAME_HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/flame.html"));
+
+/// What a binary that was built for `make check` has stubs of.
+const MISSING: Option<&str> = option_env!("HELENUS_MISSING");
+
+/// # Errors
+/// The binary has stubs in place of files that it should carry.
+pub fn all_there() -> anyhow::Result<()> {
+    match MISSING {
+        None => Ok(()),
+        Some(missing) => anyhow::bail!(
+            "this helenus was built for `make check`, without {missing}; run `make build` for one that carries them"
+        ),
+    }
+}

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
             tell(panic);
         }
     }));
-    match std::panic::catch_unwind(|| cli::run(cli::parse())) {
+    match std::panic::catch_unwind(|| assets::all_there().and_then(|()| cli::run(cli::parse()))) {
         Ok(Ok(code)) => code,
         Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Ok(Err(error)) => {
