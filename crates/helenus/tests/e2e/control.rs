@@ -16,10 +16,10 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     let writes = found["points"].as_array().unwrap().iter().find(|point| point["point"] == "writes").unwrap();
     assert_eq!((&writes["gate"], &writes["refuse"]), (&Value::Bool(true), &Value::Bool(true)));
 
-    let record = place.start(&format!("record {on} --for 60s --stacks off -o record.helenus"));
+    let record = place.start(&format!("record {on} --stacks off -o record.helenus"));
     wait_for("the sources to record", || size_of(&place.path("record.helenus/pools")) > 0);
     let load = place.start(&format!(
-        "load keyvalue/mixed {on} --no-populate --population 2k --in-flight 64 --for 45s --json -o load.helenus"
+        "load keyvalue/mixed {on} --no-populate --population 2k --in-flight 64 --for 10m --json -o load.helenus"
     ));
     let add = format!("valve add few --at writes --law fixed --parameter limit=4 --max 32 {on} --json");
     let cold = place.run(&add);
@@ -71,11 +71,13 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     place.well(&format!("valve remove --all {on}"));
     assert_eq!(list().as_array().unwrap().len(), 0);
     let summary: Value = {
+        load.signal(libc::SIGINT);
         let said = load.end();
         assert!(said.status.success(), "{}", said.err);
         serde_json::from_str(&said.out).unwrap()
     };
     assert_eq!(summary["errors"].as_array().unwrap().len(), 0, "{}", summary["errors"]);
+    record.signal(libc::SIGINT);
     let recorded = record.end();
     assert!(recorded.status.success(), "{}", recorded.err);
     assert!(place.ask("record.helenus", "select count(*) from valves where valve = 'few' and law = 'throughput'") > 5);
@@ -132,7 +134,7 @@ fn what_cannot_be_is_refused_with_a_way_out() {
 
 /// Under load, again and again: no request fails, and each write is there.
 fn stages_are_run_by_others_and_given_back(place: &Place, on: &str) {
-    let load = place.start(&format!("load keyvalue/write {on} --in-flight 64 --for 25s --json -o swapped.helenus"));
+    let load = place.start(&format!("load keyvalue/write {on} --in-flight 64 --for 10m --json -o swapped.helenus"));
     wait_for("requests", || size_of(&place.path("swapped.helenus/requests")) > 0);
     let list = || place.json(&format!("executor list {on} --json"));
     for round in 0..3 {
@@ -154,6 +156,7 @@ fn stages_are_run_by_others_and_given_back(place: &Place, on: &str) {
     }
     place.well(&format!("executor set native-transport batched-drain --lease 1s {on}"));
     wait_for("the end of the lease", || list().as_array().unwrap().is_empty());
+    load.signal(libc::SIGINT);
     let said = load.end();
     assert!(said.status.success(), "{}", said.err);
     let summary: Value = serde_json::from_str(&said.out).unwrap();

@@ -85,7 +85,7 @@ fn metered_and_held_back(place: &Place, on: &str, line: &str) {
         assert!(found["points"].as_array().unwrap().iter().any(|one| one["point"] == point), "no {point} in {found}");
     }
     let load = place.start(&format!(
-        "load keyvalue/mixed {on} --no-populate --population 2k --in-flight 16 --for 20s --json -o held.helenus"
+        "load keyvalue/mixed {on} --no-populate --population 2k --in-flight 16 --for 10m --json -o held.helenus"
     ));
     let model = place.json(&format!("probes {on} --at request --at writes --for 3s --bound 50 --json"));
     for probe in model["probes"].as_array().unwrap() {
@@ -100,6 +100,7 @@ fn metered_and_held_back(place: &Place, on: &str, line: &str) {
     place.well(&format!("executor remove --all {on}"));
     place.well(&format!("valve remove --all {on}"));
     assert_eq!(valves(), json!([]));
+    load.signal(libc::SIGINT);
     let said = load.end();
     assert!(said.status.success(), "{}", said.err);
     let summary: Value = serde_json::from_str(&said.out).unwrap();
