@@ -4,7 +4,6 @@ mod docs;
 mod java;
 mod rust;
 mod sql;
-mod typescript;
 
 use crate::schema::Table;
 
@@ -20,7 +19,6 @@ pub fn all(tables: &[Table]) -> Vec<Generated> {
     let mut files = vec![
         Generated { path: "crates/recording/src/generated.rs", text: rust::generate(tables) },
         Generated { path: "agent/src/main/java/io/helenus/agent/recording/Tables.java", text: java::generate(tables) },
-        Generated { path: "web/src/schema.ts", text: typescript::generate(tables) },
         Generated { path: "docs/recording-tables.md", text: docs::generate(tables) },
     ];
     files.extend(sql::generate(tables));
