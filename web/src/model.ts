@@ -1,84 +1,192 @@
-import type { FlameData } from "./flame/tree";
+// Generated from the types of crates/explain by `INSTA_UPDATE=always cargo test --workspace --lib report::typescript`. Do not edit.
 
-/**
- * What the binary writes into the page, as JSON.
- *
- * Times are seconds since `start`, latencies milliseconds. Arrays are columnar: entry `i` of each array
- * of one object belongs to `time_s[i]`. Every `time_s[i]` is the START of its bin; a bin is as wide as
- * `bin_s` says, or as the distance to the next one. `null` says that a bin holds nothing.
- */
-export interface Report {
-  /** Version of this shape; this page reads 1. */
-  format: 1;
+/** Which of two figures is better. */
+export type Better = "lower" | "higher";
+
+/** The worth of each variant of an experiment, against a baseline. */
+export type Comparison = {
+  baseline: string;
+  /** What one run is of: block or recording. */
+  run_unit: string;
+  /** Whether a run is compared with that of the baseline in the same block. */
+  paired: boolean;
+  /** Of the intervals, each for its figure alone, such as 0.95. */
+  confidence: number;
+  /** The probability that identical runs get `better` or `worse` in any figure of a variant, such as 0.05. */
+  family_error: number;
+  resamples: number;
+  margin: number;
+  /** Runs of variants that were cut short, and are in nothing here. */
+  cut_short: number;
+  /** What can't be concluded, and what was not measured, in sentences. */
+  remarks: Array<string>;
+  variants: Array<Variant>;
+};
+
+/** Shares of all CPUs of a node's machine, 0 to 1. */
+export type Cpu = {
+  node: string;
+  time_s: Array<number>;
+  user: Array<number>;
+  system: Array<number>;
+  iowait: Array<number>;
+  irq: Array<number>;
+  steal: Array<number>;
+  idle: Array<number>;
+};
+
+export type Finding = {
+  /** 1 is the most important. */
+  rank: number;
+  /** The kind, such as `gc-pause`, or the rule of an advice. */
+  finding: string;
+  severity: Severity;
+  /** One sentence. */
   title: string;
-  /** Version of the binary that wrote the report. */
-  helenus: string;
-  /** ISO 8601, when the report was written. */
-  created: string;
-  /** ISO 8601, t = 0. */
-  start: string;
-  /** t = 0 as ns since the Unix epoch, decimal; too large for a JavaScript number. */
-  start_ns: string;
-  duration_s: number;
-  /** The command line that made the recording. */
-  command: string;
-  host: { name: string; kernel: string; cpus: number };
-  nodes: { address: string; version: string | null }[];
-  /** A request is called slow when its response time is above this. */
-  slow_threshold_ms: number;
-  /** How the threshold was chosen, such as "p99". */
-  slow_threshold_name: string;
-  requests: number;
-  errors: { outcome: string; count: number }[];
-  phases: Phase[];
-  /** Most important first. */
-  findings: Finding[];
-  /** Null where the recording is of no experiment with variants. */
-  comparison: Comparison | null;
-  throughput: Throughput;
-  latency: Latency;
-  heatmap: Heatmap;
-  /** Null where no system call was recorded. */
-  spectrogram: Spectrogram | null;
-  /** Where the CPU time went; and while requests were slow, against the rest. */
-  flames: FlameData[];
-  /** When the first sample was taken, from which the times of their samples count; null where there is none. */
-  flames_begin_s: number | null;
-  cpu: Cpu[];
-  groups: ThreadGroup[];
-  pauses: Pause[];
-  pools: Pool[];
-  valves: Valve[];
-  tables: Table[];
-  /** The most own time first, of the baseline where there are variants; the variants of one probe after each other. */
-  probes: Probe[];
-  /** How many probes with less own time are not among them. */
-  probes_left_out: number;
-  sources: Source[];
-}
+  /** The meaning, and what to do next. */
+  detail: string;
+  /** Empty when it is about no node. */
+  node: string;
+  start_s: number;
+  end_s: number;
+  /** Share of the slow requests, 0 to 1, that are counted for it; null where it is about something else. */
+  share: number | null;
+  /** The part of `share` that chance alone would give. */
+  chance_share: number | null;
+  /** How often chance alone gives at least `share`. */
+  p_value: number | null;
+  /** SQL that shows the evidence. */
+  query: string;
+  /** The figures that it rests on; the suffix of a name is its unit, such as `_ms`, `_bytes`, `_per_s` and `_share`. */
+  evidence: Record<string, unknown>;
+};
 
-/** Milliseconds; null when there was no request to take them from. */
-export interface Percentiles {
+/** The nodes in the order of a walk, a list for each member: half of what a list of objects takes. */
+export type FlameNodes = {
+  /** 0 for all, 1 for thread groups, from 2 on frames. */
+  depth: Array<number>;
+  /** Positions among the names. */
+  name: Array<number>;
+  /** A letter for each node: that of the column `kinds` of the table stacks; g for a thread group, a for all. */
+  kind: string;
+  weight: Array<number>;
+  /** Empty where there is no comparison. */
+  other: Array<number>;
+};
+
+/** Times of samples, for a page that draws the graph of any stretch of time. */
+export type FlameScope = {
+  /** The first step here and the one after the last, counted from the recording's first sample. */
+  first: number;
+  end: number;
+  /** How long a step is: times are rounded down to it. */
+  step_ns: number;
+  /** Whether steps are longer than a millisecond, for the size of the page. */
+  binned: boolean;
+  /** What all weights are multiples of. */
+  unit: number;
+  /**
+   * Base64 of numbers of seven bits a byte, the lowest first, with the eighth bit set where more follow. For each stack:
+   * its node's number less that of the one before, how many entries, and for each entry, by time: its step less that of
+   * the one before (at first: less `first`), its weight in units, and how many samples that is.
+   */
+  times: string;
+};
+
+/** A flame graph as its page draws it: nodes in the order of a walk, each before what it called, siblings by name. */
+export type FlameTree = {
+  event: string;
+  title: string;
+  against: string;
+  samples: number;
+  /** The CPU time that the kernel counted of the threads that were sampled. */
+  counted_ns?: number;
+  names: Array<string>;
+  nodes: FlameNodes;
+  /** When the samples were taken; not of a comparison. */
+  scope?: FlameScope;
+};
+
+/** Counts of response times where the request was due; the rows are evenly spaced in the logarithm. */
+export type Heatmap = {
+  bin_s: number;
+  start_s: number;
+  /** Column `c` begins at `start_s + c * bin_s`. */
+  columns: number;
+  /** Bounds of the rows, rising; a row holds what took its low bound or more, and less than its high one. */
+  low_ms: Array<number>;
+  high_ms: Array<number>;
+  /** Column, row, requests; cells without requests are left out. */
+  cells: Array<[number, number, number]>;
+};
+
+export type Host = {
+  name: string;
+  kernel: string;
+  cpus: number;
+};
+
+/** Response times count where the request was due, service times where it was sent. */
+export type Latency = {
+  bin_s: number;
+  time_s: Array<number>;
+  response: LatencySeries;
+  service: LatencySeries;
+};
+
+/** Milliseconds; null where no request ended in the bin. */
+export type LatencySeries = {
+  p50_ms: Array<number | null>;
+  p95_ms: Array<number | null>;
+  p99_ms: Array<number | null>;
+  p999_ms: Array<number | null>;
+  max_ms: Array<number | null>;
+};
+
+export type Node = {
+  address: string;
+  version: string | null;
+};
+
+export type OutcomeCount = {
+  outcome: string;
+  count: number;
+};
+
+export type Pause = {
+  start_s: number;
+  duration_ms: number;
+  side: Side;
+  kind: PauseKind;
+  node: string;
+  /** More about it: the collector and its cause, the operation of a safepoint, the kind of a stall. */
+  label: string;
+};
+
+export type PauseKind = "gc" | "safepoint" | "stall";
+
+/** Milliseconds; null where there was no value. */
+export type Percentiles = {
   p50: number | null;
   p95: number | null;
   p99: number | null;
   p999: number | null;
   max: number | null;
-}
+};
 
-export interface Phase {
+export type Phase = {
   name: string;
-  /** Which run of an experiment's variant it is of, such as "leveled, block 3"; null in what is no experiment. */
+  /** Which run of an experiment's variant it is of, such as `leveled, block 3`; null in what is no experiment. */
   run: string | null;
   start_s: number;
   end_s: number;
   /** Intended rate in open loop; null in closed loop. */
   rate_per_s: number | null;
-  /** Intended rate at the end, where it differs (ramp). */
+  /** Intended rate at the end, where it differs. */
   end_rate_per_s: number | null;
   /** Requests in flight in closed loop; null in open loop. */
   in_flight: number | null;
-  /** False for a warm-up: shown, not judged. */
+  /** false for a warm-up, which is shown and not judged. */
   measured: boolean;
   requests: number;
   errors: number;
@@ -87,160 +195,191 @@ export interface Phase {
   service_ms: Percentiles;
   /** From the intended start. */
   response_ms: Percentiles;
-}
+};
 
-export type Severity = "critical" | "warning" | "information";
-
-export interface Finding {
-  /** 1 is the most important; unique in a report. */
-  rank: number;
-  /** Kind, such as "gc-pause". */
-  finding: string;
-  severity: Severity;
-  /** The finding in one sentence. */
-  title: string;
-  /** What it means and what to do next. */
-  detail: string;
-  /** The node that it is about; empty when none. */
+export type Pool = {
   node: string;
-  start_s: number;
-  end_s: number;
-  /** Share (0 to 1) of the slow requests that it accounts for; null when it is about something else. */
-  share: number | null;
-  /** Share that chance alone would give. */
-  chance_share: number | null;
-  /** How often chance alone gives at least `share`. */
-  p_value: number | null;
-  /** SQL that shows the evidence. */
-  query: string;
-  /** The figures that it rests on; a name's suffix is its unit (`_ms`, `_bytes`, `_per_s`, `_share`). */
-  evidence: Record<string, unknown>;
-}
+  pool: string;
+  time_s: Array<number>;
+  active: Array<number>;
+  pending: Array<number>;
+  blocked: Array<number>;
+};
 
-/** What each variant of an experiment was worth, against a baseline. */
-export interface Comparison {
-  baseline: string;
-  /** What one run is of, such as "block". */
-  run_unit: string;
-  paired: boolean;
-  /** Of the intervals, such as 0.95. */
-  confidence: number;
-  resamples: number;
-  /** A difference below this share is none. */
-  margin: number;
-  /** Runs that were cut short, and are in nothing here. */
-  cut_short: number;
-  /** What can't be concluded, and what was not measured, in sentences. */
-  remarks: string[];
-  variants: Variant[];
-}
+/** One probe, all nodes and thread groups together. */
+export type Probe = {
+  probe: string;
+  /** Whose runs it was metered in; null outside of an experiment with variants. */
+  variant: string | null;
+  calls: number;
+  failed: number;
+  /** Over all the time in which some probe was called. */
+  calls_per_s: number;
+  total_s: number;
+  /** Without the time of callees that have probes of their own. */
+  own_s: number;
+  /** null where it was not called. */
+  mean_us: number | null;
+  own_mean_us: number | null;
+  max_ms: number;
+  /** Why it was switched off, the last time that it was; null where it was not. */
+  off_reason: string | null;
+};
 
-export interface Variant {
-  name: string;
-  /** The verdict in words. */
-  sentence: string;
-  /** How many runs of it are compared. */
-  runs: number;
-  metrics: Ratio[];
-}
-
-export type Verdict = "better" | "worse" | "no-difference" | "not-enough";
-
-/** One figure of a variant against the baseline's. */
-export interface Ratio {
-  name: string;
-  unit: string;
-  better: "lower" | "higher";
-  meaning: string;
+/** One figure of a variant, against the baseline's. */
+export type Ratio = {
   /** Means over the runs. */
   baseline: number;
   variant: number;
-  /** Null where the baseline's is 0. */
+  /** Of the means; null where the baseline's is 0 and the variant's is not. */
   ratio: number | null;
-  /** The interval; null where there are too few runs, or an end of it is infinite. */
+  /** The interval of the ratio; null where there are too few runs, or as for the ratio. */
   low: number | null;
   high: number | null;
+  /** How probable so large a difference in any of the figures is when runs differ by chance alone (Westfall, Young, 1993). */
+  p_value: number;
   verdict: Verdict;
-  /** How many runs would tell; null when more than 1000, or when these do. */
+  /** How many runs would tell, where these don't: more than there are. null when more than 1000, or when these do. */
   runs_needed: number | null;
-}
+  name: string;
+  unit: string;
+  better: Better;
+  /** What it is, in some words. */
+  meaning: string;
+};
 
-export interface Throughput {
-  bin_s: number;
-  time_s: number[];
-  /** Null where nothing was intended, as in closed loop. */
-  intended_per_s: (number | null)[];
-  ok_per_s: number[];
-  failed_per_s: number[];
-}
+/**
+ * The data that the page of a report draws, as JSON within it.
+ *
+ * Times are seconds since `start`, latencies milliseconds. Entry `i` of each list of one object belongs to its `time_s[i]`,
+ * which is when the bin begins; a bin is as wide as `bin_s` says, or reaches to the next one. null stands for a bin that
+ * holds nothing.
+ */
+export type Report = {
+  /** Of this shape; the page reads 1. */
+  format: number;
+  title: string;
+  /** Version that wrote the recording. */
+  helenus: string;
+  /** When the recording was begun, in ISO 8601. */
+  created: string;
+  /** Where the times of the report are 0, in ISO 8601. */
+  start: string;
+  /** The same in ns since the Unix epoch: a text, since a number of JavaScript would round it. */
+  start_ns: string;
+  duration_s: number;
+  /** The command line that made the recording. */
+  command: string;
+  host: Host;
+  nodes: Array<Node>;
+  /** A request is slow when its response time is above this. */
+  slow_threshold_ms: number;
+  /** How the threshold was chosen, such as `p99`. */
+  slow_threshold_name: string;
+  requests: number;
+  errors: Array<OutcomeCount>;
+  phases: Array<Phase>;
+  /** Most important first. */
+  findings: Array<Finding>;
+  /** null where the recording is of no experiment with variants. */
+  comparison: Comparison | null;
+  throughput: Throughput;
+  latency: Latency;
+  heatmap: Heatmap;
+  /** null where no system call was recorded. */
+  spectrogram: Spectrogram | null;
+  cpu: Array<Cpu>;
+  groups: Array<ThreadGroup>;
+  pauses: Array<Pause>;
+  pools: Array<Pool>;
+  valves: Array<Valve>;
+  tables: Array<Table>;
+  /** The most own time first, of the baseline where there are variants; those of one probe after each other. */
+  probes: Array<Probe>;
+  /** How many probes with less own time are not among them. */
+  probes_left_out: number;
+  sources: Array<Source>;
+  /** Where the CPU time went; and while requests were slow, against the rest. */
+  flames: Array<FlameTree>;
+  /** When the first sample was taken, from which the times of their samples count; null where there is none. */
+  flames_begin_s: number | null;
+};
 
-/** Milliseconds per bin; null where no request ended in the bin. */
-export interface LatencySeries {
-  p50_ms: (number | null)[];
-  p95_ms: (number | null)[];
-  p99_ms: (number | null)[];
-  p999_ms: (number | null)[];
-  max_ms: (number | null)[];
-}
+export type Severity = "information" | "warning" | "critical";
 
-/** Response time counts from the intended start, service time from the actual start. */
-export type LatencyKind = "response" | "service";
+/** Who stood still. */
+export type Side = "server" | "load" | "recorder";
 
-export interface Latency extends Record<LatencyKind, LatencySeries> {
-  bin_s: number;
-  time_s: number[];
-}
+export type Source = {
+  source: string;
+  node: string;
+  /** How it was captured, such as `proc` or `agent-log`. */
+  provider: string;
+  /** Rows. */
+  captured: number;
+  /** Rows or samples that are known to be lost. */
+  lost: number;
+  /** Whether so much was lost that a figure may be wrong. */
+  is_serious: boolean;
+  /** Empty when nothing was lost. */
+  lost_reason: string;
+  /** CPUs that the source itself used; null where that can't be told apart. */
+  cpu_share: number | null;
+};
 
-/** Counts of response times. Only cells that hold a request are there. */
-export interface Heatmap {
-  bin_s: number;
-  start_s: number;
-  /** Number of time columns; column `c` starts at `start_s + c * bin_s`. */
-  columns: number;
-  /** Bounds of each row, rising, log-spaced; a row holds low <= latency < high. */
-  low_ms: number[];
-  high_ms: number[];
-  cells: [column: number, row: number, count: number][];
-}
+/** What a source is known to have lost. */
+export type SourceLoss = {
+  node: string;
+  /** null when the number is not known. */
+  lost: number | null;
+  reason: string;
+};
 
-/** How long system calls took, over time. Row `r` begins at `r * bin_s`. */
-export interface Spectrogram {
-  /** Each call, or the summary of each second. */
-  of: "syscalls" | "summary";
+/** How long system calls took, over time: what the page draws, filters and selects from. Row `r` begins at `r * bin_s`. */
+export type Spectrogram = {
+  of: SpectrogramOf;
   bin_s: number;
   rows: number;
-  /** Column `c` holds edges_ns[c] <= duration < edges_ns[c + 1]; the first also what is shorter, the last what is longer. */
-  edges_ns: number[];
+  /**
+   * Column `c` holds what took `edges_ns[c]` or more and less than `edges_ns[c + 1]`; the first also what took less, the last
+   * also what took more.
+   */
+  edges_ns: Array<number>;
   /** The most frequent names. */
-  calls: string[];
-  groups: string[];
-  files: string[];
-  /** How many more there were; in the cells they are one, numbered after the last name. */
+  calls: Array<string>;
+  groups: Array<string>;
+  files: Array<string>;
+  /** How many more calls, thread groups and files there were, which the cells hold as one: the number after the last name. */
   other_calls: number;
   other_groups: number;
   other_files: number;
-  /** A cell is what stands at one place in all lists. */
-  cells: {
-    row: number[];
-    column: number[];
-    call: number[];
-    group: number[];
-    file: number[];
-    events: number[];
-    total_ns: number[];
-    bytes: number[];
-    errors: number[];
-  };
-  /** Single calls by time: every one, or the longest of each place. */
-  longest: Syscall[];
-  /** Whether it is every one. */
+  cells: SpectrogramCells;
+  /** By when they began. */
+  longest: Array<Syscall>;
+  /** Whether `longest` is every single call. */
   complete: boolean;
   events: number;
-  /** What is known to be missing; a number that nobody knows is null. */
-  lost: { node: string; lost: number | null; reason: string }[];
-}
+  lost: Array<SourceLoss>;
+};
 
-export interface Syscall {
+/** A list for each member: a cell is what stands at one place in all of them. */
+export type SpectrogramCells = {
+  row: Array<number>;
+  column: Array<number>;
+  call: Array<number>;
+  group: Array<number>;
+  file: Array<number>;
+  events: Array<number>;
+  total_ns: Array<number>;
+  bytes: Array<number>;
+  errors: Array<number>;
+};
+
+/** What the events are. */
+export type SpectrogramOf = "syscalls" | "summary" | "requests";
+
+/** One call. */
+export type Syscall = {
   start_s: number;
   duration_ns: number;
   group: string;
@@ -249,23 +388,26 @@ export interface Syscall {
   file: string;
   bytes: number | null;
   error: string | null;
-}
+};
 
-/** Shares (0 to 1) of all CPUs of the machine of a node. */
-export interface Cpu {
+export type Table = {
   node: string;
-  time_s: number[];
-  user: number[];
-  system: number[];
-  iowait: number[];
-  irq: number[];
-  steal: number[];
-  idle: number[];
-}
+  keyspace: string;
+  table: string;
+  time_s: Array<number>;
+  reads_per_s: Array<number | null>;
+  writes_per_s: Array<number | null>;
+  /** Mean of the local reads in the bin. */
+  read_ms: Array<number | null>;
+  /** Mean of the local writes in the bin. */
+  write_ms: Array<number | null>;
+  sstables: Array<number | null>;
+  live_disk_bytes: Array<number | null>;
+};
 
-/** The threads of one process whose names differ only in their number. */
-export interface ThreadGroup {
-  /** "server" or "load". */
+/** The threads of a process whose names differ only in their number. */
+export type ThreadGroup = {
+  /** server or load. */
   process: string;
   group: string;
   threads: number;
@@ -274,54 +416,43 @@ export interface ThreadGroup {
   migrations: number | null;
   voluntary_switches: number | null;
   involuntary_switches: number | null;
-  time_s: number[];
-  /** CPUs kept busy in each bin. */
-  cpus: number[];
-}
+  time_s: Array<number>;
+  /** CPUs busy with the group. */
+  cpus: Array<number>;
+};
 
-export type Side = "server" | "load" | "recorder";
+/** Answers count where they came. */
+export type Throughput = {
+  bin_s: number;
+  time_s: Array<number>;
+  /** Rate that the phases asked for; null outside of open loop. */
+  intended_per_s: Array<number | null>;
+  ok_per_s: Array<number>;
+  failed_per_s: Array<number>;
+};
 
-export interface Pause {
-  start_s: number;
-  duration_ms: number;
-  side: Side;
-  kind: "gc" | "safepoint" | "stall";
-  node: string;
-  /** What else is known: collector and cause, heap before and after, operation. */
-  label: string;
-}
-
-export interface Pool {
-  node: string;
-  pool: string;
-  time_s: number[];
-  active: number[];
-  pending: number[];
-  blocked: number[];
-}
-
-/** A valve of a node; there are no bins for the time in which it was not there. */
-export interface Valve {
+/** One valve of a node. There are no bins for the time in which it was not there. */
+export type Valve = {
   node: string;
   valve: string;
-  time_s: number[];
+  time_s: Array<number>;
   /** The last of the bin; null where the valve was open. */
-  limit: (number | null)[];
+  limit: Array<number | null>;
   /** Mean number inside. */
-  in_flight: number[];
+  in_flight: Array<number>;
   /** Mean number that waited. */
-  waiting: number[];
-  completed_per_s: number[];
+  waiting: Array<number>;
+  completed_per_s: Array<number>;
   /** Mean wait; null where nothing came out. */
-  wait_ms: (number | null)[];
+  wait_ms: Array<number | null>;
   /** In the order of time. */
-  decisions: ValveDecision[];
+  decisions: Array<ValveDecision>;
   /** How many came before those. */
   decisions_left_out: number;
-}
+};
 
 /** Another limit or state, and why. */
-export interface ValveDecision {
+export type ValveDecision = {
   /** End of the window that it rests on. */
   time_s: number;
   /** The limit until then; null where the valve was open. */
@@ -330,55 +461,17 @@ export interface ValveDecision {
   next_limit: number | null;
   law: string;
   reason: string;
-}
+};
 
-/** What a probe metered, on all nodes and in all thread groups together. */
-export interface Probe {
-  probe: string;
-  /** Whose runs it was metered in; null outside of an experiment with variants. */
-  variant: string | null;
-  calls: number;
-  failed: number;
-  calls_per_s: number;
-  total_s: number;
-  /** Without the time of callees that have probes of their own. */
-  own_s: number;
-  /** Null where it was not called. */
-  mean_us: number | null;
-  own_mean_us: number | null;
-  max_ms: number;
-  /** Why it was switched off; null where it was not. */
-  off_reason: string | null;
-}
+/** A variant, against the baseline. */
+export type Variant = {
+  name: string;
+  /** The verdict in words. */
+  sentence: string;
+  /** How many runs of it are compared. */
+  runs: number;
+  metrics: Array<Ratio>;
+};
 
-export interface Table {
-  node: string;
-  keyspace: string;
-  table: string;
-  time_s: number[];
-  reads_per_s: (number | null)[];
-  writes_per_s: (number | null)[];
-  /** Mean of the local reads in the bin. */
-  read_ms: (number | null)[];
-  /** Mean of the local writes in the bin. */
-  write_ms: (number | null)[];
-  sstables: (number | null)[];
-  live_disk_bytes: (number | null)[];
-}
-
-export interface Source {
-  source: string;
-  node: string;
-  /** How it was captured, such as "proc" or "agent-log". */
-  provider: string;
-  /** Rows. */
-  captured: number;
-  /** Rows or samples known to be lost. */
-  lost: number;
-  /** Whether so much was lost that a figure may be wrong. */
-  is_serious: boolean;
-  /** Empty when nothing was lost. */
-  lost_reason: string;
-  /** Share of one CPU that the source itself used; null where it cannot be told apart. */
-  cpu_share: number | null;
-}
+/** The verdict on one figure of a variant, against the baseline's. Better and worse hold for all figures together. */
+export type Verdict = "better" | "worse" | "no-difference" | "not-enough";

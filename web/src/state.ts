@@ -1,6 +1,6 @@
+import type { LatencyKind } from "./charts/plot";
 import { fitInto, sameWindow, type Window } from "./charts/window";
 import { tellAll } from "./failure";
-import type { LatencyKind } from "./model";
 
 /** All that a person can choose, and so all that a link carries. */
 export interface Selection {

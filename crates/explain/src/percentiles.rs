@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Milliseconds; None where there was no value.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Percentiles {
     pub p50: Option<f64>,
     pub p95: Option<f64>,

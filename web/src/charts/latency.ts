@@ -1,13 +1,13 @@
 import { h } from "../dom";
 import { clock, digits3, milliseconds, orNothing } from "../format";
-import type { LatencyKind, LatencySeries, Report } from "../model";
+import type { LatencySeries, Report } from "../model";
 import type { Store } from "../state";
 import type { ColourName } from "../theme";
 import type { Mark } from "./legend";
 import { LinePlot } from "./line-plot";
 import { whyNoLatency } from "./missing";
 import type { PanelBody } from "./panel";
-import type { View } from "./plot";
+import type { LatencyKind, View } from "./plot";
 import { binRows } from "./rows";
 import { binsIn } from "./window";
 

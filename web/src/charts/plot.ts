@@ -1,10 +1,12 @@
-import type { LatencyKind } from "../model";
 import type { Theme } from "../theme";
 import type { Window } from "./window";
 
 /** Widths left and right of every plotting area, in CSS pixels: what makes all time axes one. */
 export const GUTTER_LEFT = 64;
 export const GUTTER_RIGHT = 16;
+
+/** Response time counts from the intended start, service time from the actual start. */
+export type LatencyKind = "response" | "service";
 
 /** What a plot shows: the same for all plots at any moment. */
 export interface View {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
+import type { FlameTree } from "../model";
 import { caption } from "./graph";
-import type { FlameData } from "./tree";
 
 test("a caption says what the samples miss of the time that the kernel counted", () => {
-  const data: FlameData = {
+  const data: FlameTree = {
     event: "cpu",
     title: "t",
     against: "",

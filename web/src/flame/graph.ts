@@ -1,8 +1,9 @@
 import { h } from "../dom";
 import { bytes } from "../format";
+import type { FlameTree } from "../model";
 import type { Theme } from "../theme";
 import { colour, depths, draw, nodeAt, ROW, type View } from "./draw";
-import { type FlameData, hottest, matchedWeight, matcher, type Placed, place, share } from "./tree";
+import { hottest, matchedWeight, matcher, type Placed, place, share } from "./tree";
 
 const HOTTEST = 40;
 const KINDS = [
@@ -20,7 +21,7 @@ export function quantity(event: string, weight: number): string {
 }
 
 /** What the graph is of, in a sentence. */
-export function caption(data: FlameData): string {
+export function caption(data: FlameTree): string {
   const of = `${data.samples.toLocaleString("en-US")} samples of ${data.event}, ${quantity(data.event, data.nodes.weight[0] ?? 0)}`;
   if (data.against === "") {
     const { counted_ns } = data;
@@ -36,11 +37,11 @@ export function caption(data: FlameData): string {
 export interface FlameGraph {
   root: HTMLElement;
   /** Shows other weights of the same nodes, such as those of a stretch of time. What is zoomed in stays so. */
-  show(data: FlameData): void;
+  show(data: FlameTree): void;
 }
 
 /** A flame graph to search and zoom in, with the table behind it. */
-export function flameGraph(first: FlameData, theme: Theme): FlameGraph {
+export function flameGraph(first: FlameTree, theme: Theme): FlameGraph {
   let data = first;
   let placed = place(data);
   let all = placed[0] as Placed;
@@ -166,7 +167,7 @@ export function flameGraph(first: FlameData, theme: Theme): FlameGraph {
     }
   });
   new ResizeObserver(redraw).observe(root);
-  const show = (other: FlameData) => {
+  const show = (other: FlameTree) => {
     data = other;
     placed = view.placed = place(data);
     all = placed[0] as Placed;
@@ -198,7 +199,7 @@ function legendOf(view: View, placed: Placed[], all: Placed): HTMLElement[] {
   });
 }
 
-function table(data: FlameData, placed: Placed[], all: Placed, search: HTMLInputElement): HTMLElement {
+function table(data: FlameTree, placed: Placed[], all: Placed, search: HTMLInputElement): HTMLElement {
   const hot = hottest(placed, HOTTEST).filter(({ total }) => total > 0);
   const rows = hot.map(({ text, self, total }) =>
     h(

@@ -3,13 +3,13 @@ import "./graph.css";
 import "./page.css";
 import "./scope.css";
 import { h } from "../dom";
+import type { FlameTree } from "../model";
 import { Theme } from "../theme";
 import { caption, flameGraph } from "./graph";
 import { scopeView } from "./scope-view";
 import { inTheAddress } from "./stretch-choice";
-import type { FlameData } from "./tree";
 
-function show(data: FlameData): HTMLElement[] {
+function show(data: FlameTree): HTMLElement[] {
   const theme = new Theme();
   document.title = `${data.title} – flame graph – Helenus`;
   const graph = flameGraph(data, theme);
@@ -32,7 +32,7 @@ function show(data: FlameData): HTMLElement[] {
 
 const app = document.getElementById("app");
 try {
-  app?.append(...show(JSON.parse(document.getElementById("flame")?.textContent ?? "") as FlameData));
+  app?.append(...show(JSON.parse(document.getElementById("flame")?.textContent ?? "") as FlameTree));
 } catch (cause) {
   const why = cause instanceof Error ? cause.message : String(cause);
   app?.append(

@@ -1,12 +1,12 @@
 import { copyButton, copyText } from "../clipboard";
 import { h, setText } from "../dom";
 import { count, percent, plural } from "../format";
+import type { FlameScope, FlameTree } from "../model";
 import type { Theme } from "../theme";
 import { quantity } from "./graph";
-import { readTimes, type ScopeData, ScopeGrid, type Stretch, within, writeSeconds } from "./scope";
+import { readTimes, ScopeGrid, type Stretch, within, writeSeconds } from "./scope";
 import { ScopeMap, scopeLegend } from "./scope-map";
 import type { StretchChoice } from "./stretch-choice";
-import type { FlameData } from "./tree";
 
 export interface ScopeView {
   readonly root: HTMLElement;
@@ -16,11 +16,11 @@ export interface ScopeView {
 
 /** The map of samples with what is chosen in words; hands on the graph of the chosen stretch, and of all when none is. */
 export function scopeView(
-  data: FlameData,
-  scope: ScopeData,
+  data: FlameTree,
+  scope: FlameScope,
   theme: Theme,
   choice: StretchChoice,
-  show: (data: FlameData) => void,
+  show: (data: FlameTree) => void,
 ): ScopeView {
   const samples = readTimes(scope);
   const grid = new ScopeGrid(scope, samples);
@@ -34,7 +34,7 @@ export function scopeView(
   const apply = () => {
     const stretch = choice.current();
     const part = stretch === null ? data : within(data, samples, stretch);
-    const weight = (of: FlameData) => of.nodes.weight[0] ?? 0;
+    const weight = (of: FlameTree) => of.nodes.weight[0] ?? 0;
     whole.disabled = stretch === null;
     setText(
       chosenText,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { encode, flameOfMinute, type Sampled } from "../../tests/sample/flame";
-import { formatStretch, parseStretch, readTimes, type ScopeData, ScopeGrid, within } from "./scope";
-import type { FlameData } from "./tree";
+import type { FlameScope, FlameTree } from "../model";
+import { formatStretch, parseStretch, readTimes, ScopeGrid, within } from "./scope";
 
 const SAMPLED: Sampled[] = [
   { node: 2, step: 3, weight: 1, count: 1 },
@@ -9,7 +9,7 @@ const SAMPLED: Sampled[] = [
   { node: 4, step: 20, weight: 2, count: 2 },
   { node: 4, step: 1000, weight: 2, count: 1 },
 ];
-const scope: ScopeData = {
+const scope: FlameScope = {
   first: 3,
   end: 2000,
   step_ns: 1e6,
@@ -18,7 +18,7 @@ const scope: ScopeData = {
   times: encode(SAMPLED, 3),
 };
 /** all: Read (run (read)), Write; stacks end at run and at Write. */
-const data: FlameData = {
+const data: FlameTree = {
   event: "cpu",
   title: "t",
   against: "",
@@ -51,7 +51,7 @@ test("times that are cut off are refused, wherever they are", () => {
   expect(readTimesOrNull({ ...scope, times: btoa(bytes.slice(0, 5)) })).toBeNull();
 });
 
-function readTimesOrNull(cut: ScopeData) {
+function readTimesOrNull(cut: FlameScope) {
   try {
     return readTimes(cut);
   } catch {
@@ -71,7 +71,7 @@ test("a stretch has the weights of its samples, up to the root", () => {
 
 test("all stretches together are the whole", () => {
   const minute = flameOfMinute();
-  const samples = readTimes(minute.scope as ScopeData);
+  const samples = readTimes(minute.scope as FlameScope);
   const edges = [0, 1, 777, 5300, 40_000, 60_000];
   const parts = edges
     .slice(1)
@@ -88,7 +88,7 @@ test("the map has a column a second and a row each 20 ms, idle ones too", () => 
   expect([grid.counts[0], grid.counts[1], grid.counts[50], grid.counts[99]]).toEqual([1, 2, 1, 3]);
   expect(grid.between(60, 1)).toEqual({ from: 20, to: 1220 });
   expect(grid.touched({ from: 25, to: 41 })).toEqual({ first: 1, last: 3 });
-  const minute = flameOfMinute().scope as ScopeData;
+  const minute = flameOfMinute().scope as FlameScope;
   const idle = new ScopeGrid(minute, readTimes(minute));
   expect(idle.columns).toBe(60);
   expect([39, 40, 42, 43].map((column) => idle.samplesIn(column) > 0)).toEqual([true, false, false, true]);

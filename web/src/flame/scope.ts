@@ -1,21 +1,4 @@
-import type { FlameData } from "./tree";
-
-/** When the samples of a graph were taken, as `FlameScope` of the binary writes it. */
-export interface ScopeData {
-  /** The first step here and the one after the last, counted from the recording's first sample. */
-  first: number;
-  end: number;
-  step_ns: number;
-  /** Whether steps are longer than they would be if there was room. */
-  binned: boolean;
-  /** What all weights are multiples of. */
-  unit: number;
-  /**
-   * Base64 of numbers of seven bits a byte, the lowest first. For each stack: its node less the one before, how many
-   * entries, and for each entry its step less the one before, its weight in units, and how many samples that is.
-   */
-  times: string;
-}
+import type { FlameScope, FlameTree } from "../model";
 
 /** A stretch of time in steps, the last one not included. */
 export interface Stretch {
@@ -32,7 +15,7 @@ export interface Samples {
 }
 
 /** Reads the times. Throws where they are cut off. */
-export function readTimes(data: ScopeData): Samples {
+export function readTimes(data: FlameScope): Samples {
   const text = atob(data.times);
   let at = 0;
   const number = (): number => {
@@ -67,7 +50,7 @@ export function readTimes(data: ScopeData): Samples {
 }
 
 /** The same graph of the samples in a stretch alone: the same nodes with other weights, many of them 0. */
-export function within(data: FlameData, samples: Samples, { from, to }: Stretch): FlameData {
+export function within(data: FlameTree, samples: Samples, { from, to }: Stretch): FlameTree {
   const { depth } = data.nodes;
   const weight = new Array<number>(depth.length).fill(0);
   let taken = 0;
@@ -88,8 +71,8 @@ export function within(data: FlameData, samples: Samples, { from, to }: Stretch)
     const above = parent[node] ?? -1;
     if (above >= 0) weight[above] = (weight[above] ?? 0) + (weight[node] ?? 0);
   }
-  // Of a stretch the kernel's count is not known here.
-  return { ...data, samples: taken, counted_ns: undefined, nodes: { ...data.nodes, weight } };
+  const { counted_ns: ofTheWhole, ...rest } = data;
+  return { ...rest, samples: taken, nodes: { ...data.nodes, weight } };
 }
 
 const ROWS = 50;
@@ -109,7 +92,7 @@ export class ScopeGrid {
   readonly step_s: number;
 
   constructor(
-    readonly data: ScopeData,
+    readonly data: FlameScope,
     samples: Samples,
   ) {
     this.step_s = data.step_ns / 1e9;
@@ -180,7 +163,7 @@ export function writeSeconds(step: number, step_s: number): string {
 }
 
 /** Reads `#t=12.5-13`, seconds since the recording's first sample; null where there is none, or none of these samples. */
-export function parseStretch(hash: string, data: ScopeData): Stretch | null {
+export function parseStretch(hash: string, data: FlameScope): Stretch | null {
   const times = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(
     new URLSearchParams(hash.replace(/^#/, "")).get("t") ?? "",
   );
@@ -190,7 +173,7 @@ export function parseStretch(hash: string, data: ScopeData): Stretch | null {
   return from < to && to > data.first && from < data.end ? { from, to } : null;
 }
 
-export function formatStretch(stretch: Stretch | null, data: ScopeData): string {
+export function formatStretch(stretch: Stretch | null, data: FlameScope): string {
   const step_s = data.step_ns / 1e9;
   return stretch === null
     ? ""

@@ -1,4 +1,5 @@
-import { formatStretch, parseStretch, type ScopeData, type Stretch } from "./scope";
+import type { FlameScope } from "../model";
+import { formatStretch, parseStretch, type Stretch } from "./scope";
 
 /** Where the chosen stretch of time is kept, so that a link and "back" lead to it; null is the whole run. */
 export interface StretchChoice {
@@ -8,7 +9,7 @@ export interface StretchChoice {
 }
 
 /** In the address of a page that has nothing else to choose. */
-export function inTheAddress(scope: ScopeData): StretchChoice {
+export function inTheAddress(scope: FlameScope): StretchChoice {
   const listeners: (() => void)[] = [];
   const tell = () => {
     for (const listener of listeners) listener();

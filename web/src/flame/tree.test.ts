@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { type FlameData, hottest, matchedWeight, matcher, place } from "./tree";
+import type { FlameTree } from "../model";
+import { hottest, matchedWeight, matcher, place } from "./tree";
 
 /** all 10: Read 7 (run 7 (read 4, run 2)), Write 3 (run 3). */
-const data: FlameData = {
+const data: FlameTree = {
   event: "cpu",
   title: "t",
   against: "",

@@ -1,28 +1,4 @@
-import type { ScopeData } from "./scope";
-
-/** What `helenus flame --json` gives: nodes in the order of a walk, a list for each member. */
-export interface FlameData {
-  event: string;
-  title: string;
-  against: string;
-  samples: number;
-  /** The CPU time that the kernel counted of the threads that were sampled. */
-  counted_ns?: number | undefined;
-  names: string[];
-  nodes: {
-    /** 0 for all, 1 for thread groups, from 2 on frames. */
-    depth: number[];
-    /** Positions among the names. */
-    name: number[];
-    /** A letter for each node. */
-    kind: string;
-    weight: number[];
-    /** Empty where there is no comparison. */
-    other: number[];
-  };
-  /** When the samples were taken; not of a comparison. */
-  scope?: ScopeData;
-}
+import type { FlameTree } from "../model";
 
 /** A node with its place: from the root's left edge, in weight. */
 export interface Placed {
@@ -46,7 +22,7 @@ export function share(part: number, whole: number): number {
 }
 
 /** Gives each node its place, its parent and its own weight. */
-export function place(data: FlameData): Placed[] {
+export function place(data: FlameTree): Placed[] {
   const placed: Placed[] = [];
   const open: Placed[] = [];
   /** Where the next child of each open node begins. */

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { ScopeData } from "../flame/scope";
+import type { FlameScope } from "../model";
 import { type Selection, wholeSelection } from "../state";
 import { inTheWindow } from "./flames";
 
-const SCOPE: ScopeData = { first: 0, end: 60_000, step_ns: 1e6, binned: false, unit: 1, times: "" };
+const SCOPE: FlameScope = { first: 0, end: 60_000, step_ns: 1e6, binned: false, unit: 1, times: "" };
 
 /** A store without a page. */
 function storeOf(duration_s: number) {

@@ -1,10 +1,9 @@
 import { sameWindow } from "../charts/window";
 import { h } from "../dom";
 import { caption, flameGraph } from "../flame/graph";
-import type { ScopeData } from "../flame/scope";
 import { scopeView } from "../flame/scope-view";
 import type { StretchChoice } from "../flame/stretch-choice";
-import type { Report } from "../model";
+import type { FlameScope, Report } from "../model";
 import type { Store } from "../state";
 import type { Theme } from "../theme";
 
@@ -36,7 +35,7 @@ export function flames(report: Report, store: Store, theme: Theme): HTMLElement 
 /** As the window of the charts: steps count from the first sample, and the window from the start of the report. */
 export function inTheWindow(
   store: Pick<Store, "selection" | "whole" | "change" | "subscribe">,
-  scope: ScopeData,
+  scope: FlameScope,
   begin_s: number,
 ): StretchChoice {
   const step_s = scope.step_ns / 1e9;

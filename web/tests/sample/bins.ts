@@ -1,12 +1,5 @@
-import type {
-  Heatmap,
-  Latency,
-  LatencyKind,
-  LatencySeries,
-  Percentiles,
-  Phase,
-  Throughput,
-} from "../../src/model";
+import type { LatencyKind } from "../../src/charts/plot";
+import type { Heatmap, Latency, LatencySeries, Percentiles, Phase, Throughput } from "../../src/model";
 import type { Run } from "./run";
 
 const QUANTILES: [keyof Percentiles, number][] = [

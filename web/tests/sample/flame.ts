@@ -1,5 +1,4 @@
-import type { ScopeData } from "../../src/flame/scope";
-import type { FlameData } from "../../src/flame/tree";
+import type { FlameScope, FlameTree } from "../../src/model";
 import { Random } from "./random";
 
 export interface Sampled {
@@ -56,7 +55,7 @@ const ROWS = 8;
  * A minute of samples, one each 10 ms of CPU time: reads, fewer in each second's second half; a collection in the first
  * 300 ms of every tenth second; nothing at all from 40 to 43 s.
  */
-export function flameOfMinute(): FlameData {
+export function flameOfMinute(): FlameTree {
   const random = new Random(5);
   const sampled: Sampled[] = [];
   const add = (node: number, step: number): void => {
@@ -83,7 +82,7 @@ export function flameOfMinute(): FlameData {
     while (end < DEPTH.length && (DEPTH[end] ?? 0) > (DEPTH[node] ?? 0)) end += 1;
     return self.slice(node, end).reduce((sum, one) => sum + one, 0);
   };
-  const scope: ScopeData = {
+  const scope: FlameScope = {
     first: 0,
     end: 60_000,
     step_ns: 1e6,

@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { FlameData } from "../../src/flame/tree";
-import type { Report } from "../../src/model";
+import type { FlameTree, Report } from "../../src/model";
 import { probesByVariant } from "./agent";
 import { comparisonOf } from "./comparison";
 import { flameOfMinute } from "./flame";
@@ -44,7 +43,7 @@ export function pageOf(sample: Sample): string {
 }
 
 /** Puts a report into the template, as the binary does. */
-export function fill(template: string, report: Report | FlameData, placeholder = PLACEHOLDER): string {
+export function fill(template: string, report: Report | FlameTree, placeholder = PLACEHOLDER): string {
   const json = JSON.stringify(report).replaceAll("<", "\\u003c");
   const at = template.indexOf(placeholder);
   if (at < 0 || template.indexOf(placeholder, at + 1) >= 0)

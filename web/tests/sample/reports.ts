@@ -1,5 +1,4 @@
-import type { FlameData } from "../../src/flame/tree";
-import type { Finding, Pause, Phase, Report } from "../../src/model";
+import type { Finding, FlameTree, Pause, Phase, Report } from "../../src/model";
 import { probesOf, valveOf } from "./agent";
 import { heatmapOf, latencyOf, percentiles, phasesOf, responseTimes, throughputOf } from "./bins";
 import { flameOfMinute } from "./flame";
@@ -168,7 +167,7 @@ function reportOf(run: Run, capacity_per_s: number, { bin_s, columns, moreGroups
 }
 
 /** A small graph of two thread groups, and one that compares. */
-function flamesOf(): FlameData[] {
+function flamesOf(): FlameTree[] {
   const names = [
     "all",
     "ReadStage",

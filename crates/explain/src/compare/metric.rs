@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// A figure of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Metric {
     pub name: &'static str,
     pub unit: &'static str,
@@ -14,6 +15,7 @@ pub struct Metric {
 
 /// Which of two figures is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
     Lower,

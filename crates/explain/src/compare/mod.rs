@@ -47,8 +47,9 @@ impl Default for CompareOptions {
     }
 }
 
-/// Variants against a baseline.
+/// The worth of each variant of an experiment, against a baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Comparison {
     pub baseline: String,
     /// What one run is of: block or recording.

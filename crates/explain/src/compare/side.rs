@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// A variant, against the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Variant"))]
 pub struct Side {
     pub name: String,
     /// The verdict in words.
@@ -17,6 +18,7 @@ pub struct Side {
 
 /// One figure of a variant, against the baseline's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Ratio {
     #[serde(flatten)]
     pub metric: &'static Metric,

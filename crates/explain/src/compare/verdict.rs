@@ -10,6 +10,7 @@ const MOST: usize = 1000;
 
 /// The verdict on one figure of a variant, against the baseline's. Better and worse hold for all figures together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     Better,

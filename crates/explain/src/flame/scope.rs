@@ -15,6 +15,7 @@ const COARSEST_MS: u32 = 1_000_000;
 
 /// Times of samples, for a page that draws the graph of any stretch of time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FlameScope {
     /// The first step here and the one after the last, counted from the recording's first sample.
     pub first: i64,

@@ -18,41 +18,50 @@ pub struct FlameNode {
     pub other: i64,
 }
 
-/// Nodes in the order of a walk: each before what it called, siblings by name.
+/// A flame graph as its page draws it: nodes in the order of a walk, each before what it called, siblings by name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FlameTree {
     pub event: String,
     pub title: String,
     pub against: String,
     pub samples: u64,
-    /// As [`Flame::counted_ns`].
+    /// The CPU time that the kernel counted of the threads that were sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub counted_ns: Option<i64>,
     pub names: Vec<String>,
     #[serde(serialize_with = "as_columns")]
+    #[cfg_attr(test, ts(as = "Columns"))]
     pub nodes: Vec<FlameNode>,
-    /// When the samples were taken.
+    /// When the samples were taken; not of a comparison.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
     pub scope: Option<FlameScope>,
 }
 
-/// A list for each member: half of what a list of objects takes.
+/// The nodes in the order of a walk, a list for each member: half of what a list of objects takes.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "FlameNodes"))]
+struct Columns {
+    /// 0 for all, 1 for thread groups, from 2 on frames.
+    depth: Vec<usize>,
+    /// Positions among the names.
+    name: Vec<usize>,
+    /// A letter for each node: that of the column `kinds` of the table stacks; g for a thread group, a for all.
+    kind: String,
+    weight: Vec<i64>,
+    /// Empty where there is no comparison.
+    other: Vec<i64>,
+}
+
 fn as_columns<S: serde::Serializer>(nodes: &[FlameNode], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Columns {
-        depth: Vec<usize>,
-        name: Vec<usize>,
-        kind: String,
-        weight: Vec<i64>,
-        other: Vec<i64>,
-    }
     let compared = nodes.first().is_some_and(|root| root.other != 0);
     Columns {
         depth: nodes.iter().map(|node| node.depth).collect(),
         name: nodes.iter().map(|node| node.name).collect(),
         kind: nodes.iter().map(|node| node.kind).collect(),
         weight: nodes.iter().map(|node| node.weight).collect(),
-        // Left out where there is no comparison.
         other: nodes.iter().filter(|_| compared).map(|node| node.other).collect(),
     }
     .serialize(serializer)

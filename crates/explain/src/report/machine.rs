@@ -8,8 +8,9 @@ use crate::{Error, text};
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// Shares of all CPUs, 0 to 1.
+/// Shares of all CPUs of a node's machine, 0 to 1.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Cpu"))]
 pub struct CpuSeries {
     pub node: String,
     pub time_s: Vec<f64>,
@@ -21,8 +22,11 @@ pub struct CpuSeries {
     pub idle: Vec<f64>,
 }
 
+/// The threads of a process whose names differ only in their number.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "ThreadGroup"))]
 pub struct GroupSeries {
+    /// server or load.
     pub process: String,
     pub group: String,
     pub threads: i64,

@@ -7,6 +7,8 @@ mod probes;
 mod requests;
 mod server;
 mod spectrogram;
+#[cfg(test)]
+mod typescript;
 mod valves;
 
 use crate::anatomy::Phase;
@@ -28,34 +30,45 @@ use server::{PoolSeries, ReportPause, ReportSource, TableSeries};
 use spectrogram::ReportSpectrogram;
 use valves::ValveSeries;
 
-/// The report's data; `web/` draws it.
+/// The data that the page of a report draws, as JSON within it.
+///
+/// Times are seconds since `start`, latencies milliseconds. Entry `i` of each list of one object belongs to its `time_s[i]`,
+/// which is when the bin begins; a bin is as wide as `bin_s` says, or reaches to the next one. None stands for a bin that
+/// holds nothing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Report {
+    /// Of this shape; the page reads 1.
     pub format: u32,
     pub title: String,
     /// Version that wrote the recording.
     pub helenus: String,
-    /// ISO 8601, as `start`.
+    /// When the recording was begun, in ISO 8601.
     pub created: String,
-    /// Where the times of the report are 0.
+    /// Where the times of the report are 0, in ISO 8601.
     pub start: String,
     /// The same in ns since the Unix epoch: a text, since a number of JavaScript would round it.
     pub start_ns: String,
     pub duration_s: f64,
+    /// The command line that made the recording.
     pub command: String,
     pub host: ReportHost,
     pub nodes: Vec<ReportNode>,
+    /// A request is slow when its response time is above this.
     pub slow_threshold_ms: f64,
+    /// How the threshold was chosen, such as `p99`.
     pub slow_threshold_name: String,
     pub requests: usize,
     pub errors: Vec<OutcomeCount>,
     pub phases: Vec<ReportPhase>,
+    /// Most important first.
     pub findings: Vec<ReportFinding>,
-    /// Of an experiment with variants.
+    /// None where the recording is of no experiment with variants.
     pub comparison: Option<Comparison>,
     pub throughput: Throughput,
     pub latency: Latency,
     pub heatmap: Heatmap,
+    /// None where no system call was recorded.
     pub spectrogram: Option<ReportSpectrogram>,
     pub cpu: Vec<CpuSeries>,
     pub groups: Vec<GroupSeries>,
@@ -63,18 +76,19 @@ pub struct Report {
     pub pools: Vec<PoolSeries>,
     pub valves: Vec<ValveSeries>,
     pub tables: Vec<TableSeries>,
-    /// The most own time first, of the baseline where there are variants.
+    /// The most own time first, of the baseline where there are variants; those of one probe after each other.
     pub probes: Vec<ReportProbe>,
     /// How many probes with less own time are not among them.
     pub probes_left_out: usize,
     pub sources: Vec<ReportSource>,
     /// Where the CPU time went; and while requests were slow, against the rest.
     pub flames: Vec<FlameTree>,
-    /// When the first sample was taken, from which the times of their samples count.
+    /// When the first sample was taken, from which the times of their samples count; None where there is none.
     pub flames_begin_s: Option<f64>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Host"))]
 pub struct ReportHost {
     pub name: String,
     pub kernel: String,
@@ -82,49 +96,70 @@ pub struct ReportHost {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Node"))]
 pub struct ReportNode {
     pub address: String,
     pub version: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct OutcomeCount {
     pub outcome: String,
     pub count: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Phase"))]
 pub struct ReportPhase {
     pub name: String,
-    /// Which run of an experiment's variant it is of, such as `leveled, block 3`.
+    /// Which run of an experiment's variant it is of, such as `leveled, block 3`; None in what is no experiment.
     pub run: Option<String>,
     pub start_s: f64,
     pub end_s: f64,
+    /// Intended rate in open loop; None in closed loop.
     pub rate_per_s: Option<f64>,
+    /// Intended rate at the end, where it differs.
     pub end_rate_per_s: Option<f64>,
+    /// Requests in flight in closed loop; None in open loop.
     pub in_flight: Option<i64>,
+    /// false for a warm-up, which is shown and not judged.
     pub measured: bool,
     pub requests: usize,
     pub errors: usize,
     pub throughput_per_s: f64,
+    /// From the actual start.
     pub service_ms: Percentiles,
+    /// From the intended start.
     pub response_ms: Percentiles,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Finding"))]
 pub struct ReportFinding {
+    /// 1 is the most important.
     pub rank: usize,
+    /// The kind, such as `gc-pause`, or the rule of an advice.
     pub finding: String,
     pub severity: Severity,
+    /// One sentence.
     pub title: String,
+    /// The meaning, and what to do next.
     pub detail: String,
+    /// Empty when it is about no node.
     pub node: String,
     pub start_s: f64,
     pub end_s: f64,
+    /// Share of the slow requests, 0 to 1, that are counted for it; None where it is about something else.
     pub share: Option<f64>,
+    /// The part of `share` that chance alone would give.
     pub chance_share: Option<f64>,
+    /// How often chance alone gives at least `share`.
     pub p_value: Option<f64>,
+    /// SQL that shows the evidence.
     pub query: String,
+    /// The figures that it rests on; the suffix of a name is its unit, such as `_ms`, `_bytes`, `_per_s` and `_share`.
+    #[cfg_attr(test, ts(type = "Record<string, unknown>"))]
     pub evidence: Value,
 }
 

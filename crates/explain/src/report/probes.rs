@@ -12,6 +12,7 @@ const MOST_PROBES: usize = 40;
 
 /// One probe, all nodes and thread groups together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Probe"))]
 pub struct ReportProbe {
     pub probe: String,
     /// Whose runs it was metered in; None outside of an experiment with variants.
@@ -27,7 +28,7 @@ pub struct ReportProbe {
     pub mean_us: Option<f64>,
     pub own_mean_us: Option<f64>,
     pub max_ms: f64,
-    /// Why it was switched off, the last time that it was.
+    /// Why it was switched off, the last time that it was; None where it was not.
     pub off_reason: Option<String>,
 }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// Answers count where they came.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Throughput {
     pub bin_s: f64,
     pub time_s: Vec<f64>,
@@ -20,6 +21,7 @@ pub struct Throughput {
 
 /// Response times count where the request was due, service times where it was sent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Latency {
     pub bin_s: f64,
     pub time_s: Vec<f64>,
@@ -27,7 +29,9 @@ pub struct Latency {
     pub service: LatencySeries,
 }
 
+/// Milliseconds; None where no request ended in the bin.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LatencySeries {
     pub p50_ms: Vec<Option<f64>>,
     pub p95_ms: Vec<Option<f64>>,
@@ -36,12 +40,15 @@ pub struct LatencySeries {
     pub max_ms: Vec<Option<f64>>,
 }
 
-/// Response times where the request was due; the rows are evenly spaced in the logarithm.
+/// Counts of response times where the request was due; the rows are evenly spaced in the logarithm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Heatmap {
     pub bin_s: f64,
     pub start_s: f64,
+    /// Column `c` begins at `start_s + c * bin_s`.
     pub columns: usize,
+    /// Bounds of the rows, rising; a row holds what took its low bound or more, and less than its high one.
     pub low_ms: Vec<f64>,
     pub high_ms: Vec<f64>,
     /// Column, row, requests; cells without requests are left out.

@@ -9,19 +9,49 @@ use crate::{Error, text};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// Who stood still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Side"))]
+#[serde(rename_all = "lowercase")]
+pub enum PauseSide {
+    Server,
+    Load,
+    Recorder,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum PauseKind {
+    Gc,
+    Safepoint,
+    Stall,
+}
+
+impl PauseKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            PauseKind::Gc => "gc",
+            PauseKind::Safepoint => "safepoint",
+            PauseKind::Stall => "stall",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Pause"))]
 pub struct ReportPause {
     pub start_s: f64,
     pub duration_ms: f64,
-    /// server, load or recorder.
-    pub side: &'static str,
-    /// gc, safepoint or stall.
-    pub kind: &'static str,
+    pub side: PauseSide,
+    pub kind: PauseKind,
     pub node: String,
+    /// More about it: the collector and its cause, the operation of a safepoint, the kind of a stall.
     pub label: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Pool"))]
 pub struct PoolSeries {
     pub node: String,
     pub pool: String,
@@ -32,6 +62,7 @@ pub struct PoolSeries {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Table"))]
 pub struct TableSeries {
     pub node: String,
     pub keyspace: String,
@@ -39,23 +70,30 @@ pub struct TableSeries {
     pub time_s: Vec<f64>,
     pub reads_per_s: Vec<Option<f64>>,
     pub writes_per_s: Vec<Option<f64>>,
+    /// Mean of the local reads in the bin.
     pub read_ms: Vec<Option<f64>>,
+    /// Mean of the local writes in the bin.
     pub write_ms: Vec<Option<f64>>,
     pub sstables: Vec<Option<i64>>,
     pub live_disk_bytes: Vec<Option<i64>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Source"))]
 pub struct ReportSource {
     pub source: String,
     pub node: String,
+    /// How it was captured, such as `proc` or `agent-log`.
     pub provider: String,
+    /// Rows.
     pub captured: i64,
+    /// Rows or samples that are known to be lost.
     pub lost: i64,
     /// Whether so much was lost that a figure may be wrong.
     pub is_serious: bool,
+    /// Empty when nothing was lost.
     pub lost_reason: String,
-    /// CPUs that the source itself used.
+    /// CPUs that the source itself used; None where that can't be told apart.
     pub cpu_share: Option<f64>,
 }
 
@@ -66,12 +104,12 @@ const SHORTEST_NS: i64 = 1_000_000_000;
 
 pub(super) fn pauses(engine: &Engine, bins: &Bins) -> Result<Vec<ReportPause>, Error> {
     let stops = Stops::load(engine)?;
-    let kinds: [(&'static str, &'static str, &[Stop]); 5] = [
-        ("server", "gc", &stops.gc),
-        ("server", "safepoint", &stops.safepoints),
-        ("server", "stall", &stops.server),
-        ("load", "stall", &stops.client),
-        ("recorder", "stall", &stops.recorder),
+    let kinds: [(PauseSide, PauseKind, &[Stop]); 5] = [
+        (PauseSide::Server, PauseKind::Gc, &stops.gc),
+        (PauseSide::Server, PauseKind::Safepoint, &stops.safepoints),
+        (PauseSide::Server, PauseKind::Stall, &stops.server),
+        (PauseSide::Load, PauseKind::Stall, &stops.client),
+        (PauseSide::Recorder, PauseKind::Stall, &stops.recorder),
     ];
     let mut pauses: Vec<ReportPause> = Vec::new();
     for (side, kind, stops) in kinds {
@@ -90,7 +128,7 @@ pub(super) fn pauses(engine: &Engine, bins: &Bins) -> Result<Vec<ReportPause>, E
 }
 
 /// The longest of each bin and node, whose label says how many there were.
-fn per_bin(stops: &[Stop], kind: &str, bins: &Bins) -> Vec<Stop> {
+fn per_bin(stops: &[Stop], kind: PauseKind, bins: &Bins) -> Vec<Stop> {
     let mut longest: BTreeMap<(usize, &str), (&Stop, usize, i64)> = BTreeMap::new();
     for stop in stops {
         let (most, count, total) = longest.entry((bins.of(stop.window.start), &stop.node)).or_insert((stop, 0, 0));
@@ -107,9 +145,10 @@ fn per_bin(stops: &[Stop], kind: &str, bins: &Bins) -> Vec<Stop> {
                 stop.label.clone()
             } else {
                 format!(
-                    "{} (the longest of {} {kind}s, {} in all)",
+                    "{} (the longest of {} {}s, {} in all)",
                     stop.label,
                     text::count(count),
+                    kind.name(),
                     text::time_ns(total)
                 )
             };

@@ -29,14 +29,17 @@ const FEWEST_ROWS: usize = 50;
 const MOST_EVENTS: usize = 3000;
 const EVENT_ROWS: i64 = 60;
 
-/// What the page draws, filters and selects from.
+/// How long system calls took, over time: what the page draws, filters and selects from. Row `r` begins at `r * bin_s`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Spectrogram"))]
 pub struct ReportSpectrogram {
     pub of: Of,
     pub bin_s: f64,
     pub rows: usize,
-    /// Bounds of the columns, as in a `Spectrogram`.
+    /// Column `c` holds what took `edges_ns[c]` or more and less than `edges_ns[c + 1]`; the first also what took less, the last
+    /// also what took more.
     pub edges_ns: Vec<i64>,
+    /// The most frequent names.
     pub calls: Vec<String>,
     pub groups: Vec<String>,
     pub files: Vec<String>,
@@ -55,6 +58,7 @@ pub struct ReportSpectrogram {
 
 /// A list for each member: a cell is what stands at one place in all of them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "SpectrogramCells"))]
 pub struct ReportCells {
     pub row: Vec<usize>,
     pub column: Vec<usize>,
@@ -69,6 +73,7 @@ pub struct ReportCells {
 
 /// One call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Syscall"))]
 pub struct ReportEvent {
     pub start_s: f64,
     pub duration_ns: i64,

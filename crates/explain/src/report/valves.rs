@@ -15,6 +15,7 @@ const MOST_DECISIONS: usize = 500;
 
 /// One valve of a node. There are no bins for the time in which it was not there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Valve"))]
 pub struct ValveSeries {
     pub node: String,
     pub valve: String,
@@ -36,6 +37,7 @@ pub struct ValveSeries {
 
 /// Another limit or state, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ValveDecision {
     /// End of the window that it rests on.
     pub time_s: f64,

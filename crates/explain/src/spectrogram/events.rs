@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// What the events are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(rename = "SpectrogramOf"))]
 #[serde(rename_all = "snake_case")]
 pub enum Of {
     /// Every system call, by when it began and how long it took.
@@ -57,6 +58,7 @@ impl Traces {
 
 /// What a source is known to have lost.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SourceLoss {
     pub node: String,
     /// None when the number is not known.

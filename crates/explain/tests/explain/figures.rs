@@ -57,7 +57,7 @@ fn the_figures_agree_with_the_rows() {
     let server = report.groups.iter().find(|group| group.group == "Native-Transport-Requests").unwrap();
     let bin_s = server.time_s[1] - server.time_s[0];
     assert!((server.cpus.iter().sum::<f64>() * bin_s - server.cpu_s).abs() < 1e-6);
-    assert_eq!(report.pauses.iter().filter(|pause| pause.kind == "gc").count(), 2);
+    assert_eq!(report.pauses.iter().filter(|pause| pause.kind.name() == "gc").count(), 2);
     let table = &report.tables[0];
     assert_eq!(table.writes_per_s[0], None);
     assert!((table.writes_per_s[1].unwrap() - 1000.0).abs() < 1e-6);

@@ -1,0 +1,90 @@
+//! The types of what the pages are given, in TypeScript: `web/src/model.ts`, made of the Rust types.
+
+use super::Report;
+use std::any::TypeId;
+use std::collections::{BTreeMap, HashSet};
+use ts_rs::{Config, TS, TypeVisitor};
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/src/model.ts");
+const COMMAND: &str = "INSTA_UPDATE=always cargo test --workspace --lib report::typescript";
+
+#[test]
+fn the_pages_have_the_types_of_the_report() {
+    let config = Config::new().with_large_int("number");
+    let notice = format!("// Generated from the types of crates/explain by `{COMMAND}`. Do not edit.\n");
+    let mut types = Types { config, known: HashSet::new(), declarations: BTreeMap::new() };
+    types.visit::<Report>();
+    let text: String = std::iter::once(notice).chain(types.declarations.into_values()).collect();
+    // As for the snapshots of insta.
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        std::fs::write(PATH, &text).unwrap();
+    }
+    let committed = std::fs::read_to_string(PATH).unwrap_or_default();
+    assert!(committed == text, "web/src/model.ts differs from the types of the report; run `{COMMAND}`");
+}
+
+/// The types that were met.
+struct Types {
+    config: Config,
+    known: HashSet<TypeId>,
+    /// By name: ts-rs tells what a type is made of in no order.
+    declarations: BTreeMap<String, String>,
+}
+
+impl TypeVisitor for Types {
+    fn visit<T: TS + 'static + ?Sized>(&mut self) {
+        // Lists and numbers have no declaration of their own.
+        if T::output_path().is_none() || !self.known.insert(TypeId::of::<T>()) {
+            return;
+        }
+        let comment = comment(&T::docs().unwrap_or_default(), "");
+        let declaration = format!("\n{comment}export {}\n", lines(&T::decl(&self.config)));
+        self.declarations.insert(T::name(&self.config), declaration);
+        T::visit_dependencies(self);
+    }
+}
+
+/// A declaration that is on one line, but for its comments, with a line for each member.
+fn lines(declaration: &str) -> String {
+    let Some((head, rest)) = declaration.split_once("{ ") else { return declaration.to_string() };
+    let members = rest.trim_end_matches(['}', ';', ' ']);
+    let mut out = format!("{head}{{\n");
+    let (mut rest, mut member, mut depth) = (members.trim_start(), String::new(), 0);
+    while let Some(letter) = rest.chars().next() {
+        if rest.starts_with("/**")
+            && let Some(end) = rest.find("*/")
+        {
+            out += &comment(&rest[..end + 2], "  ");
+            rest = rest[end + 2..].trim_start();
+            continue;
+        }
+        rest = &rest[letter.len_utf8()..];
+        match letter {
+            '<' | '[' | '(' | '{' => depth += 1,
+            '>' | ']' | ')' | '}' => depth -= 1,
+            _ => {}
+        }
+        if letter == ',' && depth == 0 {
+            out += &format!("  {};\n", std::mem::take(&mut member));
+            rest = rest.trim_start();
+        } else {
+            member.push(letter);
+        }
+    }
+    out + "};"
+}
+
+/// A comment with its lines indented, on one line where it has only one. None in Rust is null in JSON.
+fn comment(text: &str, indent: &str) -> String {
+    let text = text.replace("None", "null");
+    let inner = text.trim().trim_start_matches("/**").trim_end_matches("*/").trim();
+    let lines: Vec<&str> = inner.lines().map(|line| line.trim().trim_start_matches('*').trim()).collect();
+    match lines.as_slice() {
+        [] => String::new(),
+        [line] => format!("{indent}/** {line} */\n"),
+        lines => {
+            let lines = lines.iter().map(|line| format!("{indent} * {line}").trim_end().to_string() + "\n");
+            format!("{indent}/**\n{}{indent} */\n", lines.collect::<String>())
+        }
+    }
+}
