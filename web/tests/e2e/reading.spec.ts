@@ -37,9 +37,7 @@ test("an advice says what to run and how to verify it, with its figures", async 
   await expect(card.locator(".share")).toHaveCount(0);
   await card.getByText("Evidence").click();
   await expect(card.locator("dt", { hasText: "mean row" })).toBeVisible();
-  await expect(card.locator("dt", { hasText: "mean row" }).locator("+ dd")).toHaveText(
-    /^976\.6\s?KiB$/,
-  );
+  await expect(card.locator("dt", { hasText: "mean row" }).locator("+ dd")).toHaveText(/^976\.6\s?KiB$/);
   const beyond = await card.evaluate((root) => root.scrollWidth - root.clientWidth);
   expect(beyond, "a long statement breaks").toBeLessThanOrEqual(0);
 });
