@@ -59,8 +59,6 @@ for library in $(needed); do
     case $library in
         libc.so.* | libm.so.* | ld-linux*) ;;
         libgcc_s.so.1) depends="$depends, libgcc-s1" ;;
-        libelf.so.1) depends="$depends, libelf1t64 | libelf1" ;;
-        libz.so.1) depends="$depends, zlib1g" ;;
         *) echo "dist: no package of Debian is known here for $library" >&2; exit 2 ;;
     esac
 done
@@ -71,6 +69,7 @@ Architecture: $architecture
 Maintainer: Helenus authors <helenus@localhost>
 Installed-Size: $(du -sk --exclude=DEBIAN "$root" | cut -f 1)
 Depends: $depends
+Recommends: libelf1t64 | libelf1
 Suggests: openjdk-17-jdk-headless, maven
 Section: database
 Priority: optional

@@ -52,6 +52,11 @@ cat /tmp/doctor
 helenus record --pid $$ --no-agent --syscalls summary --sched on --for 2s -o /tmp/shell.helenus
 helenus recording info /tmp/shell.helenus --json >/tmp/info
 grep -q '"threads"' /tmp/info
+# Without libelf all works but eBPF.
+rm /usr/lib/*/libelf.so.1
+helenus doctor >/tmp/doctor
+grep -q 'there is no libelf here' /tmp/doctor
+helenus record --pid $$ --no-agent --for 1s -o /tmp/without.helenus
 TRY
 unshare --mount --net chroot "$root" sh /try.sh
 echo "the .deb is installed in a clean Debian $release, and works" >&2

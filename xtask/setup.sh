@@ -32,9 +32,7 @@ wants cargo rustup
 wants clang clang
 wants make make
 wants pkg-config pkg-config
-for header in libelf.h:libelf-dev zlib.h:zlib1g-dev; do
-    [ -e "/usr/include/${header%:*}" ] || missing="$missing ${header#*:}"
-done
+[ -e /usr/include/libelf.h ] || missing="$missing libelf-dev"
 if [ "${1:-build}" = test ]; then
     wants chromium chromium
     wants debootstrap debootstrap

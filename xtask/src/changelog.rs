@@ -1,4 +1,4 @@
-//! What changed for users, from the fragments in `changelog.d/`: printed, or moved to `CHANGELOG.md` under a version.
+//! Assembles the changelog from the fragments in `changelog.d/`: prints it, or moves it to `CHANGELOG.md` under a version.
 
 use crate::root;
 use anyhow::{Context, Result, bail};

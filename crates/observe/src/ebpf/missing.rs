@@ -1,5 +1,6 @@
 //! Whether the kernel can be asked at all, and if not, what would change that.
 
+use super::libelf;
 use crate::worker::NoThread;
 use std::path::Path;
 
@@ -56,6 +57,12 @@ pub(crate) fn look() -> Result<(), Missing> {
         return Err(Missing::new(
             format!("this kernel does not describe its types: there is no {BTF}"),
             "run a kernel with CONFIG_DEBUG_INFO_BTF=y, as distributions build them since about 2021",
+        ));
+    }
+    if !libelf::is_here() {
+        return Err(Missing::new(
+            "there is no libelf here, with which the programs are read",
+            "apt-get install libelf1, or dnf install elfutils-libelf",
         ));
     }
     let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();

@@ -3,6 +3,7 @@
 
 mod bytes;
 mod following;
+mod libelf;
 mod missing;
 mod process;
 mod programs;
