@@ -1,6 +1,7 @@
 //! Executors: who runs the tasks of a stage in the place of its own.
 
-use crate::{Error, Link};
+use crate::valves::one_of;
+use crate::{Declared, Error, Link};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -24,6 +25,29 @@ pub struct Executor {
     /// Even where the JVM throws its compiled code away for it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cold: bool,
+}
+
+impl Executor {
+    /// Checks all that is declared, so that a mistake is found before there is an agent to ask.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong and what would be right.
+    pub fn check(&self) -> Result<(), String> {
+        let declared = Declared::get();
+        one_of("stage", &self.stage, &declared.executor_stages)?;
+        one_of("executor", &self.kind, &declared.executors)?;
+        for (key, number) in [
+            ("workers", self.workers.map(u64::from)),
+            ("batch", self.batch.map(u64::from)),
+            ("lease_ms", self.lease_ms),
+        ] {
+            if let Some((number, range)) = number.zip(declared.executor.get(key)) {
+                let number = i64::try_from(number).unwrap_or(i64::MAX);
+                range.check(number).map_err(|reason| format!("`{key}`: {reason}"))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// An executor as it is.

@@ -1,6 +1,7 @@
 //! Valves: each governs how much may be inside a point or a stage of the server at once.
 
-use crate::{Error, Link};
+use crate::{Declared, Error, Limits, Link, Use, check_point};
+use helenus_notation::did_you_mean;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -85,6 +86,55 @@ pub struct Window {
 }
 
 impl Change {
+    /// Checks all that is declared, so that a mistake is found before there is an agent to ask. `place` is that of a valve that
+    /// is added.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong and what would be right.
+    pub fn check(&self, place: Option<&Place>) -> Result<(), String> {
+        let declared = Declared::get();
+        match place {
+            Some(Place::Stage(stage)) => one_of("stage", stage, &declared.stages)?,
+            // Only the agent knows why a valve must not stand at a point.
+            Some(Place::At(points)) => points.iter().try_for_each(|at| check_point(at, None, Use::Probe))?,
+            None => {}
+        }
+        if let Some(order) = &self.order {
+            one_of("order", order, &declared.orders)?;
+        }
+        for (key, number) in [
+            ("min", self.min.map(u64::from)),
+            ("max", self.max.map(u64::from)),
+            ("max_wait_ms", self.max_wait_ms),
+            ("watchdog_ms", self.watchdog_ms),
+            ("lease_ms", self.lease_ms),
+            ("at_most", self.at_most.map(u64::from)),
+        ] {
+            if let Some((number, range)) = number.zip(declared.valve.get(key)) {
+                let number = i64::try_from(number).unwrap_or(i64::MAX);
+                range.check(number).map_err(|reason| format!("`{key}`: {reason}"))?;
+            }
+        }
+        let Some(law) = &self.law else { return Ok(()) };
+        one_of("law", law, declared.laws.keys())?;
+        let limits = self.limits(place);
+        if limits.max.is_some_and(|max| max < limits.min) {
+            return Err(format!("the limit of a valve is from `min` to `max`, and `min` {} is more", limits.min));
+        }
+        let each = |(name, value): (&String, &String)| declared.check_parameter(law, name, value, limits);
+        self.parameters.iter().try_for_each(each)
+    }
+
+    /// Bounds of the limit, as far as they are known before the node is asked.
+    fn limits(&self, place: Option<&Place>) -> Limits {
+        let default = |key: &str| Declared::get().valve.get(key).and_then(|range| range.default);
+        let at_points = matches!(place, Some(Place::At(_)));
+        Limits {
+            min: self.min.map(i64::from).or(default("min")).unwrap_or(1),
+            max: self.max.map(i64::from).or(default("max").filter(|_| at_points)),
+        }
+    }
+
     /// The members of a command; what is none is left out.
     fn members(&self) -> Value {
         let mut members = Map::new();
@@ -143,9 +193,47 @@ impl Link {
     }
 }
 
+/// Checks that a name is one of those that are declared.
+pub(crate) fn one_of<'n>(
+    what: &str,
+    name: &str,
+    declared: impl IntoIterator<Item = &'n String, IntoIter: Clone>,
+) -> Result<(), String> {
+    let known = declared.into_iter().map(String::as_str);
+    if known.clone().any(|known| known == name) {
+        return Ok(());
+    }
+    let meant = did_you_mean(name, known.clone());
+    Err(format!("there is no {what} `{name}`{meant} (there are {})", known.collect::<Vec<_>>().join(", ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wrong_valve_is_refused_before_there_is_an_agent() {
+        let law = |name: &str, parameters: &[(&str, &str)]| Change {
+            law: Some(name.to_string()),
+            parameters: parameters.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
+            ..Change::default()
+        };
+        let at = |point: &str| Place::At(vec![point.to_string()]);
+        let fixed = law("fixed", &[("limit", "8")]);
+        assert_eq!(fixed.check(Some(&at("scans"))), Ok(()));
+        assert_eq!(fixed.check(Some(&Place::Stage("read".to_string()))), Ok(()));
+        assert_eq!(fixed.check(Some(&at("StorageProxy.cas"))), Ok(()), "only the node can find a method");
+        assert_eq!(Change { max: Some(8), ..Change::default() }.check(None), Ok(()));
+        let said = |change: &Change, place| change.check(Some(&place)).unwrap_err();
+        assert!(said(&fixed, at("scanz")).contains("no point \"scanz\""));
+        assert!(said(&fixed, Place::Stage("reed".to_string())).contains("did you mean `read`?"));
+        assert!(said(&law("throughputt", &[]), at("scans")).contains("did you mean `throughput`?"));
+        assert!(said(&law("fixed", &[("limits", "8")]), at("scans")).contains("it has limit"));
+        assert!(said(&law("fixed", &[("limit", "129")]), at("scans")).contains("from 1 to 128"));
+        assert!(said(&Change { order: Some("lief".to_string()), ..fixed.clone() }, at("scans")).contains("fifo, lifo"));
+        assert!(said(&Change { max_wait_ms: Some(0), ..fixed.clone() }, at("scans")).contains("`max_wait_ms`"));
+        assert!(said(&Change { min: Some(9), max: Some(8), ..fixed }, at("scans")).contains("`min` 9 is more"));
+    }
 
     #[test]
     fn a_change_says_what_it_changes_and_nothing_else() {

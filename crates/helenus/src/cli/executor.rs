@@ -96,6 +96,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 cold: set.cold,
                 lease_ms: set.lease.map(|lease| u64::try_from(lease.as_millis()).unwrap_or(u64::MAX)),
             };
+            executor.check().map_err(anyhow::Error::msg)?;
             let mut link = set.target.link()?;
             let running = link.set_executor(&executor)?;
             say_log(&mut link);

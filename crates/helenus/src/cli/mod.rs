@@ -159,6 +159,11 @@ fn duration(text: &str) -> Result<Duration, String> {
     helenus_notation::quantity::duration(text).map_err(|error| error.to_string())
 }
 
+/// As [`duration`], and `0s` too.
+fn duration_or_zero(text: &str) -> Result<Duration, String> {
+    if text.trim() == "0s" { Ok(Duration::ZERO) } else { duration(text) }
+}
+
 /// A name for a recording that nobody named, in the folder where we are.
 fn new_recording(what: &str) -> PathBuf {
     PathBuf::from(format!("{what}-{}.helenus", chrono::Local::now().format("%Y%m%d-%H%M%S")))

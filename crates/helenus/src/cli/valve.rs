@@ -100,7 +100,7 @@ struct Changes {
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     watchdog: Option<Duration>,
     /// Open when nobody watches with --hold for so long; 0s for never
-    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
+    #[arg(long, value_name = "DURATION", value_parser = super::duration_or_zero)]
     lease: Option<Duration>,
 }
 
@@ -190,7 +190,6 @@ impl Changes {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     match arguments.action {
         Action::Add(add) => {
-            let mut link = add.target.link()?;
             let place = match add.stage {
                 Some(stage) => Place::Stage(stage),
                 None => Place::At(add.at),
@@ -203,6 +202,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                 law: Some(add.changes.law.clone().unwrap_or_else(|| "throughput".to_string())),
                 ..add.changes.change()
             };
+            change.check(Some(&place)).map_err(anyhow::Error::msg)?;
+            let mut link = add.target.link()?;
             let valve = link.add_valve(&add.name, &place, &change)?;
             say_log(&mut link);
             show_one(&valve, add.json)?;
@@ -214,6 +215,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Action::Set(set) => {
             let change = set.changes.change();
             ensure!(change != Change::default(), "say what is to change, such as --max 64");
+            change.check(None).map_err(anyhow::Error::msg)?;
             let mut link = set.target.link()?;
             let valve = link.set_valve(&set.name, &change)?;
             say_log(&mut link);
