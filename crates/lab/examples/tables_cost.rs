@@ -9,7 +9,7 @@ mod built;
 
 use helenus_cassandra::cql::Connection;
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
-use helenus_observe::{Event, Observation, Options, ProcessKind, Watched};
+use helenus_observe::{AgentOptions, Event, Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Manifest, Recorder};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -44,7 +44,8 @@ fn main() -> Result<ExitCode, Failure> {
 
     let path = arguments.get(2).map_or_else(|| folder.path().join("recording"), PathBuf::from);
     let recorder = Recorder::create(&path, Manifest::new("tables", "tables_cost"))?;
-    let wanted = Options { agent: Some(built::agent()?), ..Options::default() };
+    let wanted =
+        Options { agent: AgentOptions { jar: Some(built::agent()?), ..AgentOptions::default() }, ..Options::default() };
     let pid = node.pid.unsigned_abs();
     let watched = [Watched { process: ProcessKind::Server, node: node.address.ip().to_string(), pid }];
     let (events, heard) = std::sync::mpsc::channel();

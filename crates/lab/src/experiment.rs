@@ -4,9 +4,10 @@ use crate::{Variants, wanted};
 use helenus_cassandra::{Line, Version};
 use helenus_load::Workload;
 use helenus_load::schedule::{self, Load, Phase, Until};
-use helenus_notation::{Bytes, Count, Document, Section, quantity};
-use helenus_observe::SyscallsMode;
+use helenus_notation::{Count, Document, Section, quantity};
+use helenus_observe::{Options, WrongOption};
 use serde::Deserialize;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -58,17 +59,13 @@ pub struct Node {
     pub settings: Vec<String>,
 }
 
-/// What is recorded besides what always is.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What is recorded.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Observe {
-    pub syscalls: SyscallsMode,
-    pub sched: bool,
-    /// What the CPUs count of the nodes' threads.
-    pub counters: bool,
+    /// As those of `helenus record`, by the same names.
+    pub options: Options,
     /// Points that probes meter, by name or pattern.
     pub probes: Vec<String>,
-    /// As `helenus record --max-size`.
-    pub max_size_bytes: Option<u64>,
 }
 
 /// Phases of one mix of the workload, and what is done before them.
@@ -129,7 +126,7 @@ impl Experiment {
             node,
             observe: match root.section("observe")? {
                 Some(section) => Observe::read(section, line)?,
-                None => Observe::default(),
+                None => Observe::of(Vec::new(), Vec::new()).map_err(|wrong| root.error(wrong.reason))?,
             },
             workload: beside(file, root.required("workload")?),
             scale: root.optional::<Count>("scale")?.map_or(1, |Count(scale)| scale),
@@ -207,17 +204,37 @@ fn beside(file: &str, workload: String) -> String {
 
 impl Observe {
     fn read(mut section: Section<'_>, line: Line) -> Result<Observe, helenus_notation::Error> {
-        const MODES: [SyscallsMode; 3] = [SyscallsMode::Off, SyscallsMode::Summary, SyscallsMode::Full];
-        let observe = Observe {
-            syscalls: MODES[section.choice("syscalls", &["off", "summary", "full"])?.unwrap_or(0)],
-            sched: section.choice("sched", &["off", "on"])? == Some(1),
-            counters: section.choice("counters", &["off", "on"])? == Some(1),
-            probes: section.optional("probes")?.unwrap_or_default(),
-            max_size_bytes: section.optional::<Bytes>("max-size")?.map(|Bytes(bytes)| bytes),
-        };
-        wanted::check_probes(&section, "probes", &observe.probes, line)?;
+        let mut given = Vec::new();
+        for name in Options::names() {
+            let Some(value) = section.optional::<Value>(name)? else { continue };
+            let wrong = || section.error_at(name, format!("`{name}` of [observe] is no option's value"));
+            given.push((name, word(&value).ok_or_else(wrong)?));
+        }
+        let probes: Vec<String> = section.optional("probes")?.unwrap_or_default();
+        wanted::check_probes(&section, "probes", &probes, line)?;
         section.finish()?;
-        Ok(observe)
+        Observe::of(given, probes).map_err(|wrong| match wrong.name {
+            Some(name) => section.error_at(&name, format!("`{name}` of [observe] {}", wrong.reason)),
+            None => section.error(wrong.reason),
+        })
+    }
+
+    /// Requests on the wire are recorded unless that is switched off: they have the latency that is judged.
+    fn of(mut given: Vec<(&'static str, String)>, probes: Vec<String>) -> Result<Observe, WrongOption> {
+        if given.iter().all(|(name, _)| *name != "wire") {
+            given.push(("wire", "on".to_string()));
+        }
+        Ok(Observe { options: Options::from_named(&given)?, probes })
+    }
+}
+
+/// The value of an option, as a word of the command line.
+fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        Value::Array(texts) => texts.iter().map(Value::as_str).collect::<Option<Vec<_>>>().map(|texts| texts.join(",")),
+        Value::Null | Value::Object(_) => None,
     }
 }
 
@@ -295,6 +312,7 @@ fn absolute(line: &str, peak_per_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use helenus_observe::{Switch, SyscallsMode};
 
     #[test]
     fn shares_become_rates() {
@@ -333,14 +351,11 @@ mod tests {
         let part = "[[part]]\nmix = \"read\"\nrest = \"2s\"\nbefore = [\"drop-page-cache\"]\n";
         let phase = "[[part.phase]]\nrate = 5\nfor = \"5s\"\n";
         let experiment = Experiment::parse("x.toml", &format!("{head}{part}{phase}[[part]]\n{phase}")).unwrap();
+        let Observe { options, probes } = &experiment.observe;
+        assert_eq!((options.syscalls.syscalls, options.max_size), (SyscallsMode::Full, Some(2 << 30)));
         assert_eq!(
-            experiment.observe,
-            Observe {
-                syscalls: SyscallsMode::Full,
-                probes: vec!["lwt".into()],
-                max_size_bytes: Some(2 << 30),
-                ..Observe::default()
-            }
+            (options.stacks.stacks.cpu, options.wire.wire, probes.as_slice()),
+            (true, Switch::On, &["lwt".to_string()][..])
         );
         let parts = experiment.parts(1.0).unwrap();
         assert_eq!((parts.len(), parts[0].phases.len()), (2, 1));
@@ -352,6 +367,25 @@ mod tests {
         assert!(unknown.contains("expected `drop-page-cache` or `compactions`"), "{unknown}");
         let both = error(&format!("{head}{part}{phase}[[phase]]\nrate = 5\nfor = \"5s\"\n"));
         assert!(both.contains("either [[phase]] or [[part]]"), "{both}");
+    }
+
+    #[test]
+    fn an_experiment_takes_the_options_of_a_recording() {
+        let head = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n[observe]\n";
+        let phase = "[[phase]]\nrate = 5\nfor = \"5s\"\n";
+        let read = |observe: &str| Experiment::parse("x.toml", &format!("{head}{observe}{phase}"));
+        let observe = "sched = \"on\"\noff-cpu-above = \"5ms\"\noff-cpu-stacks = true\nwire = \"off\"\nstacks = [\"cpu\", \"wall\"]\n";
+        let options = read(observe).unwrap().observe.options;
+        assert_eq!((options.sched.sched, options.wire.wire), (Switch::On, Switch::Off));
+        assert_eq!(options.sched.off_cpu_above, Some(Duration::from_millis(5)));
+        assert!(options.sched.off_cpu_stacks && options.stacks.stacks.wall);
+        let error = |observe: &str| read(observe).unwrap_err().to_string();
+        let misspelt = error("sced = \"on\"\n");
+        assert!(misspelt.starts_with("x.toml:5:") && misspelt.contains("did you mean `sched`"), "{misspelt}");
+        let wrong = error("sched = \"on\"\nsyscalls = \"ful\"\n");
+        assert!(wrong.starts_with("x.toml:6:") && wrong.contains("did you mean `full`"), "{wrong}");
+        let alone = error("max-events-per-s = 100\n");
+        assert!(alone.starts_with("x.toml:4:") && alone.contains("limits the rows of syscalls full"), "{alone}");
     }
 
     #[test]

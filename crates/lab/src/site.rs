@@ -6,9 +6,7 @@ use crate::{Error, Progress, Restore, Run, Variant};
 use helenus_cassandra::target::{self, Which};
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_control::placement::InterruptCounts;
-use helenus_observe::{
-    Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
-};
+use helenus_observe::{Observation, ProcessKind, Watched};
 use std::net::SocketAddr;
 
 /// The nodes of an experiment while they are watched: a local cluster of its own, or those that were given.
@@ -36,19 +34,9 @@ impl Site {
             stage.say(reason);
         }
         let observe = &stage.run.experiment.observe;
-        if let Some(bytes) = observe.max_size_bytes {
-            stage.recorder.limit_size(bytes);
-        }
-        let options = Options {
-            agent: Some(stage.run.agent),
-            stacks: Some(StackOptions { profiler: Some(stage.run.profiler), ..StackOptions::default() }),
-            wire: true,
-            page_cache: observe.syscalls != SyscallsMode::Off,
-            syscalls: SyscallsOptions { mode: observe.syscalls, ..SyscallsOptions::default() },
-            sched: SchedOptions { on: observe.sched, ..SchedOptions::default() },
-            counters: observe.counters,
-            ..Options::default()
-        };
+        let mut options = observe.options.clone();
+        options.agent.jar = Some(stage.run.agent);
+        options.stacks.profiler = Some(stage.run.profiler);
         let observation = Observation::start(stage.recorder, &watched, &options, &stage.events)?;
         let probes = match Probes::start(&nodes, stage.run.agent, &observe.probes) {
             Ok(probes) => probes,

@@ -7,7 +7,7 @@
 
 mod common;
 
-use helenus_observe::{Observation, Options, ProcessKind, SchedOptions, Watched};
+use helenus_observe::{Observation, Options, ProcessKind, SchedOptions, Switch, Watched};
 use helenus_recording::{Manifest, Recorder};
 use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -28,13 +28,13 @@ fn main() -> Result<(), Failure> {
     }
     let rounds: u32 = first.map_or(Ok(3), |rounds| rounds.parse())?;
     println!("mode    switches/s  ns/switch     rows   lost  reader ns/switch  writer ns/switch  bytes/row");
-    let on = SchedOptions { on: true, ..SchedOptions::default() };
-    let all = SchedOptions { off_cpu_above: Duration::from_nanos(1), ..on };
+    let on = SchedOptions { sched: Switch::On, ..SchedOptions::default() };
+    let all = SchedOptions { off_cpu_above: Some(Duration::from_nanos(1)), ..on };
     for _ in 0..rounds {
         round("off", SchedOptions::default())?;
         round("1 ms", on)?;
         round("all", all)?;
-        round("stacks", SchedOptions { stacks: true, ..all })?;
+        round("stacks", SchedOptions { off_cpu_stacks: true, ..all })?;
     }
     Ok(())
 }

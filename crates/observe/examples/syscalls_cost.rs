@@ -6,7 +6,9 @@
 
 mod common;
 
-use helenus_observe::{Observation, Options, ProcessKind, SyscallsMode, SyscallsOptions, Watched};
+use helenus_observe::{
+    Observation, Options, PageCacheOptions, ProcessKind, Switch, SyscallsMode, SyscallsOptions, Watched,
+};
 use helenus_recording::{Manifest, Recorder};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -56,8 +58,10 @@ fn follow(mode: SyscallsMode, child: &mut Child) -> Result<(), Failure> {
     let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("cost", "syscalls_cost"))?;
     let (events, heard) = std::sync::mpsc::channel();
     let watched = [Watched { process: ProcessKind::Server, node: "n".into(), pid: child.id() }];
-    let syscalls = SyscallsOptions { mode, ..SyscallsOptions::default() };
-    let observation = Observation::start(&recorder, &watched, &Options { syscalls, ..Options::default() }, &events)?;
+    let syscalls = SyscallsOptions { syscalls: mode, ..SyscallsOptions::default() };
+    let page_cache = PageCacheOptions { page_cache: Some(Switch::Off) };
+    let options = Options { syscalls, page_cache, ..Options::default() };
+    let observation = Observation::start(&recorder, &watched, &options, &events)?;
     child.stdin.take().ok_or("no stdin")?.write_all(b"1")?;
     let mut said = String::new();
     BufReader::new(child.stdout.take().ok_or("no stdout")?).read_line(&mut said)?;

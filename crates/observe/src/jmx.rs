@@ -5,6 +5,7 @@
 //! tells is missing: safepoints, SSTables one by one, what tables are defined to be.
 
 use crate::jvm::{AgentLink, Wanted};
+use crate::sources::STALL_BOUND;
 use crate::{Events, ThreadNames};
 use helenus_cassandra::apart;
 use helenus_recording::{NodeFacts, Recorder};
@@ -73,7 +74,7 @@ impl Jmx {
         let wanted = Wanted {
             node: node.to_string(),
             interval: Duration::from_secs(1),
-            stall_bound: Duration::from_millis(10),
+            stall_bound: STALL_BOUND,
             sources: SOURCES,
             provider: Some("jmx"),
         };

@@ -1,59 +1,13 @@
 //! All sources of one recording, started together and ended together.
 
 use crate::names::ThreadNames;
-use crate::sched::SchedOptions;
-use crate::sources::{Context, Running, SOURCES};
-use crate::stacks::StackOptions;
-use crate::syscalls::SyscallsOptions;
+use crate::sources::{Context, Options, Running, SOURCES};
 use crate::{Events, ProcessKind, Watched};
 use helenus_cassandra::attach;
 use helenus_cassandra::network::NetworkError;
 use helenus_cassandra::target;
 use helenus_recording::{NodeFacts, Recorder};
 use std::io;
-use std::time::Duration;
-
-/// What to record, and how often.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Between two samples of the CPUs and threads.
-    pub interval: Duration,
-    /// Between two readings of pools and tables inside the JVM.
-    pub jvm_interval: Duration,
-    /// A thread that wakes this much too late is a stall.
-    pub stall_bound: Duration,
-    /// The agent's jar; none to leave the JVMs alone.
-    pub agent: Option<&'static [u8]>,
-    /// What stacks are sampled of; none to sample no stacks.
-    pub stacks: Option<StackOptions>,
-    /// The system calls of the processes, by eBPF. Off by default.
-    pub syscalls: SyscallsOptions,
-    /// What they have the kernel read from disks, by file, by eBPF. Off by default.
-    pub page_cache: bool,
-    /// The requests of the nodes, from their packets. Off by default.
-    pub wire: bool,
-    /// How their threads are scheduled, by eBPF. Off by default.
-    pub sched: SchedOptions,
-    /// What the CPUs and the kernel count of the nodes' threads: cycles, cache misses and the like. Off by default.
-    pub counters: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            interval: Duration::from_millis(100),
-            jvm_interval: Duration::from_secs(1),
-            stall_bound: Duration::from_millis(10),
-            agent: None,
-            stacks: None,
-            syscalls: SyscallsOptions::default(),
-            page_cache: false,
-            wire: false,
-            sched: SchedOptions::default(),
-            counters: false,
-        }
-    }
-}
 
 /// Why the sources could not be started. Those that had been are ended again.
 #[derive(Debug, thiserror::Error)]
@@ -111,6 +65,9 @@ impl Observation {
         events: &Events,
     ) -> Result<Observation, Error> {
         name_nodes(recorder, watched)?;
+        if let Some(bytes) = options.max_size {
+            recorder.limit_size(bytes);
+        }
         allow_open_files();
         let names: Vec<ThreadNames> = watched.iter().map(|_| ThreadNames::default()).collect();
         let running = SOURCES.iter().map(|_| Vec::new()).collect();

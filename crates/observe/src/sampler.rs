@@ -6,10 +6,12 @@ use crate::cpus::Cpus;
 use crate::interrupts::{self, Interrupts};
 use crate::names::ThreadNames;
 use crate::observation::Error;
-use crate::sources::{Context, Running, Source, say};
+use crate::options::{Switch, duration};
+use crate::sources::{Context, Options, Running, STALL_BOUND, Source, say};
 use crate::threads::Threads;
 use crate::worker::Worker;
 use crate::{Event, Events, ProcessKind, Watched};
+use clap::Args;
 use helenus_recording::rows::{SourceReport, Stall};
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use std::fs::File;
@@ -22,6 +24,23 @@ use std::time::{Duration, Instant};
 /// How often the sampler says what it captured, lost and cost.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub struct SamplingOptions {
+    /// Between two samples of CPUs and threads
+    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = duration)]
+    pub interval: Duration,
+    /// Count what threads cost the CPUs: cycles, instructions and cache misses where the machine has a PMU, page faults and
+    /// switches everywhere
+    #[arg(long, value_name = "MODE", default_value = "off")]
+    pub counters: Switch,
+}
+
+impl Default for SamplingOptions {
+    fn default() -> SamplingOptions {
+        SamplingOptions { interval: Duration::from_millis(100), counters: Switch::Off }
+    }
+}
+
 pub(crate) struct Sampling;
 
 impl Source for Sampling {
@@ -29,6 +48,16 @@ impl Source for Sampling {
         let pid = context.watched.first().map_or(0, |watched| watched.pid);
         let worker = start(context).map_err(|source| Error::Proc { pid, source })?;
         running.push(Box::new(worker));
+        Ok(())
+    }
+
+    fn check(&self, options: &Options) -> Result<(), String> {
+        let interval = options.sampling.interval;
+        if interval < Duration::from_millis(5) {
+            return Err(format!(
+                "--interval {interval:?} is too short: reading /proc that often would be what is measured; take 5ms or more"
+            ));
+        }
         Ok(())
     }
 
@@ -64,7 +93,7 @@ fn start(context: &Context<'_>) -> io::Result<Worker> {
     let mut processes = Vec::new();
     for (watched, names) in context.watched_with_names() {
         let mut process = Process::new(&watched, names, recorder)?;
-        if context.options.counters && watched.process == ProcessKind::Server {
+        if context.options.sampling.counters == Switch::On && watched.process == ProcessKind::Server {
             process.counters = Counters::start(context, &watched, &process.threads);
         }
         processes.push(process);
@@ -76,8 +105,7 @@ fn start(context: &Context<'_>) -> io::Result<Worker> {
         cpus,
         interrupts,
         processes,
-        interval: context.options.interval,
-        stall_bound: context.options.stall_bound,
+        interval: context.options.sampling.interval,
         events: context.events.clone(),
     };
     let (worker, ()) = Worker::start("sampler", move || Ok::<_, io::Error>((run, ())), Run::run)?;
@@ -112,7 +140,6 @@ struct Run {
     interrupts: Interrupts,
     processes: Vec<Process>,
     interval: Duration,
-    stall_bound: Duration,
     events: Events,
 }
 
@@ -225,7 +252,7 @@ impl Run {
 
     /// When this thread wakes late, so may everybody on this machine.
     fn note_stall(&self, late: Duration) {
-        if late > self.stall_bound {
+        if late > STALL_BOUND {
             let duration_ns = nanos(late);
             self.recorder.append(Stall {
                 start_ns: self.recorder.clock().now_ns() - duration_ns,

@@ -1,22 +1,53 @@
 //! The trait of a source, and the registry of all sources.
 
 use crate::check::Check;
-use crate::jvm::Agents;
+use crate::jvm::{AgentOptions, Agents};
 use crate::names::ThreadNames;
-use crate::observation::{Error, Options};
-use crate::page_cache::PageCache;
-use crate::sampler::Sampling;
-use crate::sched::Sched;
-use crate::stacks::Stacks;
-use crate::syscalls::Syscalls;
-use crate::wire::Wire;
+use crate::observation::Error;
+use crate::options::size;
+use crate::page_cache::{PageCache, PageCacheOptions};
+use crate::sampler::{Sampling, SamplingOptions};
+use crate::sched::{Sched, SchedOptions};
+use crate::stacks::{StackOptions, Stacks};
+use crate::syscalls::{Syscalls, SyscallsOptions};
+use crate::wire::{Wire, WireOptions};
 use crate::{Event, Events, ProcessKind, Watched};
 use helenus_recording::{Recorder, SourceFacts};
+use std::time::Duration;
 
-/// All sources, in the order in which they are started; they are stopped in the reverse order. Sources that change the
-/// node's process (the agent and the profiler) come first, so that the sources that only watch record neither how those
-/// are loaded nor how they are taken out. The agent is the very first, since it tells all others the threads' full names.
-pub(crate) const SOURCES: &[&dyn Source] = &[&Agents, &Stacks, &Sampling, &Syscalls, &PageCache, &Wire, &Sched];
+/// Makes the list of sources and the options of all of them.
+macro_rules! registry {
+    ($($options:ident: $of:ty => $source:expr,)*) => {
+        /// All sources, in the order in which they are started; they are stopped in the reverse order.
+        pub(crate) const SOURCES: &[&dyn Source] = &[$(&$source),*];
+
+        // A doc comment here, or on the options of a source, would be the description of `helenus record`.
+        #[derive(Debug, Clone, Default, PartialEq, clap::Args)]
+        pub struct Options {
+            $(#[command(flatten)] pub $options: $of,)*
+            /// When the recording has this size on the disk, such as 2GiB, there are no more rows of calls, stacks, requests on the wire and
+            /// times off the CPU; they are counted, and the rest goes on
+            #[arg(long, value_name = "SIZE", value_parser = size)]
+            pub max_size: Option<u64>,
+        }
+    };
+}
+
+// A line for each source: the name and type of its options, and the source. Those that change the node's process (the
+// agent and the profiler) come first, so that those that only watch record neither how the first are loaded nor how they
+// are taken out. The agent is the very first, since it tells all others the threads' full names.
+registry! {
+    agent: AgentOptions => Agents,
+    stacks: StackOptions => Stacks,
+    sampling: SamplingOptions => Sampling,
+    syscalls: SyscallsOptions => Syscalls,
+    page_cache: PageCacheOptions => PageCache,
+    wire: WireOptions => Wire,
+    sched: SchedOptions => Sched,
+}
+
+/// A thread of a process that is watched from inside or outside and wakes this much too late is a stall.
+pub(crate) const STALL_BOUND: Duration = Duration::from_millis(10);
 
 /// Something that can be recorded of the watched processes, or several things that are read together.
 pub(crate) trait Source: Sync {
@@ -27,6 +58,11 @@ pub(crate) trait Source: Sync {
     /// Where the whole recording is to fail. A source that others can do without tells each node what is not recorded and
     /// why ([`Context::degrade`]), and returns.
     fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error>;
+
+    /// Refuses options of this source that can be read and make no sense: one that needs another, or that would measure itself.
+    fn check(&self, _options: &Options) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Says what of it works on this machine, for `helenus doctor`.
     fn checks(&self) -> Vec<Check>;

@@ -11,7 +11,7 @@ mod following;
 
 use following::{Program, Row, Watch, without_capabilities};
 use helenus_needs::{need, program};
-use helenus_observe::{Options, countable};
+use helenus_observe::{Options, SamplingOptions, Switch, countable};
 
 /// What /proc says of the first thread of a process.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ impl Proc {
 }
 
 fn options() -> Options {
-    Options { counters: true, ..Options::default() }
+    Options { sampling: SamplingOptions { counters: Switch::On, ..SamplingOptions::default() }, ..Options::default() }
 }
 
 fn sum(rows: &[Row], column: &str) -> i64 {

@@ -66,10 +66,10 @@ struct Sample {
 }
 
 fn sample(program: &Split, cpu_time: Duration) -> Vec<Sample> {
-    let stacks = StackOptions { interval: Duration::from_millis(1), ..StackOptions::default() };
+    let stacks = StackOptions { stack_interval: Duration::from_millis(1), ..of_cpu_time() };
     let watch = Watch::start(
         &[("n", program.child.id())],
-        &Options { stacks: Some(stacks), ..Options::default() },
+        &Options { stacks, ..Options::default() },
         // That it is no JVM is said of this one, and nothing else.
         "none",
     );
@@ -100,6 +100,10 @@ fn assert_seven_tenths(samples: &[Sample], other: &str) {
     let share = seven as f64 / (seven + three) as f64;
     assert!((0.6..0.8).contains(&share), "{share} of the samples, and 0.7 of the time");
     assert!(seven + three > samples.len() * 9 / 10, "{} samples, {seven} + {three}", samples.len());
+}
+
+fn of_cpu_time() -> StackOptions {
+    StackOptions { stacks: "cpu".parse().unwrap(), ..StackOptions::default() }
 }
 
 #[test]
@@ -140,7 +144,7 @@ fn what_a_process_compiles_has_the_name_that_it_tells() {
 fn without_the_right_to_load_programs_the_recording_says_so_and_goes_on() {
     need!(all_that_is_needed());
     let program = Split::start(&[]);
-    let options = Options { stacks: Some(StackOptions::default()), ..Options::default() };
+    let options = Options { stacks: of_cpu_time(), ..Options::default() };
     let (said, tables) = without_capabilities(program.child.id(), options, "stacks");
     assert!(said.is_some_and(|said| said.contains("needs root")));
     assert!(!tables.iter().any(|table| table == "samples"), "{tables:?}");

@@ -9,7 +9,7 @@ mod following;
 
 use following::{Program, Row, Watch, without_capabilities};
 use helenus_needs::{need, program};
-use helenus_observe::{Options, page_cache_available};
+use helenus_observe::{Options, PageCacheOptions, Switch, page_cache_available};
 
 const MIB: i64 = 1 << 20;
 
@@ -58,12 +58,16 @@ fn sum(rows: &[Row], file: &str, how: &str, column: &str) -> i64 {
     of.map(|row| row.number(column)).sum()
 }
 
+fn options() -> Options {
+    Options { page_cache: PageCacheOptions { page_cache: Some(Switch::On) }, ..Options::default() }
+}
+
 #[test]
 fn what_is_read_from_disks_is_told_by_file_and_way() {
     need!(all_that_is_needed(), helenus_needs::disk(&std::env::temp_dir()));
     let mut program = Program::start_with(AHEAD, WORK);
     let pid = program.child.id();
-    let watch = Watch::start(&[("n", pid)], &Options { page_cache: true, ..Options::default() }, "page_cache");
+    let watch = Watch::start(&[("n", pid)], &options(), "page_cache");
     let before = truth(pid);
     program.work();
     let after = truth(pid);
@@ -92,7 +96,7 @@ fn what_is_read_from_disks_is_told_by_file_and_way() {
 fn without_the_right_to_load_programs_the_recording_says_so_and_goes_on() {
     need!(all_that_is_needed());
     let program = Program::start("pass");
-    let options = Options { page_cache: true, ..Options::default() };
+    let options = options();
     let (said, tables) = without_capabilities(program.child.id(), options, "page_cache");
     assert!(said.is_some_and(|said| said.contains("needs root")));
     assert!(!tables.contains(&"page_cache".to_string()), "{tables:?}");

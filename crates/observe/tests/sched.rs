@@ -8,7 +8,7 @@ mod following;
 
 use following::{Ended, Program, Row, Watch, without_capabilities};
 use helenus_needs::{cpus, need, program};
-use helenus_observe::{Options, SchedOptions, sched_available};
+use helenus_observe::{Options, SchedOptions, Switch, sched_available};
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ fn all_that_is_needed() -> Result<(), String> {
 }
 
 fn watch(processes: &[(&str, u32)], off_cpu_above: Duration) -> Watch {
-    let sched = SchedOptions { on: true, off_cpu_above, ..SchedOptions::default() };
+    let sched = SchedOptions { sched: Switch::On, off_cpu_above: Some(off_cpu_above), ..SchedOptions::default() };
     Watch::start(processes, &Options { sched, ..Options::default() }, "sched")
 }
 
@@ -304,7 +304,7 @@ fn stacks_say_where_in_the_kernel_a_thread_slept() {
     need!(all_that_is_needed());
     let mut program = Program::start("for i in range(10): time.sleep(0.04)");
     let pid = program.child.id();
-    let sched = SchedOptions { on: true, stacks: true, ..SchedOptions::default() };
+    let sched = SchedOptions { sched: Switch::On, off_cpu_stacks: true, ..SchedOptions::default() };
     let watch = Watch::start(&[("n", pid)], &Options { sched, ..Options::default() }, "sched");
     program.work();
     let ended = watch.end();
@@ -328,7 +328,8 @@ fn what_finds_no_room_is_counted() {
     need!(all_that_is_needed());
     let mut program = Program::start("for i in range(10000): time.sleep(0.00001)");
     let pid = program.child.id();
-    let tiny = SchedOptions { on: true, off_cpu_above: ALL, buffer_bytes: 4096, ..SchedOptions::default() };
+    let tiny =
+        SchedOptions { sched: Switch::On, off_cpu_above: Some(ALL), buffer_bytes: 4096, ..SchedOptions::default() };
     let tiny = Watch::start(&[("n", pid)], &Options { sched: tiny, ..Options::default() }, "sched");
     let full = watch(&[("n", pid)], ALL);
     program.work();
@@ -428,7 +429,7 @@ fn without_the_right_to_the_recording_goes_on_and_says_how_to_get_it() {
     need!(all_that_is_needed());
     let program = Program::start_with("os.mkdir(folder + '/made')", "pass");
     assert!(std::path::Path::new(&program.path("made")).exists());
-    let sched = SchedOptions { on: true, ..SchedOptions::default() };
+    let sched = SchedOptions { sched: Switch::On, ..SchedOptions::default() };
     let (reason, tables) = without_capabilities(program.child.id(), Options { sched, ..Options::default() }, "sched");
     assert!(tables.contains(&"threads".to_string()) || tables.contains(&"cpus".to_string()), "{tables:?}");
     assert!(!tables.contains(&"run_queue".to_string()), "{tables:?}");

@@ -58,6 +58,10 @@ fn library() -> &'static [u8] {
     Box::leak(bytes.into_boxed_slice())
 }
 
+fn of(events: &str) -> StackOptions {
+    StackOptions { stacks: events.parse().unwrap(), ..StackOptions::default() }
+}
+
 /// Records stacks while `meanwhile` goes on, and returns what was said.
 fn record(
     folder: &Path,
@@ -68,7 +72,7 @@ fn record(
     let recorder = Recorder::create(folder, Manifest::new("test", "test")).unwrap();
     let (events, heard) = channel();
     let stacks = StackOptions { profiler: Some(library()), ..options };
-    let options = Options { stacks: Some(stacks), ..Options::default() };
+    let options = Options { stacks, ..Options::default() };
     let observation = Observation::start(&recorder, &[program.watched()], &options, &events).unwrap();
     meanwhile();
     assert_eq!(observation.stop(), Vec::<String>::new());
@@ -113,7 +117,7 @@ fn samples_are_where_the_time_went() {
     need!(helenus_needs::program("java"));
     let place = tempfile::tempdir().unwrap();
     let program = Program::start();
-    let options = StackOptions { interval: Duration::from_millis(1), ..StackOptions::default() };
+    let options = StackOptions { stack_interval: Duration::from_millis(1), ..of("cpu") };
     let (recording, said) = record(&place.path().join("one"), &program, options, || {
         // The files have no name any more as soon as it runs.
         assert_eq!(left_in_tmp(&program), 0);
@@ -162,7 +166,7 @@ fn samples_are_where_the_time_went() {
     assert!(lost < 400, "of 4,000 ticks: {reports:?}");
 
     // Again, and allocations and locks instead; the profiler is where it was.
-    let options = StackOptions { cpu: false, wall: true, alloc_bytes: Some(1 << 10), ..StackOptions::default() };
+    let options = StackOptions { alloc_bytes: 1 << 10, ..of("wall,alloc") };
     let (recording, _) = record(&place.path().join("two"), &program, options, || {
         std::thread::sleep(Duration::from_secs(3));
     });
@@ -179,7 +183,7 @@ fn a_target_that_dies_leaves_a_whole_recording() {
     let place = tempfile::tempdir().unwrap();
     let mut program = Program::start();
     let pid = program.0.id();
-    let (recording, said) = record(&place.path().join("dies"), &program, StackOptions::default(), || {
+    let (recording, said) = record(&place.path().join("dies"), &program, of("cpu"), || {
         std::thread::sleep(Duration::from_secs(4));
         // SAFETY: kill takes no pointers, and the process has not been waited for.
         unsafe { libc::kill(pid.cast_signed(), libc::SIGKILL) };

@@ -73,7 +73,7 @@ fn watch(pid: u32, syscalls: SyscallsOptions) -> Watch {
 }
 
 fn full(pid: u32) -> Watch {
-    watch(pid, SyscallsOptions { mode: SyscallsMode::Full, ..SyscallsOptions::default() })
+    watch(pid, SyscallsOptions { syscalls: SyscallsMode::Full, ..SyscallsOptions::default() })
 }
 
 fn all_calls(ended: &Ended) -> Vec<Row> {
@@ -276,7 +276,7 @@ fn the_summary_adds_up_to_the_calls() {
     let mut program = Program::start(&format!("{MIXED}\ntime.sleep(1.5)\n{}", MIXED.trim_start()));
     let full = full(program.child.id());
     let summary =
-        watch(program.child.id(), SyscallsOptions { mode: SyscallsMode::Summary, ..SyscallsOptions::default() });
+        watch(program.child.id(), SyscallsOptions { syscalls: SyscallsMode::Summary, ..SyscallsOptions::default() });
     program.work();
     std::thread::sleep(Duration::from_millis(50));
     let (full, summary) = (full.end(), summary.end());
@@ -314,7 +314,7 @@ fn chosen_calls_alone_are_recorded_and_know_their_files() {
     let full = full(program.child.id());
     let some = watch(
         program.child.id(),
-        SyscallsOptions { mode: SyscallsMode::Full, only: Some(only), ..SyscallsOptions::default() },
+        SyscallsOptions { syscalls: SyscallsMode::Full, calls: Some(only), ..SyscallsOptions::default() },
     );
     program.work();
     let (full, some) = (full.end(), some.end());
@@ -337,10 +337,10 @@ fn chosen_calls_alone_are_recorded_and_know_their_files() {
 fn what_finds_no_room_is_counted() {
     need!(all_that_is_needed());
     let mut program = Program::start("for i in range(20000): os.getppid()");
-    let tiny = SyscallsOptions { mode: SyscallsMode::Full, buffer_bytes: 4096, ..SyscallsOptions::default() };
+    let tiny = SyscallsOptions { syscalls: SyscallsMode::Full, buffer_bytes: 4096, ..SyscallsOptions::default() };
     let tiny = watch(program.child.id(), tiny);
     let limited =
-        SyscallsOptions { mode: SyscallsMode::Full, max_events_per_s: Some(100), ..SyscallsOptions::default() };
+        SyscallsOptions { syscalls: SyscallsMode::Full, max_events_per_s: Some(100), ..SyscallsOptions::default() };
     let limited = watch(program.child.id(), limited);
     let full = full(program.child.id());
     program.work();
@@ -391,7 +391,7 @@ for i in range(20):
 fn without_the_right_to_the_recording_goes_on_and_says_how_to_get_it() {
     need!(all_that_is_needed());
     let program = Program::start("pass");
-    let syscalls = SyscallsOptions { mode: SyscallsMode::Full, ..SyscallsOptions::default() };
+    let syscalls = SyscallsOptions { syscalls: SyscallsMode::Full, ..SyscallsOptions::default() };
     let options = Options { syscalls, ..Options::default() };
     let (reason, tables) = without_capabilities(program.child.id(), options, "syscalls");
     assert!(tables.contains(&"cpus".to_string()) && !tables.contains(&"syscalls".to_string()), "{tables:?}");

@@ -5,7 +5,8 @@ mod built;
 
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_observe::{
-    Event, Observation, Options, ProcessKind, SchedOptions, StackOptions, SyscallsMode, SyscallsOptions, Watched,
+    AgentOptions, Event, Observation, Options, PageCacheOptions, ProcessKind, SamplingOptions, SchedOptions,
+    StackEvents, StackOptions, Switch, SyscallsMode, SyscallsOptions, Watched, WireOptions,
 };
 use helenus_recording::Recorder;
 use rand::rngs::StdRng;
@@ -64,33 +65,40 @@ impl Node {
 /// each alone.
 pub fn sources() -> Result<Vec<(&'static str, Options)>, Failure> {
     let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
-    let agent = Some(built::agent()?);
+    let agent = AgentOptions { jar: Some(built::agent()?), ..AgentOptions::default() };
     let profiler = Some(built::read(&format!("profiler/linux-{architecture}/libasyncProfiler.so"))?);
-    let stacks = || Some(StackOptions { profiler, ..StackOptions::default() });
-    let syscalls = |mode| SyscallsOptions { mode, ..SyscallsOptions::default() };
-    let sched = || SchedOptions { on: true, ..SchedOptions::default() };
+    let cpu = StackEvents { cpu: true, ..StackEvents::default() };
+    let stacks = |profiler| StackOptions { stacks: cpu, profiler, ..StackOptions::default() };
+    let page_cache = |wanted| PageCacheOptions { page_cache: Some(wanted) };
     let none = Options::default;
+    let syscalls = |syscalls| Options {
+        syscalls: SyscallsOptions { syscalls, ..SyscallsOptions::default() },
+        page_cache: page_cache(Switch::Off),
+        ..none()
+    };
+    let sched = SchedOptions { sched: Switch::On, ..SchedOptions::default() };
+    let counters = SamplingOptions { counters: Switch::On, ..SamplingOptions::default() };
+    let wire = WireOptions { wire: Switch::On };
     let everything = Options {
         agent,
-        stacks: stacks(),
-        syscalls: syscalls(SyscallsMode::Summary),
-        page_cache: true,
-        sched: sched(),
-        wire: true,
-        ..none()
+        stacks: stacks(profiler),
+        page_cache: page_cache(Switch::On),
+        sched,
+        wire,
+        ..syscalls(SyscallsMode::Summary)
     };
     Ok(vec![
         ("all, calls summed", everything),
         ("/proc alone", none()),
         ("agent", Options { agent, ..none() }),
-        ("stacks", Options { stacks: stacks(), ..none() }),
-        ("stacks by eBPF", Options { stacks: Some(StackOptions::default()), ..none() }),
-        ("page cache", Options { page_cache: true, ..none() }),
-        ("calls summed", Options { syscalls: syscalls(SyscallsMode::Summary), ..none() }),
-        ("calls, a row each", Options { syscalls: syscalls(SyscallsMode::Full), ..none() }),
-        ("sched", Options { sched: sched(), ..none() }),
-        ("counters", Options { counters: true, ..none() }),
-        ("wire", Options { wire: true, ..none() }),
+        ("stacks", Options { stacks: stacks(profiler), ..none() }),
+        ("stacks by eBPF", Options { stacks: stacks(None), ..none() }),
+        ("page cache", Options { page_cache: page_cache(Switch::On), ..none() }),
+        ("calls summed", syscalls(SyscallsMode::Summary)),
+        ("calls, a row each", syscalls(SyscallsMode::Full)),
+        ("sched", Options { sched, ..none() }),
+        ("counters", Options { sampling: counters, ..none() }),
+        ("wire", Options { wire, ..none() }),
     ])
 }
 

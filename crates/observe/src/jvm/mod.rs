@@ -6,8 +6,9 @@ pub use link::{AgentLink, Wanted};
 
 use crate::check::{Check, CheckState};
 use crate::observation::Error;
-use crate::sources::{Context, Running, Source};
+use crate::sources::{Context, Running, STALL_BOUND, Source};
 use crate::{Event, Watched};
+use clap::Args;
 use helenus_cassandra::agent::protocol::Hello;
 use helenus_cassandra::attach;
 use helenus_cassandra::target::{self, Which};
@@ -20,20 +21,35 @@ pub const SOURCES: &[&str] =
 /// How long an agent may take from being loaded to its hello, and from being asked to go to having gone.
 const WITHIN: Duration = Duration::from_secs(20);
 
+/// Between two readings of pools and tables.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub struct AgentOptions {
+    /// Leave the JVM alone: GC, safepoints, pools and tables are not recorded, and stacks by eBPF only
+    #[arg(long)]
+    pub no_agent: bool,
+    /// The agent; none leaves the JVMs alone as well.
+    #[arg(skip)]
+    pub jar: Option<&'static [u8]>,
+}
+
 pub(crate) struct Agents;
 
 impl Source for Agents {
     fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
+        let options = &context.options.agent;
+        let jar = options.jar.filter(|_| !options.no_agent);
         for (node, names) in context.servers() {
-            let Some(jar) = context.options.agent else {
+            let Some(jar) = jar else {
                 let reason = "no agent was wanted: GC, safepoints, pools and tables are not recorded";
                 context.degrade(&node.node, "jvm", reason);
                 continue;
             };
             let wanted = Wanted {
                 node: node.node.clone(),
-                interval: context.options.jvm_interval,
-                stall_bound: context.options.stall_bound,
+                interval: INTERVAL,
+                stall_bound: STALL_BOUND,
                 sources: SOURCES,
                 provider: None,
             };

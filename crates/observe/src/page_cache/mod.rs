@@ -12,7 +12,10 @@ mod rows;
 use crate::check::Check;
 use crate::ebpf::{self, Missing, Programs};
 use crate::observation::Error;
+use crate::options::Switch;
 use crate::sources::{Context, Running, Source};
+use crate::syscalls::SyscallsMode;
+use clap::Args;
 use records::LOST_REASONS;
 use rows::Rows;
 
@@ -21,11 +24,19 @@ const SOURCE: &str = "page_cache";
 /// A page is taken into the page cache.
 const TAKEN: &str = "filemap/mm_filemap_add_to_page_cache";
 
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub struct PageCacheOptions {
+    /// None with system calls: calls on files don't say whether a disk was read, and mapped files are read without any.
+    #[arg(skip)]
+    pub page_cache: Option<Switch>,
+}
+
 pub(crate) struct PageCache;
 
 impl Source for PageCache {
     fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
-        if !context.options.page_cache {
+        let with_calls = context.options.syscalls.syscalls != SyscallsMode::Off;
+        if context.options.page_cache.page_cache.map_or(!with_calls, |wanted| wanted == Switch::Off) {
             return Ok(());
         }
         let note = "pages taken into the page cache, added up by file";

@@ -15,7 +15,7 @@ pub(super) fn load_for(options: &SchedOptions, tells_state: bool) -> Result<Prog
     let object = ebpf::load(ebpf::object!("sched"), |name, map| match name {
         ".rodata.settings" => map.set_initial_value(&records::settings(options, tells_state)),
         "records" => map.set_max_entries(ebpf::ring_bytes(options.buffer_bytes)),
-        "stacks" if !options.stacks => map.set_max_entries(1),
+        "stacks" if !options.off_cpu_stacks => map.set_max_entries(1),
         _ => Ok(()),
     })?;
     Programs::new(object, &LOST_REASONS)

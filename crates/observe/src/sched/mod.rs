@@ -17,28 +17,45 @@ mod rows;
 use crate::check::Check;
 use crate::ebpf::{self, Missing};
 use crate::observation::Error;
-use crate::sources::{Context, Running, Source};
+use crate::options::{Switch, duration};
+use crate::sources::{Context, Options, Running, Source};
 use crate::symbols::KernelSymbols;
+use clap::Args;
 use rows::Rows;
 use std::time::Duration;
 
 const SOURCE: &str = "sched";
 
-/// How scheduling is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Unless another duration is wanted.
+const OFF_CPU_ABOVE: Duration = Duration::from_millis(1);
+/// Bytes of the ring buffer: a time off the CPU takes 72, with its stack 336.
+const BUFFER_BYTES: u32 = 8 << 20;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct SchedOptions {
-    pub on: bool,
-    /// Times off the CPU have a row from this duration on.
-    pub off_cpu_above: Duration,
-    /// Whether those rows say where in the kernel the thread was.
-    pub stacks: bool,
-    /// Size of the ring buffer, rounded up to a power of two: a time off the CPU takes 72 bytes, with its stack 336.
+    /// Record by eBPF how threads come onto CPUs and off them: times off the CPU, run-queue delays, moves (needs root)
+    #[arg(long, value_name = "MODE", default_value = "off")]
+    pub sched: Switch,
+    /// With --sched on: times off the CPU have a row from this duration on; 1ns for all [default: 1ms]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub off_cpu_above: Option<Duration>,
+    /// With --sched on: also record where in the kernel the thread was
+    #[arg(long)]
+    pub off_cpu_stacks: bool,
+    /// Size of the ring buffer, rounded up to a power of two.
+    #[arg(skip = BUFFER_BYTES)]
     pub buffer_bytes: u32,
 }
 
 impl Default for SchedOptions {
     fn default() -> SchedOptions {
-        SchedOptions { on: false, off_cpu_above: Duration::from_millis(1), stacks: false, buffer_bytes: 8 << 20 }
+        SchedOptions { sched: Switch::Off, off_cpu_above: None, off_cpu_stacks: false, buffer_bytes: BUFFER_BYTES }
+    }
+}
+
+impl SchedOptions {
+    fn above(&self) -> Duration {
+        self.off_cpu_above.unwrap_or(OFF_CPU_ABOVE)
     }
 }
 
@@ -47,17 +64,17 @@ pub(crate) struct Sched;
 impl Source for Sched {
     fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
         let mut options = context.options.sched;
-        if !options.on {
+        if options.sched == Switch::Off {
             return Ok(());
         }
-        let symbols = options.stacks.then(KernelSymbols::read).transpose();
-        options.stacks &= symbols.is_ok();
+        let symbols = options.off_cpu_stacks.then(KernelSymbols::read).transpose();
+        options.off_cpu_stacks &= symbols.is_ok();
         let (symbols, no_symbols) = match symbols {
             Ok(symbols) => (symbols, None),
             Err(error) => (None, Some(error)),
         };
-        let with = if options.stacks { ", with the kernel's stacks" } else { "" };
-        let note = format!("times off the CPU of {:?} and more{with}; the rest added up", options.off_cpu_above);
+        let with = if options.off_cpu_stacks { ", with the kernel's stacks" } else { "" };
+        let note = format!("times off the CPU of {:?} and more{with}; the rest added up", options.above());
         let worker = ebpf::follow_watched(context, SOURCE, &note, without, move |pids| {
             let mut programs = kernel::load(&options)?;
             programs.attach(pids)?;
@@ -72,6 +89,14 @@ impl Source for Sched {
                 );
                 context.degrade(&watched.node, SOURCE, reason);
             }
+        }
+        Ok(())
+    }
+
+    fn check(&self, options: &Options) -> Result<(), String> {
+        let options = &options.sched;
+        if options.sched == Switch::Off && (options.off_cpu_above.is_some() || options.off_cpu_stacks) {
+            return Err("--off-cpu-above and --off-cpu-stacks say what --sched on records; give that too".into());
         }
         Ok(())
     }
@@ -91,7 +116,7 @@ fn without(missing: &Missing) -> String {
 /// Whether scheduling can be followed here, by loading the programs without attaching them.
 pub fn sched_available() -> Result<(), Missing> {
     ebpf::look()?;
-    let options = SchedOptions { on: true, buffer_bytes: 1 << 16, ..SchedOptions::default() };
+    let options = SchedOptions { sched: Switch::On, buffer_bytes: 1 << 16, ..SchedOptions::default() };
     kernel::load(&options).map(drop)
 }
 
@@ -102,6 +127,7 @@ mod tests {
     #[test]
     fn kernels_that_do_not_tell_the_state_take_the_programs_too() {
         helenus_needs::need!(sched_available());
-        kernel::load_for(&SchedOptions { on: true, stacks: true, ..SchedOptions::default() }, false).unwrap();
+        kernel::load_for(&SchedOptions { sched: Switch::On, off_cpu_stacks: true, ..SchedOptions::default() }, false)
+            .unwrap();
     }
 }

@@ -22,8 +22,8 @@ const AFTER: [&str; 2] = ["wakeup", "preemption"];
 
 /// The settings as the programs read them.
 pub(super) fn settings(options: &SchedOptions, tells_state: bool) -> Vec<u8> {
-    let above_ns = u64::try_from(options.off_cpu_above.as_nanos()).unwrap_or(u64::MAX);
-    let flags = [u32::from(options.stacks), u32::from(tells_state)];
+    let above_ns = u64::try_from(options.above().as_nanos()).unwrap_or(u64::MAX);
+    let flags = [u32::from(options.off_cpu_stacks), u32::from(tells_state)];
     above_ns.to_ne_bytes().into_iter().chain(flags.into_iter().flat_map(u32::to_ne_bytes)).collect()
 }
 

@@ -16,9 +16,12 @@ use crate::Watched;
 use crate::check::{Check, CheckState};
 use crate::names::ThreadNames;
 use crate::observation::Error;
-use crate::sources::{Context, Running, Source};
+use crate::options::duration;
+use crate::sources::{Context, Options, Running, Source};
 use crate::worker::Worker;
+use clap::Args;
 use helenus_cassandra::target::{self, Target, Vm, Which};
+use std::str::FromStr;
 use std::time::Duration;
 
 const SOURCE: &str = "stacks";
@@ -27,24 +30,67 @@ const SOURCE: &str = "stacks";
 /// one part of what is done, again and again.
 const INTERVAL: Duration = Duration::from_micros(19_700);
 
-/// What is sampled.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Bytes between two samples of what is allocated, as the profiler has it, and the shortest wait for a lock that is one.
+const ALLOC_BYTES: u64 = 512 << 10;
+const LOCK: Duration = Duration::from_millis(1);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub struct StackOptions {
+    /// Stacks to sample: cpu, wall, alloc and lock, with commas between them; ebpf for CPU time without a profiler in the
+    /// JVM (needs root); or off
+    #[arg(long, value_name = "EVENTS", default_value = "cpu")]
+    pub stacks: StackEvents,
+    /// CPU time, or with wall time that goes by, between two samples of a thread's stack
+    #[arg(long, value_name = "DURATION", default_value = "19.7ms", value_parser = duration)]
+    pub stack_interval: Duration,
+    #[arg(skip = ALLOC_BYTES)]
+    pub alloc_bytes: u64,
     /// The profiler's library, which is loaded into JVMs; none to load nothing, and sample CPU time by eBPF.
+    #[arg(skip)]
     pub profiler: Option<&'static [u8]>,
-    /// CPU time, or with `wall` time that goes by, between two samples of a thread.
-    pub interval: Duration,
-    pub cpu: bool,
-    pub wall: bool,
-    /// Bytes between two samples of what is allocated.
-    pub alloc_bytes: Option<u64>,
-    /// Locks that are waited for at least so long.
-    pub lock: Option<Duration>,
 }
 
 impl Default for StackOptions {
     fn default() -> StackOptions {
-        StackOptions { profiler: None, interval: INTERVAL, cpu: true, wall: false, alloc_bytes: None, lock: None }
+        StackOptions {
+            stacks: StackEvents::default(),
+            stack_interval: INTERVAL,
+            alloc_bytes: ALLOC_BYTES,
+            profiler: None,
+        }
+    }
+}
+
+/// The events at which stacks are sampled; all off for none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StackEvents {
+    pub cpu: bool,
+    pub wall: bool,
+    pub alloc: bool,
+    pub lock: bool,
+    /// CPU time by eBPF, with nothing loaded into the JVM.
+    pub ebpf: bool,
+}
+
+impl FromStr for StackEvents {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<StackEvents, String> {
+        let mut events = StackEvents::default();
+        for word in text.split(',').filter(|word| *word != "off") {
+            match word {
+                "cpu" => events.cpu = true,
+                "wall" => events.wall = true,
+                "alloc" => events.alloc = true,
+                "lock" => events.lock = true,
+                "ebpf" => events.ebpf = true,
+                _ => return Err("there are cpu, wall, alloc and lock, ebpf, and off".to_string()),
+            }
+        }
+        if events.ebpf && (events.wall || events.alloc || events.lock) {
+            return Err("eBPF samples CPU time alone; wall, alloc and lock need the profiler".to_string());
+        }
+        Ok(events)
     }
 }
 
@@ -52,13 +98,17 @@ pub(crate) struct Stacks;
 
 impl Source for Stacks {
     fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
-        let Some(options) = &context.options.stacks else { return Ok(()) };
+        let options = context.options.stacks;
+        if options.stacks == StackEvents::default() {
+            return Ok(());
+        }
+        let library = options.profiler.filter(|_| !context.options.agent.no_agent && !options.stacks.ebpf);
         let mut without = Vec::new();
         for (watched, names) in context.servers() {
-            let profiler = match options.profiler {
+            let profiler = match library {
                 None => Err("no library is to be loaded into it".to_string()),
                 Some(library) => jvm(&watched).and_then(|target| {
-                    profiler::start(context, (&watched.node, target), library, options.clone(), names.clone())
+                    profiler::start(context, (&watched.node, target), library, options, names.clone())
                 }),
             };
             match profiler {
@@ -66,8 +116,18 @@ impl Source for Stacks {
                 Err(reason) => without.push((watched, names, reason)),
             }
         }
-        if let Some(worker) = in_the_kernel(context, without, options) {
+        if let Some(worker) = in_the_kernel(context, without, &options) {
             running.push(Box::new(worker));
+        }
+        Ok(())
+    }
+
+    fn check(&self, options: &Options) -> Result<(), String> {
+        let interval = options.stacks.stack_interval;
+        if interval < Duration::from_millis(1) {
+            return Err(format!(
+                "--stack-interval {interval:?} is too short: sampling would be what is measured; take 1ms or more"
+            ));
         }
         Ok(())
     }
@@ -138,8 +198,8 @@ fn in_the_kernel(
         return None;
     }
     let watched = without.iter().map(|(watched, names, _)| (watched.clone(), names.clone())).collect();
-    let worker = match options.cpu {
-        true => kernel::start(context, watched, options.interval).map_err(|missing| missing.to_string()),
+    let worker = match options.stacks.cpu || options.stacks.ebpf {
+        true => kernel::start(context, watched, options.stack_interval).map_err(|missing| missing.to_string()),
         false => Err("eBPF samples CPU time alone; ask for cpu as well".to_string()),
     };
     for (watched, _, reason) in without {

@@ -10,7 +10,7 @@
 
 use super::jfr::{self, Malformed, SampleEvent};
 use super::ticks::{self, Ticks};
-use super::{Frames, KnownStacks, SOURCE, StackOptions};
+use super::{Frames, KnownStacks, LOCK, SOURCE, StackOptions};
 use crate::names::ThreadNames;
 use crate::sources::{Context, say};
 use crate::worker::Worker;
@@ -55,19 +55,23 @@ enum Clock {
 impl StackOptions {
     /// In the profiler's words.
     fn command(&self, clock: Clock) -> String {
-        let interval_ns = self.interval.as_nanos();
+        let interval_ns = self.stack_interval.as_nanos();
         let mut words = Vec::new();
-        if self.cpu {
+        if self.stacks.cpu {
             words.push(match clock {
                 Clock::Cpus => format!("event=ctimer,interval={}s,signal={}", BY_ITSELF.as_secs(), ticks::SIGNAL),
                 Clock::Threads => format!("event=cpu,interval={interval_ns}"),
             });
         }
-        if self.wall {
+        if self.stacks.wall {
             words.push(format!("wall={interval_ns}"));
         }
-        words.extend(self.alloc_bytes.map(|bytes| format!("alloc={bytes}")));
-        words.extend(self.lock.map(|lock| format!("lock={}", lock.as_nanos())));
+        if self.stacks.alloc {
+            words.push(format!("alloc={}", self.alloc_bytes));
+        }
+        if self.stacks.lock {
+            words.push(format!("lock={}", LOCK.as_nanos()));
+        }
         words.join(",")
     }
 }
@@ -87,7 +91,7 @@ pub(super) fn start(
             node: node_there,
             target,
             library,
-            interval_ns: i64::try_from(options.interval.as_nanos()).unwrap_or(i64::MAX),
+            interval_ns: i64::try_from(options.stack_interval.as_nanos()).unwrap_or(i64::MAX),
             options,
             ticks: None,
             names,
@@ -208,10 +212,10 @@ impl Reader {
     /// Starts the profiler, and what tells it when.
     fn begin(&mut self) -> Result<Session, String> {
         // Without them the profiler does alone, at a greater cost.
-        self.ticks = self.options.cpu.then(|| Ticks::load(&self.target).ok()).flatten();
+        self.ticks = self.options.stacks.cpu.then(|| Ticks::load(&self.target).ok()).flatten();
         let session = Session::begin(&self.target, self.library, &self.options.command(self.clock()))?;
         let Some(ticks) = &mut self.ticks else { return Ok(session) };
-        if ticks.attach(&self.target, self.options.interval).is_ok() {
+        if ticks.attach(&self.target, self.options.stack_interval).is_ok() {
             return Ok(session);
         }
         self.ticks = None;
@@ -227,7 +231,7 @@ impl Reader {
         let command = self.options.command(self.clock());
         match self.clock() {
             Clock::Cpus => {
-                format!("{command}, monotonic clock; a signal every {:?} of a CPU's time", self.options.interval)
+                format!("{command}, monotonic clock; a signal every {:?} of a CPU's time", self.options.stack_interval)
             }
             Clock::Threads => format!("{command}, monotonic clock"),
         }

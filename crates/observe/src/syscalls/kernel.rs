@@ -7,7 +7,7 @@ use crate::ebpf::{self, Missing, Programs};
 
 /// Loads the programs, without effect as yet.
 pub(super) fn load(options: &SyscallsOptions, calls: &Calls) -> Result<Programs, Missing> {
-    let summary = options.mode == SyscallsMode::Summary;
+    let summary = options.syscalls == SyscallsMode::Summary;
     let object = ebpf::load(ebpf::object!("syscalls"), |name, map| match name {
         ".rodata.settings" => map.set_initial_value(&records::settings(options, &calls.kinds)),
         "records" => map.set_max_entries(ebpf::ring_bytes(options.buffer_bytes)),

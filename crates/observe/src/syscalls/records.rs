@@ -20,11 +20,11 @@ const CHOSEN: u8 = 8;
 /// The settings as the programs read them.
 pub(super) fn settings(options: &SyscallsOptions, kinds: &[CallKind; CALLS]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(12 + 4 * CALLS);
-    bytes.extend(u32::from(options.mode == SyscallsMode::Summary).to_ne_bytes());
+    bytes.extend(u32::from(options.syscalls == SyscallsMode::Summary).to_ne_bytes());
     bytes.extend(options.max_events_per_s.map_or(0, |limit| limit.max(1)).to_ne_bytes());
-    bytes.extend(u32::from(options.only.is_some()).to_ne_bytes());
+    bytes.extend(u32::from(options.calls.is_some()).to_ne_bytes());
     for (number, kind) in kinds.iter().enumerate() {
-        let chosen = options.only.is_some_and(|only| only.contains(number));
+        let chosen = options.calls.is_some_and(|only| only.contains(number));
         let flags = kind.flags | if chosen { CHOSEN } else { 0 };
         bytes.extend([kind.descriptor, kind.pointer, kind.result as u8, flags]);
     }

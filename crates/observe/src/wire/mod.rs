@@ -19,8 +19,10 @@ use crate::Watched;
 use crate::check::Check;
 use crate::ebpf::Missing;
 use crate::observation::Error;
+use crate::options::Switch;
 use crate::sources::{Context, Running, Source};
 use crate::worker::Worker;
+use clap::Args;
 use conversation::{Conversations, Exchange, LOST_REASONS};
 use helenus_cassandra::cql;
 use helenus_cassandra::network;
@@ -42,11 +44,18 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// How long a node may take to say which statements are prepared.
 const ASKED_WITHIN: Duration = Duration::from_secs(2);
 
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub struct WireOptions {
+    /// Record each request on the wire with its answer, from the packets (needs root)
+    #[arg(long, value_name = "MODE", default_value = "off")]
+    pub wire: Switch,
+}
+
 pub(crate) struct Wire;
 
 impl Source for Wire {
     fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
-        if !context.options.wire {
+        if context.options.wire.wire == Switch::Off {
             return Ok(());
         }
         for (node, _) in context.servers() {

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use helenus_cassandra::cql::{Channel, Connection, Credentials};
 use helenus_cassandra::target::{self, Target, Which};
 use helenus_cassandra::{Cancel, Version, java};
-use helenus_observe::{Event, Jmx, Observation, Options, ProcessKind, Views, Watched};
+use helenus_observe::{AgentOptions, Event, Jmx, Observation, Options, ProcessKind, SamplingOptions, Views, Watched};
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording};
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender};
@@ -143,7 +143,11 @@ impl Agents {
             .collect();
         let (events, heard) = std::sync::mpsc::channel();
         // Threads and CPUs are not what is asked about.
-        let options = Options { agent: Some(AGENT_JAR), interval: Duration::from_secs(1), ..Options::default() };
+        let options = Options {
+            agent: AgentOptions { jar: Some(AGENT_JAR), ..AgentOptions::default() },
+            sampling: SamplingOptions { interval: Duration::from_secs(1), ..SamplingOptions::default() },
+            ..Options::default()
+        };
         steps.step(format_args!("attaching to {} node(s)", watched.len()));
         let observation = Observation::start(recorder, &watched, &options, &events)?;
         Ok(Agents { observation, watched, options, events, heard })

@@ -1,0 +1,153 @@
+//! Options of a recording as people give them. Each is declared once, in the options of its source: its name, default and
+//! help are those of the command line, and a file has the same names without the dashes.
+
+use crate::sources::{Options, SOURCES};
+use clap::error::{ContextKind, ContextValue};
+use clap::{ArgAction, Args, Command, FromArgMatches, ValueEnum};
+use std::error::Error as _;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+/// Whether something is recorded that there is only one way to record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Switch {
+    #[default]
+    Off,
+    On,
+}
+
+/// Why options of a file can't be taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongOption {
+    /// None where several together are wrong.
+    pub name: Option<String>,
+    pub reason: String,
+}
+
+static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let command = command();
+    command.get_arguments().filter_map(|argument| argument.get_long()).map(String::from).collect()
+});
+
+fn command() -> Command {
+    Options::augment_args(
+        Command::new("options").no_binary_name(true).disable_help_flag(true).disable_version_flag(true),
+    )
+}
+
+impl Options {
+    /// The names of all options, without dashes.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMES.iter().map(String::as_str)
+    }
+
+    /// Options by their names, as a file has them. Those that are not there have the default of the command line.
+    pub fn from_named(given: &[(&str, String)]) -> Result<Options, WrongOption> {
+        let command = command();
+        let mut words = Vec::new();
+        for (name, value) in given {
+            let is_flag = command
+                .get_arguments()
+                .any(|known| known.get_long() == Some(name) && matches!(known.get_action(), ArgAction::SetTrue));
+            match (is_flag, value.as_str()) {
+                (false, _) => words.push(format!("--{name}={value}")),
+                (true, "true") => words.push(format!("--{name}")),
+                (true, "false") => {}
+                (true, _) => {
+                    let reason = "should be true or false".to_string();
+                    return Err(WrongOption { name: Some((*name).to_string()), reason });
+                }
+            }
+        }
+        let matches = command.try_get_matches_from(words);
+        let options = matches.and_then(|matches| Options::from_arg_matches(&matches)).map_err(|error| wrong(&error))?;
+        options.check().map_err(|reason| WrongOption { name: None, reason: reason.replace("--", "") })?;
+        Ok(options)
+    }
+
+    /// Refuses options that are right alone and wrong together.
+    pub fn check(&self) -> Result<(), String> {
+        SOURCES.iter().try_for_each(|source| source.check(self))
+    }
+}
+
+fn wrong(error: &clap::Error) -> WrongOption {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        Some(ContextValue::Strings(texts)) => texts.first().map(String::as_str),
+        _ => None,
+    };
+    // As `--syscalls <MODE>`.
+    let argument = text(ContextKind::InvalidArg).and_then(|argument| argument.split_whitespace().next());
+    let name = argument.map(|argument| argument.trim_start_matches('-').to_string());
+    let reason = match (error.source(), error.get(ContextKind::ValidValue)) {
+        (Some(source), _) => format!("is wrong: {source}"),
+        (None, Some(ContextValue::Strings(known))) => {
+            let given = text(ContextKind::InvalidValue).unwrap_or_default();
+            let meant = text(ContextKind::SuggestedValue).map(|meant| format!("; did you mean `{meant}`?"));
+            format!("is `{given}`{} (one of {})", meant.unwrap_or_default(), known.join(", "))
+        }
+        (None, _) => error.to_string().lines().next().unwrap_or_default().to_string(),
+    };
+    WrongOption { name, reason }
+}
+
+/// Reads a duration such as 90s.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    helenus_notation::quantity::duration(text).map_err(|error| error.to_string())
+}
+
+/// Reads a size such as 2GiB.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    helenus_notation::quantity::bytes(text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syscalls::SyscallsMode;
+
+    fn named(given: &[(&str, &str)]) -> Result<Options, String> {
+        let given: Vec<(&str, String)> = given.iter().map(|(name, value)| (*name, (*value).to_string())).collect();
+        Options::from_named(&given).map_err(|wrong| format!("{}: {}", wrong.name.unwrap_or_default(), wrong.reason))
+    }
+
+    #[test]
+    fn without_stacks_the_defaults_of_the_command_line_are_those_of_the_code() {
+        assert_eq!(named(&[("stacks", "off")]), Ok(Options::default()));
+    }
+
+    #[test]
+    fn a_file_has_the_options_of_the_command_line() {
+        let options = named(&[
+            ("no-agent", "true"),
+            ("stacks", "wall,alloc"),
+            ("syscalls", "full"),
+            ("calls", "fsync"),
+            ("sched", "on"),
+            ("off-cpu-above", "5ms"),
+            ("max-size", "2GiB"),
+        ])
+        .unwrap();
+        assert!(options.agent.no_agent && options.stacks.stacks.wall && !options.stacks.stacks.cpu);
+        assert_eq!((options.syscalls.syscalls, options.sched.sched), (SyscallsMode::Full, Switch::On));
+        assert_eq!(options.sched.off_cpu_above, Some(Duration::from_millis(5)));
+        assert_eq!(options.max_size, Some(2 << 30));
+        assert!(Options::names().any(|name| name == "max-events-per-s"));
+    }
+
+    #[test]
+    fn wrong_values_are_named_with_what_was_meant() {
+        assert_eq!(
+            named(&[("syscalls", "ful")]),
+            Err("syscalls: is `ful`; did you mean `full`? (one of off, summary, full)".to_string())
+        );
+        let reason = |given: &[(&str, &str)]| named(given).unwrap_err();
+        assert!(reason(&[("interval", "soon")]).starts_with("interval: is wrong: `soon` is not a duration"));
+        assert!(reason(&[("calls", "fsyn")]).contains("the nearest is fsync"));
+        assert_eq!(reason(&[("no-agent", "on")]), "no-agent: should be true or false");
+        let alone = reason(&[("calls", "fsync")]);
+        assert!(alone.starts_with(": calls chooses among the calls that syscalls records"), "{alone}");
+        assert!(reason(&[("interval", "1ms")]).contains("too short"));
+    }
+}
