@@ -1,7 +1,7 @@
 //! Finds mistakes of an experiment before its first node starts, beyond those that its file alone shows.
 
 use crate::site::cluster_options;
-use crate::{Before, Error, Progress, Run, Variant, restore};
+use crate::{Before, Error, Progress, Run, Variant, placement, restore};
 use helenus_cassandra::{Cancel, Cluster};
 use helenus_load::Workload;
 
@@ -39,6 +39,7 @@ pub(crate) fn check(
     for variant in variants.clone() {
         let wrong = |reason| Error::Change { variant: variant.name.clone(), reason };
         tables(variant, &restore::tables(&workload.schema), run.nodes.is_empty()).map_err(wrong)?;
+        variant.placement.iter().try_for_each(|settings| placement::check(settings, &run.nodes)).map_err(wrong)?;
     }
     if !run.nodes.is_empty() {
         return Ok(());
@@ -122,6 +123,9 @@ mod tests {
             "{phase}{VARIANTS}[[variant.table]]\nname = \"{of_workload}\"\ncompaction = {{ class = \"LeveledCompaction\" }}\n"
         ));
         assert!(class.contains("no compaction strategy LeveledCompaction;"), "{class}");
+        let groups = "[variant.placement]\nstrategy = \"groups\"\ngroups = [\"Reads=1023\", \"*=rest\"]\n";
+        let cpus = said(&format!("{phase}{VARIANTS}{groups}"));
+        assert!(cpus.contains("`v`") && cpus.contains("1023"), "{cpus}");
         let setting = said(&format!("{phase}{VARIANTS}settings = [\"concurrent_reads\"]\n"));
         assert!(setting.contains("`v`") && setting.contains("no '='"), "{setting}");
         let heap = said(&format!("{phase}[node]\nheap = \"much\"\n"));

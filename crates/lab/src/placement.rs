@@ -41,6 +41,19 @@ pub(crate) fn read(mut section: Section<'_>) -> Result<Settings, Error> {
     Ok(settings)
 }
 
+/// Checks that there are the CPUs that a placement takes, for the given nodes or else for those that this process starts, which
+/// get its CPUs.
+pub(crate) fn check(settings: &Settings, nodes: &[SocketAddr]) -> Result<(), String> {
+    let of_node = |node: &SocketAddr| target::find(Which::Address(*node)).ok().map(|target| target.pid);
+    let pids = match nodes.is_empty() {
+        true => vec![std::process::id().cast_signed()],
+        // A node that is not found here is refused when its placement begins, with what to do about it.
+        false => nodes.iter().filter_map(of_node).collect(),
+    };
+    let check = |pid: i32| settings.check_room(pid, &Room::of(pid)?);
+    pids.into_iter().try_for_each(check).map_err(|error| error.to_string())
+}
+
 /// What a person should know of the CPUs of these nodes, in sentences.
 pub(crate) fn remarks(nodes: &[SocketAddr]) -> Vec<String> {
     let room = |node: &SocketAddr| Room::of(target::find(Which::Address(*node)).ok()?.pid).ok();

@@ -31,6 +31,20 @@ struct Domain {
     used_ticks: u64,
 }
 
+impl Settings {
+    /// Checks that the process has the CPUs that this takes. The interrupts of the strategy that keeps off them are not known
+    /// yet, and neither are its CPUs.
+    ///
+    /// # Errors
+    /// As those of [`super::Plan::new`].
+    pub fn check_room(&self, pid: i32, room: &Room) -> Result<(), Error> {
+        match self.strategy {
+            Strategy::InterruptAware => self.check(),
+            _ => Policy::new(pid, self, room, None).map(drop),
+        }
+    }
+}
+
 impl Policy {
     /// `served` is what [`Strategy::needs_interrupts`] asks for.
     pub(super) fn new(pid: i32, settings: &Settings, room: &Room, served: Option<&Served>) -> Result<Policy, Error> {
