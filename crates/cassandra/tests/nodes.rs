@@ -20,7 +20,7 @@ use helenus_cassandra::{
     Cancel, Cluster, ClusterOptions, Error, Lifetime, Places, Progress, Version, attach, cql, java, target,
 };
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A state folder that goes with the test.
 struct Place {
@@ -218,7 +218,7 @@ fn a_cancelled_start_and_a_hanging_one_leave_nothing_running() {
     // The JVM waits for a debugger that never comes.
     options.jvm_options =
         vec!["-agentlib:jdwp=transport=dt_socket,server=y,suspend=y,address=127.0.10.41:0".to_owned()];
-    options.start_timeout = Duration::from_secs(2);
+    options.start_timeout = Duration::from_secs(6);
     let error = start(&options).unwrap_err();
     let Error::NodeHangs { last, .. } = &error else { panic!("{error}") };
     assert!(last.contains("Listening for transport"), "{last}");

@@ -301,7 +301,7 @@ fn a_surge_does_its_count(node: &str) {
         let phase = &summary.phases[0];
         assert_eq!((phase.ok, phase.failed, phase.in_flight), (300, 0, Some(6)));
         let lasted_ns = phase.end_ns - phase.start_ns;
-        assert!((2_000_000_000..10_000_000_000).contains(&lasted_ns), "{lasted_ns}");
+        assert!((2_000_000_000..60_000_000_000).contains(&lasted_ns), "{lasted_ns}");
     }
     let mut order = Verify::new(workload, vec![node.to_string()]);
     order.requests = 300;
