@@ -24,7 +24,7 @@ run() {
     printf '%-6s %3s  %4s s  %s\n' "$1" "$2" "$(($(date +%s) - begun))" "$how"
     if [ "$how" != passed ]; then
         failures=$((failures + 1))
-        sed -n '/panicked at/,/^note:/p' "$log" | sed 's/^/    /'
+        grep -A 2 'panicked at' "$log" | cut -c -200 | sed 's/^/    /'
     fi
 }
 

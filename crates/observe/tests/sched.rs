@@ -176,8 +176,8 @@ def taker():
         os.write(out[1], b'1')
 def busy():
     name('busy-1')
-    until = time.monotonic() + 1
-    while time.monotonic() < until: pass
+    until = time.thread_time() + 0.3
+    while time.thread_time() < until: pass
 threads = [threading.Thread(target=giver), threading.Thread(target=taker)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
@@ -187,8 +187,7 @@ thread.join()
 ";
     let busy = "
 name('rival-1')
-until = time.monotonic() + 3
-while time.monotonic() < until: pass
+while True: pass
 ";
     let mut program = Program::start_with(named, work);
     let mut rival = Program::start_with(named, busy);
@@ -216,9 +215,9 @@ while time.monotonic() < until: pass
         assert!(row.text("by_process").is_empty() && !row.numbers.contains_key("by_tid"), "{row:?}");
     }
 
-    // Whoever else this machine runs takes the CPU from it as well, and has a name too.
+    // Other processes of this machine take the CPU from it as well, and have a name too.
     let preempted = of("busy-1", "preempted");
-    assert!(by(&preempted, "rival-1") > 5, "{preempted:#?}");
+    assert!(by(&preempted, "rival-1") > 0, "{preempted:#?}");
     assert!(preempted.iter().all(|row| row.number("by_tid") > 0 && !row.text("by_thread").is_empty()));
     for row in preempted.iter().filter(|row| row.text("by_thread") == "rival-1") {
         assert_eq!((row.number("by_tid"), row.text("by_process")), (i64::from(rival.child.id()), "rival-1"));
