@@ -7,7 +7,7 @@ SELECT
   min(end_ns) AS first_ns,
   max(end_ns) AS last_ns,
   max(end_ns - intended_start_ns) / 1e6 AS slowest_ms
-FROM requests
+FROM all_requests
 WHERE outcome <> 'ok'
 GROUP BY outcome, node, operation
 ORDER BY requests DESC, outcome, node, operation

@@ -11,7 +11,7 @@ SELECT
   max(r.end_ns - r.intended_start_ns) / 1e6 AS response_max_ms,
   percentile_cont(r.end_ns - r.start_ns, 0.99) / 1e6 AS service_p99_ms
 FROM marks m
-JOIN requests r ON r.intended_start_ns >= m.start_ns AND r.intended_start_ns < m.end_ns
+JOIN all_requests r ON r.intended_start_ns >= m.start_ns AND r.intended_start_ns < m.end_ns
 WHERE m.kind = 'phase'
 GROUP BY m.name, m.rate_per_s, m.start_ns, m.end_ns
 ORDER BY m.start_ns

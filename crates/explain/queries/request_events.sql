@@ -9,7 +9,7 @@ SELECT
   '' AS file,
   response_bytes AS bytes,
   CASE WHEN outcome = 'ok' THEN NULL ELSE outcome END AS error
-FROM requests
+FROM all_requests
 WHERE intended_start_ns >= $from_ns AND intended_start_ns < $to_ns
   AND end_ns - intended_start_ns >= $low_ns AND end_ns - intended_start_ns < $high_ns
   AND outcome IN ('ok', 'timeout', 'write_timeout', 'read_timeout') AND $filter

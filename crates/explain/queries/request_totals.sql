@@ -8,7 +8,7 @@ SELECT
   max(end_ns - intended_start_ns) AS longest_ns,
   sum(coalesce(request_bytes, 0) + coalesce(response_bytes, 0)) AS bytes,
   sum(CASE WHEN outcome = 'ok' THEN 0 ELSE 1 END) AS errors
-FROM requests
+FROM all_requests
 WHERE intended_start_ns >= $from_ns AND intended_start_ns < $to_ns
   AND end_ns - intended_start_ns >= $low_ns AND end_ns - intended_start_ns < $high_ns
   AND outcome IN ('ok', 'timeout', 'write_timeout', 'read_timeout') AND $filter

@@ -1,3 +1,5 @@
 -- What did every request look like? Everything about latency is computed from these rows.
-SELECT intended_start_ns, start_ns, end_ns, node, operation, outcome
-FROM requests
+SELECT
+  intended_start_ns, start_ns, end_ns, node, operation, outcome,
+  client, client_port, request_bytes, response_bytes
+FROM all_requests

@@ -14,7 +14,7 @@ WITH background AS (
   GROUP BY 1
 ), slow AS (
   SELECT (r.intended_start_ns - $start_ns) / 1000000000 AS second, count(*) AS slow_requests
-  FROM requests r
+  FROM all_requests r
   WHERE r.end_ns - r.intended_start_ns > $threshold_ns
   AND r.intended_start_ns >= $start_ns AND r.intended_start_ns < $end_ns
   GROUP BY 1

@@ -10,7 +10,7 @@ WITH intervals AS (
   GROUP BY node, time_ns
 ), slow AS (
   SELECT r.intended_start_ns, r.end_ns
-  FROM requests r
+  FROM all_requests r
   WHERE r.end_ns - r.intended_start_ns > $threshold_ns
   AND r.intended_start_ns >= $start_ns AND r.intended_start_ns < $end_ns
 )

@@ -8,7 +8,7 @@ SELECT
   max(p.max_size) AS max_size,
   count(*) AS slow_requests
 FROM pools p
-JOIN requests r ON r.intended_start_ns < p.time_ns + 500000000 AND r.end_ns > p.time_ns - 500000000
+JOIN all_requests r ON r.intended_start_ns < p.time_ns + 500000000 AND r.end_ns > p.time_ns - 500000000
 WHERE p.kind <> 'internal' AND p.pending > 0
   AND r.end_ns - r.intended_start_ns > $threshold_ns
   AND r.intended_start_ns >= $start_ns AND r.intended_start_ns < $end_ns

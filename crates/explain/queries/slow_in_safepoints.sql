@@ -8,7 +8,7 @@ SELECT
   count(*) AS slow_requests,
   max(r.end_ns - r.intended_start_ns) / 1e6 AS slowest_ms
 FROM pauses p
-JOIN requests r ON r.intended_start_ns < p.start_ns + p.duration_ns AND r.end_ns > p.start_ns
+JOIN all_requests r ON r.intended_start_ns < p.start_ns + p.duration_ns AND r.end_ns > p.start_ns
 WHERE p.kind = 'safepoint'
   AND r.end_ns - r.intended_start_ns > $threshold_ns
   AND r.intended_start_ns >= $start_ns AND r.intended_start_ns < $end_ns

@@ -8,7 +8,7 @@ SELECT
   count(*) AS slow_requests,
   max(r.end_ns - r.intended_start_ns) / 1e6 AS slowest_ms
 FROM stalls s
-JOIN requests r ON r.intended_start_ns < s.start_ns + s.duration_ns AND r.end_ns > s.start_ns
+JOIN all_requests r ON r.intended_start_ns < s.start_ns + s.duration_ns AND r.end_ns > s.start_ns
 WHERE s.side = $side
   AND r.end_ns - r.intended_start_ns > $threshold_ns
   AND r.intended_start_ns >= $start_ns AND r.intended_start_ns < $end_ns

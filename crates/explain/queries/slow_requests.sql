@@ -7,7 +7,7 @@ SELECT
   node,
   operation,
   outcome
-FROM requests
+FROM all_requests
 WHERE end_ns - intended_start_ns > $threshold_ns
   AND intended_start_ns >= $start_ns AND intended_start_ns < $end_ns
 ORDER BY response_ms DESC

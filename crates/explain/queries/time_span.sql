@@ -1,7 +1,7 @@
 -- From when to when does the recording reach?
 SELECT min(first_ns) AS first_ns, max(last_ns) AS last_ns
 FROM (
-  SELECT min(intended_start_ns) AS first_ns, max(end_ns) AS last_ns FROM requests
+  SELECT min(intended_start_ns) AS first_ns, max(end_ns) AS last_ns FROM all_requests
   UNION ALL SELECT min(start_ns), max(end_ns) FROM marks
   UNION ALL SELECT min(time_ns - interval_ns), max(time_ns) FROM cpus
   UNION ALL SELECT min(time_ns - interval_ns), max(time_ns) FROM threads

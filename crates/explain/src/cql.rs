@@ -69,6 +69,37 @@ pub(crate) fn table_of_statement(statement: &str) -> Option<String> {
     words.next().map(plain_name)
 }
 
+/// Keyspace and table of a statement, as far as it names them.
+pub(crate) fn split_table(statement: &str) -> (Option<String>, Option<String>) {
+    match table_of_statement(statement) {
+        Some(name) => match name.split_once('.') {
+            Some((keyspace, table)) => (Some(keyspace.to_string()), Some(table.to_string())),
+            None => (None, Some(name)),
+        },
+        None => (None, None),
+    }
+}
+
+/// The kind of request that a statement makes; None where its text is not known.
+pub(crate) fn kind(statement: &str) -> Option<&'static str> {
+    if statement.is_empty() || statement.starts_with("prepared ") {
+        return None;
+    }
+    let upper = statement.to_ascii_uppercase();
+    let first = upper.split(|letter: char| !letter.is_ascii_alphabetic()).find(|word| !word.is_empty())?;
+    // With the condition of a lightweight transaction, outside of names in quotes.
+    let has = |wanted: &str| upper.split_ascii_whitespace().any(|word| word == wanted);
+    Some(match first {
+        "SELECT" if !has("WHERE") || upper.contains("TOKEN(") => "range read",
+        "SELECT" => "read",
+        "INSERT" | "UPDATE" | "DELETE" if has("IF") => "lightweight transaction",
+        "INSERT" | "UPDATE" | "DELETE" => "write",
+        "BEGIN" | "BATCH" => "batch",
+        "CREATE" | "ALTER" | "DROP" | "TRUNCATE" => "schema change",
+        _ => "other",
+    })
+}
+
 /// Whether a name, perhaps without its keyspace, is that of the table with this full name.
 pub(crate) fn is_name_of(name: &str, table: &str) -> bool {
     table == name || (!name.contains('.') && table.rsplit_once('.').is_some_and(|(_, last)| last == name))
@@ -109,6 +140,25 @@ mod tests {
         assert_eq!(of("BEGIN BATCH INSERT INTO a (b) VALUES (?);DELETE FROM c WHERE d = ?; APPLY BATCH"), "c");
         assert_eq!(of("batch of 2: DELETE FROM a WHERE b = ?; DELETE\nFROM c WHERE d = ?"), "a c");
         assert_eq!(of("SELECT deleted FROM a"), "");
+    }
+
+    #[test]
+    fn statements_have_a_kind() {
+        for (statement, is) in [
+            ("select a from t where k = ?", Some("read")),
+            ("SELECT * FROM t", Some("range read")),
+            ("INSERT INTO t (k) VALUES (?) IF NOT EXISTS", Some("lightweight transaction")),
+            ("UPDATE t SET a = ? WHERE k = ?", Some("write")),
+            ("batch of 3: INSERT INTO ks.t (k) VALUES (?)", Some("batch")),
+            ("CREATE TABLE t (k int PRIMARY KEY)", Some("schema change")),
+            ("USE ks", Some("other")),
+            ("prepared 00ff", None),
+            ("", None),
+        ] {
+            assert_eq!(kind(statement), is, "{statement}");
+        }
+        assert_eq!(split_table("SELECT a FROM ks.t"), (Some("ks".into()), Some("t".into())));
+        assert_eq!(split_table("SELECT a FROM t"), (None, Some("t".into())));
     }
 
     #[test]

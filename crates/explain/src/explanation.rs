@@ -1,7 +1,7 @@
 //! The answer: why were the slow requests slow?
 
 use crate::anatomy::{Knee, Phase};
-use crate::engine::Engine;
+use crate::engine::{Engine, Provider};
 use crate::evidence::Evidence;
 use crate::findings::{self, Finding};
 use crate::options::{Options, SlowThreshold};
@@ -20,6 +20,8 @@ pub struct Explanation {
     pub slow_threshold_ms: f64,
     /// `p99 of the measured phases`, with the requests that it is the p99 of; or the time that was asked for.
     pub slow_threshold_name: String,
+    /// The provider of the requests.
+    pub provider: Provider,
     /// Of the judged requests' response times.
     pub median_ms: f64,
     pub judged_requests: usize,
@@ -66,6 +68,7 @@ pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error>
     Ok(Explanation {
         slow_threshold_ms: ms(evidence.judged.threshold_ns),
         slow_threshold_name: threshold_name(&evidence, &options.threshold),
+        provider: evidence.provider,
         median_ms: ms(evidence.judged.median_ns),
         judged_requests: evidence.judged.requests(),
         slow_requests: evidence.judged.slow_requests(),
@@ -74,7 +77,7 @@ pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error>
         requests: evidence.requests.rows.len(),
         missing: evidence
             .coverage
-            .missing()
+            .missing(evidence.provider)
             .into_iter()
             .map(|(what, consequence)| Missing { what, consequence })
             .collect(),
@@ -110,6 +113,9 @@ fn slower(evidence: &Evidence) -> usize {
 impl Explanation {
     /// Which requests are slow, and of which they are.
     pub fn summary(&self) -> String {
+        if self.judged_requests == 0 {
+            return "No request was judged.".to_string();
+        }
         let mut summary = format!(
             "{} of {} judged are slow: over {} ({}); the median is {}.",
             text::count(self.slow_requests),
@@ -122,6 +128,9 @@ impl Explanation {
             let others = text::count(self.requests.saturating_sub(self.judged_requests));
             let slower = text::count(self.slower_unjudged_requests);
             summary.push_str(&format!(" Of the {others} that are not judged, {slower} took longer."));
+        }
+        if self.provider == Provider::Wire {
+            summary.push_str(&format!(" These are {}.", self.provider.meaning()));
         }
         summary
     }

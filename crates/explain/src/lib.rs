@@ -37,6 +37,8 @@ mod tables;
 mod text;
 mod threads;
 mod timeline;
+mod traffic;
+mod workloads;
 
 pub use advice::{Advice, Counsel, Evidence as AdviceEvidence, NotChecked, advise, by_reason, rules_as_markdown};
 pub use anatomy::{Knee, Limit, Phase, Resource, Step};
@@ -45,7 +47,7 @@ pub use compare::{
     Better, CompareOptions, Comparison, METRICS, MeasuredRun, Metric, READ_METRICS, Ratio, Side, Verdict, compare,
     judge, judge_reads,
 };
-pub use engine::{Batches, Engine, RECORDING_COLUMN};
+pub use engine::{Batches, Engine, Provider, RECORDING_COLUMN};
 pub use error::Error;
 pub use evidence::{FullPool, Usage};
 pub use explanation::{Explanation, JudgedWindow, Missing, explain};
@@ -65,3 +67,6 @@ pub use sstables::{Sstable, SstableGroup, sstable_groups, sstables};
 pub use statements::{Select, selects};
 pub use tables::{TableHealth, tables};
 pub use text::probability as probability_text;
+pub use traffic::{
+    ClientFigures, StatementFigures, TrafficFigures, TrafficFilter, TrafficTable, client_traffic, statement_traffic,
+};

@@ -1,15 +1,16 @@
-//! The requests of a recording in memory: 32 bytes each, in the order in which the schedule wanted them.
+//! The requests of a recording in memory: 40 bytes each, in the order in which they were due.
 
 use crate::engine::{Engine, integers, texts};
 use crate::timeline::Interval;
 use crate::{Error, query};
-use arrow::array::{Array, AsArray, StringArray};
+use arrow::array::{Array, AsArray, Int64Array, StringArray};
 use arrow::datatypes::Int64Type;
 use arrow::record_batch::RecordBatch;
+use std::collections::HashMap;
 use std::rc::Rc;
 
-/// One request; node, operation and outcome are numbers of [`Requests`]' names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// One request; node, operation, outcome and client are numbers of [`Requests`]' names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Request {
     pub(crate) intended_ns: i64,
     pub(crate) start_ns: i64,
@@ -17,6 +18,34 @@ pub(crate) struct Request {
     pub(crate) node: u16,
     pub(crate) operation: u16,
     pub(crate) outcome: u16,
+    pub(crate) client: u16,
+    /// 0 where it is not known.
+    pub(crate) client_port: u16,
+    pub(crate) request_size: Size,
+    pub(crate) response_size: Size,
+}
+
+/// A size in bytes, to the power of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub(crate) struct Size(u8);
+
+impl Size {
+    fn of(values: &Int64Array, row: usize) -> Size {
+        match u64::try_from(values.value(row)) {
+            Ok(bytes) if !values.is_null(row) => Size((u64::BITS - bytes.leading_zeros()) as u8),
+            _ => Size::default(),
+        }
+    }
+
+    /// 2 to this power is the most that it has at least; None where it is not known.
+    pub(crate) fn power(self) -> Option<u8> {
+        self.0.checked_sub(1)
+    }
+
+    /// From so many bytes to less than twice as many.
+    pub(crate) fn least_bytes(self) -> Option<i64> {
+        self.power().map(|power| 1 << power.min(62))
+    }
 }
 
 impl Request {
@@ -38,6 +67,17 @@ pub(crate) struct Requests {
     pub(crate) nodes: Vec<String>,
     pub(crate) operations: Vec<String>,
     pub(crate) outcomes: Vec<String>,
+    pub(crate) clients: Vec<String>,
+}
+
+/// The name that stands for all for which there is no number left.
+const OTHERS: &str = "(others)";
+
+/// Numbers for names as they come.
+#[derive(Default)]
+struct Names {
+    names: Vec<String>,
+    numbers: HashMap<String, u16>,
 }
 
 impl Requests {
@@ -47,33 +87,40 @@ impl Requests {
     }
 
     fn load(engine: &Engine) -> Result<Requests, Error> {
-        let tables = engine.manifests().iter().filter_map(|manifest| manifest.tables.get("requests"));
-        let rows = tables.map(|table| table.rows).fold(0, u64::saturating_add);
+        let rows = engine.request_rows();
         engine.can_hold(rows)?;
         let rows = Vec::with_capacity(usize::try_from(rows).unwrap_or(0));
         let mut requests = Requests { rows, ..Requests::default() };
-        engine.each(&query::REQUESTS.fill(&[]), |batch| requests.take(&batch))?;
+        let mut names = <[Names; 4]>::default();
+        engine.each(&query::REQUESTS.fill(&[]), |batch| requests.take(&batch, &mut names))?;
+        [requests.nodes, requests.operations, requests.outcomes, requests.clients] = names.map(|names| names.names);
         requests.rows.sort_unstable_by_key(|request| (request.intended_ns, request.end_ns));
         Ok(requests)
     }
 
-    fn take(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        let intended = integers(batch, "intended_start_ns")?;
-        let start = integers(batch, "start_ns")?;
-        let end = integers(batch, "end_ns")?;
-        let node = texts(batch, "node")?;
-        let operation = texts(batch, "operation")?;
-        let outcome = texts(batch, "outcome")?;
-        let (intended, start, end) =
-            (intended.as_primitive::<Int64Type>(), start.as_primitive::<Int64Type>(), end.as_primitive::<Int64Type>());
+    fn take(&mut self, batch: &RecordBatch, names: &mut [Names; 4]) -> Result<(), Error> {
+        let number = |name| integers(batch, name);
+        let (intended, start, end) = (number("intended_start_ns")?, number("start_ns")?, number("end_ns")?);
+        let (port, asked, answered) = (number("client_port")?, number("request_bytes")?, number("response_bytes")?);
+        let texts =
+            [texts(batch, "node")?, texts(batch, "operation")?, texts(batch, "outcome")?, texts(batch, "client")?];
+        let [intended, start, end, port, asked, answered] =
+            [&intended, &start, &end, &port, &asked, &answered].map(|array| array.as_primitive::<Int64Type>());
+        let texts = [&texts[0], &texts[1], &texts[2], &texts[3]].map(|array| array.as_string::<i32>());
         for row in 0..batch.num_rows() {
+            let [node, operation, outcome, client] =
+                std::array::from_fn(|place| names[place].number_of(texts[place], row));
             self.rows.push(Request {
                 intended_ns: intended.value(row),
                 start_ns: start.value(row),
                 end_ns: end.value(row),
-                node: number_of(&mut self.nodes, node.as_string::<i32>(), row),
-                operation: number_of(&mut self.operations, operation.as_string::<i32>(), row),
-                outcome: number_of(&mut self.outcomes, outcome.as_string::<i32>(), row),
+                node,
+                operation,
+                outcome,
+                client,
+                client_port: if port.is_null(row) { 0 } else { u16::try_from(port.value(row)).unwrap_or(0) },
+                request_size: Size::of(asked, row),
+                response_size: Size::of(answered, row),
             });
         }
         Ok(())
@@ -83,7 +130,7 @@ impl Requests {
         self.outcomes.get(usize::from(request.outcome)).map_or("", String::as_str)
     }
 
-    /// Its name in the workload; empty where the recording has none.
+    /// Its name in the workload, or its statement; empty where the recording has neither.
     pub(crate) fn operation(&self, request: &Request) -> &str {
         self.operations.get(usize::from(request.operation)).map_or("", String::as_str)
     }
@@ -113,12 +160,26 @@ impl Requests {
     }
 }
 
-/// A recording has few nodes, operations and outcomes: a linear search is faster than a map.
-fn number_of(names: &mut Vec<String>, values: &StringArray, row: usize) -> u16 {
-    let value = if values.is_null(row) { "" } else { values.value(row) };
-    let position = names.iter().position(|name| name == value).unwrap_or_else(|| {
-        names.push(value.to_string());
-        names.len() - 1
-    });
-    u16::try_from(position).unwrap_or(u16::MAX)
+impl Names {
+    fn number_of(&mut self, values: &StringArray, row: usize) -> u16 {
+        /// Fewer than this are found faster one by one.
+        const FEW: usize = 8;
+        let value = if values.is_null(row) { "" } else { values.value(row) };
+        let known = match self.names.len() <= FEW {
+            true => self.names.iter().position(|name| name == value).and_then(|place| u16::try_from(place).ok()),
+            false => self.numbers.get(value).copied(),
+        };
+        known.unwrap_or_else(|| self.add(value))
+    }
+
+    fn add(&mut self, name: &str) -> u16 {
+        let number = u16::try_from(self.names.len()).unwrap_or(u16::MAX);
+        if number < u16::MAX {
+            self.names.push(name.to_string());
+            self.numbers.insert(name.to_string(), number);
+        } else if self.names.len() == usize::from(u16::MAX) {
+            self.names.push(OTHERS.to_string());
+        }
+        number
+    }
 }

@@ -3,8 +3,8 @@
 use crate::cql::{deleted_from, is_name_of, is_select, table_of_statement};
 use crate::engine::Engine;
 use crate::io::Io;
+use crate::workloads;
 use crate::{Error, query};
-use std::collections::BTreeMap;
 
 /// A statement that reads, without the values that it was sent with, and how often it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub fn sent(engine: &Engine) -> Result<Option<Sent>, Error> {
     if sent.is_empty() {
         let rows = engine.sql(&query::OPERATIONS.fill(&[]))?;
         let (operation, requests) = (rows.texts("operation")?, rows.integers("requests")?);
-        let workloads = of_workloads(engine);
+        let workloads = workloads::statements(engine.manifests());
         let known =
             operation.iter().zip(requests).filter_map(|(name, count)| Some((workloads.get(name)?.clone(), count)));
         sent.extend(known);
@@ -55,25 +55,4 @@ pub fn sent(engine: &Engine) -> Result<Option<Sent>, Error> {
 /// All statements that read; None where no statement was recorded.
 pub fn selects(engine: &Engine) -> Result<Option<Vec<Select>>, Error> {
     Ok(sent(engine)?.map(|sent| sent.selects))
-}
-
-/// The statements of the recorded loads by operation. A workload that is not understood has none.
-pub(crate) fn of_workloads(engine: &Engine) -> BTreeMap<String, String> {
-    let workloads = engine.manifests().iter().filter_map(|manifest| manifest.load.as_ref());
-    let parsed = workloads.filter_map(|load| load.text.parse::<toml::Table>().ok());
-    parsed
-        .filter_map(|mut workload| match workload.remove("operations") {
-            Some(toml::Value::Table(operations)) => Some(operations),
-            _ => None,
-        })
-        .flatten()
-        .filter_map(|(name, operation)| {
-            let cql = operation.get("cql")?.as_str()?;
-            let statement = match operation.get("batch") {
-                Some(_) => format!("BEGIN BATCH {cql}"),
-                None => cql.to_string(),
-            };
-            Some((name, statement))
-        })
-        .collect()
 }

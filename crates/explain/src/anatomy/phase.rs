@@ -67,7 +67,7 @@ impl Phase {
             }
         }
         if phases.is_empty() {
-            phases.extend(requests.span().map(|span| Phase::named("the whole load".into(), span, true)));
+            phases.extend(requests.span().map(|span| Phase::named("the whole recording".into(), span, true)));
         }
         let mut answered = vec![0usize; phases.len()];
         for request in requests.rows.iter().filter(|request| requests.is_ok(request)) {

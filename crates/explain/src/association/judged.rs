@@ -36,16 +36,19 @@ impl Judged {
             .map(|window| {
                 let due = requests.due_in(*window);
                 let is_slow = |request: &Request| requests.is_timed(request) && request.response_ns() > threshold_ns;
+                let first = requests.rows.partition_point(|request| request.intended_ns < window.start);
                 let slow = due
                     .iter()
-                    .filter(|request| is_slow(request))
-                    .map(|request| SlowRequest {
+                    .enumerate()
+                    .filter(|(_, request)| is_slow(request))
+                    .map(|(place, request)| SlowRequest {
                         start: request.intended_ns,
                         sent: request.start_ns,
                         end: request.end_ns.min(window.end),
                         excess_ns: (request.response_ns() - median_ns).max(0),
                         response_ns: request.response_ns(),
                         node: request.node,
+                        row: first + place,
                         place: None,
                     })
                     .collect();
@@ -54,7 +57,7 @@ impl Judged {
                     requests: due.len(),
                     slow,
                     bursts: Bursts::find(due.iter().map(|request| (request.intended_ns, is_slow(request))), window.end),
-                    first: requests.rows.partition_point(|request| request.intended_ns < window.start),
+                    first,
                 }
             })
             .collect::<Vec<_>>();
@@ -69,6 +72,18 @@ impl Judged {
         for request in self.stretches.iter_mut().flat_map(|stretch| &mut stretch.slow) {
             request.place = place(request.start, request.start.saturating_add(request.response_ns), request.excess_ns);
         }
+    }
+
+    /// All requests of the recording, judged or not.
+    pub(crate) fn all(&self) -> &Requests {
+        &self.requests
+    }
+
+    /// The judged requests whose time is a latency, and whether each was slow.
+    pub(crate) fn timed(&self) -> impl Iterator<Item = (&Request, bool)> {
+        let of = |stretch: &Stretch| &self.requests.rows[stretch.first..stretch.first + stretch.requests];
+        let timed = self.stretches.iter().flat_map(of).filter(|request| self.requests.is_timed(request));
+        timed.map(|request| (request, request.response_ns() > self.threshold_ns))
     }
 
     /// The address of a node.

@@ -15,6 +15,8 @@ pub(crate) struct SlowRequest {
     pub(crate) response_ns: i64,
     /// The node that it was sent to, as [`Judged::node`] has its name.
     pub(crate) node: u16,
+    /// Its place among all requests.
+    pub(crate) row: usize,
     /// Where it spent at least half of what it took longer than the median; None where that was not seen.
     pub(crate) place: Option<Place>,
 }

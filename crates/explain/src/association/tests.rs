@@ -20,7 +20,7 @@ fn served(length: i64, every: i64, need: i64, stops: &[Interval]) -> Rc<Requests
             }
         }
         free = start + need;
-        rows.push(Request { intended_ns: due, start_ns: due, end_ns: free, node: 0, operation: 0, outcome: 0 });
+        rows.push(Request { intended_ns: due, start_ns: due, end_ns: free, ..Request::default() });
         due += every;
     }
     Rc::new(Requests {
@@ -28,6 +28,7 @@ fn served(length: i64, every: i64, need: i64, stops: &[Interval]) -> Rc<Requests
         nodes: vec!["127.0.0.1".into()],
         operations: vec![String::new()],
         outcomes: vec!["ok".into()],
+        ..Requests::default()
     })
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 /// Memory for queries, whatever the recording.
 const LEAST_BYTES: u64 = 96 << 20;
 /// Memory for each request that is explained: its row, and its share of the results.
-const REQUEST_BYTES: u64 = 64;
+const REQUEST_BYTES: u64 = 72;
 
 /// Bytes that this process may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,11 @@ mod batches;
 mod memory;
 mod message;
 mod once;
+mod traffic;
 
 pub use batches::Batches;
 pub(crate) use batches::{integers, texts};
+pub use traffic::Provider;
 
 use crate::timeline::Interval;
 use crate::{Error, query};
@@ -50,6 +52,7 @@ pub struct Engine {
     context: SessionContext,
     runtime: Runtime,
     manifests: Vec<Manifest>,
+    provider: Provider,
     memory: Memory,
     /// What was made of the recordings, by its type.
     made: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
@@ -95,13 +98,21 @@ impl Engine {
             };
             context.register_table(table.name, provider).map_err(message::of)?;
         }
-        let manifests = recordings.iter().map(|recording| recording.manifest().clone()).collect();
-        Ok(Engine { context, runtime, manifests, memory, made: RefCell::default() })
+        let manifests: Vec<Manifest> = recordings.iter().map(|recording| recording.manifest().clone()).collect();
+        let provider = Provider::of(&manifests);
+        let more: &[&str] = if recordings.len() > 1 { &[RECORDING_COLUMN] } else { &[] };
+        runtime.block_on(traffic::register(&context, provider, &manifests, more))?;
+        Ok(Engine { context, runtime, manifests, provider, memory, made: RefCell::default() })
     }
 
     /// Manifests of the recordings, in the order in which they were opened.
     pub fn manifests(&self) -> &[Manifest] {
         &self.manifests
+    }
+
+    /// The provider of the requests that are judged.
+    pub fn provider(&self) -> Provider {
+        self.provider
     }
 
     /// Runs one reading statement and keeps its rows. Statements that would write are refused.
@@ -181,6 +192,11 @@ impl Engine {
         let created = self.manifests.iter().map(|manifest| manifest.created_ns).min().unwrap_or_default();
         let start = first.unwrap_or(created);
         Ok(Interval { start, end: last.unwrap_or(start).max(start + 1) })
+    }
+
+    /// How many requests there are about.
+    pub(crate) fn request_rows(&self) -> u64 {
+        traffic::rows_of(self.provider.table(), &self.manifests)
     }
 
     /// Fails where this process has no memory for so many requests.

@@ -11,13 +11,15 @@
 //!    the queue that forms.
 //! 6. Of the rest, those due in overloaded phases for the overload, and those due in phases whose CPUs were busy
 //!    throughout for that. Neither can be tested against chance.
-//! 7. The others are not explained.
+//! 7. Of the rest, those that have what the slow requests have in common, such as their statement.
+//! 8. The others are not explained.
 //!
 //! Only causes that chance does not explain take part, and only for requests for which they can account (see
 //! `association`): at least half of what the request took longer than the median. That a request was under way while the
 //! driver stood still is direct evidence, which needs no test.
 
 use super::cause::{Blamed, Cause};
+use super::common::Common;
 use super::kind::CauseKind;
 use super::stops::{Stop, Stops};
 use crate::association::{
@@ -39,6 +41,8 @@ pub(crate) struct Account {
     pub(crate) overload: Counted,
     /// Due in phases whose CPUs were busy for most of the time.
     pub(crate) busy_phases: Counted,
+    /// They have what slow requests have in common beyond chance.
+    pub(crate) common: Counted,
     pub(crate) unexplained: Counted,
     /// Those of the unexplained that were under way to or from the node for most of their time, as a share of the slow
     /// requests.
@@ -77,9 +81,10 @@ pub(super) fn attribute(
     causes: &mut [Cause],
     busy: &[Interval],
     judges_overload: bool,
+    common: &Common,
 ) -> Account {
     let mut taken: Vec<Taken> = causes.iter().map(|_| Taken::default()).collect();
-    let (mut rest, mut in_busy_phases, mut between) = (Vec::new(), Vec::new(), 0);
+    let (mut rest, mut in_busy_phases) = (Vec::new(), Vec::new());
     for stretch in &judged.stretches {
         let mostly_busy = covered_ns(busy, stretch.window) * 2 >= stretch.window.length();
         let felt: Vec<Vec<Felt>> = causes.iter().map(|cause| felt_in(cause, stretch)).collect();
@@ -93,11 +98,8 @@ pub(super) fn attribute(
                 .collect();
             match choose(causes, &accountable) {
                 Some(index) => taken[index].take(request, &single[index], judged.node(request.node)),
-                None if mostly_busy && !judges_overload => in_busy_phases.push(request.response_ns),
-                None => {
-                    between += usize::from(request.place == Some(Place::Between));
-                    rest.push(request.response_ns);
-                }
+                None if mostly_busy && !judges_overload => in_busy_phases.push(request),
+                None => rest.push(request),
             }
         }
     }
@@ -106,17 +108,24 @@ pub(super) fn attribute(
         taken.settle(cause, stops, slow);
     }
     let share = |requests: usize| if slow > 0 { requests as f64 / slow as f64 } else { 0.0 };
+    let counted =
+        |requests: &[&SlowRequest]| Counted::of(requests.iter().map(|request| request.response_ns).collect(), slow);
     if judges_overload {
-        return Account { overload: Counted::of(rest, slow), ..Account::default() };
+        return Account { overload: counted(&rest), ..Account::default() };
     }
     if share(in_busy_phases.len()) < BUSY_PHASES_SHARE {
         rest.append(&mut in_busy_phases);
     }
+    let rows = &judged.all().rows;
+    let (in_common, rest): (Vec<&SlowRequest>, Vec<&SlowRequest>) =
+        rest.into_iter().partition(|request| common.has(&rows[request.row]));
+    let between = rest.iter().filter(|request| request.place == Some(Place::Between)).count();
     Account {
         overload: Counted::default(),
-        busy_phases: Counted::of(in_busy_phases, slow),
+        busy_phases: counted(&in_busy_phases),
+        common: counted(&in_common),
         unexplained_between_share: share(between),
-        unexplained: Counted::of(rest, slow),
+        unexplained: counted(&rest),
     }
 }
 
@@ -261,7 +270,7 @@ mod tests {
     }
 
     fn request(place: Option<Place>) -> SlowRequest {
-        SlowRequest { start: S / 2, sent: S, end: 2 * S, excess_ns: S, response_ns: 3 * S / 2, node: 0, place }
+        SlowRequest { start: S / 2, sent: S, end: 2 * S, excess_ns: S, response_ns: 3 * S / 2, node: 0, row: 0, place }
     }
 
     fn blamed(stops: &[Stop], coordinator: &str) -> (String, Vec<usize>) {

@@ -1,6 +1,6 @@
 //! What the recording has, and what it is known to lack.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Provider};
 use crate::timeline::Interval;
 use crate::{Error, query};
 use std::collections::{BTreeMap, BTreeSet};
@@ -120,7 +120,7 @@ impl Coverage {
     }
 
     /// What was not recorded, and what therefore can't be said.
-    pub(crate) fn missing(&self) -> Vec<(&'static str, &'static str)> {
+    pub(crate) fn missing(&self, provider: Provider) -> Vec<(&'static str, &'static str)> {
         let mut missing = Vec::new();
         let mut need = |there: bool, what, so| {
             if !there {
@@ -128,7 +128,10 @@ impl Coverage {
             }
         };
         need(self.has_pauses(), "pauses", "GC and safepoints cannot be judged: attach the agent to the node");
-        need(self.has_client_stalls(), "stalls of the load driver", "the client can be neither blamed nor cleared");
+        if provider == Provider::Load {
+            let so = "the client can be neither blamed nor cleared";
+            need(self.has_client_stalls(), "stalls of the load driver", so);
+        }
         need(self.has("cpus"), "CPUs", "a busy machine cannot be told from an idle one");
         need(self.has("threads"), "threads", "CPU time cannot be split between server, load driver and others");
         need(

@@ -170,14 +170,7 @@ mod tests {
                 let mut now = start + client * 1000;
                 while now < start + 12 * S {
                     let end_ns = now + need_ns(*in_flight);
-                    requests.rows.push(Request {
-                        intended_ns: now,
-                        start_ns: now,
-                        end_ns,
-                        node: 0,
-                        operation: 0,
-                        outcome: 0,
-                    });
+                    requests.rows.push(Request { intended_ns: now, start_ns: now, end_ns, ..Request::default() });
                     now = end_ns;
                 }
             }

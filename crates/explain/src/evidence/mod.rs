@@ -2,6 +2,7 @@
 
 mod attribution;
 mod cause;
+mod common;
 mod counted;
 mod coverage;
 mod crowding;
@@ -14,6 +15,7 @@ mod stops;
 
 pub(crate) use attribution::Account;
 pub(crate) use cause::{Blamed, Cause, EXCESS_BOUND, Standing, StopTotals};
+pub(crate) use common::{Common, Dimension, Shared};
 pub(crate) use counted::{Counted, CountedGroup, not_counted};
 pub(crate) use coverage::{Coverage, is_serious};
 pub(crate) use crowding::Crowding;
@@ -30,14 +32,14 @@ use crate::Error;
 use crate::advice::{Advice, advise};
 use crate::anatomy::{Knee, Limit, Phase};
 use crate::association::{Judged, Place};
-use crate::engine::Engine;
+use crate::engine::{Engine, Provider};
 use crate::io::Io;
 use crate::options::{Options, SlowThreshold};
 use crate::percentiles::quantile_of_sorted;
 use crate::query::{self, Query, Value};
 use crate::requests::{Request, Requests};
-use crate::statements;
 use crate::timeline::{Interval, merge};
+use crate::workloads;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -75,6 +77,9 @@ pub(crate) struct Evidence {
     statements: BTreeMap<String, String>,
     /// In the order of precedence.
     pub(crate) causes: Vec<Cause>,
+    /// Values that the slow requests share.
+    pub(crate) common: Common,
+    pub(crate) provider: Provider,
     /// The slow requests that are counted for no cause.
     pub(crate) account: Account,
     /// Everything that was recorded of the load.
@@ -99,7 +104,9 @@ impl Evidence {
         let (windows, judges_overload) = judged_windows(&phases);
         let mut judged = judge(&requests, &windows, &options.threshold);
         let io = if coverage.has("system calls") { Io::of(engine)? } else { Rc::default() };
-        let origin = match (coverage.has("wire"), judged.hull()) {
+        // Requests of the wire alone have no side of a driver to compare with.
+        let has_both_sides = coverage.has("wire") && engine.provider() == Provider::Load;
+        let origin = match (has_both_sides, judged.hull()) {
             (true, Some(hull)) => {
                 tell_places(engine, &mut judged, hull)?;
                 Origin::load(engine, hull, judged.threshold_ns)?
@@ -111,7 +118,9 @@ impl Evidence {
         let crowding = Crowding::find(&requests, &phases, baseline.as_deref());
         let span = requests.span().unwrap_or_else(|| of_manifests(engine));
         let mut causes = Cause::all(&judged, &stops, &machine, &pools, options);
-        let account = attribution::attribute(&judged, &stops, &mut causes, &machine.busy(), judges_overload);
+        let statements = workloads::statements(engine.manifests());
+        let common = Common::find(&judged, &statements, options.turns, options.seed);
+        let account = attribution::attribute(&judged, &stops, &mut causes, &machine.busy(), judges_overload, &common);
         Ok(Evidence {
             requests,
             phases,
@@ -129,7 +138,9 @@ impl Evidence {
             governed: Governed::load(engine)?,
             metered: Metered::load(engine)?,
             advised: if coverage.has("table_stats") { advise(engine, None)?.advice } else { Vec::new() },
-            statements: statements::of_workloads(engine),
+            statements,
+            common,
+            provider: engine.provider(),
             causes,
             account,
             recorded: engine.span()?,

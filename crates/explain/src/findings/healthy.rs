@@ -30,35 +30,41 @@ impl Check for Healthy {
         let judged = responses.len();
         let percentiles = Percentiles::of(&mut responses);
         let time = |ms: Option<f64>| ms.map_or("-".to_string(), text::time_ms);
-        let (title, detail) = if judged == 0 {
-            (
-                "There is no request to judge".to_string(),
-                "The recording has no requests in a measured phase: pauses, CPUs and pools can be looked at in the report and with helenus sql, but nothing was slow or fast.".to_string(),
-            )
-        } else {
-            (
-                format!(
-                    "Nothing is wrong: {} judged, p50 {}, p99 {}, max {}",
-                    text::counted(judged, "request", "requests"),
-                    time(percentiles.p50),
-                    time(percentiles.p99),
-                    time(percentiles.max)
-                ),
-                format!(
-                    "No error, no overload, and no recorded cause that chance does not explain or that takes 20 ms or more.{} The slowest requests are in the query.",
-                    rest(evidence)
-                ),
-            )
-        };
+        let title = format!(
+            "Nothing is wrong: {} judged, p50 {}, p99 {}, max {}",
+            text::counted(judged, "request", "requests"),
+            time(percentiles.p50),
+            time(percentiles.p99),
+            time(percentiles.max)
+        );
+        let detail = format!(
+            "No error, no overload, and no recorded cause that chance does not explain or that takes 20 ms or more.{} The slowest requests are in the query.",
+            rest(evidence)
+        );
         let mut finding = Finding::new(self.name(), Severity::Information, title, detail, evidence.judged_hull());
         finding.query = evidence.ask(&query::SLOW_REQUESTS);
         finding.weight = f64::MAX;
-        if judged > 0 {
-            finding.claims = vec![Claim::Healthy];
-        }
+        finding.claims = vec![Claim::Healthy];
         finding.evidence = json!({ "requests": judged, "response_ms": percentiles });
         vec![finding]
     }
+}
+
+/// Where no request was seen, nothing is known to be well.
+pub(super) fn nothing_to_judge(evidence: &Evidence) -> Finding {
+    let title = match evidence.requests.rows.len() {
+        0 => "No request was recorded, so that nothing is known of slow ones".to_string(),
+        some => format!(
+            "{} recorded, none of them in a measured phase, so that none is judged",
+            text::counted(some, "request was", "requests were")
+        ),
+    };
+    let detail = "Pauses, CPUs and pools are in the report and in the tables of helenus sql. helenus record sees the requests of \
+                  clients on the wire, as root or with CAP_NET_RAW, where they do not use TLS; helenus load records its own."
+        .to_string();
+    let mut finding = Finding::new("no-requests", Severity::Information, title, detail, evidence.judged_hull());
+    finding.weight = f64::MAX;
+    finding
 }
 
 /// The slowest requests that nothing explains, which is nothing wrong where they are fast enough.

@@ -31,7 +31,7 @@ impl Check for LostData {
 
 impl LostData {
     fn missing(&self, evidence: &Evidence) -> Option<Finding> {
-        let missing = evidence.coverage.missing();
+        let missing = evidence.coverage.missing(evidence.provider);
         if missing.is_empty() {
             return None;
         }

@@ -29,6 +29,7 @@ mod finding;
 mod gc_pause;
 mod governed;
 mod healthy;
+mod in_common;
 mod latency_origin;
 mod lost_data;
 mod materiality;
@@ -62,6 +63,7 @@ const CHECKS: &[&dyn Check] = &[
     &latency_origin::LatencyOrigin,
     &read_amplification::ReadAmplification,
     &cpu_cost::CpuCost,
+    &in_common::InCommon,
     &errors::Errors,
     &governed::Valves,
     &governed::Probes,
@@ -76,7 +78,9 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
         findings.extend(check.check(evidence));
     }
     advised::add(evidence, &mut findings);
-    if findings.iter().all(|finding| finding.severity == Severity::Information) {
+    if evidence.judged.requests() == 0 {
+        findings.push(healthy::nothing_to_judge(evidence));
+    } else if findings.iter().all(|finding| finding.severity == Severity::Information) {
         // Some requests are always the slowest: what of them nothing explains is in the finding that all is well.
         findings.retain(|finding| finding.finding != unexplained::NAME);
         findings.extend(healthy::Healthy.check(evidence));

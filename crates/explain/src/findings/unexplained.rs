@@ -33,7 +33,8 @@ impl Check for Unexplained {
             text::percent(share),
             median.map_or(String::new(), |ns| format!(" (half of those took {} or more)", text::time_ns(ns)))
         );
-        let missing: Vec<&str> = evidence.coverage.missing().into_iter().map(|(what, _)| what).collect();
+        let missing: Vec<&str> =
+            evidence.coverage.missing(evidence.provider).into_iter().map(|(what, _)| what).collect();
         let missing = if missing.is_empty() {
             "All sources took part.".to_string()
         } else {

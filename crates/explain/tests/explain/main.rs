@@ -14,5 +14,6 @@ mod io;
 mod several;
 mod spectrogram;
 mod sstables;
+mod traffic;
 mod truths;
 mod world;

@@ -3,6 +3,7 @@
 mod access;
 mod advise;
 mod agent;
+mod clients;
 mod command_line;
 mod compare;
 mod comparison;
@@ -40,9 +41,11 @@ mod settings;
 mod shadow;
 mod spectrogram;
 mod sql;
+mod statements;
 mod stress;
 mod tables;
 mod target;
+mod traffic;
 mod tune;
 mod unpin;
 mod up;
@@ -86,6 +89,8 @@ enum Command {
     Record(record::Arguments),
     Explain(explain::Arguments),
     Report(report::Arguments),
+    Statements(statements::Arguments),
+    Clients(clients::Arguments),
     Flame(flame::Arguments),
     Io(io::Arguments),
     Gc(gc::Arguments),
@@ -124,6 +129,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Record(arguments) => record::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Statements(arguments) => statements::run(&arguments),
+        Command::Clients(arguments) => clients::run(&arguments),
         Command::Flame(arguments) => flame::run(arguments),
         Command::Io(arguments) => io::run(arguments),
         Command::Gc(arguments) => gc::run(arguments),

@@ -179,19 +179,25 @@ mod tests {
     /// As one that has executed another program, or whose profiler has gone.
     #[test]
     fn a_process_that_does_not_handle_the_signal_is_not_ended_by_it() {
+        /// Ends with the test, whether it passes or fails.
+        struct Busy(std::process::Child);
+        impl Drop for Busy {
+            fn drop(&mut self) {
+                let _ = self.0.kill();
+                let _ = self.0.wait();
+            }
+        }
         helenus_needs::need!(crate::ebpf_stacks_available());
-        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        let target = find(Which::Pid(busy.id().cast_signed())).unwrap();
+        let mut busy = Busy(Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap());
+        let target = find(Which::Pid(busy.0.id().cast_signed())).unwrap();
         let mut ticks = Ticks::load(&target).unwrap();
         ticks.attach(&target, Duration::from_millis(1)).unwrap();
         std::thread::sleep(Duration::from_millis(300));
         ticks.detach();
         ticks.listen();
-        assert!(busy.try_wait().unwrap().is_none(), "it runs on");
+        assert!(busy.0.try_wait().unwrap().is_none(), "it runs on");
         assert!(ticks.heard.borrow().0.is_empty());
         let (lost, reasons) = ticks.lost(0);
         assert!(lost > 0 && reasons.contains("nothing to take its stack with"), "{lost}: {reasons}");
-        busy.kill().unwrap();
-        busy.wait().unwrap();
     }
 }

@@ -1,0 +1,134 @@
+//! The requests of clients as one SQL view of one shape, whoever sent them: `all_requests`.
+//!
+//! Where a load driver recorded its requests, these are judged: they say what its user waited, from the intended start on.
+//! Else those that were seen on the wire are, from their arrival at the node on. Never both: they would be the same
+//! requests twice.
+
+use crate::error::Error;
+use crate::{cql, workloads};
+use arrow::array::{Array, ArrayRef, AsArray, StringBuilder};
+use arrow::datatypes::DataType;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::{ColumnarValue, Volatility, create_udf};
+use datafusion::prelude::SessionContext;
+use helenus_recording::Manifest;
+use serde::Serialize;
+use std::sync::Arc;
+
+pub(super) const VIEW: &str = "all_requests";
+
+const OF_THE_LOAD: &str = include_str!("../../queries/views/requests_of_the_load.sql");
+const OF_THE_WIRE: &str = include_str!("../../queries/views/requests_of_the_wire.sql");
+
+/// The provider of the requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Provider {
+    /// The load driver, which knows when each was due.
+    #[default]
+    Load,
+    /// The node's network.
+    Wire,
+}
+
+impl Provider {
+    /// The load driver's, where any recording has them.
+    pub(super) fn of(manifests: &[Manifest]) -> Provider {
+        match (rows_of("requests", manifests), rows_of("wire", manifests)) {
+            (0, 1..) => Provider::Wire,
+            _ => Provider::Load,
+        }
+    }
+
+    /// The table that its rows are in.
+    pub(super) fn table(self) -> &'static str {
+        match self {
+            Provider::Load => "requests",
+            Provider::Wire => "wire",
+        }
+    }
+
+    /// The time that is judged, and what this provider can't see of it.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Provider::Load => "requests of the load driver, from their intended start to the answer",
+            Provider::Wire => {
+                "requests seen on the wire, from arrival at the node to the answer; what a client waited before that is not in it"
+            }
+        }
+    }
+}
+
+pub(super) fn rows_of(table: &str, manifests: &[Manifest]) -> u64 {
+    manifests.iter().filter_map(|manifest| manifest.tables.get(table)).map(|table| table.rows).sum()
+}
+
+/// The text of the view. `more` are further columns, as they are.
+pub(super) fn view(provider: Provider, manifests: &[Manifest], more: &[&str]) -> String {
+    let text = match provider {
+        Provider::Load => OF_THE_LOAD.replace("$statement", &statement_of_operation(manifests)),
+        Provider::Wire => OF_THE_WIRE.to_string(),
+    };
+    more.iter().fold(text, |text, column| text.replacen("SELECT\n", &format!("SELECT\n  {column},\n"), 1))
+}
+
+/// What an operation of the load sends, as the workload says.
+fn statement_of_operation(manifests: &[Manifest]) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let statements = workloads::statements(manifests);
+    if statements.is_empty() {
+        return "CAST(NULL AS VARCHAR)".to_string();
+    }
+    let cases = statements.iter().map(|(name, cql)| format!("WHEN {} THEN {}", quoted(name), quoted(cql)));
+    format!("CASE operation {} END", cases.collect::<Vec<_>>().join(" "))
+}
+
+/// A part of a statement, as its text has it.
+type Part = fn(&str) -> Option<String>;
+
+/// The functions of the view, which users may call, too.
+pub(super) fn register_functions(context: &SessionContext) {
+    let functions: [(&str, Part); 3] = [
+        ("statement_kind", |text| cql::kind(text).map(str::to_string)),
+        ("statement_keyspace", |text| cql::split_table(text).0),
+        ("statement_table", |text| cql::split_table(text).1),
+    ];
+    for (name, function) in functions {
+        let apply = move |arguments: &[ColumnarValue]| each_text(arguments, function);
+        let udf = create_udf(name, vec![DataType::Utf8], DataType::Utf8, Volatility::Immutable, Arc::new(apply));
+        context.register_udf(udf);
+    }
+}
+
+/// Statements repeat from row to row: what the one before gave is kept.
+fn each_text(arguments: &[ColumnarValue], function: Part) -> Result<ColumnarValue> {
+    let arrays = ColumnarValue::values_to_arrays(arguments)?;
+    let texts = arrays.first().and_then(|array| array.as_string_opt::<i32>());
+    let texts = texts.ok_or_else(|| DataFusionError::Plan("a text is asked for".to_string()))?;
+    let mut results = StringBuilder::with_capacity(texts.len(), texts.len() * 8);
+    let mut last: Option<(&str, Option<String>)> = None;
+    for text in texts.iter() {
+        let Some(text) = text else {
+            results.append_null();
+            continue;
+        };
+        if last.as_ref().is_none_or(|(of, _)| *of != text) {
+            last = Some((text, function(text)));
+        }
+        results.append_option(last.as_ref().and_then(|(_, result)| result.as_deref()));
+    }
+    Ok(ColumnarValue::Array(Arc::new(results.finish()) as ArrayRef))
+}
+
+/// Makes the view. Its rows are read where they are asked for.
+pub(super) async fn register(
+    context: &SessionContext,
+    provider: Provider,
+    manifests: &[Manifest],
+    more: &[&str],
+) -> std::result::Result<(), Error> {
+    register_functions(context);
+    let frame = context.sql(&view(provider, manifests, more)).await.map_err(super::message::of)?;
+    context.register_table(VIEW, frame.into_view()).map_err(super::message::of)?;
+    Ok(())
+}

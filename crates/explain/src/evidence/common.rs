@@ -1,0 +1,428 @@
+//! What the slow requests have in common: which statement, client, node or size is among them more often than among all.
+//!
+//! Slow requests come in bursts, so that requests of one second are not independent of each other. The test therefore takes
+//! a second as one observation: u is how many slow requests of a value a second has beyond what its share of all requests
+//! would give, and z = Σu / √Σu². Under chance each u might as well have had the other sign. z is compared with the largest
+//! that any value reaches when the signs are drawn anew (a wild bootstrap over clusters: Cameron, Gelbach and Miller,
+//! Bootstrap-based improvements for inference with clustered errors, 2008), which corrects for the number of values that are
+//! tried (Westfall and Young, Resampling-based multiple testing, 1993).
+
+use super::cause::EXCESS_BOUND;
+use crate::association::Judged;
+use crate::cql;
+use crate::random::Random;
+use crate::requests::{Request, Requests, Size};
+use crate::timeline::Interval;
+use crate::{percentiles::median, text};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+
+/// What is rarer than this must be chance alone.
+const P_BOUND: f64 = 0.01;
+/// A value with fewer slow requests is not tested.
+const FEWEST_SLOW: usize = 10;
+/// Values that are tested, those with the most slow requests.
+const MOST_TESTED: usize = 100;
+/// With fewer observations no signs are rare.
+const FEWEST_CLUSTERS: usize = 10;
+const MOST_CLUSTERS: i64 = 300;
+/// Length of an observation, in a recording that is neither very short nor very long.
+const CLUSTER_NS: i64 = 1_000_000_000;
+/// Values that are named one after another, each of what the ones before do not have.
+const MOST_NAMED: usize = 3;
+
+/// A way to tell requests apart. In the order of preference among values that say the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Dimension {
+    Operation,
+    Table,
+    Kind,
+    Client,
+    Connection,
+    Node,
+    ResponseSize,
+    RequestSize,
+}
+
+const DIMENSIONS: [Dimension; 8] = [
+    Dimension::Operation,
+    Dimension::Table,
+    Dimension::Kind,
+    Dimension::Client,
+    Dimension::Connection,
+    Dimension::Node,
+    Dimension::ResponseSize,
+    Dimension::RequestSize,
+];
+
+/// A value that the slow requests have more often than all.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Shared {
+    pub(crate) dimension: Dimension,
+    pub(crate) value: String,
+    /// Share of the slow requests that have it.
+    pub(crate) slow_share: f64,
+    /// Share of all judged requests that have it: what chance would give.
+    pub(crate) all_share: f64,
+    /// Share of the slow requests' time above the median.
+    pub(crate) time_share: f64,
+    pub(crate) p_value: f64,
+    /// Median response of the slow ones that have it.
+    pub(crate) median_ns: Option<i64>,
+    /// Median size of the answers of the slow ones that have it, to the power of two, and of the requests that lack it.
+    pub(crate) response_bytes: Option<i64>,
+    pub(crate) others_response_bytes: Option<i64>,
+    /// A condition that finds its requests in `all_requests`.
+    pub(crate) condition: String,
+    #[serde(skip)]
+    key: Key,
+}
+
+/// A value of a dimension, as a number.
+type Key = (Dimension, u64);
+
+/// What the slow requests share, the most telling first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Common {
+    pub(crate) shared: Vec<Shared>,
+    /// Values that were tested for it.
+    pub(crate) tested: usize,
+    lookup: Lookup,
+}
+
+/// Table and kind of each operation.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Lookup {
+    tables: Vec<String>,
+    kinds: Vec<String>,
+    /// By operation; None where its statement is not known.
+    table_of: Vec<Option<u64>>,
+    kind_of: Vec<Option<u64>>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    all: usize,
+    slow: usize,
+}
+
+impl Common {
+    pub(crate) fn find(judged: &Judged, statements: &BTreeMap<String, String>, draws: usize, seed: u64) -> Common {
+        let requests = judged.all();
+        let lookup = Lookup::of(requests, statements);
+        let mut common = Common { lookup, ..Common::default() };
+        while common.shared.len() < MOST_NAMED {
+            let sample = Sample::draw(judged, &common);
+            let Some((next, tested)) = sample.best(judged, &common, draws, seed) else { break };
+            common.tested = common.tested.max(tested);
+            common.shared.push(next);
+        }
+        common
+    }
+
+    /// Of the slow requests that have any of what is shared.
+    pub(crate) fn slow_share(&self) -> f64 {
+        self.shared.iter().map(|shared| shared.slow_share).sum()
+    }
+
+    /// Whether a request has any of what is shared.
+    pub(crate) fn has(&self, request: &Request) -> bool {
+        self.shared.iter().any(|shared| self.lookup.key(shared.key.0, request) == Some(shared.key.1))
+    }
+}
+
+impl Lookup {
+    fn of(requests: &Requests, statements: &BTreeMap<String, String>) -> Lookup {
+        let mut lookup = Lookup::default();
+        for operation in &requests.operations {
+            let statement = statements.get(operation).unwrap_or(operation);
+            let (keyspace, table) = cql::split_table(statement);
+            let table = table.map(|table| keyspace.map_or(table.clone(), |keyspace| format!("{keyspace}.{table}")));
+            lookup.table_of.push(table.map(|table| number(&mut lookup.tables, table)));
+            let kind = cql::kind(statement).filter(|kind| *kind != "other");
+            lookup.kind_of.push(kind.map(|kind| number(&mut lookup.kinds, kind.to_string())));
+        }
+        lookup
+    }
+
+    fn key(&self, dimension: Dimension, request: &Request) -> Option<u64> {
+        let of_operation = |values: &[Option<u64>]| values.get(usize::from(request.operation)).copied().flatten();
+        let of_size = |size: Size| size.power().map(u64::from);
+        match dimension {
+            Dimension::Operation => Some(u64::from(request.operation)),
+            Dimension::Table => of_operation(&self.table_of),
+            Dimension::Kind => of_operation(&self.kind_of),
+            Dimension::Client => Some(u64::from(request.client)),
+            Dimension::Connection if request.client_port == 0 => None,
+            Dimension::Connection => Some(u64::from(request.client) << 16 | u64::from(request.client_port)),
+            Dimension::Node => Some(u64::from(request.node)),
+            Dimension::ResponseSize => of_size(request.response_size),
+            Dimension::RequestSize => of_size(request.request_size),
+        }
+    }
+
+    fn keys<'a>(&'a self, request: &'a Request) -> impl Iterator<Item = Key> + 'a {
+        DIMENSIONS.into_iter().filter_map(|dimension| Some((dimension, self.key(dimension, request)?)))
+    }
+
+    /// The value in words, and the condition that finds it.
+    fn words(&self, (dimension, value): Key, requests: &Requests) -> (String, String) {
+        let place = usize::try_from(value).unwrap_or(usize::MAX);
+        let name = |names: &[String], place: usize| names.get(place).cloned().unwrap_or_default();
+        let equal = |column: &str, value: &str| format!("{column} = '{}'", value.replace('\'', "''"));
+        let sizes = |column: &str| {
+            let (from, to) = (1_i64 << value.min(62), (1_i64 << value.min(61)) * 2);
+            let words = format!("{} to {}", text::bytes(from), text::bytes(to));
+            (words, format!("{column} >= {from} AND {column} < {to}"))
+        };
+        match dimension {
+            Dimension::Operation => {
+                let name = name(&requests.operations, place);
+                let condition = equal("operation", &name);
+                (name, condition)
+            }
+            Dimension::Table => {
+                let name = name(&self.tables, place);
+                let condition = match name.split_once('.') {
+                    Some((keyspace, table)) => {
+                        format!("{} AND {}", equal("keyspace", keyspace), equal("table_name", table))
+                    }
+                    None => equal("table_name", &name),
+                };
+                (name, condition)
+            }
+            Dimension::Kind => {
+                let name = name(&self.kinds, place);
+                let condition = equal("kind", &name);
+                (name, condition)
+            }
+            Dimension::Client => {
+                let name = name(&requests.clients, place);
+                let condition = equal("client", &name);
+                (name, condition)
+            }
+            Dimension::Connection => {
+                let (client, port) = (name(&requests.clients, place >> 16), value & 0xffff);
+                let of_client = if client.is_empty() { String::new() } else { equal("client", &client) + " AND " };
+                let words = if client.is_empty() { format!("port {port}") } else { format!("{client}:{port}") };
+                (words, format!("{of_client}client_port = {port}"))
+            }
+            Dimension::Node => {
+                let name = name(&requests.nodes, place);
+                let condition = equal("node", &name);
+                (name, condition)
+            }
+            Dimension::ResponseSize => sizes("response_bytes"),
+            Dimension::RequestSize => sizes("request_bytes"),
+        }
+    }
+}
+
+fn number(names: &mut Vec<String>, name: String) -> u64 {
+    let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+        names.push(name);
+        names.len() - 1
+    });
+    place as u64
+}
+
+/// Something for each value. Only connections are too many for their numbers to be places.
+#[derive(Debug, Default)]
+struct ByKey<T> {
+    dense: [Vec<Option<T>>; DIMENSIONS.len()],
+    connections: HashMap<u64, T, foldhash::fast::RandomState>,
+}
+
+impl<T: Default> ByKey<T> {
+    fn entry(&mut self, (dimension, value): Key) -> &mut T {
+        if dimension == Dimension::Connection {
+            return self.connections.entry(value).or_default();
+        }
+        let values = &mut self.dense[dimension as usize];
+        let place = usize::try_from(value).unwrap_or(0);
+        if values.len() <= place {
+            values.resize_with(place + 1, || None);
+        }
+        values[place].get_or_insert_default()
+    }
+
+    fn get(&self, (dimension, value): Key) -> Option<&T> {
+        if dimension == Dimension::Connection {
+            return self.connections.get(&value);
+        }
+        self.dense[dimension as usize].get(usize::try_from(value).ok()?)?.as_ref()
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (Key, &T)> {
+        let dense = DIMENSIONS.into_iter().zip(&self.dense).flat_map(|(dimension, values)| {
+            let values = values.iter().enumerate();
+            values.filter_map(move |(place, value)| Some(((dimension, place as u64), value.as_ref()?)))
+        });
+        dense.chain(self.connections.iter().map(|(value, of)| ((Dimension::Connection, *value), of)))
+    }
+}
+
+/// The judged requests that have nothing of what was found before, counted.
+struct Sample {
+    all: usize,
+    slow: usize,
+    tallies: ByKey<Tally>,
+    first_ns: i64,
+    cluster_ns: i64,
+    clusters: usize,
+}
+
+impl Sample {
+    fn draw(judged: &Judged, before: &Common) -> Sample {
+        let hull = judged.hull().unwrap_or(Interval { start: 0, end: 1 });
+        let longest = hull.length() / MOST_CLUSTERS;
+        let shortest = (hull.length() / (3 * FEWEST_CLUSTERS as i64)).max(1);
+        let cluster_ns = CLUSTER_NS.min(shortest).max(longest).max(1);
+        let clusters = usize::try_from(hull.length() / cluster_ns + 1).unwrap_or(1);
+        let mut sample =
+            Sample { all: 0, slow: 0, tallies: ByKey::default(), first_ns: hull.start, cluster_ns, clusters };
+        for (request, is_slow) in judged.timed().filter(|(request, _)| !before.has(request)) {
+            sample.all += 1;
+            sample.slow += usize::from(is_slow);
+            for key in before.lookup.keys(request) {
+                let tally = sample.tallies.entry(key);
+                tally.all += 1;
+                tally.slow += usize::from(is_slow);
+            }
+        }
+        sample
+    }
+
+    fn shares(&self, tally: Tally) -> (f64, f64) {
+        (tally.slow as f64 / self.slow as f64, tally.all as f64 / self.all as f64)
+    }
+
+    /// The value that most of the slow requests have beyond chance, and how many values were tested.
+    fn best(&self, judged: &Judged, common: &Common, draws: usize, seed: u64) -> Option<(Shared, usize)> {
+        let total = judged.slow_requests();
+        if (self.slow as f64) < EXCESS_BOUND * total as f64 {
+            return None;
+        }
+        let mut tested: Vec<(Key, Tally)> = self
+            .tallies
+            .iter()
+            .map(|(key, tally)| (key, *tally))
+            .filter(|(_, tally)| tally.slow >= FEWEST_SLOW && tally.all < self.all)
+            .collect();
+        tested.sort_by_key(|(key, tally)| (std::cmp::Reverse(tally.slow), *key));
+        tested.truncate(MOST_TESTED);
+        let excess = |tally: Tally| {
+            let (slow, all) = self.shares(tally);
+            // Of all the slow requests: the share that chance does not give.
+            (slow - all) * self.slow as f64 / total as f64
+        };
+        if tested.iter().all(|(_, tally)| excess(*tally) < EXCESS_BOUND) {
+            return None;
+        }
+        let p_values = self.p_values(judged, common, &tested, draws, seed);
+        let count = tested.len();
+        let (key, tally, p_value) = tested
+            .into_iter()
+            .zip(p_values)
+            .map(|((key, tally), p_value)| (key, tally, p_value))
+            .filter(|(_, tally, p_value)| *p_value < P_BOUND && excess(*tally) >= EXCESS_BOUND)
+            // Of values that say the same, the first of the dimensions.
+            .max_by(|(a, one, _), (b, other, _)| excess(*one).total_cmp(&excess(*other)).then(b.cmp(a)))?;
+        Some((self.describe(judged, common, (key, tally, p_value)), count))
+    }
+
+    /// Of each value, against the largest of all that chance gives.
+    fn p_values(&self, judged: &Judged, common: &Common, tested: &[(Key, Tally)], draws: usize, seed: u64) -> Vec<f64> {
+        let mut places: ByKey<usize> = ByKey::default();
+        for (place, (key, _)) in tested.iter().enumerate() {
+            *places.entry(*key) = place;
+        }
+        let mean = self.slow as f64 / self.all as f64;
+        let shares: Vec<f64> = tested.iter().map(|(_, tally)| tally.all as f64 / self.all as f64).collect();
+        // By cluster: the sums of (has it − its share) · (is slow − mean).
+        let mut sums = vec![vec![0.0; tested.len()]; self.clusters];
+        let mut of_all = vec![0.0; self.clusters];
+        for (request, is_slow) in judged.timed().filter(|(request, _)| !common.has(request)) {
+            let cluster = usize::try_from((request.intended_ns - self.first_ns) / self.cluster_ns).unwrap_or(0);
+            let cluster = cluster.min(self.clusters - 1);
+            let beyond = f64::from(u8::from(is_slow)) - mean;
+            of_all[cluster] += beyond;
+            for place in common.lookup.keys(request).filter_map(|key| places.get(key)) {
+                sums[cluster][*place] += beyond;
+            }
+        }
+        for (sums, of_all) in sums.iter_mut().zip(&of_all) {
+            for (sum, share) in sums.iter_mut().zip(&shares) {
+                *sum -= share * of_all;
+            }
+        }
+        // Clusters without any request observe nothing.
+        sums.retain(|sums| sums.iter().any(|sum| *sum != 0.0));
+        if sums.len() < FEWEST_CLUSTERS {
+            return vec![1.0; tested.len()];
+        }
+        let scales: Vec<f64> = (0..tested.len())
+            .map(|place| sums.iter().map(|sums| sums[place] * sums[place]).sum::<f64>().sqrt())
+            .collect();
+        let statistics = |sign: &mut dyn FnMut() -> f64| {
+            let mut totals = vec![0.0; tested.len()];
+            for sums in &sums {
+                let sign = sign();
+                for (total, sum) in totals.iter_mut().zip(sums) {
+                    *total += sign * sum;
+                }
+            }
+            for (total, scale) in totals.iter_mut().zip(&scales) {
+                *total = if *scale > 0.0 { *total / scale } else { 0.0 };
+            }
+            totals
+        };
+        let observed = statistics(&mut || 1.0);
+        let mut random = Random::new(seed);
+        let mut reached = vec![0usize; tested.len()];
+        for _ in 0..draws {
+            let drawn = statistics(&mut || if random.below(2) == 0 { 1.0 } else { -1.0 });
+            let largest = drawn.into_iter().fold(f64::MIN, f64::max);
+            for (reached, observed) in reached.iter_mut().zip(&observed) {
+                *reached += usize::from(largest >= *observed);
+            }
+        }
+        reached.into_iter().map(|reached| (reached + 1) as f64 / (draws + 1) as f64).collect()
+    }
+
+    fn describe(&self, judged: &Judged, common: &Common, (key, tally, p_value): (Key, Tally, f64)) -> Shared {
+        let (mut responses, mut sizes, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut excess_ns, mut all_excess_ns) = (0.0, 0.0);
+        for (request, is_slow) in judged.timed().filter(|(request, _)| !common.has(request)) {
+            let has = common.lookup.key(key.0, request) == Some(key.1);
+            let size = || request.response_size.least_bytes();
+            if is_slow {
+                let excess = (request.response_ns() - judged.median_ns).max(0) as f64;
+                all_excess_ns += excess;
+                if has {
+                    excess_ns += excess;
+                    responses.push(request.response_ns());
+                    sizes.extend(size());
+                }
+            } else if !has {
+                others.extend(size());
+            }
+        }
+        let (value, condition) = common.lookup.words(key, judged.all());
+        let total = judged.slow_requests() as f64;
+        Shared {
+            dimension: key.0,
+            value,
+            slow_share: tally.slow as f64 / total,
+            all_share: tally.all as f64 / judged.requests() as f64,
+            time_share: if all_excess_ns > 0.0 { excess_ns / all_excess_ns } else { 0.0 },
+            p_value,
+            median_ns: median(&mut responses),
+            response_bytes: median(&mut sizes),
+            others_response_bytes: median(&mut others),
+            condition,
+            key,
+        }
+    }
+}

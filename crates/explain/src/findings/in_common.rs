@@ -1,0 +1,135 @@
+//! What do the slow requests have in common?
+
+use super::claim::Claim;
+use super::finding::{Check, Finding};
+use super::materiality::{materiality, weight};
+use crate::evidence::{Dimension, EXCESS_BOUND, Evidence, Shared};
+use crate::severity::Severity;
+use crate::{query, text};
+use serde_json::json;
+
+/// Below this share of the slow requests it is no more than a warning.
+const CRITICAL_SHARE: f64 = 0.25;
+/// Answers that are this many times as large as those of the other requests are worth saying.
+const LARGER: i64 = 8;
+const LONGEST_VALUE: usize = 120;
+
+pub(super) struct InCommon;
+
+impl Check for InCommon {
+    fn name(&self) -> &'static str {
+        "in-common"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let [first, others @ ..] = evidence.common.shared.as_slice() else { return Vec::new() };
+        let counted = &evidence.account.common;
+        let title = format!(
+            "{} of the slow requests {} ({} of all requests){}",
+            text::percent(first.slow_share),
+            is(first),
+            text::percent(first.all_share),
+            sizes(first)
+        );
+        let more: Vec<String> = others
+            .iter()
+            .map(|shared| {
+                format!(
+                    " Of the other slow requests, those that {} come to {} of all slow requests ({} of all requests){}.",
+                    is(shared),
+                    text::percent(shared.slow_share),
+                    text::percent(shared.all_share),
+                    sizes(shared)
+                )
+            })
+            .collect();
+        let counted_elsewhere = match counted.share + EXCESS_BOUND < evidence.common.slow_share() {
+            true => format!(
+                " {} of the slow requests are counted for it; the others are counted for what held them up.",
+                text::percent(counted.share)
+            ),
+            false => String::new(),
+        };
+        let detail = format!(
+            "It accounts for {} of the time that slow requests took longer than the median. {} were compared, and chance gives the like of it {}.{}{counted_elsewhere} {}",
+            text::percent(first.time_share),
+            text::counted(evidence.common.tested, "value", "values"),
+            rarely(first.p_value),
+            more.concat(),
+            next(first)
+        );
+        let severity = match materiality(counted.median_ns.or(first.median_ns), evidence) {
+            _ if counted.share < EXCESS_BOUND => Severity::Information,
+            Severity::Critical if counted.share < CRITICAL_SHARE => Severity::Warning,
+            severity => severity,
+        };
+        let mut finding = Finding::new(self.name(), severity, title, detail, evidence.judged_hull());
+        finding.share = Some(counted.share);
+        finding.chance_share = Some(counted.share * (first.all_share / first.slow_share).min(1.0));
+        finding.p_value = Some(first.p_value);
+        finding.query =
+            evidence.ask_with(&query::SLOW_WITH, &[("condition", query::Value::Condition(&first.condition))]);
+        finding.weight = weight(counted.share, counted.median_ns, evidence);
+        finding.claims = vec![Claim::Explains { cause: self.name(), share: counted.share }];
+        finding.evidence = json!({
+            "slow_requests": evidence.judged.slow_requests(),
+            "shared": evidence.common.shared,
+            "values_compared": evidence.common.tested,
+            "counted_for_it_share": counted.share,
+        });
+        vec![finding]
+    }
+}
+
+/// "are `SELECT a FROM t`"
+fn is(shared: &Shared) -> String {
+    let value = &shared.value;
+    let short = match value.char_indices().nth(LONGEST_VALUE) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.clone(),
+    };
+    match shared.dimension {
+        Dimension::Operation => format!("are `{short}`"),
+        Dimension::Table => format!("are about the table {short}"),
+        Dimension::Kind => format!("are of the kind {short}"),
+        Dimension::Client => format!("come from the client {short}"),
+        Dimension::Connection => format!("come over the connection of {short}"),
+        Dimension::Node => format!("went to the node {short}"),
+        Dimension::ResponseSize => format!("get answers of {short}"),
+        Dimension::RequestSize => format!("are {short} in size"),
+    }
+}
+
+/// What tells its answers apart.
+fn sizes(shared: &Shared) -> String {
+    match (shared.dimension, shared.response_bytes, shared.others_response_bytes) {
+        (Dimension::ResponseSize, ..) => String::new(),
+        (_, Some(own), Some(others)) if own >= others.saturating_mul(LARGER) => {
+            format!(
+                "; half of their answers have {} or more, those of the others {}",
+                text::bytes(own),
+                text::bytes(others)
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+fn rarely(p_value: f64) -> String {
+    format!("in one of {} cases at most", text::count((1.0 / p_value).round() as usize))
+}
+
+fn next(shared: &Shared) -> &'static str {
+    match shared.dimension {
+        Dimension::Operation | Dimension::Table | Dimension::Kind => {
+            "Look at what they read: the size of their partitions, tombstones, and the SSTables per read of their table (helenus tables, helenus advise)."
+        }
+        Dimension::Client | Dimension::Connection => {
+            "Look at that client: how many requests it has in flight, how large they are, its host and its network."
+        }
+        Dimension::Node => "Look at that node: its CPUs, its disk, its compactions, and its pauses.",
+        Dimension::ResponseSize | Dimension::RequestSize => {
+            "Large requests and answers take long for their size: ask for fewer rows or columns, or page through them."
+        }
+    }
+}

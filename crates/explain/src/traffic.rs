@@ -1,0 +1,156 @@
+//! The traffic of a recording in figures: by statement, and by client host.
+
+use crate::engine::{Engine, Provider};
+use crate::query::{self, Query, Value};
+use crate::{Batches, Error};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The part of the traffic that is asked about. Texts are matched whatever their case.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TrafficFilter {
+    /// In the statement or the operation.
+    pub contains: Option<String>,
+    pub client: Option<String>,
+    pub node: Option<String>,
+}
+
+/// Figures of all requests that a statement or a client sent. Times are from the intended start of a load driver's requests,
+/// and from the arrival of those seen on the wire.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TrafficFigures {
+    pub requests: i64,
+    pub requests_per_s: f64,
+    pub errors: i64,
+    /// Share of the time that all requests took.
+    pub time_share: f64,
+    pub total_ms: f64,
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+    pub max_ms: f64,
+    /// None where sizes were not recorded.
+    pub request_bytes: Option<i64>,
+    pub response_bytes: Option<i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StatementFigures {
+    /// The name in the workload, or the statement.
+    pub operation: String,
+    /// None where the recording does not have its text.
+    pub statement: Option<String>,
+    pub kind: Option<String>,
+    pub keyspace: Option<String>,
+    pub table: Option<String>,
+    /// Hosts that sent it; 0 for a load driver.
+    pub clients: i64,
+    #[serde(flatten)]
+    pub figures: TrafficFigures,
+    pub largest_response_bytes: Option<i64>,
+    pub errors_by_outcome: BTreeMap<String, i64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClientFigures {
+    /// Empty for a load driver.
+    pub client: String,
+    pub connections: i64,
+    pub nodes: i64,
+    pub statements: i64,
+    #[serde(flatten)]
+    pub figures: TrafficFigures,
+}
+
+/// The rows of a table of traffic, those with most time first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TrafficTable<T> {
+    pub provider: Provider,
+    /// From the first request to the last answer.
+    pub seconds: f64,
+    pub rows: Vec<T>,
+}
+
+/// Every statement that was sent.
+pub fn statement_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<TrafficTable<StatementFigures>, Error> {
+    let (rows, figures, seconds) = load(engine, &query::STATEMENT_FIGURES, filter)?;
+    let text = |column: &str| -> Result<Vec<Option<String>>, Error> {
+        Ok(rows.texts(column)?.into_iter().map(|text| (!text.is_empty()).then_some(text)).collect())
+    };
+    let (statement, kind) = (text("statement")?, text("kind")?);
+    let (keyspace, table) = (text("keyspace")?, text("table_name")?);
+    let (operation, clients) = (rows.texts("operation")?, rows.integers("clients")?);
+    let largest = rows.integers_or_null("largest_response_bytes")?;
+    let mut errors: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
+    let failed = engine.sql(&filled(&query::ERRORS_BY_OPERATION, filter))?;
+    let counts = failed.texts("operation")?.into_iter().zip(failed.texts("outcome")?).zip(failed.integers("requests")?);
+    for ((operation, outcome), count) in counts {
+        errors.entry(operation).or_default().insert(outcome, count);
+    }
+    let statements = figures.into_iter().enumerate().map(|(row, figures)| StatementFigures {
+        operation: operation[row].clone(),
+        statement: statement[row].clone(),
+        kind: kind[row].clone(),
+        keyspace: keyspace[row].clone(),
+        table: table[row].clone(),
+        clients: clients[row],
+        figures,
+        largest_response_bytes: largest[row],
+        errors_by_outcome: errors.remove(&operation[row]).unwrap_or_default(),
+    });
+    Ok(TrafficTable { provider: engine.provider(), seconds, rows: statements.collect() })
+}
+
+/// Every host that requests came from.
+pub fn client_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<TrafficTable<ClientFigures>, Error> {
+    let (rows, figures, seconds) = load(engine, &query::CLIENT_FIGURES, filter)?;
+    let (client, connections) = (rows.texts("client")?, rows.integers("connections")?);
+    let (nodes, statements) = (rows.integers("nodes")?, rows.integers("statements")?);
+    let clients = figures.into_iter().enumerate().map(|(row, figures)| ClientFigures {
+        client: client[row].clone(),
+        connections: connections[row],
+        nodes: nodes[row],
+        statements: statements[row],
+        figures,
+    });
+    Ok(TrafficTable { provider: engine.provider(), seconds, rows: clients.collect() })
+}
+
+fn load(engine: &Engine, query: &Query, filter: &TrafficFilter) -> Result<(Batches, Vec<TrafficFigures>, f64), Error> {
+    let rows = engine.sql(&filled(query, filter))?;
+    let span = engine.sql(&query::REQUEST_SPAN.fill(&[]))?;
+    let edge = |column| Ok::<i64, Error>(span.integers(column)?.first().copied().unwrap_or_default());
+    let seconds = ((edge("last_ns")? - edge("first_ns")?) as f64 / 1e9).max(1e-9);
+    let (requests, errors) = (rows.integers("requests")?, rows.integers("errors")?);
+    let (total_ms, p50_ms) = (rows.numbers("total_ms")?, rows.numbers("p50_ms")?);
+    let (p99_ms, max_ms) = (rows.numbers("p99_ms")?, rows.numbers("max_ms")?);
+    let (sent, returned) = (rows.integers_or_null("request_bytes")?, rows.integers_or_null("response_bytes")?);
+    let all_ms: f64 = total_ms.iter().sum();
+    let figures = (0..rows.rows()).map(|row| TrafficFigures {
+        requests: requests[row],
+        requests_per_s: requests[row] as f64 / seconds,
+        errors: errors[row],
+        time_share: if all_ms > 0.0 { total_ms[row] / all_ms } else { 0.0 },
+        total_ms: total_ms[row],
+        p50_ms: p50_ms[row],
+        p99_ms: p99_ms[row],
+        max_ms: max_ms[row],
+        request_bytes: sent[row],
+        response_bytes: returned[row],
+    });
+    let figures = figures.collect();
+    Ok((rows, figures, seconds))
+}
+
+fn filled(query: &Query, filter: &TrafficFilter) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let mut conditions = vec!["true".to_string()];
+    if let Some(text) = &filter.contains {
+        let text = quoted(&text.to_lowercase());
+        conditions.push(format!(
+            "(position({text} IN lower(operation)) > 0 OR position({text} IN lower(coalesce(statement, ''))) > 0)"
+        ));
+    }
+    conditions.extend(filter.client.as_ref().map(|client| format!("client = {}", quoted(client))));
+    conditions.extend(filter.node.as_ref().map(|node| format!("node = {}", quoted(node))));
+    query.fill(&[("filter", Value::Condition(&conditions.join(" AND ")))])
+}

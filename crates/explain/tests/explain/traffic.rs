@@ -1,0 +1,196 @@
+//! Requests of clients that are not ours: seen on the wire, without a load driver.
+
+use crate::world::{MS, NODE, Random, S, T0};
+use arrow::array::AsArray;
+use helenus_explain::{Engine, Explanation, Options, Provider, Severity, contradictions, explain};
+use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
+use tempfile::TempDir;
+
+const SECONDS: i64 = 20;
+const RATE_PER_S: i64 = 500;
+const CLIENTS: [&str; 4] = ["127.0.0.11", "127.0.0.12", "127.0.0.13", "127.0.0.14"];
+const READ: &str = "SELECT name FROM shop.customers WHERE id = ?";
+const ORDERS: &str = "SELECT * FROM shop.orders WHERE customer = ?";
+const WRITE: &str = "INSERT INTO shop.orders (customer, at) VALUES (?, ?)";
+
+/// A request as it may be changed: its number tells it from the others.
+#[derive(Clone, Copy)]
+struct Sent {
+    at: i64,
+    number: i64,
+    duration_ns: i64,
+    client: &'static str,
+    statement: &'static str,
+    response_bytes: i64,
+    error: Option<&'static str>,
+}
+
+fn record(seed: u64, change: impl Fn(&mut Sent)) -> (Recording, TempDir) {
+    let folder = TempDir::new().unwrap();
+    let mut manifest = Manifest::new("traffic", "helenus record");
+    manifest.created_ns = T0;
+    manifest.nodes.push(NodeFacts { address: NODE.into(), ..NodeFacts::default() });
+    let path = folder.path().join("recording");
+    let recorder = Recorder::create(&path, manifest).unwrap();
+    let mut random = Random::new(seed);
+    for number in 0..SECONDS * RATE_PER_S {
+        let mut sent = Sent {
+            at: number * S / RATE_PER_S,
+            number,
+            duration_ns: (-random.share().ln() * MS as f64) as i64 + 100_000,
+            client: CLIENTS[(random.share() * 3.99) as usize],
+            statement: if random.share() < 0.5 { READ } else { WRITE },
+            response_bytes: 100 + (random.share() * 300.0) as i64,
+            error: None,
+        };
+        change(&mut sent);
+        recorder.append(rows::WireRequest {
+            start_ns: T0 + sent.at,
+            duration_ns: sent.duration_ns,
+            node: NODE,
+            client: sent.client,
+            client_port: 40_000 + number % 8,
+            stream: number % 100,
+            opcode: "EXECUTE",
+            statement: sent.statement,
+            answer: if sent.error.is_some() { "error" } else { "rows" },
+            error: sent.error,
+            request_bytes: 60,
+            response_bytes: sent.response_bytes,
+            ..rows::WireRequest::default()
+        });
+        // What drivers say beside requests is none.
+        if number % 100 == 0 {
+            recorder.append(rows::WireRequest {
+                start_ns: T0 + sent.at,
+                duration_ns: 5 * S,
+                node: NODE,
+                opcode: "OPTIONS",
+                ..rows::WireRequest::default()
+            });
+        }
+    }
+    recorder.close().unwrap();
+    (Recording::open(&path).unwrap(), folder)
+}
+
+fn explained(recording: &Recording) -> Explanation {
+    let engine = Engine::open(std::slice::from_ref(recording)).unwrap();
+    let explanation = explain(&engine, &Options::default()).unwrap();
+    let contradictions = contradictions(&explanation.findings);
+    assert!(contradictions.is_empty(), "{contradictions:#?}\n{explanation}");
+    explanation
+}
+
+fn explain_traffic(change: impl Fn(&mut Sent)) -> Explanation {
+    let (recording, _folder) = record(7, change);
+    explained(&recording)
+}
+
+#[test]
+fn one_wide_partition_among_many_is_found_by_its_statement() {
+    let explanation = explain_traffic(|sent| {
+        if sent.number % 33 == 0 {
+            (sent.statement, sent.response_bytes) = (ORDERS, 676_000);
+            sent.duration_ns += 24 * MS;
+        }
+    });
+    assert_eq!((explanation.provider, explanation.judged_requests), (Provider::Wire, 10_000));
+    let top = &explanation.findings[0];
+    assert_eq!((top.finding, top.severity), ("in-common", Severity::Warning), "{explanation}");
+    assert!(top.title.contains(ORDERS) && top.title.contains("(3.0 % of all requests)"), "{}", top.title);
+    assert!(top.share.unwrap() > 0.95 && top.chance_share.unwrap() < 0.05 && top.p_value.unwrap() < 0.01);
+    assert!(explanation.findings.iter().all(|finding| finding.finding != "unexplained"), "{explanation}");
+}
+
+#[test]
+fn one_slow_client_is_found() {
+    let explanation = explain_traffic(|sent| {
+        if sent.client == CLIENTS[2] && sent.number % 5 == 0 {
+            sent.duration_ns += 60 * MS;
+        }
+    });
+    let top = &explanation.findings[0];
+    assert!(top.finding == "in-common" && top.title.contains(CLIENTS[2]), "{explanation}");
+}
+
+#[test]
+fn two_reasons_are_both_named() {
+    let explanation = explain_traffic(|sent| {
+        if sent.number % 200 == 0 {
+            sent.statement = ORDERS;
+            sent.duration_ns += 40 * MS;
+        } else if sent.number % 200 == 7 {
+            sent.client = "127.0.0.99";
+            sent.duration_ns += 40 * MS;
+        }
+    });
+    let top = &explanation.findings[0];
+    assert_eq!(top.finding, "in-common", "{explanation}");
+    let text = format!("{} {}", top.title, top.detail);
+    assert!(text.contains(ORDERS) && text.contains("127.0.0.99"), "{explanation}");
+}
+
+#[test]
+fn what_chance_gives_is_nothing_in_common() {
+    for seed in 0..20 {
+        // The node is slow for a while now and then, whoever asks for whatever.
+        let (recording, _folder) = record(seed, |sent| {
+            if sent.at / (S / 4) % 13 == 5 {
+                sent.duration_ns += 30 * MS;
+            }
+        });
+        let explanation = explained(&recording);
+        let found = explanation.findings.iter().find(|finding| finding.finding == "in-common");
+        assert!(found.is_none(), "seed {seed}: {explanation}");
+    }
+}
+
+#[test]
+fn traffic_in_health_has_nothing_above_information() {
+    let explanation = explain_traffic(|_| {});
+    assert_eq!(explanation.severity(), Severity::Information, "{explanation}");
+    assert!(explanation.findings.iter().any(|finding| finding.finding == "healthy"), "{explanation}");
+    assert!(explanation.summary().contains("seen on the wire"), "{}", explanation.summary());
+}
+
+#[test]
+fn errors_of_clients_are_counted() {
+    let explanation = explain_traffic(|sent| {
+        if sent.number % 50 == 0 {
+            sent.error = Some("overloaded");
+        }
+    });
+    let errors = explanation.findings.iter().find(|finding| finding.finding == "errors").unwrap();
+    assert!(errors.title.contains("200 overloaded"), "{}", errors.title);
+}
+
+#[test]
+fn all_requests_have_one_shape_whoever_saw_them() {
+    let (recording, _folder) = record(7, |_| {});
+    let engine = Engine::open(&[recording]).unwrap();
+    let shapes = engine
+        .sql(
+            "SELECT provider || ' ' || kind || ' ' || keyspace || '.' || table_name || ' ' || count(*) AS shape \
+             FROM all_requests GROUP BY provider, kind, keyspace, table_name ORDER BY kind",
+        )
+        .unwrap();
+    let shapes: Vec<String> = shapes
+        .batches()
+        .iter()
+        .flat_map(|batch| batch.column(0).as_string::<i32>().iter().flatten().map(str::to_string).collect::<Vec<_>>())
+        .collect();
+    let requests = SECONDS * RATE_PER_S;
+    let reads = shapes[0].strip_prefix("wire read shop.customers ").unwrap().parse::<i64>().unwrap();
+    assert_eq!(shapes[1..], [format!("wire write shop.orders {}", requests - reads)]);
+}
+
+#[test]
+fn where_nothing_was_recorded_nothing_is_called_healthy() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("recording");
+    Recorder::create(&path, Manifest::new("nothing", "helenus record")).unwrap().close().unwrap();
+    let explanation = explained(&Recording::open(&path).unwrap());
+    assert_eq!(explanation.findings[0].finding, "no-requests", "{explanation}");
+    assert!(explanation.findings.iter().all(|finding| finding.finding != "healthy"), "{explanation}");
+}

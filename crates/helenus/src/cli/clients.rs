@@ -1,0 +1,49 @@
+use super::traffic::{self, Chosen};
+use crate::terminal;
+use anyhow::Result;
+use clap::Args;
+use helenus_explain::{ClientFigures, client_traffic};
+use std::process::ExitCode;
+
+/// Show what each client host asked: connections, how many requests, how long they took, and how they failed
+///
+/// Of the requests on the wire, whatever driver sent them (`helenus record --wire on`), or of a load.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus record --node 127.0.0.1 --wire on --for 30s -o node.helenus && helenus clients node.helenus
+  helenus clients node.helenus --sort errors
+  helenus clients node.helenus --contains orders --json")]
+pub struct Arguments {
+    #[command(flatten)]
+    chosen: Chosen,
+}
+
+pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let chosen = &arguments.chosen;
+    let engine = chosen.engine()?;
+    let mut traffic = client_traffic(&engine, &chosen.filter())?;
+    let all = traffic.rows.len();
+    traffic.rows = chosen.arrange(traffic.rows, |row| &row.figures);
+    if chosen.json {
+        terminal::json(&traffic)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if all == 0 {
+        terminal::warn("there is no such request in the recording: record with --wire on, or ask for less");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let head: Vec<&str> =
+        ["client"].into_iter().chain(traffic::HEAD).chain(["connections", "nodes", "statements"]).collect();
+    terminal::print(terminal::table(&head, traffic.rows.iter().map(line), 1));
+    let shown = traffic.rows.len();
+    let more = if shown < all { format!("; {shown} of {all} clients, --limit shows more") } else { String::new() };
+    terminal::talk(terminal::dim(format_args!("{}{more}", traffic::source(traffic.provider, traffic.seconds))));
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line(row: &ClientFigures) -> Vec<String> {
+    let mut cells = vec![if row.client.is_empty() { "load driver".to_string() } else { row.client.clone() }];
+    cells.extend(traffic::cells(&row.figures));
+    cells.extend([row.connections, row.nodes, row.statements].map(|count| count.to_string()));
+    cells
+}
