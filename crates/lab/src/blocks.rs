@@ -1,6 +1,7 @@
 //! Runs every variant once in each block, and marks where each run begins and ends.
 
-use crate::change::{Applied, changes};
+use crate::change::Applied;
+use crate::changes::changes;
 use crate::run::Driven;
 use crate::site::Site;
 use crate::stage::{Stage, plan};

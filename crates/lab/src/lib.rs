@@ -4,6 +4,7 @@
 
 mod blocks;
 mod change;
+mod changes;
 mod check;
 mod experiment;
 mod guests;

@@ -1,10 +1,14 @@
 //! What is tried, and how.
 
-use super::schema::quoted;
 use serde::Serialize;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// A name as CQL wants it.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
 
 /// A table's full name.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::histogram::Histogram;
 use super::nodes::Shadow;
-use super::schema::quoted;
+use super::options::quoted;
 use super::{Error, Progress, Replayed, Span, TableName};
 use helenus_cassandra::Cancel;
 use helenus_cassandra::cql::{self, Connection, Prepared, RawRows, Type, Value};

@@ -1,6 +1,7 @@
 //! The definition of a table, as its snapshot has it: statements that make the same table elsewhere.
 
-use super::{Error, TableName, types};
+use super::options::{TableName, quoted};
+use super::{Error, types};
 use helenus_control::UserType;
 
 /// Where the compressors are that a Cassandra has.
@@ -55,11 +56,6 @@ impl Schema {
         );
         std::iter::once(keyspace).chain(self.statements.iter().cloned())
     }
-}
-
-/// A name as CQL wants it.
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 fn is_table(statement: &str) -> bool {

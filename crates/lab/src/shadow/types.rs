@@ -4,7 +4,7 @@
 //! one of them (`TableMetadata.getReferencedUserTypes`, 4.0 to 5.0): a type within a collection or a tuple is left out.
 
 use super::Error;
-use super::schema::quoted;
+use super::options::quoted;
 use helenus_cassandra::CqlType;
 use helenus_control::{Original, UserType};
 
