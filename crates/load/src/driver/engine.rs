@@ -6,11 +6,12 @@
 //! ```
 
 use super::alarm::Alarm;
-use super::feed::{Feed, Job, Next};
+use super::feed::Feed;
+use super::job::{Job, Next};
 use super::ledger::{Ended, Ledger};
+use super::request::Statement;
 use super::request::{self, Answer};
 use super::route;
-use super::session::Statement;
 use super::slots::{Cut, Slot, Slots};
 use crate::outcome::{Outcome, message};
 use crate::workload::{Pool, Workload};

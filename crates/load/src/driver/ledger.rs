@@ -1,6 +1,6 @@
 //! What one driver thread knows of its requests: rows for the recording and tallies for the summary.
 
-use super::feed::Job;
+use super::job::Job;
 use super::request::Answer;
 use super::route::{NO_NODE, NodeNumber};
 use super::tally::{Mailbox, Tally};

@@ -3,6 +3,7 @@
 mod alarm;
 mod engine;
 mod feed;
+mod job;
 mod ledger;
 mod probe;
 mod request;
@@ -15,7 +16,8 @@ mod thin;
 mod thread;
 
 pub(crate) use probe::probe;
-pub(crate) use session::{ContactPoints, Statement, open, prepare, reach};
+pub(crate) use request::Statement;
+pub(crate) use session::{ContactPoints, open, prepare, reach};
 pub(crate) use tally::{Counts, Tally, Times};
 pub(crate) use thin::Scout;
 pub(crate) use thread::{Driver, Run};

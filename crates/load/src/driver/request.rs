@@ -1,7 +1,6 @@
 //! The ways in which an operation is sent.
 
-use super::session::Statement;
-use crate::workload::{BatchKind, Call, Made, MadeRow, Operation};
+use crate::workload::{BatchKind, BoundOperation, Call, Made, MadeRow, Operation};
 use scylla::client::session::Session;
 use scylla::deserialize::row::ColumnIterator;
 use scylla::errors::ExecutionError;
@@ -9,6 +8,13 @@ use scylla::response::query_result::QueryResult;
 use scylla::response::{PagingState, PagingStateResponse};
 use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
+
+/// An operation that is ready to be executed.
+pub(crate) struct Statement {
+    pub prepared: PreparedStatement,
+    pub bound: BoundOperation,
+    pub way: Way,
+}
 
 pub(crate) enum Way {
     /// One EXECUTE; see [`Operation::is_plain`].

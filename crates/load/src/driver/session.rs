@@ -1,6 +1,6 @@
 //! A CQL session, the schema, and the prepared statements.
 
-use super::request::Way;
+use super::request::{Statement, Way};
 use super::route::Noting;
 use crate::workload::BoundOperation;
 use crate::{Access, Compression, Error, Plan, Tls};
@@ -13,7 +13,6 @@ use scylla::cluster::metadata::Peer;
 use scylla::errors::{DbError, ExecutionError, RequestAttemptError};
 use scylla::policies::host_filter::HostFilter;
 use scylla::policies::retry::FallthroughRetryPolicy;
-use scylla::statement::prepared::PreparedStatement;
 use std::collections::BTreeSet;
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -25,13 +24,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A statement that changes the schema waits for the ring to agree.
 const SCHEMA_TIMEOUT: Duration = Duration::from_secs(30);
 const NATIVE_PORT: u16 = 9042;
-
-/// An operation that is ready to be executed.
-pub(crate) struct Statement {
-    pub prepared: PreparedStatement,
-    pub bound: BoundOperation,
-    pub way: Way,
-}
 
 /// The contact points that take connections, and why the others don't.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 //! A task is made once and used again and again: a request costs no allocation of ours and no spawn. A free one waits
 //! in a stack, so that the one used last, whose memory is warm, is used next.
 
-use super::feed::Job;
+use super::job::Job;
 use super::route::{NO_NODE, NodeNumber};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

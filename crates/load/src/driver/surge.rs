@@ -1,6 +1,6 @@
 //! Groups of clients that join one after the other, each a closed loop of its own.
 
-use super::feed::{Job, Next};
+use super::job::{Job, Next};
 
 /// The groups of one driver thread: a group is never shared between threads, so that it has its own requests in flight
 /// and its own count exactly.

@@ -2,6 +2,7 @@
 //! and answers every request at once. So that what is measured is the driver and not a database; and, told to misbehave,
 //! so that a test sees what the driver makes of that.
 
+mod metadata;
 mod node;
 mod replies;
 

@@ -1,6 +1,6 @@
 //! What a responder says of itself as a node, to drivers that ask for the cluster and its schema.
 
-use super::replies::{metadata, type_id};
+use super::metadata::{metadata, type_id};
 use std::net::SocketAddr;
 
 /// The columns of `SELECT *`, as drivers in Java ask for system.local.

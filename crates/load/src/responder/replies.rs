@@ -1,5 +1,6 @@
 //! What a responder says: fixed answers to what a driver asks of a node, and to everything else.
 
+use super::metadata::{metadata, type_id};
 use super::{Behaviour, node};
 use helenus_cassandra::cql::frame::opcode;
 use std::collections::{HashMap, HashSet};
@@ -209,26 +210,6 @@ fn text(body: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Metadata of rows; of bind markers, where the number of columns of the partition key is given.
-pub(super) fn metadata(out: &mut Vec<u8>, keyspace: &str, table: &str, columns: &[(&str, Vec<u8>)], key: Option<u16>) {
-    out.extend(1i32.to_be_bytes());
-    out.extend((columns.len() as i32).to_be_bytes());
-    if let Some(key) = key {
-        out.extend(i32::from(key).to_be_bytes());
-        (0..key).for_each(|position| out.extend(position.to_be_bytes()));
-    }
-    let string = |out: &mut Vec<u8>, text: &str| {
-        out.extend((text.len() as u16).to_be_bytes());
-        out.extend(text.as_bytes());
-    };
-    string(out, keyspace);
-    string(out, table);
-    for (name, typ) in columns {
-        string(out, name);
-        out.extend(typ);
-    }
-}
-
 /// The name of each bind marker: its own, else that of the column that it is for.
 fn markers(lower: &str) -> Vec<String> {
     let columns = lower.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(columns, _)| columns);
@@ -272,29 +253,6 @@ fn split(text: &str) -> Vec<String> {
     parts
 }
 
-pub(super) fn type_id(name: &str) -> Vec<u8> {
-    const NAMES: [(&str, u16); 18] = [
-        ("ascii", 1),
-        ("bigint", 2),
-        ("blob", 3),
-        ("boolean", 4),
-        ("counter", 5),
-        ("double", 7),
-        ("float", 8),
-        ("int", 9),
-        ("timestamp", 0x0b),
-        ("uuid", 0x0c),
-        ("text", 0x0d),
-        ("varchar", 0x0d),
-        ("timeuuid", 0x0f),
-        ("inet", 0x10),
-        ("date", 0x11),
-        ("time", 0x12),
-        ("smallint", 0x13),
-        ("tinyint", 0x14),
-    ];
-    NAMES.iter().find(|(known, _)| *known == name).map_or(3u16, |(_, id)| *id).to_be_bytes().to_vec()
-}
 /// Whether a statement creates something.
 fn creates(cql: &str) -> bool {
     cql.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("create"))

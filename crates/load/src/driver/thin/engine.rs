@@ -8,7 +8,7 @@ use super::scout::Statement;
 use super::streams::{Flight, Purpose};
 use super::supply::Supply;
 use crate::driver::alarm::Timer;
-use crate::driver::feed::{Job, Next};
+use crate::driver::job::{Job, Next};
 use crate::driver::ledger::{Carried, Ended, Ledger, Line};
 use crate::driver::request;
 use crate::driver::route::NO_NODE;

@@ -3,6 +3,7 @@
 
 use super::frame::Terms;
 use super::ring::{PartitionKey, Ring, Shared, TableName};
+use crate::driver::request;
 use crate::driver::session;
 use crate::workload::BoundOperation;
 use crate::{Error, Plan};
@@ -103,7 +104,7 @@ async fn look(plan: &Plan, points: &[SocketAddr]) -> Result<(Briefing, Watch), E
     let prepared = session::prepare(&session, plan).await?;
     let default = plan.consistency.unwrap_or(plan.workload.consistency);
     let each = prepared.into_iter().zip(&plan.workload.operations).map(|(statement, operation)| {
-        let session::Statement { prepared, bound, .. } = statement;
+        let request::Statement { prepared, bound, .. } = statement;
         let consistency = operation.consistency.unwrap_or(default) as u16;
         let values = prepared.get_variable_col_specs().iter().count() as u16;
         Statement {

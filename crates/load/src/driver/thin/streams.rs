@@ -1,6 +1,6 @@
 //! The requests in flight on one connection, by the stream that carries each.
 
-use crate::driver::feed::Job;
+use crate::driver::job::Job;
 
 /// More at once on one connection helps nobody, and the protocol allows 32,768.
 pub(super) const MOST_STREAMS: usize = 32_768;

@@ -1,7 +1,8 @@
 //! What a thread sends next, and what became of what it sent.
 
 use crate::Outcome;
-use crate::driver::feed::{Feed, Job, Next};
+use crate::driver::feed::Feed;
+use crate::driver::job::{Job, Next};
 use crate::driver::ledger::{Ended, Ledger};
 
 /// A closed loop that finds no connection rests so long before it tries again: at first, and at most.

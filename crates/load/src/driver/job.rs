@@ -1,0 +1,76 @@
+//! A request to be made.
+
+use crate::workload::{BoundOperation, Call, Pool, Sequence, Taken, Workload};
+
+/// A request to be made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Job {
+    pub phase: usize,
+    /// Its number in the run, from which its operation and values follow.
+    pub number: u64,
+    pub sequence: Sequence,
+    pub populates: bool,
+    /// None in closed loop: it is intended when it starts.
+    pub intended_ns: Option<i64>,
+    /// When nothing but the driver held it back any more.
+    pub ready_ns: i64,
+    /// Partitions of made rows, once it is about to be sent.
+    pub taken: Taken,
+}
+
+#[derive(Debug)]
+pub(super) enum Next {
+    Job(Job),
+    /// The next one is due then.
+    At(i64),
+    Over,
+}
+
+impl Job {
+    /// Its number in the recording: those that populate count from -1 downwards.
+    pub fn row_number(&self) -> i64 {
+        let number = self.number as i64;
+        if self.populates { -1 - number } else { number }
+    }
+
+    /// A request of a closed loop; `place` is its own among those of the phase.
+    pub fn closed(phase: usize, first_number: u64, place: u64, populates: bool, now_ns: i64) -> Job {
+        Job {
+            phase,
+            // The rows that populate are the same whatever was run before, so that they can be verified.
+            number: if populates { place } else { first_number + place },
+            sequence: if populates { Sequence::Populate(place) } else { Sequence::Distributed },
+            populates,
+            intended_ns: None,
+            ready_ns: now_ns,
+            taken: Taken::default(),
+        }
+    }
+
+    /// With the partitions of its own, which it keeps if it is sent again.
+    pub fn taking(mut self, seed: u64, operation: &BoundOperation, pool: &Pool) -> Job {
+        self.taken = operation.take(pool, seed, self.number);
+        self
+    }
+
+    /// Position of its operation.
+    pub fn operation(&self, workload: &Workload) -> usize {
+        match workload.populate {
+            Some(populate) if self.populates => populate.operation,
+            _ => workload.operation_of(self.number),
+        }
+    }
+
+    /// Its values, for a request that starts now.
+    pub fn call<'a>(&self, seed: u64, operation: &'a BoundOperation, pool: &'a Pool, now_ns: i64) -> Call<'a> {
+        Call {
+            operation,
+            pool,
+            seed,
+            number: self.number,
+            sequence: self.sequence,
+            intended_start_ns: self.intended_ns.unwrap_or(now_ns),
+            taken: self.taken,
+        }
+    }
+}
