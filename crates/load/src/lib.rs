@@ -13,6 +13,7 @@
 
 mod access;
 mod cancel;
+mod draw;
 mod driver;
 mod error;
 pub mod hlog;
@@ -31,6 +32,7 @@ pub mod stress;
 mod summary;
 mod tls;
 pub mod verify;
+mod weibull;
 pub mod workload;
 
 pub use access::{Access, Compression, Login, Protocol};

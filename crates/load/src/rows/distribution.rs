@@ -1,6 +1,6 @@
 //! Distributions as cassandra-stress writes them: `FIXED(34)`, `uniform(-100..100)`, `seq(1..1M)`, `~EXP(1..10)`.
 
-use crate::workload::Weibull;
+use crate::weibull::Weibull;
 use std::fmt;
 
 /// A distribution of numbers from `min` to `max`, both among them.

@@ -20,7 +20,7 @@ pub(crate) use distribution::{Distribution, range, whole};
 pub(crate) use file::{read, read_insert};
 pub(crate) use value::{Value, ValueType};
 
-use crate::workload::Draw;
+use crate::draw::Draw;
 use stream::Stream;
 
 /// The rows of a table.

@@ -2,7 +2,7 @@
 
 use super::distribution::{Distribution, Shape};
 use super::java::Random;
-use crate::workload::Weibull;
+use crate::weibull::Weibull;
 
 /// The numbers of a distribution for one seed.
 #[derive(Debug)]

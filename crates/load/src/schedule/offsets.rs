@@ -1,7 +1,7 @@
 //! The intended starts of an open loop's requests.
 
 use super::{Arrivals, Load, Phase, Trace, Until};
-use crate::workload::Draw;
+use crate::draw::Draw;
 use rand_distr::{Distribution, Exp1, Poisson};
 use std::sync::Arc;
 

@@ -2,8 +2,9 @@
 
 use super::distribution::Numbers;
 use super::parameter::{Generator, Literal};
-use super::{Content, Draw, Made, Operation, Pool, Taken, Workload};
+use super::{Content, Made, Operation, Pool, Taken, Workload};
 use crate::Error;
+use crate::draw::Draw;
 use crate::rows::{Row, Rows, ValueType};
 use scylla::frame::response::result::{CollectionType, ColumnSpec, ColumnType, NativeType};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! How numbers are drawn from a range: keys, whole numbers, sizes.
 
-use super::draw::Draw;
+use crate::draw::Draw;
+use crate::weibull::Weibull;
 use helenus_notation::{Error, Section};
 use rand::distr::Distribution as _;
 use rand_distr::{StandardNormal, Zipf};
@@ -144,27 +145,6 @@ enum How {
     Hotspot { hot: u64, requests: f64 },
     Latest(Zipf<f64>),
     Fixed(u64),
-}
-
-/// The Weibull distribution as cassandra-stress scales it to a range: one draw in the square root of the range is beyond its
-/// end. (One in the whole range would leave most of it without a draw.)
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Weibull {
-    scale: f64,
-    shape: f64,
-}
-
-impl Weibull {
-    pub fn over(range: f64, shape: f64) -> Weibull {
-        // Solved for the scale: exp(-(range / scale)^shape) = 1 / √range. A range of 1 or less has nothing to be scaled.
-        let scale = if range > 1.0 { range / range.sqrt().ln().powf(1.0 / shape) } else { range };
-        Weibull { scale, shape }
-    }
-
-    /// The number below which such a share of the draws lies, from 0 to below 1.
-    pub fn quantile(&self, share: f64) -> f64 {
-        self.scale * (-(1.0 - share).ln()).powf(1.0 / self.shape)
-    }
 }
 
 /// How often a draw that fell outside of the range is repeated, before the end of the range is taken. Reached by a mean

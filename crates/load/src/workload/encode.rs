@@ -1,9 +1,9 @@
 //! Values in the encoding of CQL, written straight into the request.
 
 use super::bind::{BoundOperation, Cell, Source};
-use super::draw::Draw;
 use super::values::{write_integer, write_key, write_time};
 use super::{Pool, Taken};
+use crate::draw::Draw;
 use crate::rows::Row;
 use scylla::errors::SerializationError;
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};

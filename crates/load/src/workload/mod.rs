@@ -3,7 +3,6 @@
 mod bind;
 mod builtin;
 mod distribution;
-mod draw;
 mod encode;
 mod file;
 mod markers;
@@ -15,7 +14,6 @@ mod values;
 mod verification;
 
 pub use distribution::Distribution;
-pub(crate) use distribution::Weibull;
 pub use mix::Mix;
 pub(crate) use operation::Made;
 pub use operation::{Batch, BatchKind, Operation};
@@ -24,11 +22,11 @@ pub use scylla::frame::types::{Consistency, SerialConsistency};
 pub use verification::Verification;
 
 pub(crate) use bind::BoundOperation;
-pub(crate) use draw::Draw;
 pub(crate) use encode::{Call, MadeRow, Sequence};
 pub(crate) use pool::{Pool, Taken};
 
 use crate::Error;
+use crate::draw::Draw;
 use crate::rows::Rows;
 use helenus_recording::LoadFacts;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Bytes made once, of which values are slices: making a value costs a copy and no random numbers.
 
-use super::draw::Draw;
 use super::{Content, Generator, Parameter};
+use crate::draw::Draw;
 use rand::TryRng;
 use std::sync::atomic::{AtomicU64, Ordering};
 

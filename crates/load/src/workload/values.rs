@@ -1,7 +1,7 @@
 //! Single values in the encoding of CQL (CQL protocol, section 6).
 
 use super::bind::Shape;
-use super::draw::{Draw, mix};
+use crate::draw::{Draw, mix};
 use scylla::serialize::writers::{CellOverflowError, CellWriter};
 
 /// Its range is known to fit the shape, so that no bits are cut off.
