@@ -1,7 +1,6 @@
 //! What works on this machine, what doesn't, and what would change it.
 
 use crate::Missing;
-use crate::sources::SOURCES;
 use serde::Serialize;
 
 /// One thing that Helenus can do here, or not.
@@ -21,11 +20,6 @@ pub enum CheckState {
     Works,
     Degraded,
     Missing,
-}
-
-/// What each source can record on this machine.
-pub fn checks() -> Vec<Check> {
-    SOURCES.iter().flat_map(|source| source.checks()).collect()
 }
 
 impl Check {

@@ -5,7 +5,7 @@
 //! tells is missing: safepoints, SSTables one by one, what tables are defined to be.
 
 use crate::jvm::{AgentLink, Wanted};
-use crate::sources::STALL_BOUND;
+use crate::source::STALL_BOUND;
 use crate::{Events, ThreadNames};
 use helenus_cassandra::apart;
 use helenus_recording::{NodeFacts, Recorder};

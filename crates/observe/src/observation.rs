@@ -1,52 +1,11 @@
 //! All sources of one recording, started together and ended together.
 
+use crate::error::Error;
 use crate::names::ThreadNames;
-use crate::sources::{Context, Options, Running, SOURCES};
+use crate::source::{Context, Running};
+use crate::sources::{Options, SOURCES};
 use crate::{Events, ProcessKind, Watched};
-use helenus_cassandra::attach;
-use helenus_cassandra::network::NetworkError;
-use helenus_cassandra::target;
 use helenus_recording::{NodeFacts, Recorder};
-use std::io;
-
-/// Why the sources could not be started. Those that had been are ended again.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error(transparent)]
-    Target(#[from] target::Error),
-
-    #[error("{0}. Record without the agent by --no-agent: GC, safepoints, pools and tables will be missing")]
-    Attach(#[from] attach::Error),
-
-    #[error(
-        "the agent in {node} (pid {pid}) did not come up: {reason}. Record without it by --no-agent: GC, safepoints, pools and tables will be missing"
-    )]
-    Agent { node: String, pid: u32, reason: String },
-
-    #[error("cannot read /proc of pid {pid}: {source}. {}", way_out(source))]
-    Proc { pid: u32, source: io::Error },
-
-    #[error("{0}. Record without the agent by --no-agent: GC, safepoints, pools and tables will be missing")]
-    Network(#[from] NetworkError),
-
-    #[error(transparent)]
-    Recording(#[from] helenus_recording::Error),
-}
-
-/// Why /proc of a process could not be read.
-fn way_out(error: &io::Error) -> &'static str {
-    match error.raw_os_error() {
-        Some(libc::EMFILE) => {
-            "Each thread of a node takes two files, and this process may have no more: raise the limit with `ulimit -Hn 65536`, \
-             or LimitNOFILE= of its service"
-        }
-        Some(libc::ENFILE) => "The machine has no more open files to give: see /proc/sys/fs/file-max",
-        Some(libc::ENOENT | libc::ESRCH) => {
-            "The process has ended, or /proc is mounted with hidepid and the process belongs to another user (run as root)"
-        }
-        _ => "Run as the user of that process, or as root",
-    }
-}
 
 /// The running sources.
 #[derive(Debug)]
@@ -72,8 +31,8 @@ impl Observation {
         let names: Vec<ThreadNames> = watched.iter().map(|_| ThreadNames::default()).collect();
         let running = SOURCES.iter().map(|_| Vec::new()).collect();
         let mut observation = Observation { names: names.clone(), running };
-        let context = Context { recorder, watched, names: &names, options, events };
-        match observation.start_where(&context, |_| true) {
+        let context = Context { recorder, watched, names: &names, events };
+        match observation.start_where(&context, options, |_| true) {
             Ok(()) => Ok(observation),
             Err(error) => {
                 observation.stop();
@@ -83,10 +42,16 @@ impl Observation {
     }
 
     /// Starts the sources that are chosen by their place in the registry.
-    fn start_where(&mut self, context: &Context<'_>, chosen: impl Fn(usize) -> bool) -> Result<(), Error> {
+    fn start_where(
+        &mut self,
+        context: &Context<'_>,
+        options: &Options,
+        chosen: impl Fn(usize) -> bool,
+    ) -> Result<(), Error> {
+        let options = options.settled();
         let sources = SOURCES.iter().zip(&mut self.running).enumerate();
         for (_, (source, running)) in sources.filter(|(place, _)| chosen(*place)) {
-            source.start(context, running)?;
+            (source.start)(context, &options, running)?;
         }
         Ok(())
     }
@@ -105,7 +70,7 @@ impl Observation {
     ) -> Result<(), Error> {
         name_nodes(recorder, watched)?;
         let names = self.names.clone();
-        let context = Context { recorder, watched, names: &names, options, events };
+        let context = Context { recorder, watched, names: &names, events };
         let mut ended = Vec::new();
         for (place, running) in self.running.iter_mut().enumerate().rev() {
             let mut goes_on = true;
@@ -117,7 +82,7 @@ impl Observation {
                 ended.push(place);
             }
         }
-        self.start_where(&context, |place| ended.contains(&place))
+        self.start_where(&context, options, |place| ended.contains(&place))
     }
 
     /// Takes all sources off again, and returns what is not sure to be undone.
@@ -152,17 +117,4 @@ fn name_nodes(recorder: &Recorder, watched: &[Watched]) -> Result<(), helenus_re
             }
         }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_want_of_files_is_not_taken_for_a_hidden_process() {
-        let of = |errno| Error::Proc { pid: 7, source: io::Error::from_raw_os_error(errno) }.to_string();
-        assert!(of(libc::EMFILE).contains("ulimit -Hn") && !of(libc::EMFILE).contains("hidepid"));
-        assert!(of(libc::ENFILE).contains("file-max") && !of(libc::ENFILE).contains("ended"));
-        assert!(of(libc::ENOENT).contains("hidepid"));
-    }
 }

@@ -1,20 +1,13 @@
 //! Options of a recording as people give them. Each is declared once, in the options of its source: its name, default and
 //! help are those of the command line, and a file has the same names without the dashes.
 
+use crate::option_values::Switch;
 use crate::sources::{Options, SOURCES};
+use crate::syscalls::SyscallsMode;
 use clap::error::{ContextKind, ContextValue};
-use clap::{ArgAction, Args, Command, FromArgMatches, ValueEnum};
+use clap::{ArgAction, Args, Command, FromArgMatches};
 use std::error::Error as _;
 use std::sync::LazyLock;
-use std::time::Duration;
-
-/// Whether something is recorded that there is only one way to record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Switch {
-    #[default]
-    Off,
-    On,
-}
 
 /// Why options of a file can't be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +60,19 @@ impl Options {
 
     /// Refuses options that are right alone and wrong together.
     pub fn check(&self) -> Result<(), String> {
-        SOURCES.iter().try_for_each(|source| source.check(self))
+        SOURCES.iter().try_for_each(|source| (source.check)(self))
+    }
+
+    /// With what the options of one source leave to those of another.
+    pub(crate) fn settled(&self) -> Options {
+        let mut settled = self.clone();
+        if self.agent.no_agent {
+            settled.stacks.profiler = None;
+        }
+        if self.syscalls.syscalls != SyscallsMode::Off {
+            settled.page_cache.page_cache.get_or_insert(Switch::On);
+        }
+        settled
     }
 }
 
@@ -92,20 +97,10 @@ fn wrong(error: &clap::Error) -> WrongOption {
     WrongOption { name, reason }
 }
 
-/// Reads a duration such as 90s.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    helenus_notation::quantity::duration(text).map_err(|error| error.to_string())
-}
-
-/// Reads a size such as 2GiB.
-pub(crate) fn size(text: &str) -> Result<u64, String> {
-    helenus_notation::quantity::bytes(text).map_err(|error| error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syscalls::SyscallsMode;
+    use std::time::Duration;
 
     fn named(given: &[(&str, &str)]) -> Result<Options, String> {
         let given: Vec<(&str, String)> = given.iter().map(|(name, value)| (*name, (*value).to_string())).collect();
@@ -134,6 +129,19 @@ mod tests {
         assert_eq!(options.sched.off_cpu_above, Some(Duration::from_millis(5)));
         assert_eq!(options.max_size, Some(2 << 30));
         assert!(Options::names().any(|name| name == "max-events-per-s"));
+    }
+
+    #[test]
+    fn options_of_one_source_decide_for_another_what_that_leaves_open() {
+        let page_cache = |given| named(given).unwrap().settled().page_cache.page_cache;
+        assert_eq!(page_cache(&[("syscalls", "summary")]), Some(Switch::On));
+        assert_eq!(page_cache(&[]), None);
+        let mut options = named(&[("no-agent", "true")]).unwrap();
+        options.stacks.profiler = Some(b"");
+        options.page_cache.page_cache = Some(Switch::Off);
+        options.syscalls.syscalls = SyscallsMode::Full;
+        let settled = options.settled();
+        assert_eq!((settled.stacks.profiler, settled.page_cache.page_cache), (None, Some(Switch::Off)));
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use crate::check::{Check, CheckState};
 use crate::counters::{self, Counters};
 use crate::cpus::Cpus;
+use crate::error::Error;
 use crate::interrupts::{self, Interrupts};
 use crate::names::ThreadNames;
-use crate::observation::Error;
-use crate::options::{Switch, duration};
-use crate::sources::{Context, Options, Running, STALL_BOUND, Source, say};
+use crate::option_values::{Switch, duration};
+use crate::source::{Context, Running, STALL_BOUND, Source, say};
 use crate::threads::Threads;
 use crate::worker::Worker;
 use crate::{Event, Events, ProcessKind, Watched};
@@ -44,15 +44,22 @@ impl Default for SamplingOptions {
 pub(crate) struct Sampling;
 
 impl Source for Sampling {
-    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
+    type Options = SamplingOptions;
+
+    fn start(
+        &self,
+        context: &Context<'_>,
+        options: &SamplingOptions,
+        running: &mut Vec<Box<dyn Running>>,
+    ) -> Result<(), Error> {
         let pid = context.watched.first().map_or(0, |watched| watched.pid);
-        let worker = start(context).map_err(|source| Error::Proc { pid, source })?;
+        let worker = start(context, options).map_err(|source| Error::Proc { pid, source })?;
         running.push(Box::new(worker));
         Ok(())
     }
 
-    fn check(&self, options: &Options) -> Result<(), String> {
-        let interval = options.sampling.interval;
+    fn check(&self, options: &SamplingOptions) -> Result<(), String> {
+        let interval = options.interval;
         if interval < Duration::from_millis(5) {
             return Err(format!(
                 "--interval {interval:?} is too short: reading /proc that often would be what is measured; take 5ms or more"
@@ -84,7 +91,7 @@ fn migrations() -> Check {
     Check::new(what, CheckState::Missing, found, "a kernel with CONFIG_SCHED_DEBUG")
 }
 
-fn start(context: &Context<'_>) -> io::Result<Worker> {
+fn start(context: &Context<'_>, options: &SamplingOptions) -> io::Result<Worker> {
     let recorder = context.recorder;
     let clock = recorder.clock();
     let node = context.watched.first().map_or("", |watched| watched.node.as_str());
@@ -93,7 +100,7 @@ fn start(context: &Context<'_>) -> io::Result<Worker> {
     let mut processes = Vec::new();
     for (watched, names) in context.watched_with_names() {
         let mut process = Process::new(&watched, names, recorder)?;
-        if context.options.sampling.counters == Switch::On && watched.process == ProcessKind::Server {
+        if options.counters == Switch::On && watched.process == ProcessKind::Server {
             process.counters = Counters::start(context, &watched, &process.threads);
         }
         processes.push(process);
@@ -105,7 +112,7 @@ fn start(context: &Context<'_>) -> io::Result<Worker> {
         cpus,
         interrupts,
         processes,
-        interval: context.options.sampling.interval,
+        interval: options.interval,
         events: context.events.clone(),
     };
     let (worker, ()) = Worker::start("sampler", move || Ok::<_, io::Error>((run, ())), Run::run)?;

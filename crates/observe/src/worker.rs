@@ -1,6 +1,7 @@
 //! The thread of a source.
 
-use crate::sources::Running;
+use crate::Missing;
+use crate::source::Running;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
@@ -25,6 +26,12 @@ impl From<NoThread> for String {
 impl From<NoThread> for std::io::Error {
     fn from(error: NoThread) -> std::io::Error {
         std::io::Error::other(error)
+    }
+}
+
+impl From<NoThread> for Missing {
+    fn from(error: NoThread) -> Missing {
+        Missing::new(error.to_string(), "look for limits on threads and memory (ulimit -a)")
     }
 }
 

@@ -11,7 +11,7 @@ mod thread;
 pub use machine::{Countable, countable};
 
 use crate::check::{Check, CheckState};
-use crate::sources::Context;
+use crate::source::Context;
 use crate::threads::Threads;
 use crate::{Missing, Watched};
 use helenus_recording::rows::{CounterSample, SourceReport};

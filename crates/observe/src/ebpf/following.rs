@@ -4,7 +4,7 @@ use super::reader::Reader;
 use super::{Missing, PROCESSES, Programs, Rows, look};
 use crate::Watched;
 use crate::names::ThreadNames;
-use crate::sources::Context;
+use crate::source::Context;
 use crate::worker::Worker;
 
 /// How the programs in the kernel are called in a recording.

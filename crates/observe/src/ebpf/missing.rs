@@ -1,7 +1,6 @@
 //! Whether the kernel can be asked at all, and if not, what would change that.
 
 use super::libelf;
-use crate::worker::NoThread;
 use std::path::Path;
 
 /// The kernel's description of its own types, by which the programs find their fields.
@@ -33,12 +32,6 @@ impl Missing {
             format!("the kernel refused the programs: {error} {last}"),
             "Linux 5.15 or newer with CONFIG_DEBUG_INFO_BTF and no lockdown is needed",
         )
-    }
-}
-
-impl From<NoThread> for Missing {
-    fn from(error: NoThread) -> Missing {
-        Missing::new(error.to_string(), "look for limits on threads and memory (ulimit -a)")
     }
 }
 

@@ -4,7 +4,7 @@
 //! connection ends, however it ends, the agent undoes all that it did.
 
 use crate::names::ThreadNames;
-use crate::sources::say;
+use crate::source::say;
 use crate::{Event, Events};
 use helenus_cassandra::agent::protocol::{self, Frame, Hello, Start};
 use helenus_cassandra::agent::{Door, Visitor};

@@ -5,8 +5,8 @@ mod link;
 pub use link::{AgentLink, Wanted};
 
 use crate::check::{Check, CheckState};
-use crate::observation::Error;
-use crate::sources::{Context, Running, STALL_BOUND, Source};
+use crate::error::Error;
+use crate::source::{Context, Running, STALL_BOUND, Source};
 use crate::{Event, Watched};
 use clap::Args;
 use helenus_cassandra::agent::protocol::Hello;
@@ -37,8 +37,14 @@ pub struct AgentOptions {
 pub(crate) struct Agents;
 
 impl Source for Agents {
-    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
-        let options = &context.options.agent;
+    type Options = AgentOptions;
+
+    fn start(
+        &self,
+        context: &Context<'_>,
+        options: &AgentOptions,
+        running: &mut Vec<Box<dyn Running>>,
+    ) -> Result<(), Error> {
         let jar = options.jar.filter(|_| !options.no_agent);
         for (node, names) in context.servers() {
             let Some(jar) = jar else {

@@ -11,10 +11,9 @@ mod rows;
 
 use crate::check::Check;
 use crate::ebpf::{self, Missing, Programs};
-use crate::observation::Error;
-use crate::options::Switch;
-use crate::sources::{Context, Running, Source};
-use crate::syscalls::SyscallsMode;
+use crate::error::Error;
+use crate::option_values::Switch;
+use crate::source::{Context, Running, Source};
 use clap::Args;
 use records::LOST_REASONS;
 use rows::Rows;
@@ -34,9 +33,15 @@ pub struct PageCacheOptions {
 pub(crate) struct PageCache;
 
 impl Source for PageCache {
-    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
-        let with_calls = context.options.syscalls.syscalls != SyscallsMode::Off;
-        if context.options.page_cache.page_cache.map_or(!with_calls, |wanted| wanted == Switch::Off) {
+    type Options = PageCacheOptions;
+
+    fn start(
+        &self,
+        context: &Context<'_>,
+        options: &PageCacheOptions,
+        running: &mut Vec<Box<dyn Running>>,
+    ) -> Result<(), Error> {
+        if options.page_cache != Some(Switch::On) {
             return Ok(());
         }
         let note = "pages taken into the page cache, added up by file";

@@ -16,9 +16,9 @@ mod rows;
 
 use crate::check::Check;
 use crate::ebpf::{self, Missing};
-use crate::observation::Error;
-use crate::options::{Switch, duration};
-use crate::sources::{Context, Options, Running, Source};
+use crate::error::Error;
+use crate::option_values::{Switch, duration};
+use crate::source::{Context, Running, Source};
 use crate::symbols::KernelSymbols;
 use clap::Args;
 use rows::Rows;
@@ -62,8 +62,15 @@ impl SchedOptions {
 pub(crate) struct Sched;
 
 impl Source for Sched {
-    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
-        let mut options = context.options.sched;
+    type Options = SchedOptions;
+
+    fn start(
+        &self,
+        context: &Context<'_>,
+        options: &SchedOptions,
+        running: &mut Vec<Box<dyn Running>>,
+    ) -> Result<(), Error> {
+        let mut options = *options;
         if options.sched == Switch::Off {
             return Ok(());
         }
@@ -93,8 +100,7 @@ impl Source for Sched {
         Ok(())
     }
 
-    fn check(&self, options: &Options) -> Result<(), String> {
-        let options = &options.sched;
+    fn check(&self, options: &SchedOptions) -> Result<(), String> {
         if options.sched == Switch::Off && (options.off_cpu_above.is_some() || options.off_cpu_stacks) {
             return Err("--off-cpu-above and --off-cpu-stacks say what --sched on records; give that too".into());
         }

@@ -14,10 +14,10 @@ pub(crate) use known::KnownStacks;
 
 use crate::Watched;
 use crate::check::{Check, CheckState};
+use crate::error::Error;
 use crate::names::ThreadNames;
-use crate::observation::Error;
-use crate::options::duration;
-use crate::sources::{Context, Options, Running, Source};
+use crate::option_values::duration;
+use crate::source::{Context, Running, Source};
 use crate::worker::Worker;
 use clap::Args;
 use helenus_cassandra::target::{self, Target, Vm, Which};
@@ -97,18 +97,24 @@ impl FromStr for StackEvents {
 pub(crate) struct Stacks;
 
 impl Source for Stacks {
-    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
-        let options = context.options.stacks;
+    type Options = StackOptions;
+
+    fn start(
+        &self,
+        context: &Context<'_>,
+        options: &StackOptions,
+        running: &mut Vec<Box<dyn Running>>,
+    ) -> Result<(), Error> {
         if options.stacks == StackEvents::default() {
             return Ok(());
         }
-        let library = options.profiler.filter(|_| !context.options.agent.no_agent && !options.stacks.ebpf);
+        let library = options.profiler.filter(|_| !options.stacks.ebpf);
         let mut without = Vec::new();
         for (watched, names) in context.servers() {
             let profiler = match library {
                 None => Err("no library is to be loaded into it".to_string()),
                 Some(library) => jvm(&watched).and_then(|target| {
-                    profiler::start(context, (&watched.node, target), library, options, names.clone())
+                    profiler::start(context, (&watched.node, target), library, *options, names.clone())
                 }),
             };
             match profiler {
@@ -116,14 +122,14 @@ impl Source for Stacks {
                 Err(reason) => without.push((watched, names, reason)),
             }
         }
-        if let Some(worker) = in_the_kernel(context, without, &options) {
+        if let Some(worker) = in_the_kernel(context, without, options) {
             running.push(Box::new(worker));
         }
         Ok(())
     }
 
-    fn check(&self, options: &Options) -> Result<(), String> {
-        let interval = options.stacks.stack_interval;
+    fn check(&self, options: &StackOptions) -> Result<(), String> {
+        let interval = options.stack_interval;
         if interval < Duration::from_millis(1) {
             return Err(format!(
                 "--stack-interval {interval:?} is too short: sampling would be what is measured; take 1ms or more"

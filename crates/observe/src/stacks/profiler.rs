@@ -12,7 +12,7 @@ use super::jfr::{self, Malformed, SampleEvent};
 use super::ticks::{self, Ticks};
 use super::{Frames, KnownStacks, LOCK, SOURCE, StackOptions};
 use crate::names::ThreadNames;
-use crate::sources::{Context, say};
+use crate::source::{Context, say};
 use crate::worker::Worker;
 use crate::{Event, Events};
 use helenus_cassandra::attach::{self, WrittenFiles};

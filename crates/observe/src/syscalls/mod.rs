@@ -14,8 +14,8 @@ mod rows;
 
 use crate::check::Check;
 use crate::ebpf::{self, Missing};
-use crate::observation::Error;
-use crate::sources::{Context, Options, Running, Source};
+use crate::error::Error;
+use crate::source::{Context, Running, Source};
 use calls::Calls;
 pub use calls::ChosenCalls;
 use clap::{Args, ValueEnum};
@@ -62,8 +62,15 @@ impl Default for SyscallsOptions {
 pub(crate) struct Syscalls;
 
 impl Source for Syscalls {
-    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
-        let options = context.options.syscalls;
+    type Options = SyscallsOptions;
+
+    fn start(
+        &self,
+        context: &Context<'_>,
+        options: &SyscallsOptions,
+        running: &mut Vec<Box<dyn Running>>,
+    ) -> Result<(), Error> {
+        let options = *options;
         if options.syscalls == SyscallsMode::Off {
             return Ok(());
         }
@@ -85,8 +92,7 @@ impl Source for Syscalls {
         Ok(())
     }
 
-    fn check(&self, options: &Options) -> Result<(), String> {
-        let options = &options.syscalls;
+    fn check(&self, options: &SyscallsOptions) -> Result<(), String> {
         if options.max_events_per_s.is_some() && options.syscalls != SyscallsMode::Full {
             return Err("--max-events-per-s limits the rows of --syscalls full; a summary has none to limit".into());
         }

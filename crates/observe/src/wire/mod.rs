@@ -18,9 +18,9 @@ mod statements;
 use crate::Watched;
 use crate::check::Check;
 use crate::ebpf::Missing;
-use crate::observation::Error;
-use crate::options::Switch;
-use crate::sources::{Context, Running, Source};
+use crate::error::Error;
+use crate::option_values::Switch;
+use crate::source::{Context, Running, Source};
 use crate::worker::Worker;
 use clap::Args;
 use conversation::{Conversations, Exchange, LOST_REASONS};
@@ -54,8 +54,15 @@ pub struct WireOptions {
 pub(crate) struct Wire;
 
 impl Source for Wire {
-    fn start(&self, context: &Context<'_>, running: &mut Vec<Box<dyn Running>>) -> Result<(), Error> {
-        if context.options.wire.wire == Switch::Off {
+    type Options = WireOptions;
+
+    fn start(
+        &self,
+        context: &Context<'_>,
+        options: &WireOptions,
+        running: &mut Vec<Box<dyn Running>>,
+    ) -> Result<(), Error> {
+        if options.wire == Switch::Off {
             return Ok(());
         }
         for (node, _) in context.servers() {

@@ -15,7 +15,7 @@ use super::SOURCE;
 use crate::Watched;
 use crate::ebpf::{self, Missing, Programs};
 use crate::names::ThreadNames;
-use crate::sources::Context;
+use crate::source::Context;
 use crate::symbols::KernelSymbols;
 use crate::worker::Worker;
 pub(super) use clocks::open as clocks;

@@ -1,0 +1,101 @@
+//! The trait of a source, and all that sources are started with.
+
+use crate::check::Check;
+use crate::error::Error;
+use crate::names::ThreadNames;
+use crate::{Event, Events, ProcessKind, Watched};
+use helenus_recording::{Recorder, SourceFacts};
+use std::time::Duration;
+
+/// A thread of a process that is watched from inside or outside and wakes this much too late is a stall.
+pub(crate) const STALL_BOUND: Duration = Duration::from_millis(10);
+
+/// Something that can be recorded of the watched processes, or several things that are read together.
+pub(crate) trait Source {
+    type Options;
+
+    /// Begins to record what the options ask of this source, and nothing where they don't ask for it. All that runs goes into
+    /// `running`, also where an error is returned.
+    ///
+    /// # Errors
+    /// Where the whole recording is to fail. A source that others can do without tells each node what is not recorded and
+    /// why ([`Context::degrade`]), and returns.
+    fn start(
+        &self,
+        context: &Context<'_>,
+        options: &Self::Options,
+        running: &mut Vec<Box<dyn Running>>,
+    ) -> Result<(), Error>;
+
+    /// Refuses options of this source that can be read and make no sense: one that needs another, or that would measure itself.
+    fn check(&self, _options: &Self::Options) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Says what of it works on this machine, for `helenus doctor`.
+    fn checks(&self) -> Vec<Check>;
+}
+
+/// A part of a source that runs.
+pub(crate) trait Running: std::fmt::Debug + Send {
+    /// Goes on in another recording; nothing goes into the one before from then on. False where it can't: then the source
+    /// is stopped, and started again in the other recording.
+    ///
+    /// # Errors
+    /// When it has ended.
+    fn turn_to(&mut self, _context: &Context<'_>) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    /// Ends it, after the last of what it saw is in the recording. Returns what is not sure to be undone.
+    fn stop(self: Box<Self>) -> Option<String>;
+}
+
+/// All that sources are started with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) recorder: &'a Recorder,
+    pub(crate) watched: &'a [Watched],
+    /// Of the threads of each watched process, in the same order.
+    pub(crate) names: &'a [ThreadNames],
+    pub(crate) events: &'a Events,
+}
+
+impl Context<'_> {
+    pub(crate) fn watched_with_names(&self) -> impl Iterator<Item = (Watched, ThreadNames)> {
+        self.watched.iter().cloned().zip(self.names.iter().cloned())
+    }
+
+    /// The processes that are nodes.
+    pub(crate) fn servers(&self) -> impl Iterator<Item = (Watched, ThreadNames)> {
+        self.watched_with_names().filter(|(watched, _)| watched.process == ProcessKind::Server)
+    }
+
+    pub(crate) fn say(&self, event: Event) {
+        say(self.events, event);
+    }
+
+    /// Tells that a source is not there, or with less than was asked for.
+    pub(crate) fn degrade(&self, node: &str, source: &'static str, reason: impl Into<String>) {
+        self.say(Event::Degraded { node: node.into(), source, reason: reason.into() });
+    }
+
+    /// Puts sources into the manifest: the name, node, provider and note of each.
+    pub(crate) fn note<'n>(&self, sources: impl IntoIterator<Item = (&'n str, &'n str, &'n str, &'n str)>) {
+        let facts = sources.into_iter().map(|(name, node, provider, note)| SourceFacts {
+            name: name.into(),
+            node: node.into(),
+            provider: provider.into(),
+            note: note.into(),
+        });
+        let facts: Vec<SourceFacts> = facts.collect();
+        // A manifest that can't be written is what the rows of the recorder itself tell about.
+        let _ = self.recorder.update_manifest(|manifest| manifest.sources.extend(facts));
+    }
+}
+
+/// Tells a person what happened.
+pub(crate) fn say(events: &Events, event: Event) {
+    // The one who listened may have had enough; the recording has the facts.
+    let _ = events.send(event);
+}
