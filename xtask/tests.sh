@@ -2,7 +2,8 @@
 # Runs tests, and says at the end how long each group took, which ten were the slowest, and what was skipped.
 #
 # tests.sh check   those that need no JVM, Maven, npm or browser; those that need root are skipped without it
-# tests.sh test    all others: first those that a busy machine doesn't disturb, beside each other, then the rest
+# tests.sh test    all others: first the agent's and the pages' beside those that start single nodes, then those of helenus as
+#                  a user runs it, then those that a busy machine would disturb
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -67,9 +68,9 @@ check)
     group check rust --lib --bins $(targets $CHECK)
     ;;
 test)
-    nodes=$(targets $(starting_nodes))
+    nodes=$(targets $(starting_nodes | grep -vx e2e))
     alone=$(targets $ALONE)
-    cargo test --release --locked --workspace --no-run $nodes $alone || exit 1
+    cargo test --release --locked --workspace --no-run --test e2e $nodes $alone || exit 1
     # These two build again what is in the binary: with another time of change it would be built again, too.
     cp -p agent/target/helenus-agent.jar "$out/"
     cp -rp web/dist "$out/"
@@ -83,6 +84,8 @@ test)
     cat "$out/beside"
     cp -p "$out/helenus-agent.jar" agent/target/
     cp -rp "$out/dist" web/
+    # Two of these at a time fill two CPUs.
+    group e2e rust --test e2e
     group alone rust $alone
     ;;
 *)

@@ -2,7 +2,7 @@
 WITH both_sides AS (
   SELECT node, client_port, stream, start_ns AS at_ns, 0 AS is_wire, intended_start_ns, end_ns, 0 AS node_ns
   FROM requests
-  WHERE client_port IS NOT NULL AND intended_start_ns >= $start_ns AND intended_start_ns < $end_ns
+  WHERE client_port IS NOT NULL AND intended_start_ns >= $start_ns AND intended_start_ns < $end_ns AND $judged
   UNION ALL
   SELECT node, client_port, stream, start_ns, 1, 0, 0, duration_ns
   FROM wire

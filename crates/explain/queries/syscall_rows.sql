@@ -2,4 +2,4 @@
 SELECT
   (SELECT count(*) FROM syscalls) AS syscalls,
   (SELECT count(*) FROM syscall_summary) AS summary,
-  (SELECT count(*) FROM requests) AS requests
+  (SELECT count(*) FROM all_requests) AS requests

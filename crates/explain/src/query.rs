@@ -206,6 +206,8 @@ mod tests {
             ("high_ns", Value::Integer(1000)),
             ("limit", Value::Integer(10)),
             ("filter", Value::Condition("true")),
+            ("condition", Value::Condition("true")),
+            ("judged", Value::Condition("true")),
             ("group", Value::Text("")),
             ("by_thread", Value::Condition("false")),
         ];

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let tell = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !is_broken_print(panic.payload()) {
+        if failed_print(panic.payload()).is_none() {
             tell(panic);
         }
     }));
@@ -27,15 +27,21 @@ fn main() -> ExitCode {
             terminal::error(&error);
             ExitCode::from(2)
         }
-        Err(panic) if is_broken_print(&*panic) => ExitCode::SUCCESS,
-        Err(panic) => std::panic::resume_unwind(panic),
+        Err(panic) => match failed_print(&*panic) {
+            Some(reason) if reason.contains("Broken pipe") => ExitCode::SUCCESS,
+            Some(reason) => {
+                terminal::error(&anyhow::anyhow!("cannot write to stdout: {reason}"));
+                ExitCode::from(2)
+            }
+            None => std::panic::resume_unwind(panic),
+        },
     }
 }
 
-/// println! knows no other end when whoever read our output has had enough, such as `head`: no error, and what has to be undone is.
-fn is_broken_print(panic: &(dyn std::any::Any + Send)) -> bool {
-    let text = panic.downcast_ref::<String>();
-    text.is_some_and(|text| text.starts_with("failed printing to stdout") && text.contains("Broken pipe"))
+/// Why println! failed: it knows no other way to say so than a panic, which undoes what has to be undone. When whoever read our
+/// output has had enough, such as `head`, that is no error.
+fn failed_print(panic: &(dyn std::any::Any + Send)) -> Option<&str> {
+    panic.downcast_ref::<String>()?.strip_prefix("failed printing to stdout: ")
 }
 
 /// As above, where it is written otherwise.

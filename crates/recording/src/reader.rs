@@ -213,10 +213,13 @@ impl Stream<'_> {
         self.begins(from).find(|at| self.group(*at).is_some())
     }
 
-    /// The number of rows up to the last group, from a place on, whose begin is what was written.
+    /// The number of rows of the whole stream, by the last group, from a place on, whose begin is what was written. None where
+    /// the file goes on after that group: there may have been more.
     fn last_row(&self, from: u64) -> Option<u64> {
-        let heads = self.begins(from).filter_map(|at| self.head(at));
-        heads.map(|seal| seal.first_row.saturating_add(u64::from(seal.rows))).max()
+        let heads = self.begins(from).filter_map(|at| Some((at, self.head(at)?)));
+        let (at, seal) = heads.max_by_key(|(_, seal)| seal.first_row)?;
+        let reaches_the_end = at.saturating_add(u64::from(seal.length)) >= self.bytes;
+        reaches_the_end.then(|| seal.first_row.saturating_add(u64::from(seal.rows)))
     }
 
     /// Places where groups might begin, by what looks like their seals.

@@ -103,6 +103,19 @@ impl Judged {
         self.stretches.iter().map(|stretch| stretch.window.length()).sum()
     }
 
+    /// The condition in SQL that a request was due in the judged time.
+    pub(crate) fn due(&self) -> String {
+        let within =
+            |window: Interval| format!("intended_start_ns >= {} AND intended_start_ns < {}", window.start, window.end);
+        match self.stretches.as_slice() {
+            [] => "true".to_string(),
+            stretches => {
+                let windows: Vec<String> = stretches.iter().map(|stretch| within(stretch.window)).collect();
+                format!("({})", windows.join(" OR "))
+            }
+        }
+    }
+
     /// From the start of the first stretch to the end of the last.
     pub(crate) fn hull(&self) -> Option<Interval> {
         let start = self.stretches.iter().map(|stretch| stretch.window.start).min()?;

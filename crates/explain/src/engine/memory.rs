@@ -111,6 +111,6 @@ mod tests {
         let memory = Memory { limit_bytes: 200 << 20, left_bytes: 150 << 20 };
         memory.holds(10_000).unwrap();
         let error = memory.holds(1_800_000).unwrap_err().to_string();
-        assert!(error.contains("1800000 requests takes about 255 MiB") && error.contains("of 200 MiB"), "{error}");
+        assert!(error.contains("1800000 requests takes about 269 MiB") && error.contains("of 200 MiB"), "{error}");
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn of(error: DataFusionError) -> Error {
         return Error::Query(format!("a recording is only read; use SELECT, WITH or EXPLAIN ({said})"));
     }
     if said.starts_with("table ") && said.ends_with(" not found") {
-        let tables: Vec<&str> = TABLES.iter().map(|table| table.name).collect();
+        let tables: Vec<&str> = TABLES.iter().map(|table| table.name).chain([super::traffic::VIEW]).collect();
         return Error::Query(format!("{said}; the tables are {}", tables.join(", ")));
     }
     Error::Query(said)

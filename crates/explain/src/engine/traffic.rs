@@ -41,7 +41,7 @@ impl Provider {
     }
 
     /// The table that its rows are in.
-    pub(super) fn table(self) -> &'static str {
+    pub(crate) fn table(self) -> &'static str {
         match self {
             Provider::Load => "requests",
             Provider::Wire => "wire",

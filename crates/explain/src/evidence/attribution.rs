@@ -9,9 +9,9 @@
 //!    collects garbage (on one machine they share the CPUs) does not clear the server.
 //! 5. Of the conditions the one nearer to the origin: a compaction before the busy CPU that it makes, and that before
 //!    the queue that forms.
-//! 6. Of the rest, those due in overloaded phases for the overload, and those due in phases whose CPUs were busy
+//! 6. Of the rest, those that have what the slow requests have in common, such as their statement.
+//! 7. Of the rest, those due in overloaded phases for the overload, and those due in phases whose CPUs were busy
 //!    throughout for that. Neither can be tested against chance.
-//! 7. Of the rest, those that have what the slow requests have in common, such as their statement.
 //! 8. The others are not explained.
 //!
 //! Only causes that chance does not explain take part, and only for requests for which they can account (see
@@ -84,7 +84,8 @@ pub(super) fn attribute(
     common: &Common,
 ) -> Account {
     let mut taken: Vec<Taken> = causes.iter().map(|_| Taken::default()).collect();
-    let (mut rest, mut in_busy_phases) = (Vec::new(), Vec::new());
+    let (mut rest, mut in_busy_phases, mut in_common) = (Vec::new(), Vec::new(), Vec::new());
+    let rows = &judged.all().rows;
     for stretch in &judged.stretches {
         let mostly_busy = covered_ns(busy, stretch.window) * 2 >= stretch.window.length();
         let felt: Vec<Vec<Felt>> = causes.iter().map(|cause| felt_in(cause, stretch)).collect();
@@ -98,6 +99,7 @@ pub(super) fn attribute(
                 .collect();
             match choose(causes, &accountable) {
                 Some(index) => taken[index].take(request, &single[index], judged.node(request.node)),
+                None if !judges_overload && common.has(&rows[request.row]) => in_common.push(request),
                 None if mostly_busy && !judges_overload => in_busy_phases.push(request),
                 None => rest.push(request),
             }
@@ -116,10 +118,7 @@ pub(super) fn attribute(
     if share(in_busy_phases.len()) < BUSY_PHASES_SHARE {
         rest.append(&mut in_busy_phases);
     }
-    let rows = &judged.all().rows;
-    let (in_common, rest): (Vec<&SlowRequest>, Vec<&SlowRequest>) =
-        rest.into_iter().partition(|request| common.has(&rows[request.row]));
-    let between = rest.iter().filter(|request| request.place == Some(Place::Between)).count();
+    let between = rest.iter().filter(|request: &&&SlowRequest| request.place == Some(Place::Between)).count();
     Account {
         overload: Counted::default(),
         busy_phases: counted(&in_busy_phases),

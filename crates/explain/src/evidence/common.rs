@@ -1,7 +1,7 @@
 //! What the slow requests have in common: which statement, client, node or size is among them more often than among all.
 //!
-//! Slow requests come in bursts, so that requests of one second are not independent of each other. The test therefore takes
-//! a second as one observation: u is how many slow requests of a value a second has beyond what its share of all requests
+//! Slow requests come in bursts, so that requests at one time are not independent of each other. The test therefore takes
+//! a fifth of a second as one observation: u is how many slow requests of a value it has beyond what its share of all requests
 //! would give, and z = Σu / √Σu². Under chance each u might as well have had the other sign. z is compared with the largest
 //! that any value reaches when the signs are drawn anew (a wild bootstrap over clusters: Cameron, Gelbach and Miller,
 //! Bootstrap-based improvements for inference with clustered errors, 2008), which corrects for the number of values that are
@@ -25,9 +25,9 @@ const FEWEST_SLOW: usize = 10;
 const MOST_TESTED: usize = 100;
 /// With fewer observations no signs are rare.
 const FEWEST_CLUSTERS: usize = 10;
-const MOST_CLUSTERS: i64 = 300;
+const MOST_CLUSTERS: i64 = 500;
 /// Length of an observation, in a recording that is neither very short nor very long.
-const CLUSTER_NS: i64 = 1_000_000_000;
+const CLUSTER_NS: i64 = 200_000_000;
 /// Values that are named one after another, each of what the ones before do not have.
 const MOST_NAMED: usize = 3;
 

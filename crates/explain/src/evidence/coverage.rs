@@ -29,6 +29,8 @@ pub(crate) struct Lost {
     /// Rows of the same that are in the recording.
     pub(crate) captured: i64,
     pub(crate) reason: String,
+    /// Whether they never came to the recorder, as its source says; else the recorder or the disk lost them.
+    pub(crate) by_source: bool,
 }
 
 /// From this share of its rows on, what a source lost may mislead.
@@ -38,6 +40,19 @@ const SERIOUS_REQUESTS_SHARE: f64 = 0.001;
 /// Of samples. No finding about slow requests rests on them, and a missing share changes a share of a flame graph by no more
 /// than itself.
 const SERIOUS_SAMPLES_SHARE: f64 = 0.1;
+/// Sources on which no finding about slow requests rests, and their tables.
+const NOT_JUDGED_BY: [&str; 10] = [
+    "stacks",
+    "samples",
+    "sched",
+    "off_cpu",
+    "run_queue",
+    "syscalls",
+    "syscall_summary",
+    "page_cache",
+    "counters",
+    "interrupts",
+];
 
 /// Whether a source lost so much that a conclusion may rest on it.
 pub(crate) fn is_serious(source: &str, lost: i64, captured: i64) -> bool {
@@ -52,6 +67,11 @@ pub(crate) fn is_serious(source: &str, lost: i64, captured: i64) -> bool {
 impl Lost {
     pub(crate) fn is_serious(&self) -> bool {
         self.rows.is_none_or(|rows| is_serious(&self.what, rows, self.captured))
+    }
+
+    /// Whether a finding about slow requests may be wrong for it.
+    pub(crate) fn may_mislead(&self) -> bool {
+        self.is_serious() && !NOT_JUDGED_BY.contains(&self.what.as_str())
     }
 }
 
@@ -86,6 +106,7 @@ impl Coverage {
                     rows: Some(rows),
                     captured: captured[row],
                     reason: reason[row].clone(),
+                    by_source: source != RECORDER,
                 });
             }
             coverage.sources.insert(source);
@@ -99,6 +120,7 @@ impl Coverage {
                 captured:
                     manifest.tables.get(&loss.table).map_or(0, |facts| i64::try_from(facts.rows).unwrap_or(i64::MAX)),
                 reason: loss.reason.clone(),
+                by_source: false,
             }));
         }
         Ok(coverage)

@@ -109,7 +109,7 @@ impl Evidence {
         let origin = match (has_both_sides, judged.hull()) {
             (true, Some(hull)) => {
                 tell_places(engine, &mut judged, hull)?;
-                Origin::load(engine, hull, judged.threshold_ns)?
+                Origin::load(engine, &judged, hull)?
             }
             _ => None,
         };
@@ -169,8 +169,9 @@ impl Evidence {
     }
 
     pub(crate) fn ask_with(&self, query: &Query, more: &[(&str, Value<'_>)]) -> String {
-        let hull = self.judged_hull();
+        let (hull, due) = (self.judged_hull(), self.judged.due());
         let mut values = vec![
+            ("judged", Value::Condition(&due)),
             ("threshold_ns", Value::Integer(self.judged.threshold_ns)),
             ("start_ns", Value::Integer(hull.start)),
             ("end_ns", Value::Integer(hull.end)),
@@ -218,7 +219,7 @@ fn judge(requests: &Rc<Requests>, windows: &[Interval], threshold: &SlowThreshol
 
 /// Where the slow requests were for most of what they took longer than the median, as far as they were seen on the wire.
 fn tell_places(engine: &Engine, judged: &mut Judged, hull: Interval) -> Result<(), Error> {
-    let seen = origin::times_of_slow(engine, hull, judged.threshold_ns)?;
+    let seen = origin::times_of_slow(engine, judged, hull)?;
     judged.tell_places(|due, answered, excess_ns| {
         let times = seen.get(&(due, answered))?;
         if times.in_node_ns.saturating_mul(2) >= excess_ns {

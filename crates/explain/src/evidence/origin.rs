@@ -2,6 +2,7 @@
 //! between the two.
 
 use crate::Error;
+use crate::association::Judged;
 use crate::engine::Engine;
 use crate::query::{self, Value};
 use crate::timeline::Interval;
@@ -62,11 +63,13 @@ pub(crate) struct Part {
 
 impl Origin {
     /// None where no request was seen on both sides.
-    pub(crate) fn load(engine: &Engine, window: Interval, threshold_ns: i64) -> Result<Option<Origin>, Error> {
+    pub(crate) fn load(engine: &Engine, judged: &Judged, window: Interval) -> Result<Option<Origin>, Error> {
+        let due = judged.due();
         let values = [
             ("start_ns", Value::Integer(window.start)),
             ("end_ns", Value::Integer(window.end)),
-            ("threshold_ns", Value::Integer(threshold_ns)),
+            ("threshold_ns", Value::Integer(judged.threshold_ns)),
+            ("judged", Value::Condition(&due)),
         ];
         let rows = engine.sql(&query::ORIGIN.fill(&values))?;
         let mut origin = Origin { slow: Split::default(), others: Split::default(), sides: None };
@@ -114,13 +117,15 @@ pub(crate) struct OnTheWire {
 /// The slow requests that were seen on the wire, by when they were due and answered.
 pub(crate) fn times_of_slow(
     engine: &Engine,
+    judged: &Judged,
     window: Interval,
-    threshold_ns: i64,
 ) -> Result<HashMap<(i64, i64), OnTheWire>, Error> {
+    let due = judged.due();
     let values = [
         ("start_ns", Value::Integer(window.start)),
         ("end_ns", Value::Integer(window.end)),
-        ("threshold_ns", Value::Integer(threshold_ns)),
+        ("threshold_ns", Value::Integer(judged.threshold_ns)),
+        ("judged", Value::Condition(&due)),
     ];
     let rows = engine.sql(&query::SLOW_ON_THE_WIRE.fill(&values))?;
     let (due, end) = (rows.integers("intended_start_ns")?, rows.integers("end_ns")?);

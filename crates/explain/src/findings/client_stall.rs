@@ -3,6 +3,7 @@
 use super::claim::Claim;
 use super::finding::{Check, Finding};
 use super::wording::{UNDECIDED, against_chance, shares, too_little};
+use crate::engine::Provider;
 use crate::evidence::{CauseKind, EXCESS_BOUND, Evidence, Standing, StopTotals};
 use crate::{query, text};
 use serde_json::json;
@@ -17,7 +18,8 @@ impl Check for ClientStall {
     /// Always answers when the driver's stalls were recorded: whoever blames a server must have cleared the client.
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let Some(cause) = evidence.cause(CauseKind::ClientStall) else { return Vec::new() };
-        if !evidence.coverage.has_client_stalls() || evidence.judged.slow_requests() == 0 {
+        let is_seen = evidence.provider == Provider::Load && evidence.coverage.has_client_stalls();
+        if !is_seen || evidence.judged.slow_requests() == 0 {
             return Vec::new();
         }
         let totals = StopTotals::of(&evidence.stops.client, &evidence.judged);

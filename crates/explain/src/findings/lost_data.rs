@@ -64,7 +64,7 @@ impl LostData {
             })
             .collect();
         let rows_lost = usize::try_from(rows).unwrap_or_default();
-        let (title, so) = if lost.iter().all(|lost| lost.what == "requests" && lost.rows.is_some()) {
+        let (title, so) = if lost.iter().all(|lost| lost.what == "requests" && lost.by_source && lost.rows.is_some()) {
             let title = format!(
                 "{} of the schedule ({}) were never sent",
                 text::counted(rows_lost, "request", "requests"),
@@ -82,8 +82,8 @@ impl LostData {
             (title, "Shares and counts that rest on these tables are too low")
         };
         let detail = format!("{so}. {}.", whose.join("; "));
-        let serious = lost.iter().any(|lost| lost.is_serious());
-        let severity = if serious { Severity::Warning } else { Severity::Information };
+        let misleads = lost.iter().any(|lost| lost.may_mislead());
+        let severity = if misleads { Severity::Warning } else { Severity::Information };
         let mut finding = Finding::new(self.name(), severity, title, detail, evidence.span);
         finding.query = query::LOSSES.fill(&[]);
         finding.weight = share - BELOW_CAUSES;

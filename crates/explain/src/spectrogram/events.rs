@@ -70,7 +70,7 @@ pub struct SourceLoss {
 pub(crate) fn losses(engine: &Engine, of: Of) -> Result<Vec<SourceLoss>, Error> {
     let (name, tables): (&str, &[&str]) = match of {
         Of::Syscalls | Of::Summary => ("syscalls", &["syscalls", "syscall_summary"]),
-        Of::Requests => ("requests", &["requests"]),
+        Of::Requests => (engine.provider().table(), &["requests", "wire"]),
     };
     let mut losses = Vec::new();
     engine.each(&SOURCE_TOTALS.fill(&[]), |batch| {

@@ -100,7 +100,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     };
     if arguments.slow.is_some() && explanation.as_ref().is_some_and(|explanation| explanation.judged_requests == 0) {
         bail!(
-            "{} has no requests to be slow: record with `helenus load` or `helenus lab run`, and merge what was recorded beside it with `helenus recording merge`",
+            "{} has no requests to be slow: those of clients are recorded by `helenus record --wire on`, those of a load by `helenus load`",
             arguments.recording.display()
         );
     }

@@ -80,7 +80,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             }
             if !salvaged.cut.is_empty() {
                 terminal::warn(format_args!(
-                    "the last rows of {} were cut off; at most the last second before the end is missing",
+                    "the last rows of {} were cut off: where the writer was ended, that is at most its last second; where the file was cut afterwards, it may be more",
                     salvaged.cut.join(", ")
                 ));
             }

@@ -113,9 +113,10 @@ fn chosen(arguments: &Arguments, traces: Traces) -> Result<Of> {
         Some(What::Requests) if traces.requests => Of::Requests,
         None if traces.syscalls => Of::Syscalls,
         None if traces.summary => Of::Summary,
+        None if traces.requests => Of::Requests,
         Some(What::Requests) => {
             bail!(
-                "{recording} has no requests: only helenus load and helenus lab run write them; merge their recording in"
+                "{recording} has no requests: those of clients are recorded by helenus record --wire on, those of a load by helenus load"
             )
         }
         Some(What::Syscalls) if traces.summary => {

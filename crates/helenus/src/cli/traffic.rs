@@ -89,5 +89,6 @@ pub fn cells(figures: &TrafficFigures) -> Vec<String> {
 
 /// The source of the figures, and the time that they are of.
 pub fn source(provider: Provider, seconds: f64) -> String {
-    format!("{seconds:.1} s of {}", provider.meaning())
+    let more = if provider == Provider::Load { ", warm-up and populating included" } else { "" };
+    format!("{seconds:.1} s of {}{more}", provider.meaning())
 }

@@ -143,3 +143,14 @@ fn a_damaged_stream_is_salvaged_and_is_an_error() {
     refused(&place, "flame r -o old.svg", &["samples"]);
     assert_eq!(std::fs::read(place.path("old.svg")).unwrap(), b"old");
 }
+
+#[test]
+fn a_full_stdout_is_an_error_and_no_panic() {
+    let place = Place::new();
+    let mut command = place.command("ps --json");
+    command.stdout(std::fs::File::create("/dev/full").unwrap());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("cannot write to stdout") && !said.contains("panicked"), "{said}");
+}
