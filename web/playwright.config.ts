@@ -21,6 +21,6 @@ export default defineConfig({
   workers: 1,
   fullyParallel: false,
   reporter: "list",
-  timeout: 30_000,
+  timeout: 120_000,
   use: { viewport: { width: 1440, height: 900 }, launchOptions, screenshot: "only-on-failure" },
 });

@@ -184,7 +184,8 @@ fn a_target_that_dies_leaves_a_whole_recording() {
     let mut program = Program::start();
     let pid = program.0.id();
     let (recording, said) = record(&place.path().join("dies"), &program, of("cpu"), || {
-        std::thread::sleep(Duration::from_secs(4));
+        // Longer than a chunk of the profiler, which is read when it is whole.
+        std::thread::sleep(Duration::from_secs(8));
         // SAFETY: kill takes no pointers, and the process has not been waited for.
         unsafe { libc::kill(pid.cast_signed(), libc::SIGKILL) };
         std::thread::sleep(Duration::from_secs(1));
