@@ -191,11 +191,7 @@ fn joined(stalls: Vec<Stop>, held: Vec<Stop>) -> Vec<Stop> {
     let mut stops: Vec<Seen> = Vec::new();
     for (stop, is_held) in all {
         match stops.last_mut().filter(|last| last.stop.node == stop.node) {
-            // Two reports of one stop differ in its times; two stops that one watcher reports do not.
-            Some(last)
-                if stop.window.start
-                    <= last.stop.window.end.saturating_add(if is_held || last.is_held { SAME_STOP_NS } else { 0 }) =>
-            {
+            Some(last) if stop.window.start <= last.stop.window.end.saturating_add(SAME_STOP_NS) => {
                 last.take(stop, is_held);
             }
             _ => stops.push(Seen { itself: (!is_held).then_some(stop.window), is_held, stop }),
