@@ -127,7 +127,7 @@ fn what_cannot_be_is_refused_with_a_way_out() {
     }
     let compaction = refused("executor set compaction batched-drain");
     assert!(compaction.contains("native-transport"), "{compaction}");
-    assert!(refused("executor set read batched-drian").contains("did you mean batched-drain?"));
+    assert!(refused("executor set read batched-drian").contains("did you mean `batched-drain`?"));
     assert!(refused("executor set read batched-drain --stealing").contains("stealing with queue-per-thread"));
     assert!(refused("executor remove read").contains("has its own executor"));
     stages_are_run_by_others_and_given_back(&place, &format!("--node {node}"));
