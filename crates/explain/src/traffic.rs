@@ -6,7 +6,7 @@ use crate::{Batches, Error};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The part of the traffic that is asked about. Texts are matched whatever their case.
+/// The part of the traffic that is asked about. Texts are matched without regard to case.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TrafficFilter {
     /// In the statement or the operation.
@@ -22,7 +22,7 @@ pub struct TrafficFigures {
     pub requests: i64,
     pub requests_per_s: f64,
     pub errors: i64,
-    /// Share of the time that all requests took.
+    /// Share of the time of all requests that were asked about.
     pub time_share: f64,
     pub total_ms: f64,
     pub p50_ms: f64,

@@ -1,4 +1,4 @@
--- Requests as they came to the node and were answered, whoever sent them. What a client waited before is not in it.
+-- Requests of all clients, from their arrival at the node to the answer. The time that a client waited before is not in it.
 SELECT
   'wire' AS provider,
   start_ns AS intended_start_ns,

@@ -1,4 +1,4 @@
-//! The requests of clients as one SQL view of one shape, whoever sent them: `all_requests`.
+//! The requests of all clients as one SQL view of one shape: `all_requests`.
 //!
 //! Where a load driver recorded its requests, these are judged: they say what its user waited, from the intended start on.
 //! Else those that were seen on the wire are, from their arrival at the node on. Never both: they would be the same
@@ -72,7 +72,7 @@ pub(super) fn view(provider: Provider, manifests: &[Manifest], more: &[&str]) ->
     more.iter().fold(text, |text, column| text.replacen("SELECT\n", &format!("SELECT\n  {column},\n"), 1))
 }
 
-/// What an operation of the load sends, as the workload says.
+/// The statement of each operation of the load, from its workload.
 fn statement_of_operation(manifests: &[Manifest]) -> String {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let statements = workloads::statements(manifests);

@@ -1,9 +1,9 @@
-//! What the slow requests have in common: which statement, client, node or size is among them more often than among all.
+//! Values that the slow requests have in common: the statement, client, node or size that is among them more often than among all.
 //!
 //! Slow requests come in bursts, so that requests at one time are not independent of each other. The test therefore takes
 //! a fifth of a second as one observation: u is how many slow requests of a value it has beyond what its share of all requests
 //! would give, and z = Σu / √Σu². Under chance each u might as well have had the other sign. z is compared with the largest
-//! that any value reaches when the signs are drawn anew (a wild bootstrap over clusters: Cameron, Gelbach and Miller,
+//! that any value reaches when the signs are drawn again (a wild bootstrap over clusters: Cameron, Gelbach and Miller,
 //! Bootstrap-based improvements for inference with clustered errors, 2008), which corrects for the number of values that are
 //! tried (Westfall and Young, Resampling-based multiple testing, 1993).
 
@@ -17,7 +17,7 @@ use crate::{percentiles::median, text};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
-/// What is rarer than this must be chance alone.
+/// A value with a smaller p-value is no coincidence.
 const P_BOUND: f64 = 0.01;
 /// A value with fewer slow requests is not tested.
 const FEWEST_SLOW: usize = 10;

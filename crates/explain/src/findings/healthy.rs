@@ -38,7 +38,7 @@ impl Check for Healthy {
             time(percentiles.max)
         );
         let detail = format!(
-            "No error, no overload, and no recorded cause whose requests took long enough to matter: 20 ms or more and five times the median, often. What the slowest requests met is told below.{} They are in the query.",
+            "No error, no overload, and no recorded cause whose requests took long enough to matter: 20 ms or more and five times the median, often. The findings below say what the slowest requests met; the query lists them.{}",
             rest(evidence)
         );
         let mut finding = Finding::new(self.name(), Severity::Information, title, detail, evidence.judged_hull());

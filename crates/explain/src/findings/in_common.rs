@@ -106,7 +106,7 @@ fn sizes(shared: &Shared) -> String {
         (Dimension::ResponseSize, ..) => String::new(),
         (_, Some(own), Some(others)) if own >= others.saturating_mul(LARGER) => {
             format!(
-                "; half of their answers have {} or more, those of the others {}",
+                "; half of their answers have {} or more, half of the others {} or more",
                 text::bytes(own),
                 text::bytes(others)
             )

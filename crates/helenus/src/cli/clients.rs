@@ -20,25 +20,14 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let chosen = &arguments.chosen;
-    let engine = chosen.engine()?;
-    let mut traffic = client_traffic(&engine, &chosen.filter())?;
-    let all = traffic.rows.len();
-    traffic.rows = chosen.arrange(traffic.rows, |row| &row.figures);
-    if chosen.json {
-        terminal::json(&traffic)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if all == 0 {
-        terminal::warn("there is no such request in the recording: record with --wire on, or ask for less");
-        return Ok(ExitCode::SUCCESS);
-    }
+    let table = client_traffic(&chosen.engine()?, &chosen.filter())?;
+    traffic::show(chosen, table, "clients", |row| &row.figures, print)
+}
+
+fn print(rows: &[ClientFigures]) {
     let head: Vec<&str> =
         ["client"].into_iter().chain(traffic::HEAD).chain(["connections", "nodes", "statements"]).collect();
-    terminal::print(terminal::table(&head, traffic.rows.iter().map(line), 1));
-    let shown = traffic.rows.len();
-    let more = if shown < all { format!("; {shown} of {all} clients, --limit shows more") } else { String::new() };
-    terminal::talk(terminal::dim(format_args!("{}{more}", traffic::source(traffic.provider, traffic.seconds))));
-    Ok(ExitCode::SUCCESS)
+    terminal::print(terminal::table(&head, rows.iter().map(line), 1));
 }
 
 fn line(row: &ClientFigures) -> Vec<String> {

@@ -22,29 +22,18 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let chosen = &arguments.chosen;
-    let engine = chosen.engine()?;
-    let mut traffic = statement_traffic(&engine, &chosen.filter())?;
-    let all = traffic.rows.len();
-    traffic.rows = chosen.arrange(traffic.rows, |row| &row.figures);
-    if chosen.json {
-        terminal::json(&traffic)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if all == 0 {
-        terminal::warn("there is no such request in the recording: record with --wire on, or ask for less");
-        return Ok(ExitCode::SUCCESS);
-    }
+    let table = statement_traffic(&chosen.engine()?, &chosen.filter())?;
+    traffic::show(chosen, table, "statements", |row| &row.figures, print)
+}
+
+fn print(rows: &[StatementFigures]) {
     let head: Vec<&str> = ["statement", "kind"].into_iter().chain(traffic::HEAD).chain(["clients"]).collect();
-    terminal::print(terminal::table(&head, traffic.rows.iter().map(line), 2));
-    for row in traffic.rows.iter().filter(|row| !row.errors_by_outcome.is_empty()) {
+    terminal::print(terminal::table(&head, rows.iter().map(line), 2));
+    for row in rows.iter().filter(|row| !row.errors_by_outcome.is_empty()) {
         let errors: Vec<String> =
             row.errors_by_outcome.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
         terminal::print(format_args!("errors of {}: {}", row.operation, errors.join(", ")));
     }
-    let shown = traffic.rows.len();
-    let more = if shown < all { format!("; {shown} of {all} statements, --limit shows more") } else { String::new() };
-    terminal::talk(terminal::dim(format_args!("{}{more}", traffic::source(traffic.provider, traffic.seconds))));
-    Ok(ExitCode::SUCCESS)
 }
 
 fn line(row: &StatementFigures) -> Vec<String> {

@@ -1,10 +1,13 @@
 //! The figures that the lines of `statements` and `clients` share.
 
 use super::opened::opened;
+use crate::terminal;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use helenus_explain::{Engine, Provider, TrafficFigures, TrafficFilter};
+use helenus_explain::{Engine, Provider, TrafficFigures, TrafficFilter, TrafficTable};
+use serde::Serialize;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 #[derive(Debug, Args)]
 pub struct Chosen {
@@ -28,7 +31,7 @@ pub struct Chosen {
     limit: usize,
     /// Everything as JSON
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -53,7 +56,7 @@ impl Chosen {
     }
 
     /// In the order that is asked for, and no more than are asked for.
-    pub fn arrange<T>(&self, mut rows: Vec<T>, figures: impl Fn(&T) -> &TrafficFigures) -> Vec<T> {
+    fn arrange<T>(&self, mut rows: Vec<T>, figures: impl Fn(&T) -> &TrafficFigures) -> Vec<T> {
         let weight = |row: &T| {
             let figures = figures(row);
             match self.sort {
@@ -87,8 +90,31 @@ pub fn cells(figures: &TrafficFigures) -> Vec<String> {
     ]
 }
 
+/// Shows a table of traffic with a line for each of `what`.
+pub fn show<T: Serialize>(
+    chosen: &Chosen,
+    mut table: TrafficTable<T>,
+    what: &str,
+    figures: impl Fn(&T) -> &TrafficFigures,
+    print: impl FnOnce(&[T]),
+) -> Result<ExitCode> {
+    let all = table.rows.len();
+    table.rows = chosen.arrange(table.rows, figures);
+    if chosen.json {
+        terminal::json(&table)?;
+    } else if all == 0 {
+        terminal::warn("there is no such request in the recording: record with --wire on, or ask for less");
+    } else {
+        print(&table.rows);
+        let shown = table.rows.len();
+        let more = if shown < all { format!("; {shown} of {all} {what}, --limit shows more") } else { String::new() };
+        terminal::talk(terminal::dim(format_args!("{}{more}", source(table.provider, table.seconds))));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// The source of the figures, and the time that they are of.
-pub fn source(provider: Provider, seconds: f64) -> String {
+fn source(provider: Provider, seconds: f64) -> String {
     let more = if provider == Provider::Load { ", warm-up and populating included" } else { "" };
     format!("{seconds:.1} s of {}{more}", provider.meaning())
 }
