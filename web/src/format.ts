@@ -50,12 +50,6 @@ export function percent(share: number): string {
   return `${value.toFixed(decimals).replace(/\.0$/, "")}${GAP}%`;
 }
 
-/** p < 0.001, p = 0.040: as a paper would give it, and as the findings' titles do. */
-export function pValue(value: number): string {
-  if (value < 0.001) return `p${GAP}<${GAP}0.001`;
-  return `p${GAP}=${GAP}${value.toFixed(3)}`;
-}
-
 /** A size as the command line shows it (`show_bytes` of crates/notation): 7 B, 1.5 KiB, 3.0 GiB. */
 export function bytes(value: number): string {
   if (!Number.isFinite(value)) return NOTHING;

@@ -41,10 +41,12 @@ export type Finding = {
   /** The kind, such as `gc-pause`, or the rule of an advice. */
   finding: string;
   severity: Severity;
-  /** One sentence. */
+  /** Cause and size. */
   title: string;
-  /** The meaning, and what to do next. */
+  /** The evidence. */
   detail: string;
+  /** The one command or setting to try; empty where there is nothing to do. */
+  next: string;
   /** Empty when it is about no node. */
   node: string;
   start_s: number;
@@ -53,7 +55,7 @@ export type Finding = {
   share: number | null;
   /** The part of `share` that chance alone would give. */
   chance_share: number | null;
-  /** How often chance alone gives at least `share`. */
+  /** How often chance gives at least as much of the slow requests' extra time (for `in-common`: as large a share). */
   p_value: number | null;
   /** SQL that shows the evidence. */
   query: string;
@@ -279,6 +281,8 @@ export type Report = {
   requests: number;
   errors: Array<OutcomeCount>;
   phases: Array<Phase>;
+  /** What was seen, whether it was slow, why, and what to do next: four sentences at most. */
+  answer: string;
   /** Most important first. */
   findings: Array<Finding>;
   /** null where the recording is of no experiment with variants. */

@@ -1,6 +1,7 @@
 //! The answer: why were the slow requests slow?
 
 use crate::anatomy::{Knee, Phase};
+use crate::answer::answer;
 use crate::engine::{Engine, Provider};
 use crate::evidence::Evidence;
 use crate::findings::{self, Finding};
@@ -16,6 +17,8 @@ use std::fmt;
 /// What was judged, and what was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
+    /// What was seen, whether it was slow, why, and what to do next: four sentences at most.
+    pub answer: String,
     /// A request that took longer is slow.
     pub slow_threshold_ms: f64,
     /// `p99 of the measured phases`, with the requests that it is the p99 of; or the time that was asked for.
@@ -66,6 +69,7 @@ pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error>
         slow_requests: stretch.slow.len(),
     });
     Ok(Explanation {
+        answer: answer(&evidence, &findings),
         slow_threshold_ms: ms(evidence.judged.threshold_ns),
         slow_threshold_name: threshold_name(&evidence, &options.threshold),
         provider: evidence.provider,
@@ -148,7 +152,7 @@ impl Explanation {
                 finding: finding.finding,
                 severity: finding.severity.name(),
                 title: &finding.title,
-                detail: &finding.detail,
+                detail: &finding.told(),
                 node: &finding.node,
                 window_start_ns: finding.window_start_ns,
                 window_end_ns: finding.window_end_ns,
@@ -165,12 +169,12 @@ impl Explanation {
 /// Plain text, as a terminal shows it.
 impl fmt::Display for Explanation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(out, "{}", self.summary())?;
+        writeln!(out, "{}\n\n{}", self.answer, self.summary())?;
         let start = self.phases.first().map(|phase| phase.start_ns);
         for finding in &self.findings {
             writeln!(out)?;
             writeln!(out, "{}. {}: {}", finding.rank, finding.severity.name(), finding.title)?;
-            writeln!(out, "   {}", finding.detail)?;
+            writeln!(out, "   {}", finding.told())?;
             write!(out, "   {}", finding.finding)?;
             if let Some(start) = start {
                 let second = |ns: i64| (ns - start) as f64 / 1e9;

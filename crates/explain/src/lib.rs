@@ -10,6 +10,7 @@
 
 mod advice;
 mod anatomy;
+mod answer;
 mod association;
 mod compaction_options;
 mod compare;
@@ -66,7 +67,6 @@ pub use spectrogram::{
 pub use sstables::{Sstable, SstableGroup, sstable_groups, sstables};
 pub use statements::{Select, selects};
 pub use tables::{TableHealth, tables};
-pub use text::probability as probability_text;
 pub use traffic::{
     ClientFigures, StatementFigures, TrafficFigures, TrafficFilter, TrafficTable, client_traffic, statement_traffic,
 };

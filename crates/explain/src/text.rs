@@ -59,7 +59,7 @@ pub(crate) fn counted(number: usize, one: &str, many: &str) -> String {
 }
 
 /// `p = 0.012`, as a paper would give it.
-pub fn probability(p: f64) -> String {
+pub(crate) fn probability(p: f64) -> String {
     if p < 0.001 { "p < 0.001".into() } else { format!("p = {p:.3}") }
 }
 

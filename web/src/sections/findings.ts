@@ -1,13 +1,13 @@
 import { copyButton, copyText } from "../clipboard";
 import { h, jumpTo } from "../dom";
-import { clock, percent, plural, pValue } from "../format";
+import { clock, percent, plural } from "../format";
 import type { Finding, Report, Severity } from "../model";
 import type { Store } from "../state";
 import { showFinding } from "./actions";
 import { evidenceList } from "./evidence";
 
 /** As many cards are open at first; the rest on request. */
-const FIRST_CARDS = 6;
+const FIRST_CARDS = 7;
 
 export const SEVERITY: Record<Severity, { icon: string; word: string }> = {
   critical: { icon: "▲", word: "Critical" },
@@ -41,6 +41,7 @@ export function findings(report: Report, store: Store): HTMLElement {
     "section",
     { class: "findings", "aria-labelledby": "findings-title" },
     h("h2", { id: "findings-title" }, "Findings"),
+    report.answer !== "" && h("p", { class: "answer" }, report.answer),
     cards.length === 0
       ? h("p", { class: "missing" }, noFinding(report))
       : h("ol", { class: "cards" }, ...cards.map(({ root }) => root)),
@@ -88,6 +89,7 @@ function card(finding: Finding, report: Report, store: Store) {
     h("h3", {}, finding.title),
     share(finding),
     finding.detail !== "" && h("p", { class: "detail" }, finding.detail),
+    finding.next !== "" && h("p", { class: "detail" }, h("strong", {}, "Next: "), finding.next),
     h(
       "details",
       {},
@@ -99,13 +101,12 @@ function card(finding: Finding, report: Report, store: Store) {
   return { root, show, finding };
 }
 
-/** "Explains 62 % of the slow requests; chance would give 4 % (p < 0.001)", with the two as bars. */
-function share({ share: explained, chance_share: chance, p_value: p }: Finding): HTMLElement | false {
-  // Of a cause that nothing is counted for, the title has the test.
+/** "Explains 62 % of the slow requests; 4 % expected by chance", with the two as bars. */
+function share({ share: explained, chance_share: chance }: Finding): HTMLElement | false {
+  // Of a cause that nothing is counted for, the detail has the test.
   if (explained === null || explained === 0) return false;
   const words = [h("strong", {}, `Explains ${percent(explained)}`), " of the slow requests"];
-  if (chance !== null) words.push(`; chance would give ${percent(chance)}`);
-  if (p !== null) words.push(` (${pValue(p)})`);
+  if (chance !== null) words.push(`; ${percent(chance)} expected by chance`);
   const bar = h("span", { class: "share-bar", "aria-hidden": "true" }, h("span", { class: "explained" }));
   bar.style.setProperty("--explained", `${Math.min(1, explained) * 100}%`);
   if (chance !== null) {

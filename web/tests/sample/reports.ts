@@ -27,6 +27,7 @@ export function emptyReport(): Report {
     requests: 0,
     errors: [],
     phases: [],
+    answer: "",
     findings: [],
     comparison: null,
     throughput: { bin_s: 0.1, time_s: [], intended_per_s: [], ok_per_s: [], failed_per_s: [] },
@@ -150,6 +151,8 @@ function reportOf(run: Run, capacity_per_s: number, { bin_s, columns, moreGroups
     requests: run.intended.length,
     errors: failed > 0 ? [{ outcome: "timeout", count: failed }] : [],
     phases,
+    answer:
+      "Helenus judged 1,000,000 requests of the load driver in 90 s: the median is 1.2 ms, the p99 41 ms. Next: set a larger heap.",
     findings: findingsOf(run, phases, slow_threshold_ms),
     throughput: throughputOf(run, bin_s),
     latency: latencyOf(run, bin_s),
@@ -226,6 +229,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
       title: `A full GC of the server stopped it for ${full.duration_ms.toFixed(0)} ms and made ${(gcShare * 100).toFixed(0)} % of the slow requests slow`,
       detail:
         "The heap was full: young collections promoted faster than the old generation was emptied. Give the node more heap (--heap 2g) or a lower in-flight limit, and run the study again.",
+      next: "",
       node: "127.0.0.1",
       start_s: full.start_s - 0.2,
       end_s: full.start_s + 2.2,
@@ -254,6 +258,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
       title: `Throughput stops growing after ${knee?.name ?? "the first step"}; the CPU is the limit there`,
       detail:
         "Past this step more load only makes the queue longer. CPU was 96 % busy, the run queue grew, no pool was at its limit.",
+      next: "",
       node: "127.0.0.1",
       start_s: last?.start_s ?? 0,
       end_s: last?.end_s ?? 1,
@@ -271,6 +276,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
         "The load driver itself stood still for 1,000 ms; the server is not to blame for the requests of that second",
       detail:
         "Response times from this stretch count the driver's own pause. Read service times there, or look at what else ran on the machine.",
+      next: "",
       node: "",
       start_s: (stall?.start_s ?? 0) - 0.1,
       end_s: (stall?.start_s ?? 0) + 1.3,
@@ -288,6 +294,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
         "shop.orders: a row has 976.6 KiB in 100 columns, and statements ask for 1.0 of them; its requests read 976.6 KiB each to return 9.8 KiB",
       detail:
         "The columns of one row lie together, and who asks for one of them reads over the others. Make of the 100 blob columns rows of the partition: CREATE TABLE shop.orders_by_column (id text, column_name text, value blob, PRIMARY KEY ((id), column_name)); To verify: Bytes read against bytes returned (helenus io).",
+      next: "",
       node: "127.0.0.1",
       start_s: 0,
       end_s: run.duration_s,
@@ -320,6 +327,7 @@ function findingsOf(run: Run, phases: readonly Phase[], slow_ms: number): Findin
       severity: "information",
       title: "Young collections and safepoints explain no more slow requests than chance would",
       detail: "",
+      next: "",
       node: "127.0.0.1",
       start_s: 0,
       end_s: run.duration_s,

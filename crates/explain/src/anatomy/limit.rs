@@ -77,6 +77,11 @@ impl Limit {
         Ok(Some(limit))
     }
 
+    /// What goes after "limited by" in a few words.
+    pub(crate) fn name(&self) -> &str {
+        self.by.split([':', '(']).next().unwrap_or_default().trim_end().split(" of ").next().unwrap_or_default()
+    }
+
     /// The client first, since a server behind a client at its limit shows nothing of its own. Then the CPUs, which
     /// everything else waits for when they are used up; then what leaves them idle.
     fn decide(&self) -> (Resource, String) {

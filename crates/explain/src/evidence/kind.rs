@@ -30,6 +30,19 @@ impl CauseKind {
         }
     }
 
+    /// As the subject of a sentence.
+    pub(crate) fn plural(self) -> &'static str {
+        match self {
+            CauseKind::ClientStall => "Stalls of the driver",
+            CauseKind::GcPause => "GC pauses",
+            CauseKind::Safepoint => "Safepoints",
+            CauseKind::ServerStall => "Stalls of the server",
+            CauseKind::CompactionOrFlush => "Compactions and flushes",
+            CauseKind::CpuSaturation => "Busy CPUs",
+            CauseKind::PoolQueue => "Queues",
+        }
+    }
+
     pub(crate) fn nature(self) -> Nature {
         match self {
             CauseKind::ClientStall | CauseKind::GcPause | CauseKind::Safepoint | CauseKind::ServerStall => Nature::Stop,

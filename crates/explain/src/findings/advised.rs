@@ -4,6 +4,7 @@
 //! comes after what was counted for some. Where a finding speaks of the same already, and is as severe, the advice is added
 //! to that one, which then says what to do here.
 
+use super::claim::Claim;
 use super::finding::Finding;
 use crate::advice::Advice;
 use crate::evidence::Evidence;
@@ -40,7 +41,11 @@ fn is_the_same(advice: &Advice, finding: &Finding) -> bool {
 }
 
 fn add_to(finding: &mut Finding, advice: &Advice) {
-    finding.detail = format!("{} Over the whole recording: {}. {}", finding.detail, seen(advice), advice.advice);
+    finding.detail = format!("{} Over the whole recording: {}.", finding.detail, seen(advice));
+    // A suspect is to be made sure of first.
+    if !finding.claims.iter().any(|claim| matches!(claim, Claim::Suspects { .. })) {
+        finding.next.clone_from(&advice.advice);
+    }
     if let Value::Object(figures) = &mut finding.evidence {
         let all = figures.entry("advice").or_insert_with(|| json!([]));
         if let Value::Array(all) = all {
@@ -55,8 +60,9 @@ fn finding(advice: &Advice, evidence: &Evidence) -> Finding {
         several => text::counted(several.len(), "node", "nodes"),
     });
     let title = format!("{about}: {}", seen(advice));
-    let detail = format!("{} To verify: {}", advice.advice, advice.verify);
+    let detail = format!("To verify: {}", advice.verify);
     let mut finding = Finding::new(advice.rule, advice.severity, title, detail, evidence.recorded);
+    finding.next.clone_from(&advice.advice);
     if let [only] = advice.evidence.as_slice() {
         finding.node.clone_from(&only.node);
     }

@@ -1,7 +1,7 @@
 //! Were compactions or flushes running?
 
 use super::finding::{Check, Finding};
-use super::wording::shares;
+use super::wording::share;
 use crate::evidence::{CauseKind, Evidence};
 use crate::{query, text};
 use serde_json::json;
@@ -18,15 +18,12 @@ impl Check for CompactionOrFlush {
             return Vec::new();
         };
         let running = text::percent(cause.judged_time_share(&evidence.judged));
-        let title = format!(
-            "Running compactions or flushes account for {}; they ran {running} of the judged time",
-            shares(cause)
-        );
-        let detail = "They compete with requests for CPU and disk. Throttle them (compaction_throughput), give them \
-                      fewer threads (concurrent_compactors), or look at why there is so much to compact (table_stats: \
-                      sstables, pending_compactions, bytes_compacted)."
-            .to_string();
+        let title = format!("Compactions or flushes delayed {}", share(cause));
+        let detail = format!("They ran {running} of the judged time, and compete with requests for CPU and disk.");
         let query = evidence.ask(&query::SLOW_IN_BACKGROUND);
-        vec![Finding::about(self.name(), cause, evidence, (title, detail), query, json!({}))]
+        let mut finding = Finding::about(self.name(), cause, evidence, (title, detail), query, json!({}));
+        finding.next =
+            "lower compaction_throughput (nodetool setcompactionthroughput) or concurrent_compactors.".into();
+        vec![finding]
     }
 }

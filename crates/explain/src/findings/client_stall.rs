@@ -2,7 +2,7 @@
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
-use super::wording::{UNDECIDED, against_chance, shares, too_little};
+use super::wording::{UNDECIDED, against_chance, share, too_little};
 use crate::engine::Provider;
 use crate::evidence::{CauseKind, EXCESS_BOUND, Evidence, Standing, StopTotals};
 use crate::{query, text};
@@ -32,46 +32,52 @@ impl Check for ClientStall {
                 let counted = StopTotals::of(&cause.blamed.stops, &evidence.judged);
                 (
                     format!(
-                        "The load driver stood still, which accounts for {}: {}, the longest {}",
-                        shares(cause),
-                        text::counted(counted.stops, "stall", "stalls"),
+                        "Stalls of the load driver delayed {} (longest {})",
+                        share(cause),
                         text::time_ms(counted.longest_ms)
                     ),
-                    "The server cannot be blamed for these: the client did not run when it should have. Give the driver a \
-                     CPU of its own or another machine, or lower the rate; then run again. A request that also met a \
-                     pause of the server is counted here when the client's stall was at least half as long."
-                        .into(),
+                    format!(
+                        "{}: the driver did not run when it should have, and the server is not to blame. A request that also \
+                         met a pause of the server counts here if the driver's stall was at least half as long.",
+                        text::counted(counted.stops, "stall", "stalls")
+                    ),
                 )
             }
-            Standing::Suspect => {
-                (format!("The load driver is not cleared: {}", against_chance(cause)), format!("{in_all} {UNDECIDED}"))
-            }
+            Standing::Suspect => (
+                "The load driver is a suspect; the evidence is inconclusive".into(),
+                format!("{in_all} {}", against_chance(cause)),
+            ),
             _ if between >= EXCESS_BOUND => (
                 format!(
-                    "The load driver is not cleared: {} of the slow requests spent their time between driver and node, and no stall of the driver explains it",
+                    "The driver is not cleared: {} of slow requests waited between driver and node",
                     text::percent(between)
                 ),
-                format!("{in_all} Look at the network, and at the CPU that the driver's threads have."),
+                format!("{in_all} They do not explain it."),
             ),
             Standing::Absent => (
                 "The load driver is cleared: it never stood still".into(),
                 "No stall of the driver was recorded in the judged time, and stalls were recorded.".into(),
             ),
             Standing::Outweighed => (
-                format!(
-                    "The load driver stuttered, but the slow requests were held up longer by something else (longest stall {longest})"
-                ),
-                "Every slow request that met a stall of the driver also met a longer stop, for which it is counted."
-                    .into(),
+                "The load driver stalled, but something else delayed the slow requests longer".into(),
+                format!("{in_all} Each slow request that met one also met a longer stop, for which it is counted."),
             ),
             Standing::Slight => (
-                format!("The load driver explains little: {}", against_chance(cause)),
-                format!("{in_all} {}", too_little()),
+                "Stalls of the load driver explain too little to count".into(),
+                format!("{in_all} {} {}", against_chance(cause), too_little()),
             ),
-            Standing::Cleared => (format!("The load driver is cleared: {}", against_chance(cause)), in_all),
+            Standing::Cleared => ("The load driver is cleared".into(), format!("{in_all} {}", against_chance(cause))),
         };
         let query = evidence.ask_with(&query::SLOW_IN_STALLS, &[("side", query::Value::Text("load"))]);
         let mut finding = Finding::about(self.name(), cause, evidence, words, query, json!({ "stalls": totals }));
+        finding.next = match cause.standing() {
+            Standing::Explains => "run the load driver on CPUs or a machine of its own, or lower --rate.".into(),
+            Standing::Suspect => UNDECIDED.into(),
+            _ if between >= EXCESS_BOUND => {
+                "look at the network (nstat) and at the CPU of the driver's threads.".into()
+            }
+            _ => String::new(),
+        };
         if between >= EXCESS_BOUND && cause.standing() != Standing::Explains {
             finding.claims = vec![Claim::Suspects { cause: cause.kind.name() }];
         }

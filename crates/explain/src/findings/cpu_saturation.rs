@@ -3,7 +3,7 @@
 use super::claim::Claim;
 use super::finding::{Check, Finding};
 use super::materiality::{materiality, weight};
-use super::wording::shares;
+use super::wording::share;
 use crate::anatomy::split;
 use crate::evidence::{BUSY_IDLE_SHARE, CauseKind, Evidence};
 use crate::severity::Severity;
@@ -30,19 +30,16 @@ impl Check for CpuSaturation {
             evidence.judged.stretches.iter().flat_map(|stretch| within(&cause.times, stretch.window)).collect();
         let usage = evidence.machine.usage(&windows);
         let idle = text::percent(BUSY_IDLE_SHARE);
-        let share = text::percent(counted.share);
+        let untested_share = text::percent(counted.share);
         let title = if cause.attributed > 0 {
-            format!("Busy CPUs (idle below {idle}) account for {}: {}", shares(cause), split(&usage))
+            format!("Busy CPUs delayed {}", share(cause))
         } else {
-            format!(
-                "{share} of the slow requests were due in phases with busy CPUs (idle below {idle}) most of the time: {}",
-                split(&usage)
-            )
+            format!("{untested_share} of the slow requests were due in phases with busy CPUs")
         };
         let untested = match (counted.share > 0.0, cause.attributed > 0) {
             (false, _) => String::new(),
             (true, true) => format!(
-                " Another {share} of the slow requests were due in phases with busy CPUs most of the time. Those phases have too few \
+                " Another {untested_share} of the slow requests were due in phases with busy CPUs most of the time. Those phases have too few \
                  idle moments to compare with, so that this is not tested against chance."
             ),
             (true, false) => {
@@ -54,14 +51,14 @@ impl Check for CpuSaturation {
             format!(" On average {waiting:.1} threads of the server were ready to run and waited for a CPU.")
         });
         let detail = format!(
-            "The CPUs were busy in {} of the judged time.{untested}{waiting} Take away what is not the server's (other \
-             processes, the load driver on the same machine), lower the rate, or add CPUs. The thread groups that use \
-             them are in the report and in the table threads.",
-            text::percent(cause.judged_time_share(&evidence.judged))
+            "The CPUs were busy (idle below {idle}) in {} of the judged time: {}.{untested}{waiting}",
+            text::percent(cause.judged_time_share(&evidence.judged)),
+            split(&usage)
         );
         let query = evidence.ask(&query::SLOW_IN_BUSY_CPU);
         let more = json!({ "usage_when_busy": usage, "slow_share_in_busy_phases": counted.share });
         let mut finding = Finding::about(self.name(), cause, evidence, (title, detail), query, more);
+        finding.next = "move other work off the machine, lower the rate, or add CPUs (`helenus flame RECORDING` shows what uses them).".into();
         if cause.attributed == 0 {
             // It can't be tested against chance, and so is no more than a warning.
             finding.severity = materiality(counted.median_ns, evidence).min(Severity::Warning);

@@ -17,20 +17,18 @@ impl Check for TooManyAtOnce {
         let Some(crowding) = &evidence.crowding else { return Vec::new() };
         let (best, crowded) = (&crowding.levels[crowding.best], &crowding.levels[crowding.crowded]);
         let title = format!(
-            "A valve would pay: with {:.0} requests in flight the server did {}, with {:.0} it does {} ({} less)",
-            best.in_flight,
-            text::rate(best.throughput_per_s),
+            "{:.0} requests in flight get {} less done than {:.0}",
             crowded.in_flight,
-            text::rate(crowded.throughput_per_s),
             text::percent(crowding.loss_share()),
+            best.in_flight,
         );
         let point = point_of(evidence.statement(&crowding.operation));
         let detail = format!(
-            "A request took {} with the fewer and {} with the more. {} of those in flight were `{}`. Let those beyond what \
-             the server does best wait outside: `helenus valve add {point} --at {point} --law throughput --node ADDRESS` \
-             finds the limit while the load goes on, and `helenus valve remove {point}` undoes it. If the load grew while \
-             something else changed too (data, caches, compaction), that can be the reason: compare with and without the \
-             valve in blocks (docs/lab.md).",
+            "The server did {} with the fewer and {} with the more; a request took {} and {}. {} of those in flight were `{}`. A \
+             valve lets requests beyond the best limit wait outside. If something else changed with the load (data, caches, \
+             compaction), compare in blocks with and without the valve (docs/lab.md).",
+            text::rate(best.throughput_per_s),
+            text::rate(crowded.throughput_per_s),
             text::time_ms(best.service_ms),
             text::time_ms(crowded.service_ms),
             text::percent(crowding.operation_share),
@@ -38,6 +36,9 @@ impl Check for TooManyAtOnce {
         );
         let mut finding = Finding::new(self.name(), Severity::Warning, title, detail, crowding.window);
         finding.query = query::PHASES.fill(&[]);
+        finding.next = format!(
+            "`helenus valve add {point} --at {point} --law throughput --node ADDRESS` finds the limit; `helenus valve remove {point}` undoes it."
+        );
         finding.weight = Crowding::loss_share(crowding);
         finding.evidence = json!(crowding);
         vec![finding]

@@ -77,10 +77,13 @@ impl Check for Errors {
             format!("Of these {}.", met.join(", "))
         };
         let detail = format!(
-            "{met} Timeouts count as slow requests; other failures are left out of the latencies. The query has node, operation and time of each kind; the node's log says more."
+            "{met} Timeouts count as slow requests; other failures are left out of the latencies. The query has node, operation and time of each kind."
         );
         let severity = if share >= CRITICAL_SHARE { Severity::Critical } else { Severity::Warning };
         let mut finding = Finding::new(self.name(), severity, title, detail, window);
+        finding.next =
+            "read the node's system.log at that time; `helenus explain --queries` has the query of the failures."
+                .into();
         finding.query = query::ERRORS_BY_OUTCOME.fill(&[]);
         finding.weight = share * 1000.0;
         finding.evidence = json!({

@@ -2,6 +2,7 @@
 
 use super::claim::Claim;
 use super::materiality::{severity_of, weight};
+use super::wording::tested;
 use crate::evidence::{Cause, Evidence, Standing};
 use crate::percentiles::ms;
 use crate::severity::Severity;
@@ -17,10 +18,12 @@ pub struct Finding {
     /// The kind, such as `gc-pause`, or the rule of an advice.
     pub finding: &'static str,
     pub severity: Severity,
-    /// One sentence.
+    /// Cause and size, in at most 15 words.
     pub title: String,
-    /// What it means and what to do next.
+    /// The evidence.
     pub detail: String,
+    /// The one command or setting to try; empty where there is nothing to do.
+    pub next: String,
     /// Empty when it is about no node.
     pub node: String,
     pub window_start_ns: i64,
@@ -29,6 +32,7 @@ pub struct Finding {
     pub share: Option<f64>,
     /// The part of `share` that chance alone would give; None where nothing is counted for it.
     pub chance_share: Option<f64>,
+    /// How often chance gives at least as much of the slow requests' extra time (for `in-common`: as large a share).
     pub p_value: Option<f64>,
     /// Can be given to `helenus sql`.
     pub query: String,
@@ -48,6 +52,14 @@ pub(super) trait Check {
 }
 
 impl Finding {
+    /// The evidence, and what to do next.
+    pub fn told(&self) -> String {
+        match (self.detail.as_str(), self.next.as_str()) {
+            (detail, "") => detail.to_string(),
+            (detail, next) => format!("{detail} Next: {next}"),
+        }
+    }
+
     pub(super) fn new(
         finding: &'static str,
         severity: Severity,
@@ -61,6 +73,7 @@ impl Finding {
             severity,
             title,
             detail,
+            next: String::new(),
             node: String::new(),
             window_start_ns: window.start,
             window_end_ns: window.end,
@@ -79,10 +92,13 @@ impl Finding {
         finding: &'static str,
         cause: &Cause,
         evidence: &Evidence,
-        (title, detail): (String, String),
+        (title, mut detail): (String, String),
         query: String,
         more: Value,
     ) -> Finding {
+        if let (Standing::Explains, Some(association)) = (cause.standing(), &cause.association) {
+            detail = format!("{detail} {}.", tested(cause.kind, association));
+        }
         let window = cause.attributed_window.unwrap_or_else(|| evidence.judged_hull());
         let mut found = Finding::new(finding, severity_of(cause, evidence), title, detail, window);
         found.share = Some(cause.attributed_share);

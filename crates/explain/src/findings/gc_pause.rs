@@ -1,7 +1,7 @@
 //! Was it garbage collection on the server?
 
 use super::finding::{Check, Finding};
-use super::wording::{UNDECIDED, against_chance, of_nodes, shares, too_little};
+use super::wording::{UNDECIDED, against_chance, most_of, of_nodes, share, too_little};
 use crate::evidence::{Cause, CauseKind, Evidence, Standing, Stop, StopTotals};
 use crate::{query, text};
 use serde_json::json;
@@ -21,33 +21,36 @@ impl Check for GcPause {
         }
         let totals = StopTotals::of(&evidence.stops.gc, &evidence.judged);
         let gc_time = cause.judged_time_share(&evidence.judged);
-        let not = "Garbage collection is not why requests were slow";
+        let mut next = String::new();
         let words = match cause.standing() {
-            Standing::Explains => yes(cause, evidence),
+            Standing::Explains => {
+                let (title, detail, advice) = yes(cause, evidence);
+                next = advice;
+                (title, detail)
+            }
             Standing::Absent => (
-                format!("{not}: the server paused for none"),
+                "GC is cleared: the server never paused for it".into(),
                 "No GC pause was recorded in the judged time, and pauses were recorded.".into(),
             ),
             Standing::Outweighed => (
-                format!("{not}: what it met was held up longer by something else"),
-                "Every slow request that met a GC pause also met a longer stop, for which it is counted.".into(),
+                "GC paused the server, but something else delayed the slow requests longer".into(),
+                "Each slow request that met a GC pause also met a longer stop, for which it is counted.".into(),
             ),
-            Standing::Suspect => (
-                format!(
-                    "Garbage collection may be why requests were slow, which is not sure: {}",
-                    against_chance(cause)
-                ),
-                format!("{} {UNDECIDED}", in_all(&totals)),
-            ),
+            Standing::Suspect => {
+                next = UNDECIDED.into();
+                let title = "GC is a suspect; the evidence is inconclusive".into();
+                (title, format!("{} {}", in_all(&totals), against_chance(cause)))
+            }
             Standing::Slight => (
-                format!("Garbage collection explains little: {}", against_chance(cause)),
-                format!("{} {}", in_all(&totals), too_little()),
+                "GC pauses explain too little to count".into(),
+                format!("{} {} {}", in_all(&totals), against_chance(cause), too_little()),
             ),
-            Standing::Cleared => (format!("{not}: {}", against_chance(cause)), in_all(&totals)),
+            Standing::Cleared => ("GC is cleared".into(), format!("{} {}", in_all(&totals), against_chance(cause))),
         };
         let more = json!({ "pauses": totals, "gc_time_share": gc_time });
         let mut finding = Finding::about(self.name(), cause, evidence, words, evidence.ask(&query::SLOW_IN_GC), more);
         finding.node = cause.blamed.nodes.first().cloned().unwrap_or(totals.node);
+        finding.next = next;
         vec![finding]
     }
 }
@@ -62,28 +65,31 @@ fn in_all(totals: &StopTotals) -> String {
 }
 
 /// Of the nodes whose pauses held up the requests, all of their pauses: how much time they take is a question of the heap.
-fn yes(cause: &Cause, evidence: &Evidence) -> (String, String) {
+fn yes(cause: &Cause, evidence: &Evidence) -> (String, String, String) {
     let of_blamed = |stop: &&Stop| cause.blamed.nodes.contains(&stop.node);
     let totals = StopTotals::of(evidence.stops.gc.iter().filter(of_blamed), &evidence.judged);
     let of_first = |stop: &&Stop| cause.blamed.nodes.first() == Some(&stop.node);
     let of_first = StopTotals::of(evidence.stops.gc.iter().filter(of_first), &evidence.judged);
     let gc_time = of_first.total_ms / (evidence.judged.length_ns().max(1) as f64 / 1e6);
     let title = format!(
-        "GC pauses{} account for {}: {}, {} in all, the longest {}",
+        "GC pauses{} delayed {} (longest {})",
         of_nodes(&cause.blamed),
-        shares(cause),
-        text::counted(totals.stops, "pause", "pauses"),
-        text::time_ms(totals.total_ms),
+        share(cause),
         text::time_ms(totals.longest_ms)
     );
     let most = totals.ms_by_label.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or("", |(label, _)| label.as_str());
-    let advice = if gc_time >= 0.1 {
-        format!(
-            "The server spent {} of the judged time in GC pauses: its heap is too small for this load. Give it more (--heap for a node of helenus up, MAX_HEAP_SIZE of Cassandra), then run again and compare.",
-            text::percent(gc_time)
-        )
+    let (meaning, advice) = if gc_time >= 0.1 {
+        let next = "set a larger heap (MAX_HEAP_SIZE in cassandra-env.sh; --heap of helenus up), then compare.";
+        (" The heap is too small for this load.", next)
     } else {
-        "Look at what is collected, and when: heap before and after each pause is in the query. Fewer or shorter pauses come from a larger heap, a lower pause target (-XX:MaxGCPauseMillis), or less garbage per request.".into()
+        ("", "see heap and causes with `helenus gc RECORDING`; try a larger heap or a lower -XX:MaxGCPauseMillis.")
     };
-    (title, format!("Most of the pause time was {most}. {advice}"))
+    let detail = format!(
+        "{}, {} in all, {} of the judged time, most of it {most}.{meaning}{}",
+        text::counted(totals.stops, "pause", "pauses"),
+        text::time_ms(totals.total_ms),
+        text::percent(gc_time),
+        most_of(&cause.blamed)
+    );
+    (title, detail, advice.into())
 }

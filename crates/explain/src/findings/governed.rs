@@ -21,16 +21,16 @@ impl Check for Valves {
 
 impl Valves {
     fn finding(&self, valve: &Governed) -> Finding {
-        let name = format!("The valve `{}` ({}) of {}", valve.valve, valve.law, valve.node);
-        let title = match valve.limit {
-            Some(limit) => format!(
-                "{name} let {limit} in at once in the end: {} came out, {:.0} waited",
-                text::rate(valve.throughput_per_s),
-                valve.waiting
+        let name = format!("The valve `{}` of {}", valve.valve, valve.node);
+        let (title, figures) = match valve.limit {
+            Some(limit) => (
+                format!("{name} let {limit} in at once in the end"),
+                format!(" {} came out, {:.0} waited.", text::rate(valve.throughput_per_s), valve.waiting),
             ),
-            None => format!("{name} was open in the end: it let all in"),
+            None => (format!("{name} was open in the end: it let all in"), String::new()),
         };
-        let mut detail = format!("Why: {}.", valve.reason.trim_end_matches('.'));
+        let reason = valve.reason.trim_end_matches('.');
+        let mut detail = format!("Its law {} gave the reason: {reason}.{figures}", valve.law);
         if valve.open_share > 0.0 {
             detail.push_str(&format!(" It was open for {} of its windows.", text::percent(valve.open_share)));
         }
@@ -68,11 +68,10 @@ impl Check for Probes {
         let share = |probe: &Metered| text::percent(probe.own_ns as f64 / all_ns as f64);
         let each = |probe: &Metered| text::short_ns(probe.own_ns / probe.calls.max(1));
         let title = format!(
-            "Of the time in the metered methods {} is `{}`'s own: {} of each of {}",
+            "{} of the time in metered methods is the own time of `{}` ({} a call)",
             share(most),
             most.probe,
-            each(most),
-            text::counted(usize::try_from(most.calls).unwrap_or(0), "call", "calls")
+            each(most)
         );
         let others: Vec<String> = evidence.metered[1..]
             .iter()
@@ -80,9 +79,11 @@ impl Check for Probes {
             .take(NAMED)
             .map(|probe| format!("`{}` {} ({} a call)", probe.probe, share(probe), each(probe)))
             .collect();
-        let mut detail = "Own time is that of a method without the metered methods it calls; it is time by the clock, \
-                          waiting included."
-            .to_string();
+        let mut detail = format!(
+            "It was called {}. Own time is that of a method without the metered methods it calls; it is time by the clock, \
+             waiting included.",
+            text::counted(usize::try_from(most.calls).unwrap_or(0), "time", "times")
+        );
         if !others.is_empty() {
             detail.push_str(&format!(" After it: {}.", others.join(", ")));
         }

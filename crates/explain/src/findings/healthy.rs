@@ -31,14 +31,14 @@ impl Check for Healthy {
         let percentiles = Percentiles::of(&mut responses);
         let time = |ms: Option<f64>| ms.map_or("-".to_string(), text::time_ms);
         let title = format!(
-            "Nothing is wrong: {} judged, p50 {}, p99 {}, max {}",
-            text::counted(judged, "request", "requests"),
+            "Nothing is wrong: p50 {}, p99 {}, max {}",
             time(percentiles.p50),
             time(percentiles.p99),
             time(percentiles.max)
         );
         let detail = format!(
-            "No error, no overload, and no recorded cause whose requests took long enough to matter: 20 ms or more and five times the median, often. The findings below say what the slowest requests met; the query lists them.{}",
+            "{} judged, without an error or an overload. No cause delayed many requests to 20 ms and five times the median. Minor findings say what delayed the slowest.{}",
+            text::counted(judged, "request was", "requests were"),
             rest(evidence)
         );
         let mut finding = Finding::new(self.name(), Severity::Information, title, detail, evidence.judged_hull());
@@ -53,16 +53,17 @@ impl Check for Healthy {
 /// Where no request was seen, nothing is known to be well.
 pub(super) fn nothing_to_judge(evidence: &Evidence) -> Finding {
     let title = match evidence.requests.rows.len() {
-        0 => "No request was recorded, so that nothing is known of slow ones".to_string(),
+        0 => "No requests were recorded".to_string(),
         some => format!(
-            "{} recorded, none of them in a measured phase, so that none is judged",
+            "{} recorded, none of them in a measured phase",
             text::counted(some, "request was", "requests were")
         ),
     };
-    let detail = "Pauses, CPUs and pools are in the report and in the tables of helenus sql. helenus record sees the requests of \
-                  clients on the wire, as root or with CAP_NET_RAW, where they do not use TLS; helenus load records its own."
+    let detail = "Pauses, CPUs and pools are in the report and in the tables of helenus sql. The wire shows requests to root or \
+                  with CAP_NET_RAW, where clients do not use TLS."
         .to_string();
     let mut finding = Finding::new("no-requests", Severity::Information, title, detail, evidence.judged_hull());
+    finding.next = "record as root with `helenus record --wire on`, or drive a load with `helenus load`.".into();
     finding.weight = f64::MAX;
     finding
 }
@@ -72,7 +73,7 @@ fn rest(evidence: &Evidence) -> String {
     let rest = &evidence.account.unexplained;
     match rest.median_ns {
         Some(median_ns) if rest.share >= unexplained::WORTH_SAYING => format!(
-            " Of the slow requests, those above {}, {} are counted for no recorded cause; half of these took {} or more.",
+            " Of those above {}, {} have no recorded cause (median {}).",
             text::time_ns(evidence.judged.threshold_ns),
             text::percent(rest.share),
             text::time_ns(median_ns)

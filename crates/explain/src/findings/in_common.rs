@@ -25,11 +25,10 @@ impl Check for InCommon {
         let [first, others @ ..] = evidence.common.shared.as_slice() else { return Vec::new() };
         let counted = &evidence.account.common;
         let title = format!(
-            "{} of the slow requests {} ({} of all requests){}",
+            "{} of the slow requests {} ({} of all)",
             text::percent(first.slow_share),
             is(first),
-            text::percent(first.all_share),
-            sizes(first)
+            text::percent(first.all_share)
         );
         let more: Vec<String> = others
             .iter()
@@ -51,12 +50,12 @@ impl Check for InCommon {
             false => String::new(),
         };
         let detail = format!(
-            "It accounts for {} of the time that slow requests took longer than the median. {} were compared, and chance gives the like of it {}.{}{counted_elsewhere} {}",
+            "They have {} of the slow requests' extra time{}. Helenus compared {}; chance gives as much {}.{}{counted_elsewhere}",
             text::percent(first.time_share),
+            sizes(first),
             text::counted(evidence.common.tested, "value", "values"),
             rarely(first.p_value),
-            more.concat(),
-            next(first)
+            more.concat()
         );
         let severity = match materiality(counted.median_ns.or(first.median_ns), evidence) {
             _ if counted.share < EXCESS_BOUND => Severity::Information,
@@ -64,6 +63,7 @@ impl Check for InCommon {
             severity => severity,
         };
         let mut finding = Finding::new(self.name(), severity, title, detail, evidence.judged_hull());
+        finding.next = next(first).into();
         finding.share = Some(counted.share);
         finding.chance_share = Some(counted.share * (first.all_share / first.slow_share).min(1.0));
         finding.p_value = Some(first.p_value);
@@ -90,14 +90,19 @@ fn is(shared: &Shared) -> String {
     };
     match shared.dimension {
         Dimension::Operation => format!("are `{short}`"),
-        Dimension::Table => format!("are about the table {short}"),
-        Dimension::Kind => format!("are of the kind {short}"),
-        Dimension::Client => format!("come from the client {short}"),
-        Dimension::Connection => format!("come over the connection of {short}"),
-        Dimension::Node => format!("went to the node {short}"),
-        Dimension::ResponseSize => format!("get answers of {short}"),
-        Dimension::RequestSize => format!("are {short} in size"),
+        Dimension::Table => format!("are about table {short}"),
+        Dimension::Kind => format!("are of kind {short}"),
+        Dimension::Client => format!("come from client {short}"),
+        Dimension::Connection => format!("come over connection {short}"),
+        Dimension::Node => format!("went to node {short}"),
+        Dimension::ResponseSize => format!("have answers from {}", lower(value)),
+        Dimension::RequestSize => format!("have {} or more", lower(value)),
     }
+}
+
+/// Of "64.0 KiB to 128.0 KiB".
+fn lower(sizes: &str) -> &str {
+    sizes.split(" to ").next().unwrap_or_default()
 }
 
 /// What tells its answers apart.
@@ -122,14 +127,16 @@ fn rarely(p_value: f64) -> String {
 fn next(shared: &Shared) -> &'static str {
     match shared.dimension {
         Dimension::Operation | Dimension::Table | Dimension::Kind => {
-            "Look at what they read: the size of their partitions, tombstones, and the SSTables per read of their table (helenus tables, helenus advise)."
+            "see the partition sizes, tombstones and SSTables per read of its table: `helenus tables RECORDING`."
         }
         Dimension::Client | Dimension::Connection => {
-            "Look at that client: how many requests it has in flight, how large they are, its host and its network."
+            "see what that client does: `helenus clients RECORDING`; then look at its host and network."
         }
-        Dimension::Node => "Look at that node: its CPUs, its disk, its compactions, and its pauses.",
+        Dimension::Node => {
+            "record that node: `helenus record --node ADDRESS`; look at its CPUs, disk, compactions and pauses."
+        }
         Dimension::ResponseSize | Dimension::RequestSize => {
-            "Large requests and answers take long for their size: ask for fewer rows or columns, or page through them."
+            "ask for fewer rows or columns, or use a smaller page size."
         }
     }
 }

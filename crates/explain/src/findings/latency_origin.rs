@@ -23,17 +23,18 @@ impl Check for LatencyOrigin {
         }
         let parts = [
             (slow.in_node.share, "in the node"),
-            (slow.before.share, "waiting in the driver to be sent"),
+            (slow.before.share, "waiting in the driver"),
             (slow.between.share, "between driver and node"),
         ];
         let mut ordered = parts;
         ordered.sort_by(|a, b| b.0.total_cmp(&a.0));
         let [first, second, third] = ordered.map(|(share, place)| format!("{} {place}", text::percent(share)));
+        let most = ordered[0];
         let advice = Advice::of(slow, evidence);
-        let title = format!("The slow requests spent {first}, {second} and {third}, as the wire shows");
+        let title = format!("The slow requests spent {} of their time {}", text::percent(most.0), most.1);
         let detail = format!(
-            "{} of the {} were seen on the node's wire, at the mean: {} in the node ({} at most), {} to be sent, {} on the \
-             way and in the driver. The others: {}, {} and {}.{}{}",
+            "The wire shows {first}, {second} and {third}, of {} of the {}. Means: {} in the node ({} at most), {} to be sent, {} \
+             on the way and in the driver. The other requests: {}, {} and {}.{}{}",
             text::count(usize::try_from(slow.on_the_wire).unwrap_or(0)),
             text::counted(usize::try_from(slow.requests).unwrap_or(0), "slow request", "slow requests"),
             text::time_ms(slow.in_node.mean_ms),
@@ -44,12 +45,13 @@ impl Check for LatencyOrigin {
             text::time_ms(others.before.mean_ms),
             text::time_ms(others.between.mean_ms),
             origin.sides.as_ref().map(beside).unwrap_or_default(),
-            advice.map_or("", Advice::text),
+            advice.map_or("", Advice::meaning),
         );
         let window = evidence.judged_hull();
         let mut finding = Finding::new(self.name(), Severity::Information, title, detail, window);
         finding.query = evidence.ask(&query::ORIGIN);
         finding.evidence = json!(origin);
+        finding.next = advice.map_or("", Advice::next).into();
         if advice == Some(Advice::Driver) {
             finding.claims = vec![Claim::Suspects { cause: CauseKind::ClientStall.name() }];
         }
@@ -95,18 +97,21 @@ impl Advice {
         }
     }
 
-    fn text(self) -> &'static str {
+    fn meaning(self) -> &'static str {
         match self {
-            Advice::Driver => {
-                " Most of it passed outside the node: look at the driver's stalls and at its CPU before the node."
-            }
             Advice::InFlight => {
-                " Most of it passed before the driver sent them, and its stalls do not explain that. Requests wait there while as \
-                 many as --max-in-flight allows wait for an answer: see what slowed those, or allow more."
+                " The driver's stalls do not explain the time before sending: requests wait there while --max-in-flight \
+                 others wait for an answer."
             }
-            Advice::Way => {
-                " Most of it passed between driver and node: look at the network and at the CPU of the driver's threads."
-            }
+            Advice::Driver | Advice::Way => "",
+        }
+    }
+
+    fn next(self) -> &'static str {
+        match self {
+            Advice::Driver => "look at the driver's stalls and at its CPU before the node.",
+            Advice::InFlight => "see what slowed the requests in flight, or raise --max-in-flight.",
+            Advice::Way => "look at the network (nstat, ping) and at the CPU of the driver's threads.",
         }
     }
 }

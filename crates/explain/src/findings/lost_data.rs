@@ -39,6 +39,7 @@ impl LostData {
         let so: Vec<String> = missing.iter().map(|(what, so)| format!("Without {what}: {so}.")).collect();
         let title = format!("Not recorded: {}", what.join(", "));
         let mut finding = Finding::new(self.name(), Severity::Information, title, so.join(" "), evidence.span);
+        finding.next = "`helenus doctor` says what can be recorded here and how.".into();
         finding.query = query::ROW_COUNTS.fill(&[]);
         finding.evidence = json!({ "missing": what });
         Some(finding)
@@ -73,11 +74,11 @@ impl LostData {
             (title, "They are in no percentile, and would have been among the slowest")
         } else {
             let title = format!(
-                "{}{} of what the sources saw ({}) {} not in the recording",
+                "{}{} ({}) {} lost",
                 if unknown { "At least " } else { "" },
                 text::counted(rows_lost, "row", "rows"),
                 text::percent(share),
-                if rows_lost == 1 { "is" } else { "are" }
+                if rows_lost == 1 { "was" } else { "were" }
             );
             (title, "Shares and counts that rest on these tables are too low")
         };
@@ -100,10 +101,7 @@ impl LostData {
         }
         let share = inside as f64 / evidence.judged.length_ns().max(1) as f64;
         let longest = gaps.iter().max_by_key(|gap| gap.length())?;
-        let title = format!(
-            "The recorder looked at the CPUs less often than planned in {} of the judged time",
-            text::percent(share)
-        );
+        let title = format!("The recorder missed samples of the CPUs in {} of the judged time", text::percent(share));
         let detail = format!(
             "{}, {} in all, the longest {}: what happened within one is only known as a sum. The recorder itself was stopped or did not get a CPU.",
             text::counted(gaps.len(), "gap", "gaps"),

@@ -17,7 +17,7 @@ const MATERIAL_TIMES: i64 = 5;
 const CRITICAL_SHARE: f64 = 0.25;
 
 /// How much requests matter that take this long, whatever the reason.
-pub(super) fn materiality(response_ns: Option<i64>, evidence: &Evidence) -> Severity {
+pub(crate) fn materiality(response_ns: Option<i64>, evidence: &Evidence) -> Severity {
     let times = evidence.judged.median_ns.saturating_mul(MATERIAL_TIMES);
     match response_ns {
         Some(ns) if ns >= CRITICAL_NS && ns >= times => Severity::Critical,

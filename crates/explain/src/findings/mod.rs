@@ -14,7 +14,8 @@
 //! follows from that account: that one explains, may explain or does not explain what was slow, how much nothing explains,
 //! and that all is well. `contradiction.rs` says which findings exclude each other; the tests check it for every world they make.
 //!
-//! The rank goes by severity, then by share of the slow requests × how much longer than the median they took.
+//! The rank goes by severity, then by share of the slow requests × how much longer than the median they took. What nothing
+//! explains, and busy CPUs without a name for who used them, come after all serious findings that name a cause.
 
 mod advised;
 mod background;
@@ -46,9 +47,10 @@ pub use contradiction::contradictions;
 pub use finding::Finding;
 
 use crate::Error;
-use crate::evidence::Evidence;
+use crate::evidence::{CauseKind, EXCESS_BOUND, Evidence};
 use crate::severity::Severity;
 use finding::Check;
+pub(crate) use materiality::materiality;
 
 const CHECKS: &[&dyn Check] = &[
     &client_stall::ClientStall,
@@ -83,11 +85,47 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     } else if findings.iter().all(|finding| finding.severity == Severity::Information) {
         // Some requests are always the slowest: what of them nothing explains is in the finding that all is well.
         findings.retain(|finding| finding.finding != unexplained::NAME);
+        findings.iter_mut().for_each(|finding| tell_minor(finding, true));
         findings.extend(healthy::Healthy.check(evidence));
+    } else {
+        findings.iter_mut().for_each(|finding| tell_minor(finding, false));
     }
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(b.weight.total_cmp(&a.weight)));
+    put_names_first(&mut findings);
     for (index, finding) in findings.iter_mut().enumerate() {
         finding.rank = index + 1;
     }
     Ok(findings)
+}
+
+/// A cause that matters little says so in its title; where all is well a suspect matters little as well.
+fn tell_minor(finding: &mut Finding, is_healthy: bool) {
+    let is_minor = finding.claims.iter().any(|claim| match claim {
+        Claim::Explains { share, .. } => *share > 0.0,
+        Claim::Suspects { .. } => is_healthy,
+        Claim::Healthy | Claim::Unexplained { .. } | Claim::Clears { .. } => false,
+    });
+    if finding.severity == Severity::Information && is_minor {
+        finding.title = format!("Minor: {}", finding.title);
+    }
+}
+
+/// Moves the findings that name no cause behind the last serious one that does.
+fn put_names_first(findings: &mut Vec<Finding>) {
+    let names = |finding: &Finding| {
+        let explains = |claim: &Claim| matches!(claim, Claim::Explains { share, .. } if *share >= EXCESS_BOUND);
+        !is_nameless(finding) && finding.severity > Severity::Information && finding.claims.iter().any(explains)
+    };
+    let Some(last) = findings.iter().rposition(names) else { return };
+    let (mut before, mut nameless) = (Vec::new(), Vec::new());
+    for finding in findings.drain(..=last) {
+        if is_nameless(&finding) { &mut nameless } else { &mut before }.push(finding);
+    }
+    before.append(&mut nameless);
+    before.append(findings);
+    *findings = before;
+}
+
+fn is_nameless(finding: &Finding) -> bool {
+    [unexplained::NAME, CauseKind::CpuSaturation.name()].contains(&finding.finding)
 }

@@ -41,6 +41,7 @@ impl Check for Overload {
         let mut finding =
             Finding::new(self.name(), severity, title, detail, window.unwrap_or_else(|| evidence.judged_hull()));
         finding.query = query::PHASES.fill(&[]);
+        finding.next = next(&overloaded, evidence).into();
         let counted = evidence.account.overload.share;
         if counted > 0.0 {
             finding.claims = vec![Claim::Explains { cause: self.name(), share: counted }];
@@ -52,23 +53,32 @@ impl Check for Overload {
     }
 }
 
+fn next(overloaded: &[&Phase], evidence: &Evidence) -> &'static str {
+    let limit = evidence.limit.as_ref().map(|limit| limit.resource);
+    match (overloaded.is_empty(), limit) {
+        (true, _) => "add steps with higher rates, to find the limit.",
+        (false, Some(Resource::Client)) => "give the load driver another machine, then run again.",
+        (false, _) if evidence.judges_overload => "run again with a lower --rate, to see other causes.",
+        (false, _) => "stay below the rate that was kept up with, or raise the limit named.",
+    }
+}
+
 fn knee_title(knee: &crate::anatomy::Knee, evidence: &Evidence) -> String {
     let plateau = text::rate(knee.plateau_per_s);
-    let by = evidence.limit.as_ref().map_or(String::new(), |limit| format!(", limited by {}", limit.by));
+    let by = evidence.limit.as_ref().map_or(String::new(), |limit| format!(", limited by {}", limit.name()));
     match knee.last_kept_up.and_then(|last| knee.steps.get(last)) {
-        Some(step) => format!(
-            "The throughput stops growing at {plateau}: {} was kept up with, more was not{by}",
-            text::rate(step.intended_per_s)
-        ),
-        None => format!("Already the first step was too much: {plateau} could be had{by}"),
+        Some(step) => {
+            format!("Throughput stops growing at {plateau}{by} ({} kept up)", text::rate(step.intended_per_s))
+        }
+        None => format!("Already the first step overloaded it: at most {plateau}{by}"),
     }
 }
 
 fn constant_title(overloaded: &[&Phase], evidence: &Evidence) -> String {
-    let by = evidence.limit.as_ref().map_or(String::new(), |limit| format!(", limited by {}", limit.by));
+    let by = evidence.limit.as_ref().map_or(String::new(), |limit| format!(", limited by {}", limit.name()));
     let phase = overloaded.first();
     format!(
-        "The load asked for more than could be had: {} intended, {} achieved{by}",
+        "The load exceeded the capacity: {} intended, {} achieved{by}",
         text::rate(phase.and_then(|phase| phase.rate_per_s).unwrap_or_default()),
         text::rate(phase.map_or(0.0, |phase| phase.throughput_per_s))
     )
@@ -76,7 +86,7 @@ fn constant_title(overloaded: &[&Phase], evidence: &Evidence) -> String {
 
 fn detail(overloaded: &[&Phase], evidence: &Evidence) -> String {
     if overloaded.is_empty() {
-        return "To find out how much can be had, add steps with higher rates.".into();
+        return "Every step of the load was answered at its rate.".into();
     }
     let slow: usize = overloaded
         .iter()
@@ -85,7 +95,7 @@ fn detail(overloaded: &[&Phase], evidence: &Evidence) -> String {
         .count();
     let mut detail = if evidence.judges_overload {
         format!(
-            "No phase kept up, so that the overloaded ones are judged, and {} of the slow requests are counted for the overload: queueing hides other causes there. Run again with a lower rate to see them.",
+            "No phase kept up, so that the overloaded ones are judged, and {} of the slow requests are counted for the overload: queueing hides other causes there.",
             text::percent(evidence.account.overload.share)
         )
     } else {
@@ -96,20 +106,21 @@ fn detail(overloaded: &[&Phase], evidence: &Evidence) -> String {
     };
     if !evidence.judges_overload && evidence.judged.requests() < FEW_REQUESTS {
         detail.push_str(&format!(
-            " That leaves only {}: too few to say much. Add steps below the knee.",
+            " That leaves only {}: too few to say much.",
             text::counted(evidence.judged.requests(), "request", "requests")
         ));
     }
     if let Some(limit) = &evidence.limit {
+        detail.push_str(&format!(" The limit is {}.", limit.by));
         let usage = split(&limit.usage);
-        if !usage.is_empty() {
+        if !usage.is_empty() && !limit.by.contains(&usage) {
             detail.push_str(&format!(
                 " In the overloaded phases: {usage}; GC {} of the time.",
                 text::percent(limit.gc_share)
             ));
         }
         if limit.resource == Resource::Client {
-            detail.push_str(" What the server can do is not known: give the load driver more (another machine, more drivers) and run again.");
+            detail.push_str(" The capacity of the server is not known.");
         }
     }
     detail

@@ -36,22 +36,29 @@ impl ReadAmplification {
         let severity = if per_request >= HEAVY_BYTES { Severity::Warning } else { Severity::Information };
         let times = table.amplification.unwrap_or_default();
         let title = format!(
-            "Requests read {} of the files of {} to return {}: {times:.0} times as much, {} for each",
-            text::bytes(table.read_bytes()),
+            "Reads of {} read {times:.0} times what they return ({} each)",
             table.table,
-            text::bytes(table.returned_bytes),
             text::bytes(per_request),
         );
-        let detail = if per_request >= BESIDE_BYTES {
-            "Either a row or a partition holds far more than is asked for, or a read has to look into many SSTables. \
-             Where a row holds many large columns, make them rows of the partition, with a clustering column for what \
-             is now the column's name. \
-             If it is SSTables, see how many a read takes (nodetool tablehistograms) and compact."
+        let sums = format!(
+            "They read {} of its files to return {}.",
+            text::bytes(table.read_bytes()),
+            text::bytes(table.returned_bytes)
+        );
+        let (meaning, next) = if per_request >= BESIDE_BYTES {
+            (
+                "Either a row or a partition holds far more than is asked for, or a read looks into many SSTables. Where a row \
+                 holds many large columns, make them rows of the partition.",
+                "see how many SSTables a read takes (nodetool tablehistograms); compact, or split the row.",
+            )
         } else {
-            "Small rows out of large chunks: a whole chunk is read and decompressed for each. A smaller \
-             chunk_length_in_kb of the table's compression reads less, where the page cache does not hold the data."
+            (
+                "Small rows out of large chunks: each read decompresses a whole chunk.",
+                "lower chunk_length_in_kb of the table's compression.",
+            )
         };
-        let mut finding = Finding::new(self.name(), severity, title, detail.into(), evidence.span);
+        let mut finding = Finding::new(self.name(), severity, title, format!("{sums} {meaning}"), evidence.span);
+        finding.next = next.into();
         finding.query = query::FILE_IO.fill(&[]);
         let of_table = |name: &Option<String>| name.as_deref() == Some(table.table.as_str());
         let files: Vec<_> = evidence.io.files.iter().filter(|file| of_table(&file.table)).take(5).collect();

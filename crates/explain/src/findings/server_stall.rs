@@ -1,7 +1,7 @@
 //! Did the server stand still without its JVM saying so?
 
 use super::finding::{Check, Finding};
-use super::wording::{of_nodes, shares};
+use super::wording::{most_of, of_nodes, share};
 use crate::evidence::{CauseKind, Evidence, StopTotals, times};
 use crate::timeline::{Interval, covered_ns, total_ns, within};
 use crate::{query, text};
@@ -35,10 +35,9 @@ impl Check for ServerStall {
         long.retain(|stall| stall.length() >= LONG_NS);
         let usage = (!long.is_empty()).then(|| evidence.machine.usage_of(&long, |of| of == node));
         let title = format!(
-            "The server process{} stood still, not for GC, which accounts for {}: {}, the longest {}",
-            of_nodes(&cause.blamed),
-            shares(cause),
-            text::counted(totals.stops, "stall", "stalls"),
+            "Stops{} outside GC delayed {} (longest {})",
+            if of_nodes(&cause.blamed).is_empty() { " of the server".into() } else { of_nodes(&cause.blamed) },
+            share(cause),
             text::time_ms(totals.longest_ms)
         );
         let meanwhile = usage.and_then(|usage| usage.server_cpus).map(|cpus| {
@@ -47,22 +46,31 @@ impl Check for ServerStall {
                     " It used {cpus:.2} CPUs meanwhile: it was stopped (a signal, a debugger, a frozen container or virtual machine), not busy."
                 )
             } else {
-                format!(" It used {cpus:.1} CPUs meanwhile: its threads ran or fought for a CPU.")
+                format!(" It used {cpus:.1} CPUs meanwhile: its threads ran or waited for a CPU.")
             }
         });
         let machine = if recorder_share >= 0.5 {
-            " The recorder stood still at the same time, so look at the whole machine: its hypervisor, its memory, its other tenants."
+            " The recorder stood still at the same time, so that the whole machine is concerned."
         } else {
             ""
         };
         let detail = format!(
-            "A thread in the JVM that sleeps for a moment woke late, and neither a GC pause nor a safepoint explains it.{}{machine}",
-            meanwhile.unwrap_or_default()
+            "{}: the server process ran nothing, and neither a GC pause nor a safepoint explains it.{}{machine}{}",
+            text::counted(totals.stops, "stop", "stops"),
+            meanwhile.unwrap_or_default(),
+            most_of(&cause.blamed)
         );
+        let is_stopped = usage.and_then(|usage| usage.server_cpus).is_some_and(|cpus| cpus < 0.2);
+        let next = match (recorder_share >= 0.5, is_stopped) {
+            (true, _) => "look at the hypervisor, its steal time and other tenants (vmstat 1).",
+            (false, true) => "find who stops the process: kill -STOP, a debugger, a frozen container (journalctl).",
+            (false, false) => "record again with --sched on, to see what its threads waited for.",
+        };
         let query = evidence.ask_with(&query::SLOW_IN_STALLS, &[("side", query::Value::Text("server"))]);
         let more = json!({ "stalls": totals, "recorder_stalled_share": recorder_share, "usage_in_long_stalls": usage });
         let mut finding = Finding::about(self.name(), cause, evidence, (title, detail), query, more);
         finding.node = node;
+        finding.next = next.into();
         vec![finding]
     }
 }

@@ -31,17 +31,18 @@ impl Check for Unexplained {
         let title = format!(
             "Nothing recorded explains {} of the slow requests{}",
             text::percent(share),
-            median.map_or(String::new(), |ns| format!(" (half of those took {} or more)", text::time_ns(ns)))
+            median.map_or(String::new(), |ns| format!(" (median {})", text::time_ns(ns)))
         );
         let missing: Vec<&str> =
             evidence.coverage.missing(evidence.provider).into_iter().map(|(what, _)| what).collect();
+        let missing_sources = !missing.is_empty();
         let missing = if missing.is_empty() {
             "All sources took part.".to_string()
         } else {
             format!("Not recorded: {}.", missing.join(", "))
         };
         let few = if evidence.judged.requests() < FEW_REQUESTS {
-            format!(" There are only {} judged requests; run longer.", text::count(evidence.judged.requests()))
+            format!(" Only {} requests were judged.", text::count(evidence.judged.requests()))
         } else {
             String::new()
         };
@@ -52,10 +53,10 @@ impl Check for Unexplained {
             .map(|cause| cause.kind.name())
             .collect();
         let met = if suspects.is_empty() {
-            "Neither pauses, stalls, busy CPUs, queues, compactions nor flushes go together with them more than chance would have it.".to_string()
+            "No recorded cause meets them more often than chance.".to_string()
         } else {
             format!(
-                "What may be why was there too seldom to tell from chance: {}. Nothing else that was recorded goes together with them.",
+                "Suspects, too rare to tell from chance: {}. No other recorded cause meets them.",
                 suspects.join(", ")
             )
         };
@@ -66,9 +67,12 @@ impl Check for Unexplained {
             ),
             _ => String::new(),
         };
-        let detail = format!(
-            "{met}{between} {missing}{few} The slowest are in the query: look for what they have in common (node, operation, time)."
-        );
+        let detail = format!("{met}{between} {missing}{few}");
+        let next = match (missing_sources, evidence.judged.requests() < FEW_REQUESTS) {
+            (true, _) => "record again with what is missing, as root and with the agent (`helenus doctor` says how).",
+            (false, true) => "record for longer: a thousand requests are too few.",
+            (false, false) => "record again with --sched on --syscalls summary, to see what threads wait for.",
+        };
         let severity = if share < WARNING_SHARE {
             Severity::Information
         } else {
@@ -76,6 +80,7 @@ impl Check for Unexplained {
         };
         let mut finding = Finding::new(self.name(), severity, title, detail, evidence.judged_hull());
         finding.query = evidence.ask(&query::SLOW_REQUESTS);
+        finding.next = next.into();
         finding.weight = weight(share, median, evidence);
         finding.claims = vec![Claim::Unexplained { share }];
         finding.evidence = json!({

@@ -1,44 +1,56 @@
 //! What the findings about causes say alike.
 
-use crate::evidence::{Blamed, Cause, EXCESS_BOUND};
+use crate::association::Association;
+use crate::evidence::{Blamed, Cause, CauseKind, EXCESS_BOUND};
 use crate::text;
 
-/// "83 % of the slow requests (chance would give 6.1 %)": both of the requests that are counted for it.
-pub(super) fn shares(cause: &Cause) -> String {
+/// "83 % of the slow requests": those that are counted for it.
+pub(super) fn share(cause: &Cause) -> String {
+    format!("{} of the slow requests", text::percent(cause.attributed_share))
+}
+
+/// "GC pauses cover 92 % of the slow requests' extra time, 6.1 % expected by chance (p < 0.001)": three figures of one
+/// statistic.
+pub(super) fn tested(kind: CauseKind, association: &Association) -> String {
     format!(
-        "{} of the slow requests (chance would give {})",
-        text::percent(cause.attributed_share),
-        text::percent(cause.attributed_chance_share())
+        "{} cover {} of the slow requests' extra time, {} expected by chance ({})",
+        kind.plural(),
+        text::percent(association.time_share),
+        text::percent(association.chance_time_share),
+        text::probability(association.p_value)
     )
 }
 
 /// How a detail ends where a cause is there beyond chance and explains too little.
 pub(super) fn too_little() -> String {
-    format!("Below {} of the slow requests beyond chance none is counted for it.", text::percent(EXCESS_BOUND))
+    format!("Helenus counts no request for a cause below {} beyond chance.", text::percent(EXCESS_BOUND))
 }
 
-/// What more of it would tell, for what may be a cause.
-pub(super) const UNDECIDED: &str = "None of the slow requests is counted for it, because what was met so seldom may have been met by coincidence. Record for longer, under the same load: then it shows.";
+/// What decides about a suspect.
+pub(super) const UNDECIDED: &str = "record for longer under the same load, so that chance can be excluded.";
 
-/// "it can account for 7 % of the slow requests, chance alone gives 6.4 % (p = 0.310)", for what is not known to be one.
+/// The test of a cause that is not known to be one, as a sentence.
 pub(super) fn against_chance(cause: &Cause) -> String {
     match &cause.association {
-        Some(association) => format!(
-            "it can account for {} of the slow requests, chance alone gives {} ({})",
-            text::percent(association.share),
-            text::percent(association.chance_share),
-            text::probability(association.p_value)
-        ),
-        None => "there was none in the judged time".into(),
+        Some(association) => format!("{}.", tested(cause.kind, association)),
+        None => "There were none in the judged time.".into(),
     }
 }
 
-/// " of 127.0.0.1", or " of 3 nodes, most of 127.0.0.1": whose stops held up the requests that are counted for it.
+/// " of 127.0.0.1", or " of 3 nodes": whose stops held up the requests that are counted for it.
 pub(super) fn of_nodes(blamed: &Blamed) -> String {
     match blamed.nodes.as_slice() {
         [] => String::new(),
         [node, ..] if node.is_empty() => String::new(),
         [node] => format!(" of {node}"),
-        [node, ..] => format!(" of {} nodes, most of {node},", blamed.nodes.len()),
+        nodes => format!(" of {} nodes", nodes.len()),
+    }
+}
+
+/// " Most requests were held up by 127.0.0.1.", where several nodes were.
+pub(super) fn most_of(blamed: &Blamed) -> String {
+    match blamed.nodes.as_slice() {
+        [node, _, ..] => format!(" {node} held up the most requests."),
+        _ => String::new(),
     }
 }

@@ -61,6 +61,8 @@ pub struct Report {
     pub requests: usize,
     pub errors: Vec<OutcomeCount>,
     pub phases: Vec<ReportPhase>,
+    /// What was seen, whether it was slow, why, and what to do next: four sentences at most.
+    pub answer: String,
     /// Most important first.
     pub findings: Vec<ReportFinding>,
     /// None where the recording is of no experiment with variants.
@@ -142,10 +144,12 @@ pub struct ReportFinding {
     /// The kind, such as `gc-pause`, or the rule of an advice.
     pub finding: String,
     pub severity: Severity,
-    /// One sentence.
+    /// Cause and size.
     pub title: String,
-    /// The meaning, and what to do next.
+    /// The evidence.
     pub detail: String,
+    /// The one command or setting to try; empty where there is nothing to do.
+    pub next: String,
     /// Empty when it is about no node.
     pub node: String,
     pub start_s: f64,
@@ -154,7 +158,7 @@ pub struct ReportFinding {
     pub share: Option<f64>,
     /// The part of `share` that chance alone would give.
     pub chance_share: Option<f64>,
-    /// How often chance alone gives at least `share`.
+    /// How often chance gives at least as much of the slow requests' extra time (for `in-common`: as large a share).
     pub p_value: Option<f64>,
     /// SQL that shows the evidence.
     pub query: String,
@@ -226,6 +230,7 @@ impl Report {
             requests: loaded.rows.len(),
             errors,
             phases: explanation.phases.iter().map(|phase| ReportPhase::of(phase, &runs, &bins)).collect(),
+            answer: explanation.answer.clone(),
             findings: findings(explanation, &bins),
             comparison: compare::judge(engine, &CompareOptions::default())?,
             throughput: requests::throughput(&loaded, &explanation.phases, &bins),
@@ -287,6 +292,7 @@ fn findings(explanation: &Explanation, bins: &Bins) -> Vec<ReportFinding> {
             severity: finding.severity,
             title: finding.title.clone(),
             detail: finding.detail.clone(),
+            next: finding.next.clone(),
             node: finding.node.clone(),
             start_s: bins.second(finding.window_start_ns),
             end_s: bins.second(finding.window_end_ns),

@@ -140,7 +140,7 @@ fn advice_is_among_the_findings() {
     let tombstones = of("tombstones-per-read");
     assert_eq!((tombstones.severity, tombstones.node.as_str()), (Severity::Warning, NODE));
     assert!(tombstones.title.starts_with("shop.orders: "), "{}", tombstones.title);
-    assert!(tombstones.detail.contains(" To verify: "), "{}", tombstones.detail);
+    assert!(tombstones.detail.contains("To verify: "), "{}", tombstones.detail);
     assert!(tombstones.query.contains("FROM table_stats"), "{}", tombstones.query);
     assert_eq!(tombstones.evidence["nodes"][0]["figures"]["live_cells_per_slice"], 10.0, "{:#}", tombstones.evidence);
     assert_eq!((tombstones.window_start_ns, tombstones.window_end_ns), (T0, T0 + 10 * S));

@@ -104,11 +104,8 @@ fn a_stop_is_the_nodes_that_was_stopped() {
     let explained = World { is_ring: true, gc: healthy_gc(30), server_stops, ..World::default() }.explain();
     let top = explained.top();
     assert_eq!((top.finding, top.node.as_str()), ("server-stall", NODE), "{}", explained.explanation);
-    assert!(
-        top.title.contains(" of 127.0.0.1 stood still") && top.title.contains("2 stalls, the longest 1.0 s"),
-        "{}",
-        top.title
-    );
+    assert!(top.title.contains("Stops of 127.0.0.1") && top.title.contains("(longest 1.0 s)"), "{}", top.title);
+    assert!(top.detail.starts_with("2 stops"), "{}", top.detail);
     assert!(top.detail.contains("It used 0.00 CPUs meanwhile"), "{}", top.detail);
 }
 
@@ -117,7 +114,7 @@ fn a_drivers_stop_is_one_though_its_schedule_and_its_watcher_saw_it() {
     let explained = World { client_stops: vec![(14 * S, S)], ..World::default() }.explain();
     let top = explained.top();
     assert_eq!(top.finding, "client-stall", "{}", explained.explanation);
-    assert!(top.title.ends_with("1 stall, the longest 1.0 s"), "{}", top.title);
+    assert!(top.title.ends_with("(longest 1.0 s)") && top.detail.starts_with("1 stall:"), "{}", top.told());
 }
 
 #[test]
@@ -126,13 +123,13 @@ fn what_the_wire_shows_goes_before_statistics() {
     let explained = World { way_stops, has_wire: true, gc: healthy_gc(30), ..World::default() }.explain();
     let client = explained.find("client-stall").unwrap();
     assert!(
-        client.title.contains("is not cleared") && client.title.contains("between driver and node"),
+        client.title.contains("The driver is not cleared") && client.title.contains("between driver and node"),
         "{}",
         client.title
     );
     assert_eq!(client.share, Some(0.0));
     let origin = explained.find("latency-origin").unwrap();
-    assert!(origin.detail.contains("look at the network") && !origin.detail.contains("stalls"), "{}", origin.detail);
+    assert!(origin.next.contains("look at the network") && !origin.told().contains("stalls"), "{}", origin.told());
     // Title and detail give the same statistic.
     let slow = &origin.evidence["slow"];
     let mean = |part: &str| slow[part]["mean_ms"].as_f64().unwrap();

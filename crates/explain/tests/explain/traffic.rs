@@ -1,6 +1,6 @@
 //! Requests of clients that are not ours: seen on the wire, without a load driver.
 
-use crate::world::{MS, NODE, Random, S, T0};
+use crate::world::{MS, NODE, Random, S, T0, check_wording};
 use arrow::array::AsArray;
 use helenus_explain::{Engine, Explanation, Options, Provider, Severity, contradictions, explain};
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
@@ -79,6 +79,7 @@ fn explained(recording: &Recording) -> Explanation {
     let explanation = explain(&engine, &Options::default()).unwrap();
     let contradictions = contradictions(&explanation.findings);
     assert!(contradictions.is_empty(), "{contradictions:#?}\n{explanation}");
+    check_wording(&explanation);
     explanation
 }
 
@@ -98,7 +99,7 @@ fn one_wide_partition_among_many_is_found_by_its_statement() {
     assert_eq!((explanation.provider, explanation.judged_requests), (Provider::Wire, 10_000));
     let top = &explanation.findings[0];
     assert_eq!((top.finding, top.severity), ("in-common", Severity::Warning), "{explanation}");
-    assert!(top.title.contains(ORDERS) && top.title.contains("(3.0 % of all requests)"), "{}", top.title);
+    assert!(top.title.contains(ORDERS) && top.title.contains("(3.0 % of all)"), "{}", top.title);
     assert!(top.share.unwrap() > 0.95 && top.chance_share.unwrap() < 0.05 && top.p_value.unwrap() < 0.01);
     assert!(explanation.findings.iter().all(|finding| finding.finding != "unexplained"), "{explanation}");
 }

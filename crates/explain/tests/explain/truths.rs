@@ -84,7 +84,7 @@ fn a_pause_too_seldom_to_tell_is_neither_blamed_nor_cleared() {
     let gc = explained.find("gc-pause").unwrap();
     assert_eq!(gc.severity, Severity::Information);
     assert!((0.01..0.1).contains(&gc.p_value.unwrap()), "{gc:?}");
-    assert!(gc.title.contains("may be why") && gc.detail.contains("Record for longer"), "{gc:?}");
+    assert!(gc.title.contains("GC is a suspect") && gc.next.contains("record for longer"), "{gc:?}");
     assert_eq!(gc.share, Some(0.0));
 }
 

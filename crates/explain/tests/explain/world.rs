@@ -122,6 +122,18 @@ fn after(stops: &[(i64, i64)], time: i64) -> i64 {
     time
 }
 
+/// The answer has four sentences at most, and a title 15 words, of which a statement is one.
+pub fn check_wording(explanation: &Explanation) {
+    let answer = &explanation.answer;
+    let sentences = answer.split_inclusive(". ").count();
+    assert!((1..=4).contains(&sentences) && answer.ends_with('.'), "{sentences}: {answer}");
+    for finding in &explanation.findings {
+        let outside = finding.title.split('`').step_by(2).map(|part| part.split_whitespace().count());
+        let words: usize = outside.sum::<usize>() + finding.title.matches('`').count() / 2;
+        assert!(words <= 15, "{words} words: {}", finding.title);
+    }
+}
+
 impl World {
     pub fn seconds(&self) -> i64 {
         self.phases.iter().map(|phase| phase.seconds).sum()
@@ -163,6 +175,7 @@ impl World {
         let explanation = explain(&engine, &Options::default()).unwrap();
         let contradictions = contradictions(&explanation.findings);
         assert!(contradictions.is_empty(), "{contradictions:#?}\n{explanation}");
+        check_wording(&explanation);
         Explained { engine, explanation, _folder: folder }
     }
 

@@ -21,6 +21,9 @@ pub struct Arguments {
     /// End with exit code 1 when a finding is at least so severe
     #[arg(long, value_name = "SEVERITY")]
     fail_on: Option<FailOn>,
+    /// Show all findings, and not the seven most important alone
+    #[arg(short, long)]
+    all: bool,
     /// Show the query behind each finding
     #[arg(short, long)]
     queries: bool,
@@ -43,7 +46,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if arguments.json {
         terminal::json(&explanation)?;
     } else {
-        findings::print(&mut out, &explanation, arguments.queries)?;
+        let most = if arguments.all { usize::MAX } else { findings::FIRST };
+        findings::print(&mut out, &explanation, most, arguments.queries)?;
     }
     Ok(code(&explanation, arguments.fail_on))
 }

@@ -2,21 +2,28 @@
 
 use crate::terminal;
 use anyhow::Result;
-use helenus_explain::{Explanation, Finding, probability_text};
+use helenus_explain::{Explanation, Finding, Severity};
 use std::io::Write;
 
 const INDENT: &str = "   ";
 
-/// Prints the findings, most important first.
-pub fn print(out: &mut impl Write, explanation: &Explanation, queries: bool) -> Result<()> {
+/// As many findings are shown at first.
+pub const FIRST: usize = 7;
+
+/// Prints the answer, and as many findings as are wanted, most important first.
+pub fn print(out: &mut impl Write, explanation: &Explanation, most: usize, queries: bool) -> Result<()> {
     let wrap = |text: &str| terminal::wrap(text, terminal::prose_width().saturating_sub(INDENT.len()));
+    writeln!(out)?;
+    for line in wrap(&explanation.answer) {
+        writeln!(out, "{}", terminal::bold(line))?;
+    }
     if explanation.judged_requests > 0 {
         writeln!(out)?;
         for line in wrap(&explanation.summary()) {
-            writeln!(out, "{line}")?;
+            writeln!(out, "{}", terminal::dim(line))?;
         }
     }
-    for finding in &explanation.findings {
+    for finding in explanation.findings.iter().take(most) {
         writeln!(out)?;
         let head = format!("{}. {}", finding.rank, terminal::severity(finding.severity.name()));
         writeln!(out, "{head}  {}", terminal::dim(finding.finding))?;
@@ -25,6 +32,11 @@ pub fn print(out: &mut impl Write, explanation: &Explanation, queries: bool) -> 
         }
         for line in wrap(&finding.detail) {
             writeln!(out, "{INDENT}{line}")?;
+        }
+        if !finding.next.is_empty() {
+            for line in wrap(&format!("Next: {}", finding.next)) {
+                writeln!(out, "{INDENT}{line}")?;
+            }
         }
         for line in against_chance(finding).iter().flat_map(|text| wrap(text)) {
             writeln!(out, "{INDENT}{}", terminal::dim(line))?;
@@ -36,12 +48,20 @@ pub fn print(out: &mut impl Write, explanation: &Explanation, queries: bool) -> 
         }
     }
     writeln!(out)?;
+    let rest = explanation.findings.get(most..).unwrap_or_default();
+    if !rest.is_empty() {
+        let serious = rest.iter().filter(|finding| finding.severity > Severity::Information).count();
+        let more = match serious {
+            0 => format!("{} more, all information: helenus explain RECORDING --all", rest.len()),
+            _ => format!("{} more, {serious} above information: helenus explain RECORDING --all", rest.len()),
+        };
+        writeln!(out, "{}", terminal::dim(more))?;
+    }
     Ok(())
 }
 
 /// How the share of a finding compares with chance.
 fn against_chance(finding: &Finding) -> Option<String> {
-    let (share, chance, p) = (finding.share?, finding.chance_share?, finding.p_value?);
-    let p = probability_text(p);
-    Some(format!("{:.0} % of the slow requests; chance would give {:.0} % ({p})", share * 100.0, chance * 100.0))
+    let (share, chance) = (finding.share?, finding.chance_share?);
+    Some(format!("{:.0} % of the slow requests; {:.0} % expected by chance", share * 100.0, chance * 100.0))
 }

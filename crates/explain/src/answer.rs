@@ -1,0 +1,94 @@
+//! The answer in a paragraph of at most four sentences: what was seen, whether it was slow, why, and what to do next.
+
+use crate::engine::Provider;
+use crate::evidence::Evidence;
+use crate::findings::{Claim, Finding, materiality};
+use crate::percentiles::{Percentiles, median};
+use crate::severity::Severity;
+use crate::text;
+
+pub(crate) fn answer(evidence: &Evidence, findings: &[Finding]) -> String {
+    let Some(top) = findings.first() else { return "No requests were recorded.".to_string() };
+    let mut sentences = match evidence.judged.requests() {
+        0 => vec![format!("{}.", top.title)],
+        _ => seen(evidence).into_iter().chain([why(top, findings)]).collect(),
+    };
+    let leading = leading(findings).unwrap_or(top);
+    let next = [leading, top].into_iter().map(|finding| finding.next.as_str()).find(|next| !next.is_empty());
+    sentences.extend(next.map(|next| format!("Next: {}", first_sentence(next))));
+    sentences.join(" ")
+}
+
+/// What was judged, and whether it was slow.
+fn seen(evidence: &Evidence) -> [String; 2] {
+    let mut all: Vec<i64> = evidence.judged.timed().map(|(request, _)| request.response_ns()).collect();
+    let percentiles = Percentiles::of(&mut all);
+    let mut slow: Vec<i64> =
+        evidence.judged.stretches.iter().flat_map(|stretch| &stretch.slow).map(|request| request.response_ns).collect();
+    let of = match evidence.provider {
+        Provider::Wire => "on the wire",
+        Provider::Load => "of the load driver",
+    };
+    let time = |ms: Option<f64>| ms.map_or("-".to_string(), text::time_ms);
+    let requests = evidence.judged.requests();
+    let first = format!(
+        "Helenus judged {} {of} in {}: the median is {}, the p99 {}.",
+        text::counted(requests, "request", "requests"),
+        text::time_ns(evidence.judged.length_ns()),
+        time(percentiles.p50),
+        time(percentiles.p99)
+    );
+    let slow_median = median(&mut slow);
+    let Some(slow_ns) = slow_median else { return [first, "None of them was slow.".to_string()] };
+    let times = slow_ns as f64 / evidence.judged.median_ns.max(1) as f64;
+    let slowest = format!(
+        "the slowest {} (over {}) took {} at the median, {} times the usual",
+        text::percent(slow.len() as f64 / requests as f64),
+        text::time_ns(evidence.judged.threshold_ns),
+        text::time_ns(slow_ns),
+        text::count(times.round() as usize)
+    );
+    let second = match materiality(slow_median, evidence) {
+        Severity::Information => format!("That is fast: {slowest}."),
+        Severity::Warning | Severity::Critical => format!("That is slow: {slowest}."),
+    };
+    [first, second]
+}
+
+/// The most important finding, and the cause of most of the slow requests where that is another one.
+fn why(top: &Finding, findings: &[Finding]) -> String {
+    let is_serious = |finding: &&Finding| finding.severity > Severity::Information;
+    match leading(findings).filter(is_serious).filter(|leading| leading.rank != top.rank) {
+        Some(leading) => format!("{}; {}.", top.title, in_sentence(&leading.title)),
+        None => format!("{}.", top.title),
+    }
+}
+
+/// The first of the findings that say where the time of slow requests went.
+fn leading(findings: &[Finding]) -> Option<&Finding> {
+    let tells = |finding: &&Finding| {
+        let explains = |claim: &Claim| match claim {
+            Claim::Explains { share, .. } | Claim::Unexplained { share } => *share > 0.0,
+            Claim::Healthy | Claim::Suspects { .. } | Claim::Clears { .. } => false,
+        };
+        finding.severity > Severity::Information && finding.claims.iter().any(explains)
+    };
+    findings.iter().find(tells)
+}
+
+/// Advice of the rules may have several.
+fn first_sentence(text: &str) -> String {
+    let first = text.split_inclusive(". ").next().unwrap_or_default().trim_end();
+    format!("{}.", first.trim_end_matches(['.', ':', ';']))
+}
+
+/// A title as it goes on a sentence: names of more than one capital letter keep them.
+fn in_sentence(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => {
+            first.to_lowercase().collect::<String>() + letters.as_str()
+        }
+        _ => title.to_string(),
+    }
+}
