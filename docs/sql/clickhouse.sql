@@ -44,6 +44,21 @@ CREATE TABLE cpus (
   `idle_ns` Int64
 ) ENGINE = File(Parquet, '{recording}/cpus/*.parquet');
 
+-- What each disk did in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none.
+CREATE TABLE disks (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `device` String,
+  `reads` Int64,
+  `read_bytes` Int64,
+  `read_ns` Int64,
+  `writes` Int64,
+  `written_bytes` Int64,
+  `write_ns` Int64,
+  `busy_ns` Int64
+) ENGINE = File(Parquet, '{recording}/disks/*.parquet');
+
 -- What explain found, most important first.
 CREATE TABLE findings (
   `rank` Int64,
@@ -108,6 +123,22 @@ CREATE TABLE node_metrics (
   `value` Int64
 ) ENGINE = File(Parquet, '{recording}/node_metrics/*.parquet');
 
+-- What held up a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again.
+CREATE TABLE node_pressure (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `periods` Nullable(Int64),
+  `throttled_periods` Nullable(Int64),
+  `throttled_ns` Nullable(Int64),
+  `cpu_some_ns` Nullable(Int64),
+  `io_some_ns` Nullable(Int64),
+  `memory_some_ns` Nullable(Int64),
+  `major_faults` Nullable(Int64),
+  `sent_segments` Nullable(Int64),
+  `retransmitted_segments` Nullable(Int64)
+) ENGINE = File(Parquet, '{recording}/node_pressure/*.parquet');
+
 -- One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end.
 CREATE TABLE off_cpu (
   `start_ns` Int64,
@@ -170,6 +201,16 @@ CREATE TABLE pools (
   `max_size` Nullable(Int64)
 ) ENGINE = File(Parquet, '{recording}/pools/*.parquet');
 
+-- How long tasks of the machine waited for a resource in an interval, from /proc/pressure. An interval without a wait has no row.
+CREATE TABLE pressure (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `resource` String,
+  `some_ns` Int64,
+  `full_ns` Int64
+) ENGINE = File(Parquet, '{recording}/pressure/*.parquet');
+
 -- Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up.
 CREATE TABLE probe_calls (
   `time_ns` Int64,
@@ -210,6 +251,17 @@ CREATE TABLE probes (
   `allocated_bytes` Nullable(Int64),
   `off_reason` Nullable(String)
 ) ENGINE = File(Parquet, '{recording}/probes/*.parquet');
+
+-- The processes of the machine that used the most CPU time in an interval, from /proc: those with at least one hundredth of a CPU, twenty at most.
+CREATE TABLE processes (
+  `time_ns` Int64,
+  `interval_ns` Int64,
+  `node` String,
+  `pid` Int64,
+  `process` String,
+  `role` String,
+  `cpu_ns` Int64
+) ENGINE = File(Parquet, '{recording}/processes/*.parquet');
 
 -- One row per request that the load driver sent, as the client saw it.
 CREATE TABLE requests (

@@ -44,6 +44,21 @@ CREATE TABLE cpus (
   "idle_ns" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/cpus');
 
+-- What each disk did in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none.
+CREATE TABLE disks (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "device" VARCHAR,
+  "reads" BIGINT,
+  "read_bytes" BIGINT,
+  "read_ns" BIGINT,
+  "writes" BIGINT,
+  "written_bytes" BIGINT,
+  "write_ns" BIGINT,
+  "busy_ns" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/disks');
+
 -- What explain found, most important first.
 CREATE TABLE findings (
   "rank" BIGINT,
@@ -108,6 +123,22 @@ CREATE TABLE node_metrics (
   "value" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/node_metrics');
 
+-- What held up a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again.
+CREATE TABLE node_pressure (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "periods" BIGINT,
+  "throttled_periods" BIGINT,
+  "throttled_ns" BIGINT,
+  "cpu_some_ns" BIGINT,
+  "io_some_ns" BIGINT,
+  "memory_some_ns" BIGINT,
+  "major_faults" BIGINT,
+  "sent_segments" BIGINT,
+  "retransmitted_segments" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/node_pressure');
+
 -- One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end.
 CREATE TABLE off_cpu (
   "start_ns" BIGINT,
@@ -170,6 +201,16 @@ CREATE TABLE pools (
   "max_size" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/pools');
 
+-- How long tasks of the machine waited for a resource in an interval, from /proc/pressure. An interval without a wait has no row.
+CREATE TABLE pressure (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "resource" VARCHAR,
+  "some_ns" BIGINT,
+  "full_ns" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/pressure');
+
 -- Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up.
 CREATE TABLE probe_calls (
   "time_ns" BIGINT,
@@ -210,6 +251,17 @@ CREATE TABLE probes (
   "allocated_bytes" BIGINT,
   "off_reason" VARCHAR
 ) WITH (format = 'PARQUET', external_location = '{recording}/probes');
+
+-- The processes of the machine that used the most CPU time in an interval, from /proc: those with at least one hundredth of a CPU, twenty at most.
+CREATE TABLE processes (
+  "time_ns" BIGINT,
+  "interval_ns" BIGINT,
+  "node" VARCHAR,
+  "pid" BIGINT,
+  "process" VARCHAR,
+  "role" VARCHAR,
+  "cpu_ns" BIGINT
+) WITH (format = 'PARQUET', external_location = '{recording}/processes');
 
 -- One row per request that the load driver sent, as the client saw it.
 CREATE TABLE requests (

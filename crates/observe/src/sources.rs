@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::jvm::{AgentOptions, Agents};
 use crate::option_values::size;
 use crate::page_cache::{PageCache, PageCacheOptions};
+use crate::pressure::{Pressure, PressureOptions};
 use crate::sampler::{Sampling, SamplingOptions};
 use crate::sched::{Sched, SchedOptions};
 use crate::source::{Context, Running, Source as _};
@@ -50,6 +51,7 @@ registry! {
     agent: AgentOptions => Agents,
     stacks: StackOptions => Stacks,
     sampling: SamplingOptions => Sampling,
+    pressure: PressureOptions => Pressure,
     syscalls: SyscallsOptions => Syscalls,
     page_cache: PageCacheOptions => PageCache,
     wire: WireOptions => Wire,

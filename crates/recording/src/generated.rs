@@ -8,7 +8,7 @@ use crate::schema::{Column, Seen, Subject, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "929e1c453616e391";
+pub const FINGERPRINT: &str = "f4f24d7d979b7f21";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -62,6 +62,24 @@ pub static TABLES: &[Table] = &[
             Column { name: "softirq_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Software interrupts." },
             Column { name: "steal_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Taken by the hypervisor." },
             Column { name: "idle_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Idle." },
+        ],
+    },
+    Table {
+        name: "disks", since: 1, time: "time_ns",
+        meaning: "What each disk did in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none.",
+        seen: Some(Seen { of: Subject::Machine, sources: &["pressure"] }),
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that stands for the machine; empty where only a load was recorded." },
+            Column { name: "device", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Its name, such as nvme0n1." },
+            Column { name: "reads", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Reads that ended." },
+            Column { name: "read_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: false, meaning: "Bytes read." },
+            Column { name: "read_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Time of all reads, waiting in the queue included." },
+            Column { name: "writes", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Writes and flushes that ended." },
+            Column { name: "written_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: false, meaning: "Bytes written." },
+            Column { name: "write_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Time of all writes and flushes, waiting in the queue included." },
+            Column { name: "busy_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Time in which at least one request was under way." },
         ],
     },
     Table {
@@ -144,6 +162,25 @@ pub static TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "node_pressure", since: 1, time: "time_ns",
+        meaning: "What held up a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again.",
+        seen: Some(Seen { of: Subject::Node, sources: &["pressure"] }),
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
+            Column { name: "periods", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Periods of the CPU quota that passed; NULL where its cgroup has no quota." },
+            Column { name: "throttled_periods", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Those of them in which the quota was used up." },
+            Column { name: "throttled_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Time for which the quota kept runnable tasks off the CPUs, added up over CPUs." },
+            Column { name: "cpu_some_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Time in which a task of its cgroup waited for a CPU; NULL where the kernel does not say, as with the next two." },
+            Column { name: "io_some_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Time in which a task of its cgroup waited for a disk." },
+            Column { name: "memory_some_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Time in which a task of its cgroup waited for memory." },
+            Column { name: "major_faults", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Touches of memory by the node's process that had to wait for a disk." },
+            Column { name: "sent_segments", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "TCP segments sent from the node's network namespace." },
+            Column { name: "retransmitted_segments", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "TCP segments of it that were sent again, because no acknowledgement came." },
+        ],
+    },
+    Table {
         name: "off_cpu", since: 1, time: "start_ns",
         meaning: "One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end.",
         seen: Some(Seen { of: Subject::Node, sources: &["sched"] }),
@@ -218,6 +255,19 @@ pub static TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "pressure", since: 1, time: "time_ns",
+        meaning: "How long tasks of the machine waited for a resource in an interval, from /proc/pressure. An interval without a wait has no row.",
+        seen: Some(Seen { of: Subject::Machine, sources: &["pressure"] }),
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that stands for the machine; empty where only a load was recorded." },
+            Column { name: "resource", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "cpu, io or memory." },
+            Column { name: "some_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Time in which at least one task waited for it." },
+            Column { name: "full_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Time in which no task ran, because all waited for it." },
+        ],
+    },
+    Table {
         name: "probe_calls", since: 1, time: "time_ns",
         meaning: "Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up.",
         seen: Some(Seen { of: Subject::Node, sources: &["probes"] }),
@@ -265,6 +315,20 @@ pub static TABLES: &[Table] = &[
             Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "CPU time of their threads in them, where it was asked for." },
             Column { name: "allocated_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "What their threads allocated in them, where it was asked for." },
             Column { name: "off_reason", ty: Type::String, unit: "text", is_time: false, nullable: true, meaning: "Why the probe was switched off in this interval." },
+        ],
+    },
+    Table {
+        name: "processes", since: 1, time: "time_ns",
+        meaning: "The processes of the machine that used the most CPU time in an interval, from /proc: those with at least one hundredth of a CPU, twenty at most.",
+        seen: Some(Seen { of: Subject::Machine, sources: &["pressure"] }),
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
+            Column { name: "interval_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Length of the interval." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that stands for the machine; empty where only a load was recorded." },
+            Column { name: "pid", ty: Type::Int64, unit: "id", is_time: false, nullable: false, meaning: "Process id." },
+            Column { name: "process", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of its main thread, as the kernel keeps it." },
+            Column { name: "role", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "server or load for a watched process, recorder for the recorder itself, other for all others." },
+            Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "CPU time of all its threads." },
         ],
     },
     Table {
@@ -738,6 +802,52 @@ pub mod rows {
         }
     }
 
+    /// What each disk did in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct DiskSample<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that stands for the machine; empty where only a load was recorded. (address)
+        pub node: &'a str,
+        /// Its name, such as nvme0n1. (name)
+        pub device: &'a str,
+        /// Reads that ended. (count)
+        pub reads: i64,
+        /// Bytes read. (bytes)
+        pub read_bytes: i64,
+        /// Time of all reads, waiting in the queue included. (ns)
+        pub read_ns: i64,
+        /// Writes and flushes that ended. (count)
+        pub writes: i64,
+        /// Bytes written. (bytes)
+        pub written_bytes: i64,
+        /// Time of all writes and flushes, waiting in the queue included. (ns)
+        pub write_ns: i64,
+        /// Time in which at least one request was under way. (ns)
+        pub busy_ns: i64,
+    }
+
+    impl Row for DiskSample<'_> {
+        const TABLE: usize = 3;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.device));
+            batch.int64(4, Some(self.reads));
+            batch.int64(5, Some(self.read_bytes));
+            batch.int64(6, Some(self.read_ns));
+            batch.int64(7, Some(self.writes));
+            batch.int64(8, Some(self.written_bytes));
+            batch.int64(9, Some(self.write_ns));
+            batch.int64(10, Some(self.busy_ns));
+            batch.end_row();
+        }
+    }
+
     /// What explain found, most important first.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Finding<'a> {
@@ -770,7 +880,7 @@ pub mod rows {
     }
 
     impl Row for Finding<'_> {
-        const TABLE: usize = 3;
+        const TABLE: usize = 4;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.rank));
@@ -812,7 +922,7 @@ pub mod rows {
     }
 
     impl Row for Interrupts<'_> {
-        const TABLE: usize = 4;
+        const TABLE: usize = 5;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -851,7 +961,7 @@ pub mod rows {
     }
 
     impl Row for Mark<'_> {
-        const TABLE: usize = 5;
+        const TABLE: usize = 6;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -887,7 +997,7 @@ pub mod rows {
     }
 
     impl Row for Migrations<'_> {
-        const TABLE: usize = 6;
+        const TABLE: usize = 7;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -921,7 +1031,7 @@ pub mod rows {
     }
 
     impl Row for NodeMetric<'_> {
-        const TABLE: usize = 7;
+        const TABLE: usize = 8;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -931,6 +1041,55 @@ pub mod rows {
             batch.string(4, Some(self.metric));
             batch.string(5, Some(self.attribute));
             batch.int64(6, Some(self.value));
+            batch.end_row();
+        }
+    }
+
+    /// What held up a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct NodePressure<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that the row is about, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Periods of the CPU quota that passed; NULL where its cgroup has no quota. (count)
+        pub periods: Option<i64>,
+        /// Those of them in which the quota was used up. (count)
+        pub throttled_periods: Option<i64>,
+        /// Time for which the quota kept runnable tasks off the CPUs, added up over CPUs. (ns)
+        pub throttled_ns: Option<i64>,
+        /// Time in which a task of its cgroup waited for a CPU; NULL where the kernel does not say, as with the next two. (ns)
+        pub cpu_some_ns: Option<i64>,
+        /// Time in which a task of its cgroup waited for a disk. (ns)
+        pub io_some_ns: Option<i64>,
+        /// Time in which a task of its cgroup waited for memory. (ns)
+        pub memory_some_ns: Option<i64>,
+        /// Touches of memory by the node's process that had to wait for a disk. (count)
+        pub major_faults: Option<i64>,
+        /// TCP segments sent from the node's network namespace. (count)
+        pub sent_segments: Option<i64>,
+        /// TCP segments of it that were sent again, because no acknowledgement came. (count)
+        pub retransmitted_segments: Option<i64>,
+    }
+
+    impl Row for NodePressure<'_> {
+        const TABLE: usize = 9;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.int64(3, self.periods);
+            batch.int64(4, self.throttled_periods);
+            batch.int64(5, self.throttled_ns);
+            batch.int64(6, self.cpu_some_ns);
+            batch.int64(7, self.io_some_ns);
+            batch.int64(8, self.memory_some_ns);
+            batch.int64(9, self.major_faults);
+            batch.int64(10, self.sent_segments);
+            batch.int64(11, self.retransmitted_segments);
             batch.end_row();
         }
     }
@@ -969,7 +1128,7 @@ pub mod rows {
     }
 
     impl Row for OffCpu<'_> {
-        const TABLE: usize = 8;
+        const TABLE: usize = 10;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1016,7 +1175,7 @@ pub mod rows {
     }
 
     impl Row for PageCacheReads<'_> {
-        const TABLE: usize = 9;
+        const TABLE: usize = 11;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1063,7 +1222,7 @@ pub mod rows {
     }
 
     impl Row for Pause<'_> {
-        const TABLE: usize = 10;
+        const TABLE: usize = 12;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1108,7 +1267,7 @@ pub mod rows {
     }
 
     impl Row for PoolSample<'_> {
-        const TABLE: usize = 11;
+        const TABLE: usize = 13;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1121,6 +1280,37 @@ pub mod rows {
             batch.int64(7, Some(self.blocked));
             batch.int64(8, Some(self.total_blocked));
             batch.int64(9, self.max_size);
+            batch.end_row();
+        }
+    }
+
+    /// How long tasks of the machine waited for a resource in an interval, from /proc/pressure. An interval without a wait has no row.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct Pressure<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that stands for the machine; empty where only a load was recorded. (address)
+        pub node: &'a str,
+        /// cpu, io or memory. (name)
+        pub resource: &'a str,
+        /// Time in which at least one task waited for it. (ns)
+        pub some_ns: i64,
+        /// Time in which no task ran, because all waited for it. (ns)
+        pub full_ns: i64,
+    }
+
+    impl Row for Pressure<'_> {
+        const TABLE: usize = 14;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.string(3, Some(self.resource));
+            batch.int64(4, Some(self.some_ns));
+            batch.int64(5, Some(self.full_ns));
             batch.end_row();
         }
     }
@@ -1147,7 +1337,7 @@ pub mod rows {
     }
 
     impl Row for ProbeCall<'_> {
-        const TABLE: usize = 12;
+        const TABLE: usize = 15;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1184,7 +1374,7 @@ pub mod rows {
     }
 
     impl Row for ProbeLatency<'_> {
-        const TABLE: usize = 13;
+        const TABLE: usize = 16;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1231,7 +1421,7 @@ pub mod rows {
     }
 
     impl Row for ProbeSample<'_> {
-        const TABLE: usize = 14;
+        const TABLE: usize = 17;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1247,6 +1437,40 @@ pub mod rows {
             batch.int64(10, self.cpu_ns);
             batch.int64(11, self.allocated_bytes);
             batch.string(12, self.off_reason);
+            batch.end_row();
+        }
+    }
+
+    /// The processes of the machine that used the most CPU time in an interval, from /proc: those with at least one hundredth of a CPU, twenty at most.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct ProcessSample<'a> {
+        /// End of the interval. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// Length of the interval. (ns)
+        pub interval_ns: i64,
+        /// The node that stands for the machine; empty where only a load was recorded. (address)
+        pub node: &'a str,
+        /// Process id. (id)
+        pub pid: i64,
+        /// Name of its main thread, as the kernel keeps it. (name)
+        pub process: &'a str,
+        /// server or load for a watched process, recorder for the recorder itself, other for all others. (name)
+        pub role: &'a str,
+        /// CPU time of all its threads. (ns)
+        pub cpu_ns: i64,
+    }
+
+    impl Row for ProcessSample<'_> {
+        const TABLE: usize = 18;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.int64(1, Some(self.interval_ns));
+            batch.string(2, Some(self.node));
+            batch.int64(3, Some(self.pid));
+            batch.string(4, Some(self.process));
+            batch.string(5, Some(self.role));
+            batch.int64(6, Some(self.cpu_ns));
             batch.end_row();
         }
     }
@@ -1283,7 +1507,7 @@ pub mod rows {
     }
 
     impl Row for Request<'_> {
-        const TABLE: usize = 15;
+        const TABLE: usize = 19;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.intended_start_ns));
@@ -1321,7 +1545,7 @@ pub mod rows {
     }
 
     impl Row for VariantResult<'_> {
-        const TABLE: usize = 16;
+        const TABLE: usize = 20;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1358,7 +1582,7 @@ pub mod rows {
     }
 
     impl Row for RunQueueDelay<'_> {
-        const TABLE: usize = 17;
+        const TABLE: usize = 21;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1396,7 +1620,7 @@ pub mod rows {
     }
 
     impl Row for StackSample<'_> {
-        const TABLE: usize = 18;
+        const TABLE: usize = 22;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1427,7 +1651,7 @@ pub mod rows {
     }
 
     impl Row for Setting<'_> {
-        const TABLE: usize = 19;
+        const TABLE: usize = 23;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1463,7 +1687,7 @@ pub mod rows {
     }
 
     impl Row for SourceReport<'_> {
-        const TABLE: usize = 20;
+        const TABLE: usize = 24;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1535,7 +1759,7 @@ pub mod rows {
     }
 
     impl Row for Sstable<'_> {
-        const TABLE: usize = 21;
+        const TABLE: usize = 25;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1581,7 +1805,7 @@ pub mod rows {
     }
 
     impl Row for Stack<'_> {
-        const TABLE: usize = 22;
+        const TABLE: usize = 26;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1614,7 +1838,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 23;
+        const TABLE: usize = 27;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1661,7 +1885,7 @@ pub mod rows {
     }
 
     impl Row for SyscallSummary<'_> {
-        const TABLE: usize = 24;
+        const TABLE: usize = 28;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1707,7 +1931,7 @@ pub mod rows {
     }
 
     impl Row for Syscall<'_> {
-        const TABLE: usize = 25;
+        const TABLE: usize = 29;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1744,7 +1968,7 @@ pub mod rows {
     }
 
     impl Row for TableFact<'_> {
-        const TABLE: usize = 26;
+        const TABLE: usize = 30;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1850,7 +2074,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 27;
+        const TABLE: usize = 31;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1930,7 +2154,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 28;
+        const TABLE: usize = 32;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -2009,7 +2233,7 @@ pub mod rows {
     }
 
     impl Row for ValveWindow<'_> {
-        const TABLE: usize = 29;
+        const TABLE: usize = 33;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -2077,7 +2301,7 @@ pub mod rows {
     }
 
     impl Row for WireRequest<'_> {
-        const TABLE: usize = 30;
+        const TABLE: usize = 34;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));

@@ -8,7 +8,10 @@ use anyhow::{Context, Result, bail};
 use helenus_cassandra::cql::{Channel, Connection, Credentials};
 use helenus_cassandra::target::{self, Target, Which};
 use helenus_cassandra::{Cancel, Version, java};
-use helenus_observe::{AgentOptions, Event, Jmx, Observation, Options, ProcessKind, SamplingOptions, Views, Watched};
+use helenus_observe::{
+    AgentOptions, Event, Jmx, Observation, Options, PressureOptions, ProcessKind, SamplingOptions, Switch, Views,
+    Watched,
+};
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording};
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender};
@@ -146,6 +149,7 @@ impl Agents {
         let options = Options {
             agent: AgentOptions { jar: Some(AGENT_JAR), ..AgentOptions::default() },
             sampling: SamplingOptions { interval: Duration::from_secs(1), ..SamplingOptions::default() },
+            pressure: PressureOptions { pressure: Switch::Off },
             ..Options::default()
         };
         steps.step(format_args!("attaching to {} node(s)", watched.len()));

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "929e1c453616e391";
+  public static final String FINGERPRINT = "f4f24d7d979b7f21";
 
   /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
   public static final int CLIENT_REQUESTS = 0;
@@ -14,89 +14,101 @@ public final class Tables {
   /** What each CPU of the machine did in an interval, from /proc/stat. */
   public static final int CPUS = 2;
 
+  /** What each disk did in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none. */
+  public static final int DISKS = 3;
+
   /** What explain found, most important first. */
-  public static final int FINDINGS = 3;
+  public static final int FINDINGS = 4;
 
   /** Interrupts that each CPU of the machine served in an interval, from /proc/interrupts and /proc/softirqs. An interrupt that did not come in the interval has no row. */
-  public static final int INTERRUPTS = 4;
+  public static final int INTERRUPTS = 5;
 
   /** Named stretches of time on the clock of the recording, such as the phases of a load. */
-  public static final int MARKS = 5;
+  public static final int MARKS = 6;
 
   /** Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs. */
-  public static final int MIGRATIONS = 6;
+  public static final int MIGRATIONS = 7;
 
   /** Figures of a node as a whole that its advice rests on, by Cassandra's own metrics: caches, dropped messages, coordinated requests, batches, compactions. Read every 5 s; a row when a figure has changed. */
-  public static final int NODE_METRICS = 7;
+  public static final int NODE_METRICS = 8;
+
+  /** What held up a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again. */
+  public static final int NODE_PRESSURE = 9;
 
   /** One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end. */
-  public static final int OFF_CPU = 8;
+  public static final int OFF_CPU = 10;
 
   /** What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT). */
-  public static final int PAGE_CACHE = 9;
+  public static final int PAGE_CACHE = 11;
 
   /** Times in which the JVM of a node stopped its threads. */
-  public static final int PAUSES = 10;
+  public static final int PAUSES = 12;
 
   /** Thread pools of a node, as its own metrics give them. */
-  public static final int POOLS = 11;
+  public static final int POOLS = 13;
+
+  /** How long tasks of the machine waited for a resource in an interval, from /proc/pressure. An interval without a wait has no row. */
+  public static final int PRESSURE = 14;
 
   /** Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up. */
-  public static final int PROBE_CALLS = 12;
+  public static final int PROBE_CALLS = 15;
 
   /** How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration. */
-  public static final int PROBE_LATENCY = 13;
+  public static final int PROBE_LATENCY = 16;
 
   /** What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up. */
-  public static final int PROBES = 14;
+  public static final int PROBES = 17;
+
+  /** The processes of the machine that used the most CPU time in an interval, from /proc: those with at least one hundredth of a CPU, twenty at most. */
+  public static final int PROCESSES = 18;
 
   /** One row per request that the load driver sent, as the client saw it. */
-  public static final int REQUESTS = 15;
+  public static final int REQUESTS = 19;
 
   /** What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not. */
-  public static final int RESULTS = 16;
+  public static final int RESULTS = 20;
 
   /** Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these. */
-  public static final int RUN_QUEUE = 17;
+  public static final int RUN_QUEUE = 21;
 
   /** What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample. */
-  public static final int SAMPLES = 18;
+  public static final int SAMPLES = 22;
 
   /** How a node, its JVM and its disks are set up: every setting once at the start, and again when it has changed. Of Cassandra's own settings those that say something of performance; none that holds a secret. */
-  public static final int SETTINGS = 19;
+  public static final int SETTINGS = 23;
 
   /** What each source of the recording captured, what it missed and what it cost, per interval. */
-  public static final int SOURCES = 20;
+  public static final int SOURCES = 24;
 
   /** Each SSTable of a node, as its own statistics have it (what sstablemetadata prints): one row when it is first seen, another when something of it has changed, and one when it is gone. Cassandra's own tables are left out. */
-  public static final int SSTABLES = 21;
+  public static final int SSTABLES = 25;
 
   /** The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
-  public static final int STACKS = 22;
+  public static final int STACKS = 26;
 
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
-  public static final int STALLS = 23;
+  public static final int STALLS = 27;
 
   /** System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these. */
-  public static final int SYSCALL_SUMMARY = 24;
+  public static final int SYSCALL_SUMMARY = 28;
 
   /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
-  public static final int SYSCALLS = 25;
+  public static final int SYSCALLS = 29;
 
   /** What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out. */
-  public static final int TABLE_FACTS = 26;
+  public static final int TABLE_FACTS = 30;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 27;
+  public static final int TABLE_STATS = 31;
 
   /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 28;
+  public static final int THREADS = 32;
 
   /** What the valves of a node measured and decided: one row per window. */
-  public static final int VALVES = 29;
+  public static final int VALVES = 33;
 
   /** One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second. */
-  public static final int WIRE = 30;
+  public static final int WIRE = 34;
 
   private Tables() {}
 
@@ -175,6 +187,33 @@ public final class Tables {
     rows.int64(softirqNs);
     rows.int64(stealNs);
     rows.int64(idleNs);
+  }
+
+  public static void diskSample(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String device,
+      long reads,
+      long readBytes,
+      long readNs,
+      long writes,
+      long writtenBytes,
+      long writeNs,
+      long busyNs) {
+    rows.row(DISKS);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(device);
+    rows.int64(reads);
+    rows.int64(readBytes);
+    rows.int64(readNs);
+    rows.int64(writes);
+    rows.int64(writtenBytes);
+    rows.int64(writeNs);
+    rows.int64(busyNs);
   }
 
   public static void finding(
@@ -290,6 +329,35 @@ public final class Tables {
     rows.int64(value);
   }
 
+  public static void nodePressure(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      Long periods,
+      Long throttledPeriods,
+      Long throttledNs,
+      Long cpuSomeNs,
+      Long ioSomeNs,
+      Long memorySomeNs,
+      Long majorFaults,
+      Long sentSegments,
+      Long retransmittedSegments) {
+    rows.row(NODE_PRESSURE);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.nullableInt64(periods);
+    rows.nullableInt64(throttledPeriods);
+    rows.nullableInt64(throttledNs);
+    rows.nullableInt64(cpuSomeNs);
+    rows.nullableInt64(ioSomeNs);
+    rows.nullableInt64(memorySomeNs);
+    rows.nullableInt64(majorFaults);
+    rows.nullableInt64(sentSegments);
+    rows.nullableInt64(retransmittedSegments);
+  }
+
   public static void offCpu(
       RowBuffer rows,
       long startNs,
@@ -402,6 +470,23 @@ public final class Tables {
     rows.nullableInt64(maxSize);
   }
 
+  public static void pressure(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      String resource,
+      long someNs,
+      long fullNs) {
+    rows.row(PRESSURE);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.string(resource);
+    rows.int64(someNs);
+    rows.int64(fullNs);
+  }
+
   public static void probeCall(
       RowBuffer rows,
       long timeNs,
@@ -473,6 +558,25 @@ public final class Tables {
     rows.nullableInt64(cpuNs);
     rows.nullableInt64(allocatedBytes);
     rows.nullableString(offReason);
+  }
+
+  public static void processSample(
+      RowBuffer rows,
+      long timeNs,
+      long intervalNs,
+      String node,
+      long pid,
+      String process,
+      String role,
+      long cpuNs) {
+    rows.row(PROCESSES);
+    rows.int64(timeNs);
+    rows.int64(intervalNs);
+    rows.string(node);
+    rows.int64(pid);
+    rows.string(process);
+    rows.string(role);
+    rows.int64(cpuNs);
   }
 
   public static void request(

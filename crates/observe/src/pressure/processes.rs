@@ -1,0 +1,100 @@
+//! The processes that use the CPUs.
+
+use super::Sample;
+use helenus_cassandra::foreign::read_proc;
+use helenus_recording::rows::ProcessSample;
+use std::collections::HashMap;
+
+/// Rows of one sample.
+const MOST: usize = 20;
+/// A process that used less of a CPU has no row.
+const LEAST_SHARE: i64 = 100;
+/// Processes that are looked at: some machines have very many.
+const MOST_READ: usize = 20_000;
+
+#[derive(Debug)]
+pub(super) struct Processes {
+    /// CPU ticks since its start, by process id.
+    last: HashMap<u32, i64>,
+    roles: HashMap<u32, &'static str>,
+    tick_ns: i64,
+}
+
+struct Used {
+    pid: u32,
+    name: String,
+    cpu_ns: i64,
+}
+
+impl Processes {
+    pub(super) fn new(watched: impl Iterator<Item = (u32, &'static str)>) -> Processes {
+        let mut roles = HashMap::from([(std::process::id(), "recorder")]);
+        // A load that records itself is a load.
+        roles.extend(watched);
+        // SAFETY: sysconf takes no pointers.
+        let tick_ns = 1_000_000_000 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1);
+        let mut processes = Processes { last: HashMap::new(), roles, tick_ns };
+        processes.look();
+        processes
+    }
+
+    pub(super) fn sample(&mut self, sample: &Sample<'_>) -> i64 {
+        let mut used = self.look();
+        used.retain(|used| used.cpu_ns.saturating_mul(LEAST_SHARE) >= sample.interval_ns);
+        used.sort_by_key(|used| std::cmp::Reverse(used.cpu_ns));
+        used.truncate(MOST);
+        for Used { pid, name, cpu_ns } in &used {
+            sample.recorder.append(ProcessSample {
+                time_ns: sample.time_ns,
+                interval_ns: sample.interval_ns,
+                node: sample.node,
+                pid: i64::from(*pid),
+                process: name,
+                role: self.roles.get(pid).copied().unwrap_or("other"),
+                cpu_ns: *cpu_ns,
+            });
+        }
+        i64::try_from(used.len()).unwrap_or(i64::MAX)
+    }
+
+    /// What each process used since the last look. A process that came meanwhile used all that it has.
+    fn look(&mut self) -> Vec<Used> {
+        let is_first = self.last.is_empty();
+        let pids = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()).take(MOST_READ);
+        let (mut now, mut used) = (HashMap::with_capacity(self.last.len()), Vec::new());
+        for pid in pids {
+            // It may have ended by now.
+            let Ok(stat) = read_proc(format!("/proc/{pid}/stat")) else { continue };
+            let Some((name, ticks)) = parse(&stat) else { continue };
+            let before = self.last.get(&pid).copied().unwrap_or(if is_first { ticks } else { 0 });
+            // Another process may have taken the number.
+            let since = if ticks >= before { ticks - before } else { ticks };
+            if since > 0 {
+                used.push(Used { pid, name: name.to_string(), cpu_ns: since.saturating_mul(self.tick_ns) });
+            }
+            now.insert(pid, ticks);
+        }
+        self.last = now;
+        used
+    }
+}
+
+/// The name and the CPU ticks of a process, by /proc/PID/stat.
+fn parse(stat: &str) -> Option<(&str, i64)> {
+    let name = stat.split_once('(')?.1.rsplit_once(')')?.0;
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    let (user, system): (i64, i64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some((name, user.saturating_add(system)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_its_name_and_its_ticks() {
+        assert_eq!(parse("7 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 30 12 0 0"), Some(("a (b) c", 42)));
+        assert_eq!(parse("7 (a) S 1"), None);
+    }
+}
