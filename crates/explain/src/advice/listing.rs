@@ -1,4 +1,4 @@
-//! All rules, and the tables of them for people: what `docs/tuning.md` has is made here.
+//! All rules, and the tables of them for people: what `docs/advice.md` has is made here.
 
 use super::bygone::BYGONE;
 use super::rule::Rule;
@@ -72,11 +72,11 @@ fn figure(value: f64, unit: &str) -> String {
 mod tests {
     #[test]
     fn the_documentation_has_the_rules_as_they_are() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tuning.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/advice.md");
         let documented = std::fs::read_to_string(path).unwrap();
         assert!(
             documented.contains(&super::rules_as_markdown()),
-            "put what `helenus advise --rules` prints into docs/tuning.md"
+            "put what `helenus advise --rules` prints into docs/advice.md"
         );
     }
 }

@@ -35,6 +35,26 @@ fn fenced(text: &str) -> String {
     text.split("```").skip(1).step_by(2).collect::<Vec<_>>().join("\n")
 }
 
+/// README.md, CONTRIBUTING.md, and the pages in docs/ and docs/results/.
+fn documents() -> Vec<PathBuf> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = ["docs", "docs/results"].map(|folder| std::fs::read_dir(top.join(folder)).unwrap());
+    let pages = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
+    let front = ["README.md", "CONTRIBUTING.md"].map(|name| top.join(name));
+    pages.filter(|path| path.extension().is_some_and(|end| end == "md")).chain(front).collect()
+}
+
+/// The name by which a link reaches a heading.
+fn anchor(heading: &str) -> String {
+    let kept = |letter: &char| letter.is_alphanumeric() || [' ', '-', '_'].contains(letter);
+    heading.trim().to_lowercase().chars().filter(kept).map(|letter| if letter == ' ' { '-' } else { letter }).collect()
+}
+
+fn has_heading(document: &Path, wanted: &str) -> bool {
+    let text = std::fs::read_to_string(document).unwrap();
+    text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line.trim_start_matches('#')) == wanted)
+}
+
 fn refused(words: &[String]) -> Option<String> {
     let error = command().try_get_matches_from(words).err()?;
     let wanted = matches!(error.kind(), clap::error::ErrorKind::DisplayHelp | clap::error::ErrorKind::DisplayVersion);
@@ -52,13 +72,9 @@ fn the_helps_examples_are_understood() {
 
 #[test]
 fn the_documents_examples_are_understood() {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let docs = std::fs::read_dir(top.join("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let documents: Vec<PathBuf> =
-        docs.filter(|path| path.extension().is_some_and(|end| end == "md")).chain([top.join("README.md")]).collect();
     let mut count = 0;
     let mut refused_all = Vec::new();
-    for document in documents {
+    for document in documents() {
         let text = fenced(&std::fs::read_to_string(&document).unwrap());
         for words in commands(&text) {
             count += 1;
@@ -67,6 +83,23 @@ fn the_documents_examples_are_understood() {
     }
     assert!(count > 60, "{count} examples");
     assert!(refused_all.is_empty(), "{}", refused_all.join("\n"));
+}
+
+#[test]
+fn the_documents_links_lead_somewhere() {
+    let mut broken = Vec::new();
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link);
+        for link in links.filter(|link| !link.contains("://")) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { document.clone() } else { document.parent().unwrap().join(file) };
+            if !target.exists() || !heading.is_empty() && !has_heading(&target, heading) {
+                broken.push(format!("{}: {link}", document.display()));
+            }
+        }
+    }
+    assert_eq!(broken, Vec::<String>::new());
 }
 
 /// Commands that write only what other programs read.

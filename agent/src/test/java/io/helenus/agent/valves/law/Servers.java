@@ -54,7 +54,7 @@ final class Servers {
   }
 
   /**
-   * As Cassandra did transactions on a few hot partitions (docs/valves-results.md): with two or
+   * As Cassandra did transactions on a few hot partitions (docs/results/valves.md): with two or
    * three at once it does a tenth more than with four to seven, and from 8 on the more the more
    * there are, up to a number.
    */
@@ -68,7 +68,7 @@ final class Servers {
   }
 
   /**
-   * As Cassandra did whole wide partitions out of a small heap (docs/valves-results.md): a
+   * As Cassandra did whole wide partitions out of a small heap (docs/results/valves.md): a
    * collection every quarter of a second, which takes the longer the more of the heap is held by
    * those inside.
    */
@@ -84,7 +84,7 @@ final class Servers {
 
   /**
    * The same, whose heap does well for some seconds now and then, whoever is inside: as at no limit
-   * on one of two CPUs the share of collections went between 6 and 20 % (docs/valves-results.md).
+   * on one of two CPUs the share of collections went between 6 and 20 % (docs/results/valves.md).
    */
   static Server swinging(double mostPerS) {
     Server server = (inside, atS) -> mostPerS * Math.min(1, inside / 4.0) * (1 - 0.0008 * inside);
@@ -120,7 +120,7 @@ final class Servers {
   /**
    * A server which sees a changing share of those who are there where many are inside, half of them
    * in the mean: on two CPUs the threads that read requests from sockets hardly get any between
-   * those that serve them (docs/valves-results.md).
+   * those that serve them (docs/results/valves.md).
    */
   static Server starving(Server server) {
     return new Like(server) {
