@@ -68,7 +68,7 @@ impl<'a> Closing<'a> {
         closed.losses.extend(self.losses().chain(self.damaged.iter().cloned()));
         closed.state = State::Closed;
         closed.closed_ns = Some(self.shared.clock.now_ns());
-        closed.write(&self.shared.folder)?;
+        closed.write_last(&self.shared.folder)?;
         *manifest = closed;
         Ok(())
     }
@@ -76,7 +76,6 @@ impl<'a> Closing<'a> {
     /// Ends the recording with what could be written. Fails with the cause and the number of rows that are lost, unless nothing
     /// but the manifest was missing.
     pub(crate) fn give_up(&self, manifest: &mut Manifest, cause: Error) -> Result<(), Error> {
-        salvage::remove_reserve(&self.shared.folder)?;
         if self.left.is_empty() {
             return self.complete(manifest);
         }
@@ -92,9 +91,8 @@ impl<'a> Closing<'a> {
 
     /// Writes into the manifest what is lost; the recording can be salvaged.
     pub(crate) fn write_losses(&self, manifest: &mut Manifest) -> Result<(), Error> {
-        salvage::remove_reserve(&self.shared.folder)?;
         manifest.losses.extend(self.losses());
-        manifest.write(&self.shared.folder)
+        manifest.write_last(&self.shared.folder)
     }
 
     fn losses(&self) -> impl Iterator<Item = Loss> {

@@ -5,10 +5,12 @@ use crate::private::Folder;
 use crate::{Clock, Error};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 pub(crate) const FILE_NAME: &str = "manifest.json";
+const RESERVE: &str = "reserve";
+const RESERVE_BYTES: usize = 256 << 10;
 /// A manifest of more is none of ours.
 const MOST_BYTES: u64 = 64 << 20;
 
@@ -187,12 +189,45 @@ impl Manifest {
     }
 
     pub(crate) fn write(&self, folder: &Folder) -> Result<(), Error> {
-        let text = serde_json::to_vec_pretty(self).map_err(|error| Error::NotARecording {
+        folder.replace(FILE_NAME, "manifest.next", &self.text(folder)?)
+    }
+
+    /// Writes the last manifest of a recording, in the room that was reserved for it.
+    pub(crate) fn write_last(&self, folder: &Folder) -> Result<(), Error> {
+        let text = self.text(folder)?;
+        // Where the text is larger, or the reserve is used up, other room has to do.
+        folder.replace_within(FILE_NAME, RESERVE, &text).or_else(|_| {
+            remove_reserve(folder)?;
+            folder.replace(FILE_NAME, "manifest.next", &text)
+        })
+    }
+
+    fn text(&self, folder: &Folder) -> Result<Vec<u8>, Error> {
+        serde_json::to_vec_pretty(self).map_err(|error| Error::NotARecording {
             path: folder.path().join(FILE_NAME),
             reason: format!("its manifest cannot be written as JSON ({error})"),
-        })?;
-        folder.replace(FILE_NAME, "manifest.next", &text)
+        })
     }
+}
+
+/// Reserves room on the disk for the last manifest, which has to say what a full disk has cost.
+///
+/// # Errors
+/// [`Error::DiskFull`] where there is none: such a recording could not even say that it has no rows.
+pub(crate) fn make_reserve(folder: &Folder) -> Result<(), Error> {
+    let mut file = folder.create_file(RESERVE)?;
+    let reserved = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, RESERVE_BYTES as u64);
+    let reserved: std::io::Result<()> = match reserved {
+        Ok(()) => Ok(()),
+        // Not every file system can reserve.
+        Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => file.write_all(&[0; RESERVE_BYTES]),
+        Err(error) => Err(error.into()),
+    };
+    reserved.map_err(Error::io("write", &folder.path().join(RESERVE)))
+}
+
+pub(crate) fn remove_reserve(folder: &Folder) -> Result<(), Error> {
+    folder.remove(RESERVE)
 }
 
 fn read_line(path: &str) -> String {

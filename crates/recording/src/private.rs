@@ -138,6 +138,20 @@ impl Folder {
         self.rename(next, name)
     }
 
+    /// As [`Folder::replace`], in the room on the disk that a file of the same folder has, which it uses up. So it succeeds on
+    /// a full disk, whoever else writes there.
+    pub(crate) fn replace_within(&self, name: &str, reserve: &str, text: &[u8]) -> Result<(), Error> {
+        let path = self.path_of(reserve)?;
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.descriptor, reserve, flags, Mode::empty());
+        let mut file = File::from(file.map_err(Error::errno("open", &path))?);
+        file.write_all(text)
+            .and_then(|()| file.set_len(text.len() as u64))
+            .and_then(|()| file.sync_all())
+            .map_err(Error::io("write", &path))?;
+        self.rename(reserve, name)
+    }
+
     pub(crate) fn names(&self) -> Result<Vec<String>, Error> {
         let read = || -> rustix::io::Result<Vec<String>> {
             let mut names = Vec::new();

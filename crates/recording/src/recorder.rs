@@ -4,7 +4,7 @@ use crate::clock::cpu_time_of_this_thread_ns;
 use crate::closing::Closing;
 use crate::generated::rows::{Row, SourceReport};
 use crate::limit::Limit;
-use crate::manifest::{Loss, Manifest, State, TableFacts};
+use crate::manifest::{self, Loss, Manifest, State, TableFacts};
 use crate::private::Folder;
 use crate::stream::Stream;
 use crate::{BatchBuilder, Clock, Error, TABLES, salvage};
@@ -109,10 +109,20 @@ impl Recorder {
     pub fn create(folder: &Path, mut manifest: Manifest) -> Result<Recorder, Error> {
         let folder = Folder::create(folder)?;
         let (path, pid) = (folder.path().to_path_buf(), manifest.writer_pid);
-        let lock = salvage::lock(&folder)?.ok_or(Error::StillWriting { path, pid })?;
         manifest.state = State::Writing;
-        manifest.write(&folder)?;
-        salvage::make_reserve(&folder)?;
+        let begin = || {
+            let lock = salvage::lock(&folder)?.ok_or(Error::StillWriting { path, pid })?;
+            manifest::make_reserve(&folder)?;
+            manifest.write(&folder)?;
+            Ok(lock)
+        };
+        let lock = begin().inspect_err(|error| {
+            if !matches!(error, Error::StillWriting { .. }) {
+                // The same name can be used again. What can't be removed does no harm.
+                let _ = folder.names().and_then(|names| names.iter().try_for_each(|name| folder.remove(name)));
+                let _ = std::fs::remove_dir(folder.path());
+            }
+        })?;
         let shared = Arc::new(Shared {
             folder,
             clock: manifest.clock(),
@@ -229,7 +239,7 @@ impl Recorder {
             std::thread::sleep(pause.min(left));
             pause = (pause * 2).min(LAST_PAUSE);
         }
-        salvage::remove_reserve(&shared.folder)?;
+        manifest::remove_reserve(&shared.folder)?;
         let folder = shared.folder.path().to_path_buf();
         Ok(Summary { folder, tables: manifest.tables.clone(), losses: manifest.losses.clone() })
     }

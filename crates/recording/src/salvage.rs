@@ -1,6 +1,6 @@
 //! Makes a whole recording of one that was never closed.
 
-use crate::manifest::{Loss, Manifest, State, TableFacts};
+use crate::manifest::{Loss, Manifest, State, TableFacts, remove_reserve};
 use crate::parquet::{self, UNFINISHED};
 use crate::private::Folder;
 use crate::reader::Unread;
@@ -24,6 +24,8 @@ pub struct Salvaged {
     pub cut: Vec<String>,
     /// Parts of damaged streams that could not be read; the streams are kept.
     pub damaged: Vec<Loss>,
+    /// Rows that were lost before, such as those that a full disk did not take.
+    pub lost_before: Vec<Loss>,
 }
 
 /// Turns the streams of a recording whose writer was ended into Parquet. It can be run again after any interruption,
@@ -33,14 +35,15 @@ pub struct Salvaged {
 pub fn salvage(path: &Path) -> Result<Salvaged, Error> {
     let (folder, mut manifest) = Manifest::read(path)?;
     if manifest.state != State::Writing {
-        return Ok(Salvaged { was_closed: true, tables: manifest.tables, ..Salvaged::default() });
+        let Manifest { tables, losses: lost_before, .. } = manifest;
+        return Ok(Salvaged { was_closed: true, tables, lost_before, ..Salvaged::default() });
     }
     let folder = folder.owned()?;
     let Some(_lock) = lock(&folder)? else {
         return Err(Error::StillWriting { path: path.to_path_buf(), pid: manifest.writer_pid });
     };
     remove_reserve(&folder)?;
-    let mut salvaged = Salvaged::default();
+    let mut salvaged = Salvaged { lost_before: manifest.losses.clone(), ..Salvaged::default() };
     let mut full = None;
     for table in TABLES {
         match salvage_table(&folder, table, &mut salvaged) {
@@ -104,21 +107,6 @@ pub(crate) fn damage(table: &Table, unread: &Unread, stem: &str) -> Loss {
 
 fn loss(table: &Table, rows: Option<u64>, reason: String) -> Loss {
     Loss { table: table.name.to_string(), rows, reason }
-}
-
-/// Room on the disk that is kept for the manifest, which has to say what a full disk has cost.
-const RESERVE: &str = "reserve";
-const RESERVE_BYTES: u64 = 256 << 10;
-
-pub(crate) fn make_reserve(folder: &Folder) -> Result<(), Error> {
-    let file = folder.create_file(RESERVE)?;
-    // Best effort: not every file system can, and where there is no room now, the first rows say so.
-    let _ = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, RESERVE_BYTES);
-    Ok(())
-}
-
-pub(crate) fn remove_reserve(folder: &Folder) -> Result<(), Error> {
-    folder.remove(RESERVE)
 }
 
 /// Takes the lock of a recording, to write it. Its end gives it back, however it ends. None when somebody else holds it.

@@ -135,6 +135,9 @@ fn a_disk_that_stays_full_loses_no_row_uncounted() {
         r#"
         mount -t tmpfs -o size=5m tmpfs "$1" || exit 9
         "$2" "$1/full" 200000 >/dev/null 2>"$3/first.txt"; echo "$?" >"$3/first.code"
+        head -c 9M /dev/zero >"$1/ballast" 2>/dev/null
+        "$2" "$1/none" 1 >/dev/null 2>"$3/none.txt"; echo "$?" >"$3/none.code"
+        ls -d "$1/none" && exit 7
         mount -o remount,size=200m "$1" || exit 9
         HELENUS_SALVAGE="$1/full" "$4" --exact salvages_when_asked --nocapture || exit 8
         cp -r "$1/full" "$3/full"
@@ -144,6 +147,9 @@ fn a_disk_that_stays_full_loses_no_row_uncounted() {
     assert_eq!(said("first.code").trim(), "2");
     let last = said("first.txt").lines().last().unwrap().to_string();
     assert!(last.contains("the disk is full") && last.contains("helenus recording salvage"), "{last}");
+    // A recording that has no room to say what it loses does not begin.
+    assert_eq!(said("none.code").trim(), "2");
+    assert!(said("none.txt").contains("the disk is full"), "{}", said("none.txt"));
 
     let recording = Recording::open(&place.path().join("full")).unwrap();
     let numbers = column(&recording, "requests", "intended_start_ns");
@@ -323,10 +329,28 @@ fn a_recorder_that_is_dropped_counts_what_it_loses() {
     recorder.append_all((0..100).map(|number| request(number, 1)));
     drop(recorder);
     std::fs::remove_file(folder.join("requests")).unwrap();
-    salvage(&folder).unwrap();
+    let salvaged = salvage(&folder).unwrap();
     let recording = Recording::open(&folder).unwrap();
     let [loss] = recording.manifest().losses.as_slice() else { panic!("{:?}", recording.manifest().losses) };
     assert_eq!((loss.table.as_str(), loss.rows), ("requests", Some(100)));
+    assert_eq!((&salvaged.lost_before, salvaged.damaged.len()), (&vec![loss.clone()], 0), "salvage repeats it");
+}
+
+#[test]
+fn the_last_manifest_needs_no_room_on_the_disk() {
+    need!(namespaces_can_be_made(), root());
+    // The recorder's own rows and those of this writer have no room from the start: all of the disk is in its reserve.
+    let place = in_namespace(
+        r#"
+        mount -t tmpfs -o size=300k tmpfs "$1" || exit 9
+        "$2" "$1/full" 20000 >/dev/null 2>"$3/first.txt"
+        cp "$1/full/manifest.json" "$3/manifest.json"
+    "#,
+    );
+    let said = std::fs::read_to_string(place.path().join("first.txt")).unwrap();
+    let text = std::fs::read_to_string(place.path().join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(manifest["losses"][0]["rows"].as_u64().is_some_and(|rows| rows > 0), "{said}{text}");
 }
 
 #[test]

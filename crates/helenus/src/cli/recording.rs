@@ -84,8 +84,13 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
                     salvaged.cut.join(", ")
                 ));
             }
+            if !salvaged.lost_before.is_empty() {
+                let lines = salvaged.lost_before.iter().map(lost).collect::<Vec<_>>().join("\n  ");
+                terminal::warn(format_args!("what was lost while it was written stays lost:\n  {lines}"));
+            }
             if json {
                 terminal::json(&json!({
+                    "lost_before": salvaged.lost_before,
                     "was_whole": salvaged.was_closed,
                     "recorded": super::Recorded::in_folder(&recording, &salvaged.tables, &salvaged.damaged),
                     "cut": salvaged.cut,
