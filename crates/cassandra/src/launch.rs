@@ -55,6 +55,24 @@ fn read(path: &Path) -> String {
 const TOOL: [&str; 3] = ["org.apache.cassandra.tools.StandaloneSSTableUtil", "no_such_keyspace", "no_such_table"];
 const TOOL_TAKES: Duration = Duration::from_secs(60);
 
+/// Waits until a tool has ended. One that takes too long is killed: None.
+///
+/// # Errors
+/// When cancelled, after the tool was killed.
+pub(crate) fn ended(tool: &mut Child, cancel: &Cancel) -> Result<Option<ExitStatus>, Error> {
+    let begun = Instant::now();
+    loop {
+        match tool.try_wait() {
+            Ok(Some(status)) => return Ok(Some(status)),
+            _ if cancel.is_cancelled() || begun.elapsed() > TOOL_TAKES => break,
+            _ => std::thread::sleep(Duration::from_millis(50)),
+        }
+    }
+    // It is our own child, and may have ended meanwhile.
+    let _ = tool.kill().and_then(|()| tool.wait());
+    if cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(None) }
+}
+
 /// What a node is started with.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
@@ -77,20 +95,8 @@ impl Plan<'_> {
         let mut command = self.command(&TOOL)?;
         let program = self.java.program();
         let mut child = command.spawn().map_err(|source| Error::Spawn { program, source })?;
-        let begun = Instant::now();
-        let status = loop {
-            match child.try_wait() {
-                Ok(Some(status)) => break Some(status),
-                // A JVM that waits for a debugger says nothing of its options.
-                _ if cancel.is_cancelled() || begun.elapsed() > TOOL_TAKES => break None,
-                _ => std::thread::sleep(Duration::from_millis(50)),
-            }
-        };
-        let Some(status) = status else {
-            // It is our own child, and may have ended meanwhile.
-            let _ = child.kill().and_then(|()| child.wait());
-            return if cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) };
-        };
+        // A JVM that waits for a debugger says nothing of its options.
+        let Some(status) = ended(&mut child, cancel)? else { return Ok(()) };
         let said = read(&self.folders.output());
         match failure::of_rehearsal(status.code(), &said) {
             Some(Refused::Options(why)) => Err(Error::JvmRefuses { given: self.options.jvm_options.join(" "), why }),

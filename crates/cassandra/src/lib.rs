@@ -23,6 +23,7 @@ mod cql_type;
 mod error;
 mod failure;
 pub mod foreign;
+pub mod foreseen;
 pub mod interrupts;
 pub mod jars;
 pub mod java;

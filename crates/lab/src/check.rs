@@ -1,7 +1,7 @@
 //! Finds mistakes of an experiment before its first node starts, beyond those that its file alone shows.
 
 use crate::site::cluster_options;
-use crate::{Before, Error, Progress, Run, Variant, placement, restore};
+use crate::{Before, Error, Progress, Run, Variant, placement, points, restore};
 use helenus_cassandra::{Cancel, Cluster};
 use helenus_load::Workload;
 
@@ -69,7 +69,7 @@ pub(crate) fn check(
         Cluster::rehearse(options, &mut |progress| tell(Progress::Cluster(progress)), cancel)
             .map_err(|error| failed(*variant, error))?;
     }
-    Ok(())
+    points::check_release(run, cancel, tell)
 }
 
 /// The tables of a variant have to be the workload's where nodes start empty.

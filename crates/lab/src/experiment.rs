@@ -4,7 +4,7 @@ use crate::{Variants, wanted};
 use helenus_cassandra::{Line, Version};
 use helenus_load::Workload;
 use helenus_load::schedule::{self, Load, Phase, Until};
-use helenus_notation::{Count, Document, Section, quantity};
+use helenus_notation::{Count, Document, Section, given, quantity};
 use helenus_observe::{Options, WrongOption};
 use serde::Deserialize;
 use serde_json::Value;
@@ -101,7 +101,8 @@ pub struct Calibrate {
 
 impl Experiment {
     pub fn read(path: &Path) -> Result<Experiment, Error> {
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+        let text = given::read_text(path, given::WRITTEN_AT_MOST)
+            .map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
         Experiment::parse(&path.display().to_string(), &text)
     }
 

@@ -12,6 +12,7 @@ mod hold;
 mod link;
 mod peak;
 mod placement;
+mod points;
 mod probes;
 mod restore;
 mod run;

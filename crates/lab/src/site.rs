@@ -2,7 +2,7 @@
 
 use crate::probes::Probes;
 use crate::stage::Stage;
-use crate::{Error, Progress, Restore, Run, Variant};
+use crate::{Error, Progress, Restore, Run, Variant, points};
 use helenus_cassandra::target::{self, Which};
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_control::placement::InterruptCounts;
@@ -45,7 +45,16 @@ impl Site {
                 return Err(Error::Probes(reason));
             }
         };
-        Ok(Site { nodes, interrupts: InterruptCounts::now().ok(), cluster, observation, probes })
+        let site = Site { nodes, interrupts: InterruptCounts::now().ok(), cluster, observation, probes };
+        if !stage.points_are_checked {
+            stage.points_are_checked = true;
+            let checked = site.nodes.first().map_or(Ok(()), |node| points::check_node(stage.run, *node));
+            if let Err(error) = checked {
+                site.close(stage);
+                return Err(error);
+            }
+        }
+        Ok(site)
     }
 
     /// Whether the nodes are the experiment's own, with data that it may remove.

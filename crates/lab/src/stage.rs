@@ -29,6 +29,8 @@ pub(crate) struct Stage<'s> {
     pub ended: Option<String>,
     /// What is not sure to have been undone.
     pub left: Vec<String>,
+    /// Whether a node was asked for the points of valves.
+    pub points_are_checked: bool,
     /// What was said to be kept in mind.
     remarks: Vec<String>,
 }
@@ -41,7 +43,18 @@ impl<'s> Stage<'s> {
         tell: &'s mut dyn FnMut(Progress<'_>),
     ) -> Stage<'s> {
         let (events, heard) = channel();
-        Stage { run, recorder, cancel, tell, events, heard, ended: None, left: Vec::new(), remarks: Vec::new() }
+        Stage {
+            run,
+            recorder,
+            cancel,
+            tell,
+            events,
+            heard,
+            ended: None,
+            left: Vec::new(),
+            points_are_checked: false,
+            remarks: Vec::new(),
+        }
     }
 
     /// A sentence about the step that begins.

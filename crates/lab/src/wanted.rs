@@ -136,7 +136,7 @@ fn names(names: &[String]) -> Vec<&str> {
 }
 
 /// One text or several; None where it is neither.
-fn texts(value: &Value) -> Option<Vec<String>> {
+pub(crate) fn texts(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(vec![text.clone()]),
         Value::Array(items) => items.iter().map(|item| item.as_str().map(str::to_string)).collect(),
