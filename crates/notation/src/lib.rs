@@ -6,6 +6,7 @@
 
 mod document;
 mod error;
+pub mod given;
 pub mod quantity;
 mod suggestion;
 

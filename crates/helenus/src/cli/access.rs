@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use helenus_load::{Access, Compression, Login, Tls, TlsFiles, VerifyTls};
+use helenus_notation::given;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -54,7 +55,7 @@ impl AccessArguments {
 
     fn login(&self) -> Result<Option<Login>> {
         let Some((user, file)) = self.user.clone().zip(self.password_file.as_ref()) else { return Ok(None) };
-        let password = std::fs::read_to_string(file)
+        let password = given::read_text(file, given::WRITTEN_AT_MOST)
             .with_context(|| format!("cannot read the password file {}", file.display()))?;
         Ok(Some(Login { user, password: password.trim_end_matches(['\r', '\n']).to_string() }))
     }

@@ -1,10 +1,10 @@
 use crate::terminal;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use helenus_notation::given;
 use helenus_observe::{ImportFormat, ImportOptions, Imported, Place, import};
 use helenus_recording::{Manifest, Recorder};
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -154,9 +154,8 @@ fn open(path: &Path) -> Result<(String, i64, Box<dyn BufRead>)> {
     if path == Path::new("-") {
         return Ok(("stdin".into(), since_epoch(SystemTime::now()), Box::new(BufReader::new(std::io::stdin()))));
     }
-    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let file = given::open(path).with_context(|| format!("cannot read {}", path.display()))?;
     let facts = file.metadata().with_context(|| format!("cannot read {}", path.display()))?;
-    ensure!(!facts.is_dir(), "{} is a folder; name the files in it", path.display());
     let changed_ns = facts.modified().map_or_else(|_| since_epoch(SystemTime::now()), since_epoch);
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok((name, changed_ns, Box::new(BufReader::with_capacity(1 << 16, file))))

@@ -8,6 +8,7 @@ use crate::{interrupt, terminal};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use helenus_explain::Engine;
+use helenus_notation::given;
 use helenus_observe::JmxEndpoint;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -144,7 +145,7 @@ impl LiveArguments {
 
     fn login(&self, user: Option<&String>, file: Option<&PathBuf>) -> Result<Option<(String, String)>> {
         let Some((user, file)) = user.cloned().zip(file) else { return Ok(None) };
-        let password = std::fs::read_to_string(file)
+        let password = given::read_text(file, given::WRITTEN_AT_MOST)
             .with_context(|| format!("cannot read the password file {}", file.display()))?;
         Ok(Some((user, password.trim_end_matches(['\r', '\n']).to_string())))
     }

@@ -109,11 +109,43 @@ fn workloads_and_experiments() {
     let setting = option.replace("jvm_options = [\"-XX:+NoSuchThing\"]", "settings = [\"concurrent_readz=8\"]");
     std::fs::write(place.path("e.toml"), format!("{head}{setting}")).unwrap();
     refused(&place, "lab run e.toml", &["`other`", "concurrent_readz"]);
+    // Methods that no class of the release has, for probes as for valves.
+    let method = valve.replace("at = \"lwt\"", "at = \"StorageProxy.caz\"");
+    std::fs::write(place.path("e.toml"), format!("{head}{method}law = \"fixed\"\n")).unwrap();
+    refused(&place, "lab run e.toml -o r", &["`lwt`", "\"StorageProxy.caz\"", "did you mean cas"]);
+    std::fs::write(place.path("e.toml"), format!("{head}[observe]\nprobes = [\"no.such.Class.method\"]\n")).unwrap();
+    refused(&place, "lab run e.toml -o r", &["no.such.Class.method", "there is no class"]);
+    assert!(!place.path("r").exists());
     std::fs::write(place.path("e.toml"), format!("{head}[[variant]]\nname = \"none\"\n")).unwrap();
     refused(&place, "lab run e.toml", &["e.toml:7", "two variants at least"]);
     refused(&place, "compare a b c", &["--baseline A1 A2 -- B1 B2"]);
     refused(&place, "compare a --fail-if-worse speed", &["response_p99"]);
     refused(&place, "compare nothing", &["no recording at nothing"]);
+}
+
+#[test]
+fn files_without_an_end_are_refused_at_once() {
+    let place = Place::new();
+    let fifo = place.path("fifo");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for name in ["fifo", "/dev/zero"] {
+        refused(&place, &format!("import {name} -o r"), &[name, "no regular file", "/dev/stdin"]);
+    }
+    refused(&place, "lab run fifo", &["no regular file"]);
+    refused(&place, "stress user profile=fifo ops(insert=1) n=1", &["no regular file"]);
+    std::fs::File::create(place.path("sparse.txt")).unwrap().set_len(200 << 30).unwrap();
+    refused(&place, "import sparse.txt -o r", &["neither a JFR file"]);
+    refused(&place, "import sparse.txt --format folded -o r", &["no sample", "longer than 64 MiB"]);
+    refused(&place, "import sparse.txt --format perf -o r", &["no sample", "longer than 64 MiB"]);
+    refused(&place, "load sparse.txt --rate 5 --for 1s", &["more than 64 MiB"]);
+    assert!(!place.path("r").exists());
+    // What was read before is taken.
+    let mut file = std::fs::File::options().create_new(true).write(true).open(place.path("half.txt")).unwrap();
+    std::io::Write::write_all(&mut file, b"main;f 3\nmain;g 4\n").unwrap();
+    file.set_len(200 << 30).unwrap();
+    let said = place.run("import half.txt --format folded -o half");
+    assert!(said.status.success() && said.err.contains("nothing is read from line 3 on"), "{}", said.err);
+    assert_eq!(place.ask("half", "select sum(weight) from samples"), 7);
 }
 
 #[test]

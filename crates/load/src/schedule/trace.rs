@@ -1,7 +1,11 @@
 //! Requests at the times that a file lists.
 
 use crate::Error;
+use helenus_notation::given;
 use std::path::Path;
+
+/// Some 200 million times.
+const MOST_BYTES: u64 = 4 << 30;
 
 /// When the requests of a trace start: ascending, the first at 0. Held in memory, 8 bytes a request.
 #[derive(Clone, PartialEq)]
@@ -15,8 +19,8 @@ impl Trace {
     /// count from any time, such as 1970: the first is the start of the phase. Empty lines and what follows `#` are
     /// passed over.
     pub fn read(path: &Path) -> Result<Trace, Error> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| Error::ReadTrace { path: path.to_path_buf(), source })?;
+        let text = given::read_text(path, MOST_BYTES)
+            .map_err(|source| Error::ReadTrace { path: path.to_path_buf(), source })?;
         Trace::parse(&path.display().to_string(), &text)
     }
 

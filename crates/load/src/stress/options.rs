@@ -3,6 +3,7 @@
 use super::words::{Words, number};
 use crate::rows::{Distribution, range};
 use crate::{Access, Compression, Error, Login, Protocol};
+use helenus_notation::given;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -125,7 +126,7 @@ impl Target {
             None => Vec::new(),
             Some(path) => {
                 let path = PathBuf::from(path);
-                let text = std::fs::read_to_string(&path).map_err(|source| {
+                let text = given::read_text(&path, given::WRITTEN_AT_MOST).map_err(|source| {
                     node.wrong("file=", &format!("cannot read {}: {source}; it has one node a line", path.display()))
                 })?;
                 text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_string).collect()

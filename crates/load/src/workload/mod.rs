@@ -28,6 +28,7 @@ pub(crate) use pool::{Pool, Taken};
 use crate::Error;
 use crate::draw::Draw;
 use crate::rows::Rows;
+use helenus_notation::given;
 use helenus_recording::LoadFacts;
 use std::path::Path;
 use std::sync::Arc;
@@ -88,8 +89,8 @@ impl Workload {
             Some(text) => Workload::from_toml(&name, &format!("built-in {name}.toml"), text)?,
             None if name.ends_with(".toml") || Path::new(&name).is_file() => {
                 let path = Path::new(&name);
-                let text =
-                    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+                let text = given::read_text(path, given::WRITTEN_AT_MOST)
+                    .map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
                 let stem = path.file_stem().map_or_else(|| name.clone(), |stem| stem.to_string_lossy().into_owned());
                 Workload::from_toml(&stem, &name, &text)?
             }

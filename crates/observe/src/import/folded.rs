@@ -46,6 +46,10 @@ pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<
                 sink.note("the last line has no end: if the file was cut off, its weight may be, too");
                 line
             }
+            Line::GivenUp(reason) => {
+                sink.give_up(lines.number, reason);
+                break;
+            }
             Line::TooLong => {
                 sink.lose_line("lines too long for a stack", lines.number);
                 continue;
@@ -60,6 +64,7 @@ pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<
             continue;
         };
         taken += 1;
+        lines.has_sample = true;
         compared += u64::from(is_compared(&line));
         let weight = match folded.weight {
             Weight::Whole(weight) => weight.checked_mul(interval_ns),

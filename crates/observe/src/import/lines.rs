@@ -5,6 +5,9 @@ use std::io::{self, BufRead};
 /// A longer line is no stack: the deepest that profilers write are some hundred kilobytes.
 pub(super) const LONGEST: u64 = 4 << 20;
 
+/// Nothing that a profiler writes has a line of which so much more is skipped, or so much before its first sample.
+const MOST_SKIPPED: u64 = 64 << 20;
+
 /// What came of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
@@ -14,24 +17,34 @@ pub(super) enum Line {
     Last(String),
     /// Longer than any stack.
     TooLong,
+    /// Nothing more is read, and why: it may have no end.
+    GivenUp(&'static str),
 }
 
 /// Reads line by line, whatever the bytes.
 pub(super) struct Lines<R> {
     from: R,
     pub(super) number: u64,
+    bytes: u64,
+    /// Whether one of them was a sample's.
+    pub(super) has_sample: bool,
 }
 
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(from: R) -> Lines<R> {
-        Lines { from, number: 0 }
+        Lines { from, number: 0, bytes: 0, has_sample: false }
     }
 
     pub(super) fn next(&mut self) -> io::Result<Option<Line>> {
         let mut bytes = Vec::new();
-        if io::Read::take(&mut self.from, LONGEST).read_until(b'\n', &mut bytes)? == 0 {
+        if !self.has_sample && self.bytes > MOST_SKIPPED {
+            return Ok(Some(Line::GivenUp("the first 64 MiB have no sample")));
+        }
+        let read = io::Read::take(&mut self.from, LONGEST).read_until(b'\n', &mut bytes)?;
+        if read == 0 {
             return Ok(None);
         }
+        self.bytes += read as u64;
         self.number += 1;
         if self.number == 1 && bytes.starts_with(b"\xef\xbb\xbf") {
             bytes.drain(..3);
@@ -39,8 +52,10 @@ impl<R: BufRead> Lines<R> {
         if bytes.last() != Some(&b'\n') {
             let too_long = bytes.len() as u64 == LONGEST;
             if too_long {
-                self.from.skip_until(b'\n')?;
-                return Ok(Some(Line::TooLong));
+                let skipped = io::Read::take(&mut self.from, MOST_SKIPPED).skip_until(b'\n')?;
+                self.bytes += skipped as u64;
+                let is_endless = skipped as u64 == MOST_SKIPPED;
+                return Ok(Some(if is_endless { Line::GivenUp("it is longer than 64 MiB") } else { Line::TooLong }));
             }
             return Ok(Some(Line::Last(text(&bytes))));
         }

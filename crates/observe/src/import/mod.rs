@@ -280,6 +280,11 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// What follows a line is not read.
+    fn give_up(&mut self, number: u64, reason: &str) {
+        self.lose_uncounted(&format!("nothing is read from line {number} on: {reason}"));
+    }
+
     /// Something is missing, and nobody can say how many samples that are.
     fn lose_uncounted(&mut self, reason: &str) {
         self.uncounted.push(reason.to_string());

@@ -14,7 +14,7 @@ use super::draft::{Draft, quoted};
 use crate::Error;
 use crate::rows::{Distribution, Fields, Given, Seeds};
 use columns::Columns;
-use helenus_notation::did_you_mean;
+use helenus_notation::{did_you_mean, given};
 use std::path::Path;
 use table::Table;
 use yaml::Map;
@@ -43,7 +43,7 @@ pub(super) fn draft(
     inserts: Inserts,
     notes: &mut Vec<String>,
 ) -> Result<Draft, Error> {
-    let text = std::fs::read_to_string(path).map_err(|source| Error::Argument {
+    let text = given::read_text(path, given::WRITTEN_AT_MOST).map_err(|source| Error::Argument {
         argument: "user profile=".to_string(),
         message: format!("cannot read {}: {source}", path.display()),
     })?;

@@ -139,6 +139,10 @@ impl Reading<'_> {
             let (line, is_last) = match line {
                 Line::Whole(line) => (line, false),
                 Line::Last(line) => (line, true),
+                Line::GivenUp(reason) => {
+                    sink.give_up(lines.number, reason);
+                    break;
+                }
                 Line::TooLong => {
                     sink.lose_line("lines too long for a frame", lines.number);
                     continue;
@@ -161,6 +165,7 @@ impl Reading<'_> {
             let header = if line.starts_with('\t') { None } else { self.header(&line) };
             if let Some(header) = header {
                 self.close(open.take());
+                lines.has_sample = true;
                 self.has_times.get_or_insert(header.time_ns.is_some());
                 match header.event.starts_with("PERF_RECORD_") {
                     true => lose(&header, sink),
