@@ -8,6 +8,7 @@ mod assets;
 mod cli;
 mod interrupt;
 mod metrics;
+mod open_files;
 mod report;
 mod terminal;
 
@@ -25,6 +26,9 @@ fn main() -> ExitCode {
         Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Ok(Err(error)) => {
             terminal::error(&error);
+            if let Some(way_out) = open_files::way_out(&error) {
+                terminal::talk(way_out);
+            }
             ExitCode::from(2)
         }
         Err(panic) => match failed_print(&*panic) {

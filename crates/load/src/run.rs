@@ -58,7 +58,7 @@ struct Conductor {
     tallies: Vec<Tally>,
     courses: Vec<Course>,
     /// Since the last look.
-    recent: Tally,
+    recent: BTreeMap<usize, Tally>,
     look_ns: i64,
     events: Vec<Event>,
     first_errors: BTreeMap<Outcome, (String, String)>,
@@ -90,7 +90,7 @@ impl Conductor {
             watcher,
             start_ns: now_ns,
             windows: BTreeMap::new(),
-            recent: Tally::new(),
+            recent: BTreeMap::new(),
             look_ns: now_ns,
             events,
             first_errors: BTreeMap::new(),
@@ -205,7 +205,7 @@ impl Conductor {
             for (phase, tallies) in news.tallies {
                 for (number, tally) in tallies.into_iter().enumerate() {
                     self.tallies[phase].add(&tally);
-                    self.recent.add(&tally);
+                    self.recent.entry(phase).or_insert_with(Tally::new).add(&tally);
                     pieces.entry((phase, number)).or_default().push(tally);
                 }
             }
@@ -290,11 +290,14 @@ impl Conductor {
 
     fn show(&mut self, progress: &mut dyn FnMut(Progress)) {
         let now_ns = self.run.recorder.clock().now_ns();
-        let recent = std::mem::replace(&mut self.recent, Tally::new());
-        let seconds = (now_ns - self.look_ns).max(1) as f64 / 1e9;
-        self.look_ns = now_ns;
+        let mut recent = std::mem::take(&mut self.recent);
         let total = self.total();
         let begun = self.windows.iter().rfind(|(_, (start_ns, _))| *start_ns <= now_ns);
+        // Of the phase that is shown alone: requests of the one before say nothing of it.
+        let recent = begun.and_then(|(position, _)| recent.remove(position)).unwrap_or_else(Tally::new);
+        let since_ns = begun.map_or(self.look_ns, |(_, (start_ns, _))| self.look_ns.max(*start_ns));
+        let seconds = (now_ns - since_ns).max(1) as f64 / 1e9;
+        self.look_ns = now_ns;
         let phase =
             begun.map(|(position, (start_ns, end_ns))| self.phase_progress(*position, *start_ns, *end_ns, now_ns));
         let target_per_s =

@@ -67,6 +67,24 @@ fn errors(summary: &Summary) -> Vec<(Outcome, u64)> {
 }
 
 #[test]
+fn a_phase_does_not_show_the_rate_of_the_one_before() {
+    let responder = responder(20);
+    let phases = vec![Phase::in_flight(64, Until::Count(20_000)), Phase::rate(20.0, Until::Elapsed(SECOND))];
+    let plan = plan(&responder, DriverKind::Thin, phases);
+    let place = tempfile::tempdir().unwrap();
+    let recorder = Recorder::create(&place.path().join("recording"), Manifest::new("test", "test")).unwrap();
+    let mut first = None;
+    run(&plan, &recorder, &Cancel::new(), &mut |progress| {
+        if let Some(phase) = progress.phase.filter(|phase| phase.number == 2) {
+            first.get_or_insert(progress.ok_per_s * phase.elapsed.as_secs_f64());
+        }
+    })
+    .unwrap();
+    // All of its requests, at most.
+    assert!(first.is_some_and(|requests| requests < 20.5), "{first:?}");
+}
+
+#[test]
 fn both_drivers_send_the_same_requests() {
     let responder = responder(1);
     let phases = vec![Phase::in_flight(64, Until::Count(20_000)), Phase::rate(4_000.0, Until::Elapsed(SECOND))];

@@ -50,7 +50,7 @@ pub struct Counsel {
     pub tables: usize,
     /// Most important first.
     pub advice: Vec<Advice>,
-    /// Rules that looked and found all well, wherever they could look.
+    /// Rules that found all well, and could look everywhere.
     pub well: Vec<&'static str>,
     pub not_checked: Vec<NotChecked>,
 }
@@ -72,7 +72,7 @@ pub(super) fn counsel(nodes: &[Node]) -> Counsel {
     let mut not_checked: Vec<NotChecked> = Vec::new();
     let mut well = Vec::new();
     for rule in RULES {
-        let (mut asked, mut found) = (0, 0);
+        let (mut asked, mut found, before) = (0, 0, not_checked.len());
         for node in nodes {
             for (table, checked) in rule.ask(node) {
                 match checked {
@@ -85,7 +85,7 @@ pub(super) fn counsel(nodes: &[Node]) -> Counsel {
                 }
             }
         }
-        if asked > 0 && found == 0 {
+        if asked > 0 && found == 0 && not_checked.len() == before {
             well.push(rule.name);
         }
     }

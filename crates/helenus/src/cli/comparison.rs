@@ -45,6 +45,8 @@ pub fn print(out: &mut impl Write, comparison: &Comparison) -> Result<()> {
 
 fn table(side: &Side, comparison: &Comparison) -> terminal::Table {
     let interval = format!("{:.0} % interval", comparison.confidence * 100.0);
+    // The sentence above says so already.
+    let few = side.metrics.iter().all(|ratio| ratio.low.is_none() && ratio.verdict == Verdict::NotEnough);
     let header = ["", &comparison.baseline, &side.name, "unit", "ratio", &interval, "verdict"];
     let rows = side.metrics.iter().map(|ratio| {
         let number = |value: Option<f64>| value.map_or("–".to_string(), |value| format!("{value:.2}"));
@@ -59,7 +61,7 @@ fn table(side: &Side, comparison: &Comparison) -> terminal::Table {
             ratio.metric.unit.to_string(),
             number(ratio.ratio),
             bounds,
-            verdict(ratio, comparison.run_unit),
+            if few { "–".to_string() } else { verdict(ratio, comparison.run_unit) },
         ]
     });
     terminal::table(&header, rows, 1)

@@ -1,4 +1,4 @@
-use crate::terminal;
+use crate::{open_files, terminal};
 use anyhow::Result;
 use clap::Args;
 use helenus_cassandra::target::{self, Target};
@@ -43,24 +43,25 @@ fn java_for_nodes() -> Check {
     let versions: Vec<String> = installed.iter().map(|java| java.version.clone()).collect();
     let fits = |features: &[u32]| installed.iter().any(|java| features.contains(&java.feature));
     let found = if versions.is_empty() { "none".to_string() } else { versions.join(", ") };
-    let (state, found) = match (fits(&[11, 17]), fits(&[8, 11])) {
-        (true, true) => (CheckState::Works, format!("{found}: for Cassandra 4.0, 4.1 and 5.0")),
-        (true, false) => (CheckState::Degraded, format!("{found}: for Cassandra 5.0; 4.0 and 4.1 need Java 11")),
-        (false, true) => (CheckState::Degraded, format!("{found}: for Cassandra 4.0 and 4.1; 5.0 needs Java 11 or 17")),
-        (false, false) => (CheckState::Missing, found),
+    let of_11 = "install JDK 11, or name it in HELENUS_JAVA_HOME";
+    let of_17 = "install JDK 17 (apt-get install openjdk-17-jdk-headless), or name it in HELENUS_JAVA_HOME";
+    let (state, found, way_out) = match (fits(&[11, 17]), fits(&[8, 11])) {
+        (true, true) => (CheckState::Works, format!("{found}: for Cassandra 4.0, 4.1 and 5.0"), ""),
+        (true, false) => {
+            (CheckState::Degraded, format!("{found}: for Cassandra 5.0; 4.0 and 4.1 need Java 11 or 8"), of_11)
+        }
+        (false, true) => {
+            (CheckState::Degraded, format!("{found}: for Cassandra 4.0 and 4.1; 5.0 needs Java 11 or 17"), of_17)
+        }
+        (false, false) => (CheckState::Missing, found, of_17),
     };
-    Check::new(
-        "Java for local nodes",
-        state,
-        found,
-        "install JDK 17 (apt-get install openjdk-17-jdk-headless) and 11, or name one in HELENUS_JAVA_HOME",
-    )
+    Check::new("Java for local nodes", state, found, way_out)
 }
 
 fn maven() -> Check {
-    match Command::new("mvn").arg("--version").output() {
+    match Command::new("mvn").args(["-Dstyle.color=never", "--version"]).output() {
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stdout);
+            let said = anstream::adapter::strip_str(&String::from_utf8_lossy(&output.stdout)).to_string();
             Check::new("Maven, which fetches Cassandra", CheckState::Works, said.lines().next().unwrap_or_default(), "")
         }
         Err(_) => Check::new(
@@ -85,13 +86,11 @@ fn cpus() -> Check {
 }
 
 fn descriptors() -> Check {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointer is to an rlimit of ours.
-    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    let most = open_files::most();
     // Two for each thread of a node, which has some hundreds to some thousands, and eight more where they are counted.
-    let enough = limit.rlim_max >= 8192;
+    let enough = most >= 8192;
     let state = if enough { CheckState::Works } else { CheckState::Degraded };
-    Check::new("open files", state, format!("{} at most", limit.rlim_max), "ulimit -Hn 65536")
+    Check::new("open files", state, format!("{most} at most"), "ulimit -Hn 65536")
 }
 
 /// A node that runs here: whether the agent gets into it, and whether it may be changed without a slow minute.

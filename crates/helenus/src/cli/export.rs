@@ -61,6 +61,7 @@ enum Format {
     Pprof,
     Firefox,
     Speedscope,
+    #[value(alias = "perfetto")]
     Chrome,
 }
 

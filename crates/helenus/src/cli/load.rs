@@ -16,6 +16,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+/// Until then a phase without an answer shows no figures.
+const FIRST_FIGURES: Duration = Duration::from_secs(1);
 /// On no terminal, the load is shown this often.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// A driver thread that is on a CPU for this share of the time has no room to be asked for more.
@@ -315,6 +317,10 @@ fn line(progress: &Progress) -> String {
             (None, Some(count)) => write!(line, "  {} of {}", terminal::count(phase.ended), terminal::count(count)),
             (None, None) => write!(line, "  {seconds:.0} s"),
         };
+    }
+    let is_new = progress.phase.as_ref().is_some_and(|phase| phase.elapsed < FIRST_FIGURES);
+    if is_new && progress.response.p50_ns.is_none() {
+        return line;
     }
     let _ = write!(line, "  {}/s", terminal::count(progress.ok_per_s.round() as u64));
     if let Some(target) = progress.target_per_s {

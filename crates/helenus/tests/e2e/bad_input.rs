@@ -186,3 +186,15 @@ fn a_full_stdout_is_an_error_and_no_panic() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("cannot write to stdout") && !said.contains("panicked"), "{said}");
 }
+
+#[test]
+fn a_low_limit_of_open_files_is_named() {
+    let place = Place::new();
+    let helenus = env!("CARGO_BIN_EXE_helenus");
+    let script = format!("ulimit -n 16; exec '{helenus}' load keyvalue --node 127.0.31.9 --rate 5 --for 1s -o r");
+    let mut command = std::process::Command::new("sh");
+    let said = command.args(["-c", &script]).current_dir(place.path(".")).output().unwrap();
+    let text = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.status.code(), Some(2), "{text}");
+    assert!(text.contains("16 open files at most") && text.contains("ulimit -n 65536"), "{text}");
+}

@@ -143,6 +143,7 @@ fn no_operation(name: &str, queries: &[Query], token_range_queries: &[String]) -
 
 fn read_spec(mut map: Map<'_>) -> Result<Spec, Error> {
     let name = map.required("name")?.text;
+    map.named(&name);
     let size = map.parsed("size", Distribution::parse)?;
     let population = map.parsed("population", Distribution::parse)?;
     let cluster = map.parsed("cluster", Distribution::parse)?;
@@ -156,7 +157,9 @@ fn read_queries(map: Map<'_>) -> Result<Vec<Query>, Error> {
         let fields = match map.optional("fields")?.map(|fields| fields.text.to_lowercase()).as_deref() {
             None | Some("multirow") => Fields::MultiRow,
             Some("samerow") => Fields::SameRow,
-            Some(_) => return Err(map.error(name.line, format!("`fields` of {} is samerow or multirow", name.text))),
+            Some(_) => {
+                return Err(map.error(name.line, format!("`queries.{}.fields` is samerow or multirow", name.text)));
+            }
         };
         map.finish()?;
         Ok(Query { name: name.text, cql: cql.text, fields, line: cql.line })

@@ -33,8 +33,10 @@ pub(super) struct Text {
 pub(super) fn parse<'y>(file: &str, text: &'y str) -> Result<MarkedYaml<'y>, Error> {
     let error = |line: usize, message: String| Error::File(helenus_notation::Error::at_line(file, line, message));
     let documents = MarkedYaml::load_from_str(text).map_err(|wrong| {
-        let place = wrong.marker();
-        error(place.line(), format!("not YAML: {}", wrong.info()))
+        let line = wrong.marker().line();
+        let written = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        let key = written.trim_start_matches([' ', '-']).split_once(':').map(|(key, _)| format!("`{}`: ", key.trim()));
+        error(line, format!("{}not YAML: {}", key.unwrap_or_default(), wrong.info()))
     })?;
     let mut documents = documents.into_iter();
     match (documents.next(), documents.next()) {
@@ -61,6 +63,11 @@ impl<'y> Map<'y> {
             value,
         };
         Ok(Map { file, path, line, entries: mapping.iter().map(entry).collect(), asked: Vec::new() })
+    }
+
+    /// Names this one of a list, for errors.
+    pub fn named(&mut self, name: &str) {
+        self.path = format!("{} {name}", self.path);
     }
 
     pub fn optional(&mut self, key: &'static str) -> Result<Option<Text>, Error> {

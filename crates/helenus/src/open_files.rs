@@ -1,0 +1,25 @@
+//! How many files this process may have open.
+
+/// With fewer, an error may come from the limit whatever it says: not all libraries pass the cause on.
+const FEW: u64 = 256;
+
+/// The limit that it can't raise itself.
+pub fn most() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the pointer is to an rlimit of ours.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) };
+    limit.rlim_max
+}
+
+/// What to do about an error that comes from the limit, or may come from it.
+pub fn way_out(error: &anyhow::Error) -> Option<String> {
+    let most = most();
+    let text = format!("{error:#}");
+    let is_said = text.contains("os error 24") && !text.contains("ulimit");
+    (is_said || most < FEW).then(|| {
+        format!(
+            "this process may have {most} open files at most, and may need some thousands: raise the limit with `ulimit -n 65536`, \
+             or LimitNOFILE= of its service"
+        )
+    })
+}
