@@ -8,8 +8,10 @@
 //!
 //! p = (1 + turns that explain at least as much) / (1 + turns): Phipson and Smyth, Permutation p-values should never
 //! be zero, 2010. It is valid for any figure; the figure here is *explained time*, because it is sharp. The mere number
-//! of overlapping requests hardly changes when a pause of 1 s is moved by 0.5 s.
+//! of overlapping requests hardly changes when a pause of 1 s is moved by 0.5 s. A condition that lasts for long, in one or a
+//! few episodes, can be moved without explaining less; `episode` has the test for it.
 
+mod episode;
 mod felt;
 mod judged;
 mod slow_request;
@@ -46,7 +48,7 @@ pub struct Association {
     /// Share of the slow requests' time above the median that lies within the cause.
     pub time_share: f64,
     pub chance_time_share: f64,
-    /// How often chance alone explains at least as much time.
+    /// How often chance alone explains at least as much time; of conditions in few episodes by the better of two tests, doubled.
     pub p_value: f64,
     pub turns: usize,
 }
@@ -111,6 +113,14 @@ impl Association {
         }
         let in_turns: usize = circles.iter().map(|circle| circle.slow.len()).sum();
         let excess_ns: i64 = circles.iter().flat_map(|circle| &circle.slow).map(|request| request.excess_ns).sum();
+        let smallest = 1.0 / (1 + turns) as f64;
+        let by_turns = (1 + reached) as f64 * smallest;
+        let p_value = match nature {
+            // The better of two tests has to be twice as good.
+            Nature::Condition => episode::p_value(judged, cause)
+                .map_or(by_turns, |by_episodes| (2.0 * by_turns.min(by_episodes)).clamp(smallest, 1.0)),
+            Nature::Stop => by_turns,
+        };
         let every = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         let (mut slow_met, mut others, mut others_met) = (0, 0, 0);
         for stretch in &judged.stretches {
@@ -130,7 +140,7 @@ impl Association {
             lift: (others_share > 0.0).then(|| overlap_share / others_share),
             time_share: every(observed.explained_ns as f64, excess_ns as f64),
             chance_time_share: every(chance.explained_ns as f64, excess_ns as f64 * turns as f64),
-            p_value: (1 + reached) as f64 / (1 + turns) as f64,
+            p_value,
             turns,
         })
     }

@@ -10,8 +10,9 @@
 //! 5. Of the conditions the one nearer to the origin: a compaction before the busy CPU that it makes, and that before
 //!    the queue that forms.
 //! 6. Of the rest, those that have what the slow requests have in common, such as their statement.
-//! 7. Of the rest, those due in overloaded phases for the overload, and those due in phases whose CPUs were busy
-//!    throughout for that. Neither can be tested against chance.
+//! 7. Of the rest, those due in overloaded phases for the overload, and those due in phases whose CPUs were busy, or of
+//!    which a thread pool was full, throughout for that. None of these can be tested against chance.
+//!    Those that were under way between driver and node, as the wire shows, for that.
 //! 8. The others are not explained.
 //!
 //! Only causes that chance does not explain take part, and only for requests for which they can account (see
@@ -21,6 +22,7 @@
 use super::cause::{Blamed, Cause};
 use super::common::Common;
 use super::kind::CauseKind;
+use super::pools::{FullPool, Pools};
 use super::stops::{Stop, Stops};
 use crate::association::{
     Felt, Judged, Nature, Place, SlowRequest, Stretch, accountable_ns, accounts_for, felt, felt_by,
@@ -31,6 +33,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// From this share of the slow requests on it is worth saying that they were due in phases with busy CPUs.
 const BUSY_PHASES_SHARE: f64 = 0.25;
+/// From this share on the way between driver and node explains them.
+const BETWEEN_SHARE: f64 = 0.25;
 /// A request that was sent this much before the end of a stall of the driver may be of the burst that follows the stall.
 const SENT_AFTER_NS: i64 = 2_000_000;
 
@@ -41,12 +45,18 @@ pub(crate) struct Account {
     pub(crate) overload: Counted,
     /// Due in phases whose CPUs were busy for most of the time.
     pub(crate) busy_phases: Counted,
+    /// Due in phases in which all threads of a pool were at work for most of the time.
+    pub(crate) full_pool: Counted,
+    /// That pool, of the phase with the most of these requests.
+    pub(crate) pool: Option<FullPool>,
+    /// They were on the way between driver and node for most of their time.
+    pub(crate) between: Counted,
     /// They have what slow requests have in common beyond chance.
     pub(crate) common: Counted,
     pub(crate) unexplained: Counted,
-    /// Those of the unexplained that were under way to or from the node for most of their time, as a share of the slow
-    /// requests.
-    pub(crate) unexplained_between_share: f64,
+    /// Those without a cause that were under way to or from the node for most of their time, as a share of the slow requests:
+    /// they are in `between`, or else in `unexplained`.
+    pub(crate) between_share: f64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -64,6 +74,13 @@ impl Counted {
     }
 }
 
+/// What can be there throughout a phase, so that there is nothing to compare with.
+#[derive(Clone, Copy)]
+pub(super) struct Throughout<'a> {
+    pub(super) busy: &'a [Interval],
+    pub(super) pools: &'a Pools,
+}
+
 /// The requests counted for a cause so far, and the stops that held them up.
 #[derive(Default)]
 struct Taken {
@@ -79,15 +96,17 @@ pub(super) fn attribute(
     judged: &Judged,
     stops: &Stops,
     causes: &mut [Cause],
-    busy: &[Interval],
+    throughout: Throughout<'_>,
     judges_overload: bool,
     common: &Common,
 ) -> Account {
     let mut taken: Vec<Taken> = causes.iter().map(|_| Taken::default()).collect();
     let (mut rest, mut in_busy_phases, mut in_common) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut in_full_pools, mut full_pool, mut between) = (Vec::new(), None, Vec::new());
     let rows = &judged.all().rows;
     for stretch in &judged.stretches {
-        let mostly_busy = covered_ns(busy, stretch.window) * 2 >= stretch.window.length();
+        let mostly_busy = covered_ns(throughout.busy, stretch.window) * 2 >= stretch.window.length();
+        let pool = throughout.pools.full_throughout(stretch.window);
         let felt: Vec<Vec<Felt>> = causes.iter().map(|cause| felt_in(cause, stretch)).collect();
         let single: Vec<Single<'_>> = causes.iter().map(|cause| Single::of(cause, stops, stretch)).collect();
         for request in &stretch.slow {
@@ -101,9 +120,12 @@ pub(super) fn attribute(
                 Some(index) => taken[index].take(request, &single[index], judged.node(request.node)),
                 None if !judges_overload && common.has(&rows[request.row]) => in_common.push(request),
                 None if mostly_busy && !judges_overload => in_busy_phases.push(request),
+                None if pool.is_some() && !judges_overload => in_full_pools.push(request),
+                None if request.place == Some(Place::Between) && !judges_overload => between.push(request),
                 None => rest.push(request),
             }
         }
+        full_pool = full_pool.or(pool);
     }
     let slow = judged.slow_requests();
     for (cause, taken) in causes.iter_mut().zip(taken) {
@@ -118,12 +140,21 @@ pub(super) fn attribute(
     if share(in_busy_phases.len()) < BUSY_PHASES_SHARE {
         rest.append(&mut in_busy_phases);
     }
-    let between = rest.iter().filter(|request: &&&SlowRequest| request.place == Some(Place::Between)).count();
+    if share(in_full_pools.len()) < BUSY_PHASES_SHARE {
+        rest.append(&mut in_full_pools);
+    }
+    let unexplained_between = between.len();
+    if share(between.len()) < BETWEEN_SHARE {
+        rest.append(&mut between);
+    }
     Account {
         overload: Counted::default(),
         busy_phases: counted(&in_busy_phases),
+        full_pool: counted(&in_full_pools),
+        pool: full_pool,
+        between: counted(&between),
         common: counted(&in_common),
-        unexplained_between_share: share(between),
+        between_share: share(unexplained_between),
         unexplained: counted(&rest),
     }
 }
@@ -140,8 +171,15 @@ fn accountable_to(cause: &Cause, felt: &[Felt], request: &SlowRequest) -> i64 {
             .map(|stall| stall.length())
             .sum(),
         Some(Place::Between) if is_client => all(),
-        Some(Place::Between) if cause.kind != CauseKind::CpuSaturation => 0,
+        // What can hold up the driver or the network.
+        Some(Place::Between)
+            if !matches!(cause.kind, CauseKind::CpuSaturation | CauseKind::CpuWait | CauseKind::Retransmission) =>
+        {
+            0
+        }
         _ if cause.is_significant() => all(),
+        // Nothing of the node runs beyond its quota, which needs no test; a quota may be used up in every period.
+        _ if cause.kind == CauseKind::Throttling => accountable_ns(felt, request, Nature::Condition),
         _ => 0,
     }
 }
@@ -164,7 +202,7 @@ fn choose(causes: &[Cause], accountable: &[i64]) -> Option<usize> {
 }
 
 fn felt_in(cause: &Cause, stretch: &Stretch) -> Vec<Felt> {
-    if !cause.is_significant() && cause.kind != CauseKind::ClientStall {
+    if !cause.is_significant() && !matches!(cause.kind, CauseKind::ClientStall | CauseKind::Throttling) {
         return Vec::new();
     }
     felt(&within(&cause.times, stretch.window), &stretch.bursts, cause.kind.nature())

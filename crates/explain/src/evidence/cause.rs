@@ -3,6 +3,7 @@
 use super::kind::CauseKind;
 use super::machine::Machine;
 use super::pools::Pools;
+use super::shortage::Shortage;
 use super::stops::{Stop, Stops, times};
 use crate::association::{Association, Judged};
 use crate::options::Options;
@@ -10,8 +11,8 @@ use crate::timeline::{Interval, covered_ns};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Chance must give the like less often than this, and explain this much less, for a cause to be named. Seven causes
-/// are tested: with 0.01 each, one of fifteen runs would name one by chance, were it not for the second bound.
+/// Chance must give the like less often than this, and explain this much less, for a cause to be named. Twelve causes
+/// are tested: with 0.01 each, one of nine runs would name one by chance, were it not for the second bound.
 const P_BOUND: f64 = 0.01;
 /// What chance gives less often than this is not called innocent.
 const SUSPECT_P_BOUND: f64 = 0.1;
@@ -79,7 +80,8 @@ impl Cause {
         judged: &Judged,
         stops: &Stops,
         machine: &Machine,
-        pools: &Pools,
+        (pools, shortage): (&Pools, &Shortage),
+        busy: Vec<Interval>,
         options: &Options,
     ) -> Vec<Cause> {
         [
@@ -87,8 +89,13 @@ impl Cause {
             (CauseKind::GcPause, times(&stops.gc)),
             (CauseKind::Safepoint, times(&stops.safepoints)),
             (CauseKind::ServerStall, times(&stops.server)),
+            (CauseKind::CpuWait, times(&stops.waits)),
+            (CauseKind::Throttling, times(&stops.throttled)),
             (CauseKind::CompactionOrFlush, machine.background()),
-            (CauseKind::CpuSaturation, machine.busy()),
+            (CauseKind::DiskWait, shortage.disk_times()),
+            (CauseKind::PageFaults, shortage.fault_times()),
+            (CauseKind::Retransmission, shortage.retransmission_times()),
+            (CauseKind::CpuSaturation, busy),
             (CauseKind::PoolQueue, pools.queues()),
         ]
         .into_iter()

@@ -11,7 +11,14 @@ pub(crate) enum CauseKind {
     GcPause,
     Safepoint,
     ServerStall,
+    /// Stops of any of the above that were waits for a CPU.
+    CpuWait,
+    /// The quota of a node's cgroup.
+    Throttling,
     CompactionOrFlush,
+    DiskWait,
+    PageFaults,
+    Retransmission,
     CpuSaturation,
     PoolQueue,
 }
@@ -25,7 +32,11 @@ impl CauseKind {
             CauseKind::Safepoint => "safepoint",
             CauseKind::ServerStall => "server-stall",
             CauseKind::CompactionOrFlush => "compaction-or-flush",
-            CauseKind::CpuSaturation => "cpu-saturation",
+            CauseKind::Throttling => "cpu-quota",
+            CauseKind::DiskWait => "disk-wait",
+            CauseKind::PageFaults => "page-faults",
+            CauseKind::Retransmission => "retransmission",
+            CauseKind::CpuWait | CauseKind::CpuSaturation => "cpu-saturation",
             CauseKind::PoolQueue => "pool-queue",
         }
     }
@@ -38,6 +49,11 @@ impl CauseKind {
             CauseKind::Safepoint => "Safepoints",
             CauseKind::ServerStall => "Stalls of the server",
             CauseKind::CompactionOrFlush => "Compactions and flushes",
+            CauseKind::CpuWait => "Waits for a CPU",
+            CauseKind::Throttling => "Times beyond the CPU quota",
+            CauseKind::DiskWait => "Times of slow disks",
+            CauseKind::PageFaults => "Times of many page faults",
+            CauseKind::Retransmission => "Retransmissions",
             CauseKind::CpuSaturation => "Busy CPUs",
             CauseKind::PoolQueue => "Queues",
         }
@@ -45,8 +61,18 @@ impl CauseKind {
 
     pub(crate) fn nature(self) -> Nature {
         match self {
-            CauseKind::ClientStall | CauseKind::GcPause | CauseKind::Safepoint | CauseKind::ServerStall => Nature::Stop,
-            CauseKind::CompactionOrFlush | CauseKind::CpuSaturation | CauseKind::PoolQueue => Nature::Condition,
+            CauseKind::ClientStall
+            | CauseKind::GcPause
+            | CauseKind::Safepoint
+            | CauseKind::ServerStall
+            | CauseKind::CpuWait
+            | CauseKind::Throttling => Nature::Stop,
+            CauseKind::CompactionOrFlush
+            | CauseKind::DiskWait
+            | CauseKind::PageFaults
+            | CauseKind::Retransmission
+            | CauseKind::CpuSaturation
+            | CauseKind::PoolQueue => Nature::Condition,
         }
     }
 }

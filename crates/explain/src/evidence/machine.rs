@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 /// Below this share of idle time (waiting for a disk included) the CPUs count as busy.
 pub(crate) const BUSY_IDLE_SHARE: f64 = 0.1;
+/// Below this share a thread may have to wait for a CPU.
+const SCARCE_IDLE_SHARE: f64 = 0.25;
 /// Compactions and flushes count as running while they use this many CPUs.
 const BACKGROUND_CPUS: f64 = 0.1;
 /// An interval this many times longer than the usual one is a gap.
@@ -162,12 +164,21 @@ impl Machine {
 
     /// When less than a tenth of the CPUs was idle.
     pub(crate) fn busy(&self) -> Vec<Interval> {
-        let busy = |interval: &&CpuInterval| {
+        self.with_idle_below(BUSY_IDLE_SHARE)
+    }
+
+    /// When less than a quarter of the CPUs was idle: then a thread may wait for one.
+    pub(crate) fn scarce(&self) -> Vec<Interval> {
+        self.with_idle_below(SCARCE_IDLE_SHARE)
+    }
+
+    fn with_idle_below(&self, share: f64) -> Vec<Interval> {
+        let is_below = |interval: &&CpuInterval| {
             let idle = interval.idle_ns + interval.iowait_ns;
             let all = idle + interval.busy_ns + interval.steal_ns;
-            all > 0 && (idle as f64) < BUSY_IDLE_SHARE * all as f64
+            all > 0 && (idle as f64) < share * all as f64
         };
-        merge(self.cpus.iter().filter(busy).map(|interval| interval.window).collect())
+        merge(self.cpus.iter().filter(is_below).map(|interval| interval.window).collect())
     }
 
     /// When compactions or flushes used CPU time.

@@ -11,6 +11,7 @@ mod kind;
 mod machine;
 mod origin;
 mod pools;
+mod shortage;
 mod stops;
 
 pub(crate) use attribution::Account;
@@ -26,6 +27,7 @@ pub(crate) use machine::{BUSY_IDLE_SHARE, Machine};
 pub(crate) use origin::{Origin, Sides, Split};
 pub use pools::FullPool;
 pub(crate) use pools::Pools;
+pub(crate) use shortage::{Other, Shortage, WORTH_NAMING_CPUS};
 pub(crate) use stops::{Stop, Stops, times};
 
 use crate::Error;
@@ -59,6 +61,7 @@ pub(crate) struct Evidence {
     pub(crate) machine: Machine,
     pub(crate) stops: Stops,
     pub(crate) pools: Pools,
+    pub(crate) shortage: Shortage,
     pub(crate) coverage: Coverage,
     /// Empty where no system calls were recorded.
     pub(crate) io: Rc<Io>,
@@ -94,7 +97,8 @@ impl Evidence {
         let mut phases = Phase::load(engine, &requests)?;
         let mut knee = Knee::find(&mut phases);
         let machine = Machine::load(engine)?;
-        let stops = Stops::load(engine)?;
+        let shortage = Shortage::load(engine)?;
+        let stops = Stops::load(engine)?.apart(&shortage, &machine.scarce());
         let pools = Pools::load(engine)?;
         let limit = Limit::find(engine, &phases, &machine, &stops, &pools)?;
         if let Some(knee) = &mut knee {
@@ -117,10 +121,18 @@ impl Evidence {
         let baseline = baseline_runs(engine)?;
         let crowding = Crowding::find(&requests, &phases, baseline.as_deref());
         let span = requests.span().unwrap_or_else(|| of_manifests(engine));
-        let mut causes = Cause::all(&judged, &stops, &machine, &pools, options);
+        let busy = busy(&machine, &shortage, &judged);
+        let mut causes = Cause::all(&judged, &stops, &machine, (&pools, &shortage), busy.clone(), options);
         let statements = workloads::statements(engine.manifests());
         let common = Common::find(&judged, &statements, options.turns, options.seed);
-        let account = attribution::attribute(&judged, &stops, &mut causes, &machine.busy(), judges_overload, &common);
+        let account = attribution::attribute(
+            &judged,
+            &stops,
+            &mut causes,
+            attribution::Throughout { busy: &busy, pools: &pools },
+            judges_overload,
+            &common,
+        );
         Ok(Evidence {
             requests,
             phases,
@@ -131,6 +143,7 @@ impl Evidence {
             machine,
             stops,
             pools,
+            shortage,
             io,
             origin,
             counted,
@@ -199,6 +212,17 @@ fn judged_windows(phases: &[Phase]) -> (Vec<Interval>, bool) {
         return (measured, true);
     }
     (windows(&|_| true), phases.iter().any(|phase| phase.overloaded))
+}
+
+/// When threads had to wait for CPUs: hardly any was idle, or other processes used some and tasks did wait.
+fn busy(machine: &Machine, shortage: &Shortage, judged: &Judged) -> Vec<Interval> {
+    let windows: Vec<Interval> = judged.stretches.iter().map(|stretch| stretch.window).collect();
+    let others: f64 = shortage.others(&windows).iter().map(|other| other.cpus).sum();
+    let mut busy = machine.busy();
+    if others >= WORTH_NAMING_CPUS {
+        busy.extend(shortage.contended());
+    }
+    merge(busy)
 }
 
 fn judge(requests: &Rc<Requests>, windows: &[Interval], threshold: &SlowThreshold) -> Judged {

@@ -6,6 +6,8 @@ use crate::{Error, query};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
+/// With fewer samples nothing is said of a whole window.
+const FEWEST_SAMPLES: usize = 5;
 /// The longest time that one sample speaks for.
 const LONGEST_SAMPLE_NS: i64 = 2_000_000_000;
 
@@ -63,6 +65,27 @@ impl Pools {
     /// When tasks waited before any pool.
     pub(crate) fn queues(&self) -> Vec<Interval> {
         merge(self.0.iter().filter(|sample| sample.pending > 0).map(|sample| sample.window).collect())
+    }
+
+    /// The pool whose threads were all at work in at least half of its samples of a window, and the share of those.
+    pub(crate) fn full_throughout(&self, window: Interval) -> Option<FullPool> {
+        let mut by_pool: BTreeMap<(&str, &str), Vec<&PoolSample>> = BTreeMap::new();
+        for sample in self.0.iter().filter(|sample| sample.window.overlaps(window)) {
+            by_pool.entry((&sample.node, &sample.pool)).or_default().push(sample);
+        }
+        let full = by_pool.into_iter().filter_map(|((node, pool), samples)| {
+            let max_size = samples.iter().filter_map(|sample| sample.max_size).max()?;
+            let full = samples.iter().filter(|sample| sample.active >= max_size).count();
+            (samples.len() >= FEWEST_SAMPLES && full * 2 >= samples.len()).then(|| FullPool {
+                node: node.into(),
+                pool: pool.into(),
+                max_size,
+                share: full as f64 / samples.len() as f64,
+                mean_pending: samples.iter().map(|sample| sample.pending as f64).sum::<f64>() / samples.len() as f64,
+                most_pending: samples.iter().map(|sample| sample.pending).max().unwrap_or_default(),
+            })
+        });
+        full.max_by(|a, b| a.share.total_cmp(&b.share).then(a.most_pending.cmp(&b.most_pending)))
     }
 
     /// (node, pool, most pending) of the pools with tasks waiting in the window, most first.

@@ -1,6 +1,7 @@
 //! Pauses and stalls: who stopped, when, and which of two reports of the same stop counts.
 
 use super::kind::CauseKind;
+use super::shortage::{COLLECTOR, LOAD, SERVER, Shortage};
 use crate::engine::Engine;
 use crate::timeline::{Interval, covered_ns, merge, subtract, total_ns};
 use crate::{Error, query};
@@ -34,6 +35,10 @@ pub(crate) struct Stops {
     pub(crate) client: Vec<Stop>,
     /// Those of them in which the driver fell behind its own schedule.
     pub(crate) schedule: Vec<Stop>,
+    /// Those of all of the above that were waits for a CPU: what they would have been otherwise is their label.
+    pub(crate) waits: Vec<Stop>,
+    /// The same, where the quota of a node's cgroup was used up.
+    pub(crate) throttled: Vec<Stop>,
     /// Stalls of the recorder: a hint at the whole machine.
     pub(crate) recorder: Vec<Stop>,
 }
@@ -57,7 +62,14 @@ impl Stops {
             CauseKind::GcPause => &self.gc,
             CauseKind::Safepoint => &self.safepoints,
             CauseKind::ServerStall => &self.server,
-            CauseKind::CompactionOrFlush | CauseKind::CpuSaturation | CauseKind::PoolQueue => &[],
+            CauseKind::CpuWait => &self.waits,
+            CauseKind::Throttling => &self.throttled,
+            CauseKind::CompactionOrFlush
+            | CauseKind::DiskWait
+            | CauseKind::PageFaults
+            | CauseKind::Retransmission
+            | CauseKind::CpuSaturation
+            | CauseKind::PoolQueue => &[],
         }
     }
 
@@ -83,6 +95,45 @@ impl Stops {
         stops.server = joined(server, held);
         stops.client = joined(stalls.client, stalls.held_client);
         Ok(stops)
+    }
+
+    /// Sets those apart that were waits for a CPU: for at least half of them a thread that was needed stood in a run queue
+    /// while the CPUs were scarce, or the quota kept the node off them.
+    pub(crate) fn apart(mut self, shortage: &Shortage, scarce: &[Interval]) -> Stops {
+        let (mut waits, mut throttled) = (Vec::new(), Vec::new());
+        for (stops, kind, label) in [
+            (&mut self.client, LOAD, "stall of the driver"),
+            (&mut self.gc, COLLECTOR, "GC pause"),
+            (&mut self.safepoints, SERVER, "safepoint"),
+            (&mut self.server, SERVER, "stall of the server"),
+        ] {
+            stops.retain(|stop| {
+                let half = stop.window.length() / 2;
+                let is_throttled = kind != LOAD && shortage.throttled(&stop.node, stop.window) >= half.max(1);
+                let is_wait = || {
+                    covered_ns(scarce, stop.window) >= half
+                        && shortage.waited_for_cpu(&stop.node, kind, stop.window) >= half.max(1)
+                };
+                let apart = match stop.label.as_str() {
+                    STOPPED => return true,
+                    _ if is_throttled => &mut throttled,
+                    _ if is_wait() => &mut waits,
+                    _ => return true,
+                };
+                apart.push(Stop { label: label.to_string(), ..stop.clone() });
+                false
+            });
+        }
+        throttled.extend(shortage.throttled_times().into_iter().map(|(node, window)| Stop {
+            window,
+            node,
+            label: "period".to_string(),
+        }));
+        for apart in [&mut waits, &mut throttled] {
+            apart.sort_by(|a, b| (a.window, &a.node).cmp(&(b.window, &b.node)));
+        }
+        (self.waits, self.throttled) = (waits, throttled);
+        self
     }
 
     fn take_pauses(&mut self, engine: &Engine) -> Result<(), Error> {

@@ -59,8 +59,13 @@ fn finding(advice: &Advice, evidence: &Evidence) -> Finding {
         [only] => only.node.clone(),
         several => text::counted(several.len(), "node", "nodes"),
     });
-    let title = format!("{about}: {}", seen(advice));
-    let detail = format!("To verify: {}", advice.verify);
+    let seen = seen(advice);
+    let (first, rest) = seen.split_once(", ").unwrap_or((&seen, ""));
+    let title = format!("{about}: {first}");
+    let detail = match rest {
+        "" => format!("To verify: {}", advice.verify),
+        _ => format!("{about}: {seen}. To verify: {}", advice.verify),
+    };
     let mut finding = Finding::new(advice.rule, advice.severity, title, detail, evidence.recorded);
     finding.next.clone_from(&advice.advice);
     if let [only] = advice.evidence.as_slice() {

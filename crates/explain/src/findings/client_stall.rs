@@ -26,7 +26,7 @@ impl Check for ClientStall {
         let longest = text::time_ms(totals.longest_ms);
         let in_all = format!("{}, the longest {longest}.", text::counted(totals.stops, "stall", "stalls"));
         // The wire shows that it was the driver or the way to it, though no stall was seen.
-        let between = evidence.account.unexplained_between_share;
+        let between = evidence.account.between_share;
         let words = match cause.standing() {
             Standing::Explains => {
                 let counted = StopTotals::of(&cause.blamed.stops, &evidence.judged);
@@ -56,7 +56,7 @@ impl Check for ClientStall {
             ),
             Standing::Absent => (
                 "The load driver is cleared: it never stood still".into(),
-                "No stall of the driver was recorded in the judged time, and stalls were recorded.".into(),
+                "No stall of its own was recorded in the judged time, and stalls were recorded.".into(),
             ),
             Standing::Outweighed => (
                 "The load driver stalled, but something else delayed the slow requests longer".into(),

@@ -1,74 +1,156 @@
-//! Were the CPUs used up?
+//! Were the CPUs used up, and by whom?
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
 use super::materiality::{materiality, weight};
-use super::wording::share;
 use crate::anatomy::split;
-use crate::evidence::{BUSY_IDLE_SHARE, CauseKind, Evidence};
+use crate::evidence::{BUSY_IDLE_SHARE, Cause, CauseKind, Evidence, Other, WORTH_NAMING_CPUS};
 use crate::severity::Severity;
-use crate::timeline::within;
+use crate::timeline::{Interval, merge, within};
 use crate::{query, text};
 use serde_json::json;
+use std::collections::BTreeMap;
+
+/// The finding where other processes took the CPUs: it names them.
+const OTHERS: &str = "other-processes";
+/// Processes that a detail names.
+const NAMED: usize = 3;
 
 pub(super) struct CpuSaturation;
 
 impl Check for CpuSaturation {
     fn name(&self) -> &'static str {
-        "cpu-saturation"
+        CauseKind::CpuSaturation.name()
     }
 
-    /// Two ways: busy moments that go together with slow requests, or phases that are busy throughout and have the slow
-    /// requests. The second can't be tested against chance, for lack of idle moments to compare with, and says so.
+    /// Three ways: stops that were waits for a CPU; busy moments that go together with slow requests; or phases that are busy
+    /// throughout and have the slow requests. The last can't be tested against chance, for lack of idle moments to compare
+    /// with, and says so.
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
-        let Some(cause) = evidence.cause(CauseKind::CpuSaturation) else { return Vec::new() };
-        let counted = &evidence.account.busy_phases;
-        if cause.attributed == 0 && counted.share == 0.0 {
+        let (Some(waits), Some(busy)) = (evidence.cause(CauseKind::CpuWait), evidence.cause(CauseKind::CpuSaturation))
+        else {
+            return Vec::new();
+        };
+        let throughout = &evidence.account.busy_phases;
+        let tested_share = waits.attributed_share + busy.attributed_share;
+        if tested_share == 0.0 && throughout.share == 0.0 {
             return Vec::new();
         }
-        let windows: Vec<_> =
-            evidence.judged.stretches.iter().flat_map(|stretch| within(&cause.times, stretch.window)).collect();
-        let usage = evidence.machine.usage(&windows);
-        let idle = text::percent(BUSY_IDLE_SHARE);
-        let untested_share = text::percent(counted.share);
-        let title = if cause.attributed > 0 {
-            format!("Busy CPUs delayed {}", share(cause))
-        } else {
-            format!("{untested_share} of the slow requests were due in phases with busy CPUs")
+        let main = if waits.attributed >= busy.attributed { waits } else { busy };
+        let windows = windows(evidence, &[waits, busy], tested_share > 0.0);
+        let others = evidence.shortage.others(&windows);
+        let cpus: f64 = others.iter().map(|other| other.cpus).sum();
+        let names = others.first().filter(|_| cpus >= WORTH_NAMING_CPUS).map(|first| named(first, cpus));
+        let words = (
+            title(main, tested_share, throughout.share, names.as_deref()),
+            detail(evidence, (waits, busy), &windows, &others),
+        );
+        let query = match names {
+            Some(_) => evidence.ask(&query::PROCESSES_BY_CPU),
+            None => evidence.ask(&query::SLOW_IN_BUSY_CPU),
         };
-        let untested = match (counted.share > 0.0, cause.attributed > 0) {
-            (false, _) => String::new(),
-            (true, true) => format!(
-                " Another {untested_share} of the slow requests were due in phases with busy CPUs most of the time. Those phases have too few \
-                 idle moments to compare with, so that this is not tested against chance."
+        let more = json!({
+            "usage_when_busy": evidence.machine.usage(&windows),
+            "other_processes": others,
+            "counted_for_waits_share": waits.attributed_share,
+            "counted_for_busy_moments_share": busy.attributed_share,
+            "slow_share_in_busy_phases": throughout.share,
+        });
+        let kind = if names.is_some() { OTHERS } else { self.name() };
+        let mut finding = Finding::about(kind, main, evidence, words, query, more);
+        finding.next = match others.first().filter(|_| names.is_some()) {
+            Some(other) => format!(
+                "move {} off this machine, or keep it off the node's CPUs (taskset, AllowedCPUs of systemd).",
+                other.process
             ),
-            (true, false) => {
-                " Those phases have too few idle moments to compare with, so that this is not tested against chance."
-                    .to_string()
+            None => {
+                "lower the rate or add CPUs; `helenus flame RECORDING` shows what uses them (record with --stacks on)."
+                    .into()
             }
         };
-        let waiting = usage.server_threads_waiting.map_or(String::new(), |waiting| {
-            format!(" On average {waiting:.1} threads of the server were ready to run and waited for a CPU.")
-        });
-        let detail = format!(
-            "The CPUs were busy (idle below {idle}) in {} of the judged time: {}.{untested}{waiting}",
-            text::percent(cause.judged_time_share(&evidence.judged)),
-            split(&usage)
-        );
-        let query = evidence.ask(&query::SLOW_IN_BUSY_CPU);
-        let more = json!({ "usage_when_busy": usage, "slow_share_in_busy_phases": counted.share });
-        let mut finding = Finding::about(self.name(), cause, evidence, (title, detail), query, more);
-        finding.next = "move other work off the machine, lower the rate, or add CPUs (`helenus flame RECORDING` shows what uses them).".into();
-        if cause.attributed == 0 {
+        finding.claims.clear();
+        if tested_share > 0.0 {
+            finding.share = Some(tested_share);
+            finding.chance_share = Some(waits.attributed_chance_share() + busy.attributed_chance_share());
+            finding.claims.push(Claim::Explains { cause: kind, share: tested_share });
+        } else {
             // It can't be tested against chance, and so is no more than a warning.
-            finding.severity = materiality(counted.median_ns, evidence).min(Severity::Warning);
-            finding.weight = weight(counted.share, counted.median_ns, evidence);
+            finding.severity = materiality(throughout.median_ns, evidence).min(Severity::Warning);
+            finding.weight = weight(throughout.share, throughout.median_ns, evidence);
             (finding.share, finding.chance_share, finding.p_value) = (None, None, None);
-            finding.claims.clear();
         }
-        if counted.share > 0.0 {
-            finding.claims.push(Claim::Explains { cause: "busy-phases", share: counted.share });
+        if throughout.share > 0.0 {
+            finding.claims.push(Claim::Explains { cause: "busy-phases", share: throughout.share });
         }
         vec![finding]
     }
+}
+
+/// When the CPUs were short, within the judged time; all of the judged time where they were so throughout.
+fn windows(evidence: &Evidence, causes: &[&Cause], is_tested: bool) -> Vec<Interval> {
+    let stretches = evidence.judged.stretches.iter().map(|stretch| stretch.window);
+    if !is_tested {
+        return merge(stretches.collect());
+    }
+    let times =
+        merge(causes.iter().filter(|cause| cause.attributed > 0).flat_map(|cause| cause.times.clone()).collect());
+    merge(stretches.flat_map(|stretch| within(&times, stretch)).collect())
+}
+
+/// "yes 0.9 CPUs", or "yes and others, 1.4 CPUs".
+fn named(first: &Other, cpus: f64) -> String {
+    if first.cpus >= cpus * 0.8 {
+        format!("{} {:.1} CPUs", first.process, first.cpus)
+    } else {
+        format!("{} and others, {cpus:.1} CPUs", first.process)
+    }
+}
+
+fn title(main: &Cause, tested_share: f64, throughout_share: f64, names: Option<&str>) -> String {
+    let (tested, throughout) = (text::percent(tested_share), text::percent(throughout_share));
+    match (names, tested_share > 0.0) {
+        (Some(names), true) => format!("Other processes ({names}) delayed {tested} of the slow requests"),
+        (Some(names), false) => format!("Other processes ({names}) kept CPUs busy for {throughout} of slow requests"),
+        (None, true) if main.kind == CauseKind::CpuWait => {
+            format!("Waits for a CPU delayed {tested} of the slow requests")
+        }
+        (None, true) => format!("Busy CPUs delayed {tested} of the slow requests"),
+        (None, false) => format!("{throughout} of the slow requests were due in phases with busy CPUs"),
+    }
+}
+
+fn detail(evidence: &Evidence, (waits, busy): (&Cause, &Cause), windows: &[Interval], others: &[Other]) -> String {
+    let usage = evidence.machine.usage(windows);
+    let mut sentences = vec![format!(
+        "The CPUs were busy (idle below {}, or tasks waited beside other processes) in {} of the judged time: {}.",
+        text::percent(BUSY_IDLE_SHARE),
+        text::percent(busy.judged_time_share(&evidence.judged)),
+        split(&usage)
+    )];
+    let processes: Vec<String> =
+        others.iter().take(NAMED).map(|other| format!("{} {:.2} CPUs", other.process, other.cpus)).collect();
+    if !processes.is_empty() {
+        sentences.push(format!("Other processes then: {}.", processes.join(", ")));
+    }
+    let mut consequences: BTreeMap<&str, usize> = BTreeMap::new();
+    for stop in &waits.blamed.stops {
+        *consequences.entry(stop.label.as_str()).or_default() += 1;
+    }
+    if !consequences.is_empty() {
+        let told: Vec<String> =
+            consequences.iter().map(|(what, count)| format!("{what} × {}", text::count(*count))).collect();
+        sentences.push(format!("These were waits for a CPU: {}.", told.join(", ")));
+    }
+    let throughout = evidence.account.busy_phases.share;
+    if throughout > 0.0 {
+        let what = if waits.attributed + busy.attributed > 0 { "Another " } else { "" };
+        sentences.push(format!(
+            "{what}{} of the slow requests were due in phases that were busy most of the time: that is not tested against chance.",
+            text::percent(throughout)
+        ));
+    }
+    if let Some(waiting) = usage.server_threads_waiting {
+        sentences.push(format!("On average {waiting:.1} threads of the server waited for a CPU."));
+    }
+    sentences.join(" ")
 }

@@ -30,7 +30,7 @@ impl Check for GcPause {
             }
             Standing::Absent => (
                 "GC is cleared: the server never paused for it".into(),
-                "No GC pause was recorded in the judged time, and pauses were recorded.".into(),
+                "No GC pause of its own making was recorded in the judged time, and pauses were recorded.".into(),
             ),
             Standing::Outweighed => (
                 "GC paused the server, but something else delayed the slow requests longer".into(),

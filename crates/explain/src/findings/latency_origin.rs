@@ -2,6 +2,7 @@
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};
+use super::materiality::{materiality, weight};
 use crate::evidence::{CauseKind, Evidence, Sides, Split, Standing};
 use crate::severity::Severity;
 use crate::{query, text};
@@ -14,7 +15,8 @@ impl Check for LatencyOrigin {
         "latency-origin"
     }
 
-    /// A measurement and no cause: it says where to look for one.
+    /// A measurement, which says where to look for a cause. Where requests without one were on the way for most of their
+    /// time it is what explains them.
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let Some(origin) = &evidence.origin else { return Vec::new() };
         let (slow, others) = (&origin.slow, &origin.others);
@@ -48,12 +50,22 @@ impl Check for LatencyOrigin {
             advice.map_or("", Advice::meaning),
         );
         let window = evidence.judged_hull();
-        let mut finding = Finding::new(self.name(), Severity::Information, title, detail, window);
+        let counted = &evidence.account.between;
+        let severity = match counted.share {
+            0.0 => Severity::Information,
+            _ => materiality(counted.median_ns, evidence).min(Severity::Warning),
+        };
+        let mut finding = Finding::new(self.name(), severity, title, detail, window);
+        if counted.share > 0.0 {
+            finding.share = Some(counted.share);
+            finding.weight = weight(counted.share, counted.median_ns, evidence);
+            finding.claims.push(Claim::Explains { cause: self.name(), share: counted.share });
+        }
         finding.query = evidence.ask(&query::ORIGIN);
         finding.evidence = json!(origin);
         finding.next = advice.map_or("", Advice::next).into();
         if advice == Some(Advice::Driver) {
-            finding.claims = vec![Claim::Suspects { cause: CauseKind::ClientStall.name() }];
+            finding.claims.push(Claim::Suspects { cause: CauseKind::ClientStall.name() });
         }
         vec![finding]
     }

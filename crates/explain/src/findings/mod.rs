@@ -39,6 +39,7 @@ mod pool_queue;
 mod read_amplification;
 mod safepoint;
 mod server_stall;
+mod shortage;
 mod unexplained;
 mod wording;
 
@@ -57,6 +58,7 @@ const CHECKS: &[&dyn Check] = &[
     &gc_pause::GcPause,
     &safepoint::Safepoint,
     &server_stall::ServerStall,
+    &shortage::Shortages,
     &overload::Overload,
     &crowding::TooManyAtOnce,
     &background::CompactionOrFlush,

@@ -1,9 +1,12 @@
 //! Did requests wait in a queue within the server?
 
+use super::claim::Claim;
 use super::finding::{Check, Finding};
+use super::materiality::{materiality, weight};
 use super::wording::share;
 use crate::evidence::{CauseKind, Evidence};
 use crate::query;
+use crate::severity::Severity;
 use crate::text;
 use serde_json::json;
 
@@ -15,9 +18,10 @@ impl Check for PoolQueue {
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
-        let Some(cause) = evidence.cause(CauseKind::PoolQueue).filter(|cause| cause.attributed > 0) else {
-            return Vec::new();
-        };
+        let Some(cause) = evidence.cause(CauseKind::PoolQueue) else { return Vec::new() };
+        if cause.attributed == 0 {
+            return self.full_throughout(evidence).into_iter().collect();
+        }
         let window = cause.attributed_window.unwrap_or_else(|| evidence.judged_hull());
         let longest = evidence.pools.longest_queues(window);
         let (node, pool, pending) = longest.first().cloned().unwrap_or_default();
@@ -31,7 +35,39 @@ impl Check for PoolQueue {
         let mut finding = Finding::about(self.name(), cause, evidence, (title, detail), query, more);
         finding.next = next(&pool);
         finding.node = node;
+        let full = evidence.account.full_pool.share;
+        if full > 0.0 {
+            finding.claims.push(Claim::Explains { cause: "full-pool", share: full });
+        }
         vec![finding]
+    }
+}
+
+impl PoolQueue {
+    /// A queue that every request meets has nothing to be compared with, and a sample each second may miss a short one: that
+    /// all threads of the pool were at work in most samples is the evidence.
+    fn full_throughout(&self, evidence: &Evidence) -> Option<Finding> {
+        let counted = &evidence.account.full_pool;
+        let pool = evidence.account.pool.as_ref().filter(|_| counted.share > 0.0)?;
+        let title =
+            format!("{} of the slow requests were due while {} was full", text::percent(counted.share), pool.pool);
+        let detail = format!(
+            "{} of {} had {} at work in {} of the samples, and up to {} waiting. It was so for most of the time, so that this is not tested against chance.",
+            pool.pool,
+            pool.node,
+            if pool.max_size == 1 { "its only thread".into() } else { format!("all {} threads", pool.max_size) },
+            text::percent(pool.share),
+            text::counted(usize::try_from(pool.most_pending).unwrap_or_default(), "task", "tasks")
+        );
+        let severity = materiality(counted.median_ns, evidence).min(Severity::Warning);
+        let mut finding = Finding::new(self.name(), severity, title, detail, evidence.judged_hull());
+        finding.node.clone_from(&pool.node);
+        finding.next = next(&pool.pool);
+        finding.query = evidence.ask(&query::SLOW_IN_POOL_QUEUES);
+        finding.weight = weight(counted.share, counted.median_ns, evidence);
+        finding.claims = vec![Claim::Explains { cause: "full-pool", share: counted.share }];
+        finding.evidence = json!({ "pool": pool, "counted_for_it_share": counted.share });
+        Some(finding)
     }
 }
 

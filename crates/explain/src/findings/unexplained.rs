@@ -60,8 +60,8 @@ impl Check for Unexplained {
                 suspects.join(", ")
             )
         };
-        let between = match evidence.account.unexplained_between_share {
-            share if share >= EXCESS_BOUND => format!(
+        let between = match evidence.account.between_share {
+            share if share >= EXCESS_BOUND && evidence.account.between.share == 0.0 => format!(
                 " {} of the slow requests spent most of their time between driver and node, as the wire shows.",
                 text::percent(share)
             ),

@@ -135,7 +135,8 @@ fn what_the_wire_shows_goes_before_statistics() {
     let mean = |part: &str| slow[part]["mean_ms"].as_f64().unwrap();
     let all = mean("before") + mean("in_node") + mean("between");
     assert!((mean("between") / all - slow["between"]["share"].as_f64().unwrap()).abs() < 1e-6, "{slow:#}");
-    assert!(explained.find("unexplained").unwrap().detail.contains("between driver and node"));
+    assert_eq!((origin.severity, explained.top().finding), (Severity::Warning, "latency-origin"));
+    assert!(explained.find("unexplained").is_none(), "{}", explained.explanation);
 }
 
 #[test]

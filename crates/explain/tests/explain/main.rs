@@ -12,6 +12,7 @@ mod figures;
 mod flame;
 mod io;
 mod several;
+mod shortages;
 mod spectrogram;
 mod sstables;
 mod traffic;

@@ -64,6 +64,10 @@ pub struct World {
     pub load_cpus_at_full_load: f64,
     pub lost_rows: i64,
     pub compactions: Vec<(i64, i64)>,
+    /// Times in which another process uses what is idle of the CPUs, so that all threads wait for one.
+    pub hogs: Vec<(i64, i64)>,
+    /// What else is in the recording.
+    pub more: Option<fn(&Recorder)>,
 }
 
 impl Default for World {
@@ -88,6 +92,8 @@ impl Default for World {
             load_cpus_at_full_load: 0.4,
             lost_rows: 0,
             compactions: Vec::new(),
+            hogs: Vec::new(),
+            more: None,
         }
     }
 }
@@ -164,6 +170,9 @@ impl World {
         }
         self.write_machine(&recorder, recorders);
         self.write_stops(&recorder, recorders);
+        if let Some(more) = self.more {
+            more(&recorder);
+        }
         recorder.close().unwrap();
         Recording::open(folder).unwrap()
     }
@@ -282,7 +291,8 @@ impl World {
                 let compacting = self.compactions.iter().any(|(from, length)| *from < time && time <= from + length);
                 let server = if stopped(&self.server_stops) { 0.0 } else { server };
                 let compaction = if compacting { 0.5 } else { 0.0 };
-                let busy = (server + driver + compaction).min(2.0);
+                let is_hogged = self.hogs.iter().any(|(from, length)| *from < time && time <= from + length);
+                let busy = if is_hogged { 2.0 } else { (server + driver + compaction).min(2.0) };
                 for cpu in 0..2 {
                     let busy_ns = (busy / 2.0 * tenth as f64) as i64;
                     recorder.append(rows::CpuSample {
@@ -302,6 +312,7 @@ impl World {
                 let threads = [
                     ("server", 11, "Native-Transport-Requests-1", "Native-Transport-Requests", server),
                     ("server", 12, "CompactionExecutor:1", "CompactionExecutor", compaction),
+                    ("server", 13, "GC Thread#0", "GC Thread", if is_hogged { 0.1 } else { 0.0 }),
                     ("load", 21, "driver", "driver", driver),
                 ];
                 let is_seen = |process: &str| if process == "load" { has_load } else { has_node };
@@ -317,10 +328,27 @@ impl World {
                         thread,
                         thread_group,
                         cpu_ns: (cpus * tenth as f64) as i64,
-                        run_queue_ns: Some((load * tenth as f64) as i64),
+                        run_queue_ns: Some(if is_hogged { tenth * 9 / 10 } else { (load * tenth as f64) as i64 }),
                         migrations: Some(1),
                         voluntary_switches: Some(10),
                         involuntary_switches: None,
+                    });
+                }
+                if index % 10 == 0 && !self.hogs.is_empty() {
+                    let from = time - S;
+                    let hogged_ns: i64 = self
+                        .hogs
+                        .iter()
+                        .map(|(start, length)| (time.min(start + length) - from.max(*start)).max(0))
+                        .sum();
+                    recorder.append(rows::ProcessSample {
+                        time_ns: T0 + time,
+                        interval_ns: S,
+                        node: machine,
+                        pid: 4711,
+                        process: "yes",
+                        role: "other",
+                        cpu_ns: (hogged_ns as f64 * (2.0 - server - driver)) as i64,
                     });
                 }
                 for (other, node) in OTHERS.into_iter().enumerate().filter(|_| self.is_ring && has_node) {

@@ -1,0 +1,242 @@
+//! What the machine and the nodes were short of, and who took the CPUs, as the source `pressure` recorded it.
+
+use crate::engine::Engine;
+use crate::timeline::{Interval, covered_ns, merge, total_ns};
+use crate::{Error, query};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Share of an interval from which on tasks that wait for a disk, or for memory, are a condition of the machine.
+const WAITING_SHARE: f64 = 0.5;
+/// The same for CPUs, where other processes take some of them.
+const CONTENDED_SHARE: f64 = 0.25;
+/// From this mean time of its requests on a disk that is busy for half of an interval is slow.
+const SLOW_DISK_NS: i64 = 10_000_000;
+const BUSY_DISK_SHARE: f64 = 0.5;
+/// Page faults that read from a disk, in a tenth of a second.
+const MANY_FAULTS: i64 = 5;
+/// A segment is sent again that much after it was lost: the shortest retransmission timeout of Linux (RFC 6298 has 1 s).
+const RETRANSMISSION_NS: i64 = 200_000_000;
+/// CPUs from which on other processes are named.
+pub(crate) const WORTH_NAMING_CPUS: f64 = 0.2;
+
+/// Time within an interval.
+#[derive(Debug, Clone, Copy)]
+struct Wait {
+    window: Interval,
+    ns: i64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Shortage {
+    /// Of the thread that waited longest for a CPU: by node, which is empty for the load driver, and kind of thread.
+    run_queues: BTreeMap<(String, &'static str), Vec<Wait>>,
+    /// By node.
+    throttled: BTreeMap<String, Vec<Wait>>,
+    faults: Vec<Wait>,
+    retransmitted: Vec<Wait>,
+    cpu: Vec<Wait>,
+    io: Vec<Wait>,
+    disks: Vec<DiskInterval>,
+    processes: Vec<Process>,
+}
+
+#[derive(Debug)]
+struct DiskInterval {
+    window: Interval,
+    device: String,
+    requests: i64,
+    total_ns: i64,
+    busy_ns: i64,
+}
+
+#[derive(Debug)]
+struct Process {
+    window: Interval,
+    name: String,
+    is_other: bool,
+    cpu_ns: i64,
+}
+
+/// Processes of one name that are neither node nor load driver nor recorder.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Other {
+    pub(crate) process: String,
+    pub(crate) cpus: f64,
+}
+
+/// A disk while it was slow.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct SlowDisk {
+    pub(crate) device: String,
+    pub(crate) mean_ms: f64,
+    pub(crate) busy_share: f64,
+}
+
+impl Shortage {
+    pub(crate) fn load(engine: &Engine) -> Result<Shortage, Error> {
+        let mut shortage = Shortage::default();
+        let rows = engine.sql(&query::RUN_QUEUES.fill(&[]))?;
+        let (time, interval) = (rows.integers("time_ns")?, rows.integers("interval_ns")?);
+        let window =
+            |time: &[i64], interval: &[i64], row: usize| Interval::of_length(time[row] - interval[row], interval[row]);
+        let waited = rows.integers("waited_ns")?;
+        for (row, (node, kind)) in rows.texts("node")?.into_iter().zip(rows.texts("kind")?).enumerate() {
+            let kind = KINDS.into_iter().find(|known| *known == kind).unwrap_or(SERVER);
+            let wait = Wait { window: window(&time, &interval, row), ns: waited[row] };
+            shortage.run_queues.entry((node, kind)).or_default().push(wait);
+        }
+        let rows = engine.sql(&query::NODE_PRESSURE.fill(&[]))?;
+        let (time, interval) = (rows.integers("time_ns")?, rows.integers("interval_ns")?);
+        let (throttled, faults) = (rows.integers("throttled_ns")?, rows.integers("major_faults")?);
+        let retransmitted = rows.integers("retransmitted_segments")?;
+        for (row, node) in rows.texts("node")?.into_iter().enumerate() {
+            let wait = |ns: i64| Wait { window: window(&time, &interval, row), ns };
+            shortage.throttled.entry(node).or_default().push(wait(throttled[row]));
+            shortage.faults.push(wait(faults[row]));
+            shortage.retransmitted.push(wait(retransmitted[row]));
+        }
+        let rows = engine.sql(&query::PRESSURE_INTERVALS.fill(&[]))?;
+        let (time, interval, some) =
+            (rows.integers("time_ns")?, rows.integers("interval_ns")?, rows.integers("some_ns")?);
+        for (row, resource) in rows.texts("resource")?.into_iter().enumerate() {
+            let wait = Wait { window: window(&time, &interval, row), ns: some[row] };
+            match resource.as_str() {
+                "cpu" => shortage.cpu.push(wait),
+                "io" => shortage.io.push(wait),
+                _ => {}
+            }
+        }
+        let rows = engine.sql(&query::DISK_INTERVALS.fill(&[]))?;
+        let (time, interval) = (rows.integers("time_ns")?, rows.integers("interval_ns")?);
+        let (requests, total, busy) =
+            (rows.integers("requests")?, rows.integers("total_ns")?, rows.integers("busy_ns")?);
+        for (row, device) in rows.texts("device")?.into_iter().enumerate() {
+            let window = window(&time, &interval, row);
+            let disk =
+                DiskInterval { window, device, requests: requests[row], total_ns: total[row], busy_ns: busy[row] };
+            shortage.disks.push(disk);
+        }
+        let rows = engine.sql(&query::PROCESS_CPU.fill(&[]))?;
+        let (time, interval, cpu) =
+            (rows.integers("time_ns")?, rows.integers("interval_ns")?, rows.integers("cpu_ns")?);
+        for (row, (name, role)) in rows.texts("process")?.into_iter().zip(rows.texts("role")?).enumerate() {
+            let window = window(&time, &interval, row);
+            shortage.processes.push(Process { window, name, is_other: role == "other", cpu_ns: cpu[row] });
+        }
+        Ok(shortage)
+    }
+
+    /// For how long, at most, the threads of a kind waited for a CPU within a window.
+    pub(super) fn waited_for_cpu(&self, node: &str, kind: &'static str, window: Interval) -> i64 {
+        self.run_queues.get(&(node.to_string(), kind)).map_or(0, |waits| within(waits, window))
+    }
+
+    /// For how long a quota kept the node off the CPUs around a window: the kernel counts it when a period ends.
+    pub(super) fn throttled(&self, node: &str, window: Interval) -> i64 {
+        let waits = self.throttled.get(node).map_or(&[][..], Vec::as_slice);
+        let near = window.widened(2 * PERIOD_NS);
+        waits.iter().filter(|wait| wait.window.overlaps(near)).map(|wait| wait.ns).sum()
+    }
+
+    /// When the quotas kept nodes off the CPUs for half of the time or more.
+    pub(super) fn throttled_times(&self) -> Vec<(String, Interval)> {
+        let of = |(node, waits): (&String, &Vec<Wait>)| {
+            let long = waits.iter().filter(|wait| wait.ns * 2 >= wait.window.length());
+            long.map(|wait| (node.clone(), wait.window)).collect::<Vec<_>>()
+        };
+        self.throttled.iter().flat_map(of).collect()
+    }
+
+    /// When tasks waited for CPUs that other processes used.
+    pub(super) fn contended(&self) -> Vec<Interval> {
+        times_of(&self.cpu, |wait| wait.ns as f64 >= CONTENDED_SHARE * wait.window.length() as f64)
+    }
+
+    /// When a disk was slow, or tasks waited for one.
+    pub(super) fn disk_times(&self) -> Vec<Interval> {
+        let waiting = |wait: &Wait| wait.ns as f64 >= WAITING_SHARE * wait.window.length() as f64;
+        let slow = self.disks.iter().filter(|disk| disk.is_slow()).map(|disk| disk.window);
+        merge(slow.chain(times_of(&self.io, waiting)).collect())
+    }
+
+    pub(super) fn fault_times(&self) -> Vec<Interval> {
+        times_of(&self.faults, |wait| wait.ns >= MANY_FAULTS)
+    }
+
+    /// From when a segment may have been lost until it was sent again.
+    pub(super) fn retransmission_times(&self) -> Vec<Interval> {
+        let windows = self
+            .retransmitted
+            .iter()
+            .filter(|wait| wait.ns > 0)
+            .map(|wait| Interval { start: wait.window.start - RETRANSMISSION_NS, end: wait.window.end });
+        merge(windows.collect())
+    }
+
+    /// Other processes that used the most CPU time in the windows, each name once.
+    pub(crate) fn others(&self, windows: &[Interval]) -> Vec<Other> {
+        let seen = merge(self.processes.iter().map(|process| process.window).collect());
+        let seen_ns: i64 = windows.iter().map(|window| covered_ns(&seen, *window)).sum();
+        let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
+        for process in self.processes.iter().filter(|process| process.is_other) {
+            let inside = covered_ns(windows, process.window) as f64 / process.window.length().max(1) as f64;
+            *by_name.entry(&process.name).or_default() += inside * process.cpu_ns as f64;
+        }
+        let other = |(process, ns): (&str, f64)| Other { process: process.into(), cpus: ns / seen_ns.max(1) as f64 };
+        let mut others: Vec<Other> = by_name.into_iter().map(other).filter(|other| other.cpus >= 0.01).collect();
+        others.sort_by(|a, b| b.cpus.total_cmp(&a.cpus));
+        others
+    }
+
+    /// The disk with the most time of its requests in the windows.
+    pub(crate) fn slowest_disk(&self, windows: &[Interval]) -> Option<SlowDisk> {
+        let mut by_device: BTreeMap<&str, (i64, i64, i64)> = BTreeMap::new();
+        for disk in self.disks.iter().filter(|disk| covered_ns(windows, disk.window) > 0) {
+            let (requests, total_ns, busy_ns) = by_device.entry(&disk.device).or_default();
+            *requests += disk.requests;
+            *total_ns += disk.total_ns;
+            *busy_ns += disk.busy_ns;
+        }
+        let (device, (requests, total, busy)) = by_device.into_iter().max_by_key(|(_, (_, total_ns, _))| *total_ns)?;
+        Some(SlowDisk {
+            device: device.into(),
+            mean_ms: total as f64 / requests.max(1) as f64 / 1e6,
+            busy_share: (busy as f64 / total_ns(windows).max(1) as f64).min(1.0),
+        })
+    }
+
+    /// Page faults that read from a disk, and segments sent again, in the windows.
+    pub(crate) fn faults_and_retransmissions(&self, windows: &[Interval]) -> (i64, i64) {
+        let count = |waits: &[Wait]| -> i64 {
+            waits.iter().filter(|wait| covered_ns(windows, wait.window) > 0).map(|wait| wait.ns).sum()
+        };
+        (count(&self.faults), count(&self.retransmitted))
+    }
+}
+
+pub(super) const LOAD: &str = "load";
+pub(super) const SERVER: &str = "server";
+pub(super) const COLLECTOR: &str = "collector";
+const KINDS: [&str; 3] = [LOAD, SERVER, COLLECTOR];
+
+/// Of the kernel's bandwidth control, as it is where nobody changed it.
+const PERIOD_NS: i64 = 100_000_000;
+
+impl DiskInterval {
+    fn is_slow(&self) -> bool {
+        let is_busy = self.busy_ns as f64 >= BUSY_DISK_SHARE * self.window.length() as f64;
+        is_busy && self.total_ns >= SLOW_DISK_NS * self.requests.max(1)
+    }
+}
+
+fn times_of(waits: &[Wait], wanted: impl Fn(&Wait) -> bool) -> Vec<Interval> {
+    merge(waits.iter().filter(|wait| wanted(wait)).map(|wait| wait.window).collect())
+}
+
+/// How much of what waited may lie in a window: where in its interval it was is not known.
+fn within(waits: &[Wait], window: Interval) -> i64 {
+    let first = waits.partition_point(|wait| wait.window.end <= window.start);
+    let near = waits[first..].iter().take_while(|wait| wait.window.end - wait.window.length() < window.end);
+    near.map(|wait| wait.ns.min(window.clip(wait.window).length())).sum()
+}

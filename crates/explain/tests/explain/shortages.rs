@@ -1,0 +1,167 @@
+//! What held a node up from outside must be named, and by whom.
+
+use crate::world::{MS, NODE, S, T0, World, healthy_gc};
+use helenus_explain::{Finding, Severity};
+use helenus_recording::{Recorder, rows};
+
+/// (start, length): stops of 60 ms in most of an episode.
+fn stop_and_go(from: i64, to: i64) -> Vec<(i64, i64)> {
+    (0..(to - from) / (200 * MS)).map(|index| (from + index * 200 * MS, (40 + index * 37 % 50) * MS)).collect()
+}
+
+fn every_tenth(seconds: i64, mut append: impl FnMut(i64)) {
+    (1..=seconds * 10).for_each(|index| append(index * S / 10));
+}
+
+fn named(finding: &Finding, kind: &str) {
+    assert_eq!(finding.finding, kind, "{finding:#?}");
+    assert!(finding.severity >= Severity::Warning, "{finding:#?}");
+    assert!(finding.share.is_none_or(|share| share > 0.5), "{finding:#?}");
+    assert!(!finding.next.is_empty() && finding.next.ends_with('.'), "{finding:#?}");
+}
+
+#[test]
+fn stalls_that_are_waits_for_a_cpu_are_told_as_its_consequence() {
+    let hogs: Vec<(i64, i64)> = (0..5).map(|index| (index * 5 * S + 3 * S, 700 * MS)).collect();
+    let within = |length: i64| hogs.iter().map(|(start, _)| (start + 100 * MS, length)).collect::<Vec<_>>();
+    let of_driver =
+        World { hogs: hogs.clone(), client_stops: within(300 * MS), gc: healthy_gc(30), ..World::default() };
+    let of_collector = World { hogs: hogs.clone(), gc: within(120 * MS), ..World::default() };
+    for (world, consequence) in [(of_driver, "stall of the driver × 5"), (of_collector, "GC pause × 5")] {
+        let explained = world.explain();
+        named(explained.top(), "other-processes");
+        assert!(
+            explained.top().title.contains("(yes ") && explained.top().next.contains("yes"),
+            "{:?}",
+            explained.top()
+        );
+        assert!(explained.top().detail.contains(consequence), "{}", explained.top().detail);
+        assert_eq!(explained.serious(), ["other-processes"], "{}", explained.explanation);
+        assert!(explained.explanation.answer.contains("yes"), "{}", explained.explanation.answer);
+    }
+}
+
+#[test]
+fn a_stop_beside_idle_cpus_is_no_wait_for_one() {
+    let stop = vec![(14 * S, S)];
+    let explained =
+        World { hogs: vec![(4 * S, S)], client_stops: stop, gc: healthy_gc(30), ..World::default() }.explain();
+    assert_eq!(explained.top().finding, "client-stall", "{}", explained.explanation);
+}
+
+#[test]
+fn a_healthy_node_beside_other_work_has_nothing_else_above_information() {
+    let explained = World {
+        hogs: vec![(0, 30 * S)],
+        gc: healthy_gc(30),
+        client_stops: (0..12).map(|index| (index * 2 * S + 700 * MS, 25 * MS)).collect(),
+        ..World::default()
+    }
+    .explain();
+    assert!(explained.serious().iter().all(|kind| *kind == "other-processes"), "{}", explained.explanation);
+}
+
+#[test]
+fn a_cpu_quota_is_named() {
+    let more = |recorder: &Recorder| {
+        every_tenth(30, |time| {
+            let is_used_up = time / S % 3 == 1;
+            recorder.append(rows::NodePressure {
+                time_ns: T0 + time,
+                interval_ns: S / 10,
+                node: NODE,
+                periods: Some(1),
+                throttled_periods: Some(i64::from(is_used_up)),
+                throttled_ns: Some(if is_used_up { 80 * MS } else { 0 }),
+                ..rows::NodePressure::default()
+            });
+        });
+    };
+    let stops = (0..30).filter(|second| second % 3 == 1);
+    let server_stops =
+        stops.flat_map(|second| (0..9).map(move |part| (second * S + part * 100 * MS, 70 * MS))).collect();
+    let explained = World { server_stops, gc: healthy_gc(30), more: Some(more), ..World::default() }.explain();
+    named(explained.top(), "cpu-quota");
+    assert_eq!(explained.serious(), ["cpu-quota"], "{}", explained.explanation);
+}
+
+/// One long episode: moving it by a second explains as much.
+#[test]
+fn a_slow_disk_is_named_also_in_one_long_episode() {
+    let more = |recorder: &Recorder| {
+        every_tenth(30, |time| {
+            let is_slow = (9 * S..19 * S).contains(&time);
+            recorder.append(rows::DiskSample {
+                time_ns: T0 + time,
+                interval_ns: S / 10,
+                node: NODE,
+                device: "nvme0n1",
+                reads: 4,
+                read_ns: if is_slow { 4 * 40 * MS } else { MS },
+                busy_ns: if is_slow { 95 * MS } else { MS },
+                ..rows::DiskSample::default()
+            });
+        });
+    };
+    let secret_stops = stop_and_go(11 * S, 17 * S);
+    let explained = World { secret_stops, gc: healthy_gc(30), more: Some(more), ..World::default() }.explain();
+    named(explained.top(), "disk-wait");
+    assert!(
+        explained.top().title.contains("nvme0n1") && explained.top().detail.contains("40 ms"),
+        "{:?}",
+        explained.top()
+    );
+    assert!(explained.top().p_value.unwrap() < 0.01);
+}
+
+/// Not evenly spaced, so that a shift is another one.
+const BAD_SECONDS: [i64; 6] = [5, 9, 14, 16, 23, 27];
+
+fn faulty(recorder: &Recorder, faults: i64, retransmitted: i64) {
+    every_tenth(30, |time| {
+        let is_bad = BAD_SECONDS.contains(&(time / S));
+        recorder.append(rows::NodePressure {
+            time_ns: T0 + time,
+            interval_ns: S / 10,
+            node: NODE,
+            major_faults: Some(if is_bad { faults } else { 0 }),
+            retransmitted_segments: Some(if is_bad { retransmitted } else { 0 }),
+            ..rows::NodePressure::default()
+        });
+    });
+}
+
+#[test]
+fn page_faults_and_retransmissions_are_named() {
+    let stops: Vec<(i64, i64)> =
+        BAD_SECONDS.iter().flat_map(|second| stop_and_go(second * S, second * S + 900 * MS)).collect();
+    let world = World { secret_stops: stops, gc: healthy_gc(30), ..World::default() };
+    let explained = World { more: Some(|recorder| faulty(recorder, 300, 0)), ..world.clone() }.explain();
+    named(explained.top(), "page-faults");
+    let explained = World { more: Some(|recorder| faulty(recorder, 0, 3)), ..world }.explain();
+    named(explained.top(), "retransmission");
+}
+
+#[test]
+fn a_pool_that_is_full_throughout_is_named_though_hardly_a_sample_saw_its_queue() {
+    let more = |recorder: &Recorder| {
+        for second in 1..=30 {
+            recorder.append(rows::PoolSample {
+                time_ns: T0 + second * S,
+                node: NODE,
+                pool: "ReadStage",
+                kind: "request",
+                active: 1,
+                pending: i64::from(second % 9 == 0),
+                completed: second,
+                max_size: Some(1),
+                ..rows::PoolSample::default()
+            });
+        }
+    };
+    let secret_stops = stop_and_go(3 * S, 29 * S);
+    let explained = World { secret_stops, gc: healthy_gc(30), more: Some(more), ..World::default() }.explain();
+    named(explained.top(), "pool-queue");
+    assert!(explained.top().next.contains("concurrent_reads"), "{:?}", explained.top());
+    assert!(explained.find("unexplained").is_none(), "{}", explained.explanation);
+}
