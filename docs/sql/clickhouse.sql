@@ -534,8 +534,17 @@ CREATE TABLE wire (
   `stream` Int64,
   `opcode` String,
   `statement` String,
+  `keyspace` Nullable(String),
+  `consistency` Nullable(String),
+  `serial_consistency` Nullable(String),
+  `further_page` Bool,
   `answer` String,
   `error` Nullable(String),
+  `rows_returned` Nullable(Int64),
+  `more_pages` Bool,
+  `warned` Bool,
+  `traced` Bool,
+  `compressed` Bool,
   `request_bytes` Int64,
   `response_bytes` Int64
 ) ENGINE = File(Parquet, '{recording}/wire/*.parquet');

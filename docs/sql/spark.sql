@@ -534,8 +534,17 @@ CREATE TABLE wire (
   `stream` BIGINT,
   `opcode` STRING,
   `statement` STRING,
+  `keyspace` STRING,
+  `consistency` STRING,
+  `serial_consistency` STRING,
+  `further_page` BOOLEAN,
   `answer` STRING,
   `error` STRING,
+  `rows_returned` BIGINT,
+  `more_pages` BOOLEAN,
+  `warned` BOOLEAN,
+  `traced` BOOLEAN,
+  `compressed` BOOLEAN,
   `request_bytes` BIGINT,
   `response_bytes` BIGINT
 ) USING PARQUET LOCATION '{recording}/wire';

@@ -534,8 +534,17 @@ CREATE TABLE wire (
   "stream" BIGINT,
   "opcode" VARCHAR,
   "statement" VARCHAR,
+  "keyspace" VARCHAR,
+  "consistency" VARCHAR,
+  "serial_consistency" VARCHAR,
+  "further_page" BOOLEAN,
   "answer" VARCHAR,
   "error" VARCHAR,
+  "rows_returned" BIGINT,
+  "more_pages" BOOLEAN,
+  "warned" BOOLEAN,
+  "traced" BOOLEAN,
+  "compressed" BOOLEAN,
   "request_bytes" BIGINT,
   "response_bytes" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/wire');

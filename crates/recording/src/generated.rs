@@ -8,7 +8,7 @@ use crate::schema::{Column, Seen, Subject, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "f4f24d7d979b7f21";
+pub const FINGERPRINT: &str = "8029d7a08519342c";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -649,9 +649,18 @@ pub static TABLES: &[Table] = &[
             Column { name: "client_port", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its port there. With node, stream and time it finds the same request in the table requests." },
             Column { name: "stream", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its stream on that connection." },
             Column { name: "opcode", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE." },
-            Column { name: "statement", ty: Type::String, unit: "CQL", is_time: false, nullable: false, meaning: "What it asks, with ? for values; of a batch the first statement and their number. 'prepared' and the id where the text of a prepared statement is not known. At most 1000 characters." },
+            Column { name: "statement", ty: Type::String, unit: "CQL", is_time: false, nullable: false, meaning: "The statement, with ? for its literals, and for a whole collection of literals or list of IN; of a batch the first statement and their number. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters." },
+            Column { name: "keyspace", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "The keyspace of names without one in the statement: of the request, the prepared statement or else the connection. Null where that is not known." },
+            Column { name: "consistency", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Consistency level, such as LOCAL_QUORUM. Null where the request has none, or it stands beyond what is read of a long request." },
+            Column { name: "serial_consistency", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Serial consistency level, where the request names one." },
+            Column { name: "further_page", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "Whether the request asks for a further page: it has a paging state." },
             Column { name: "answer", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Kind of the answer: rows, void, prepared, set_keyspace, schema_change, error, ready, authenticate, supported, auth_challenge, auth_success; result where it could not be read further." },
             Column { name: "error", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "The protocol's name of the error, such as write_timeout or overloaded; null where there was none." },
+            Column { name: "rows_returned", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Rows in the answer. Null for other kinds of answers, and where the number stands beyond what is read of a long answer." },
+            Column { name: "more_pages", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "Whether the answer says that there are more pages." },
+            Column { name: "warned", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "Whether the answer has warnings of the node." },
+            Column { name: "traced", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "Whether the request asks the node to trace it." },
+            Column { name: "compressed", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "Whether the request came compressed, or in segments that can be." },
             Column { name: "request_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: false, meaning: "Size of the request's frame with its header, as it came, compressed or not, without what segments add." },
             Column { name: "response_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: false, meaning: "Size of the answer's frame with its header, likewise." },
         ],
@@ -2288,12 +2297,30 @@ pub mod rows {
         pub stream: i64,
         /// What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE. (name)
         pub opcode: &'a str,
-        /// What it asks, with ? for values; of a batch the first statement and their number. 'prepared' and the id where the text of a prepared statement is not known. At most 1000 characters. (CQL)
+        /// The statement, with ? for its literals, and for a whole collection of literals or list of IN; of a batch the first statement and their number. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters. (CQL)
         pub statement: &'a str,
+        /// The keyspace of names without one in the statement: of the request, the prepared statement or else the connection. Null where that is not known. (name)
+        pub keyspace: Option<&'a str>,
+        /// Consistency level, such as LOCAL_QUORUM. Null where the request has none, or it stands beyond what is read of a long request. (name)
+        pub consistency: Option<&'a str>,
+        /// Serial consistency level, where the request names one. (name)
+        pub serial_consistency: Option<&'a str>,
+        /// Whether the request asks for a further page: it has a paging state.
+        pub further_page: bool,
         /// Kind of the answer: rows, void, prepared, set_keyspace, schema_change, error, ready, authenticate, supported, auth_challenge, auth_success; result where it could not be read further. (name)
         pub answer: &'a str,
         /// The protocol's name of the error, such as write_timeout or overloaded; null where there was none. (name)
         pub error: Option<&'a str>,
+        /// Rows in the answer. Null for other kinds of answers, and where the number stands beyond what is read of a long answer. (number)
+        pub rows_returned: Option<i64>,
+        /// Whether the answer says that there are more pages.
+        pub more_pages: bool,
+        /// Whether the answer has warnings of the node.
+        pub warned: bool,
+        /// Whether the request asks the node to trace it.
+        pub traced: bool,
+        /// Whether the request came compressed, or in segments that can be.
+        pub compressed: bool,
         /// Size of the request's frame with its header, as it came, compressed or not, without what segments add. (bytes)
         pub request_bytes: i64,
         /// Size of the answer's frame with its header, likewise. (bytes)
@@ -2314,10 +2341,19 @@ pub mod rows {
             batch.int64(7, Some(self.stream));
             batch.string(8, Some(self.opcode));
             batch.string(9, Some(self.statement));
-            batch.string(10, Some(self.answer));
-            batch.string(11, self.error);
-            batch.int64(12, Some(self.request_bytes));
-            batch.int64(13, Some(self.response_bytes));
+            batch.string(10, self.keyspace);
+            batch.string(11, self.consistency);
+            batch.string(12, self.serial_consistency);
+            batch.bool(13, Some(self.further_page));
+            batch.string(14, Some(self.answer));
+            batch.string(15, self.error);
+            batch.int64(16, self.rows_returned);
+            batch.bool(17, Some(self.more_pages));
+            batch.bool(18, Some(self.warned));
+            batch.bool(19, Some(self.traced));
+            batch.bool(20, Some(self.compressed));
+            batch.int64(21, Some(self.request_bytes));
+            batch.int64(22, Some(self.response_bytes));
             batch.end_row();
         }
     }

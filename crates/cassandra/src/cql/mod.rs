@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 pub use compression::Compression;
 use frame::{Frame, FrameError, Malformed, Reader, opcode};
-pub use prepared::{Prepared, RawRows};
+pub use prepared::{Prepared, RawRows, read_columns};
 pub use segment::{Packing, Segment};
 pub use value::{Type, Value, read_type};
 

@@ -131,7 +131,11 @@ fn read_prepared(reader: &mut Reader<'_>) -> Result<Prepared, Malformed> {
     Ok(Prepared { id, markers: read_columns(reader, flags, count)? })
 }
 
-fn read_columns(reader: &mut Reader<'_>, flags: i32, count: i32) -> Result<Vec<(String, Type)>, Malformed> {
+/// Name and type of each column, by the flags that stand before them in the metadata of an answer.
+///
+/// # Errors
+/// [`Malformed`] when the body ends within them.
+pub fn read_columns(reader: &mut Reader<'_>, flags: i32, count: i32) -> Result<Vec<(String, Type)>, Malformed> {
     const GLOBAL_TABLE: i32 = 1;
     if flags & GLOBAL_TABLE != 0 {
         skip_table_name(reader)?;

@@ -14,6 +14,14 @@ SELECT
   statement_keyspace($statement) AS keyspace,
   statement_table($statement) AS table_name,
   outcome,
+  CAST(NULL AS VARCHAR) AS consistency,
+  CAST(NULL AS VARCHAR) AS serial_consistency,
+  CAST(NULL AS BOOLEAN) AS further_page,
+  CAST(NULL AS BOOLEAN) AS more_pages,
+  CAST(NULL AS BOOLEAN) AS warned,
+  CAST(NULL AS BOOLEAN) AS traced,
+  CAST(NULL AS BOOLEAN) AS compressed,
+  CAST(NULL AS BIGINT) AS rows_returned,
   request_bytes,
   response_bytes
 FROM requests

@@ -11,9 +11,17 @@ SELECT
   statement AS operation,
   statement,
   statement_kind(statement) AS kind,
-  statement_keyspace(statement) AS keyspace,
+  coalesce(statement_keyspace(statement), keyspace) AS keyspace,
   statement_table(statement) AS table_name,
   coalesce(error, 'ok') AS outcome,
+  consistency,
+  serial_consistency,
+  further_page,
+  more_pages,
+  warned,
+  traced,
+  compressed,
+  rows_returned,
   request_bytes,
   response_bytes
 FROM wire

@@ -1,11 +1,13 @@
 //! The conversations of clients with one node: their packets, put in order, read, and requests paired with answers.
 
+use super::answers::Answer;
+use super::bodies::{compression, proper};
 use super::messages::{Message, Messages};
 use super::ordered::{Ordered, Part};
 use super::packet::{Packet, Side};
-use super::statements::{self, Statements};
+use super::statements::{Asked, Prepared, Statements};
 use foldhash::fast::RandomState;
-use helenus_cassandra::cql::frame::{Reader, opcode};
+use helenus_cassandra::cql::frame::opcode;
 use helenus_cassandra::cql::{Compression, Packing};
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -39,6 +41,9 @@ pub(super) struct Exchange {
     pub(super) last_answer_ns: i64,
     pub(super) kind: &'static str,
     pub(super) error: Option<Cow<'static, str>>,
+    pub(super) rows: Option<i64>,
+    pub(super) has_more_pages: bool,
+    pub(super) is_warned: bool,
     pub(super) answer_bytes: u64,
 }
 
@@ -46,10 +51,12 @@ pub(super) struct Exchange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Request {
     pub(super) opcode: u8,
-    pub(super) statement: Rc<str>,
+    pub(super) asked: Asked,
     pub(super) first_ns: i64,
     pub(super) last_ns: i64,
     pub(super) bytes: u64,
+    pub(super) is_compressed: bool,
+    pub(super) is_traced: bool,
 }
 
 /// All conversations with one node.
@@ -146,6 +153,7 @@ struct Conversation {
 #[derive(Debug, Default)]
 struct Speech {
     compression: Option<Compression>,
+    keyspace: Option<Rc<str>>,
     pending: HashMap<i16, Pending, RandomState>,
     /// Streams on which a request was seen: an answer on another one belongs to a request from before.
     known: HashSet<i16, RandomState>,
@@ -300,21 +308,25 @@ impl Speech {
     }
 
     fn compression_of(&self, message: &Message<'_>) -> Option<Option<Compression>> {
-        message.is_compressed().then_some(self.compression)
+        message.is_packed().then_some(self.compression)
     }
 
-    fn request(&mut self, message: &Message<'_>, statements: &Statements) {
+    fn request(&mut self, message: &Message<'_>, statements: &mut Statements) {
         let compressed = self.compression_of(message);
-        let body = statements::proper(Side::Client, message.flags, compressed, message.body).unwrap_or_default();
+        let body = proper(Side::Client, message.flags, compressed, message.body).unwrap_or_default();
         if message.opcode == opcode::STARTUP {
             self.compression = compression(&body);
         }
+        let mut asked = statements.of(message.version, message.opcode, &body);
+        asked.keyspace = asked.keyspace.or_else(|| self.keyspace.clone());
         let request = Request {
             opcode: message.opcode,
-            statement: statements.of(message.opcode, &body),
+            asked,
             first_ns: message.first_ns,
             last_ns: message.last_ns,
             bytes: message.size,
+            is_compressed: message.is_compressed(),
+            is_traced: message.is_traced(),
         };
         self.known.insert(message.stream);
         let pending = Pending { request, has_missed: [false; 2] };
@@ -334,14 +346,18 @@ impl Speech {
             return Agreed::Nothing;
         }
         let compressed = self.compression_of(message);
-        let body = statements::proper(Side::Node, message.flags, compressed, message.body).unwrap_or_default();
-        let (kind, error) = statements::answer(message.opcode, &body);
+        let body = proper(Side::Node, message.flags, compressed, message.body).unwrap_or_default();
+        let answer = Answer::read(message.version, message.opcode, &body);
+        if let Some(keyspace) = answer.keyspace {
+            self.keyspace = Some(statements.keyspace(keyspace));
+        }
         match self.pending.remove(&message.stream) {
             Some(Pending { request, .. }) => {
-                if kind == "prepared"
-                    && let Ok(id) = statements::prepared_id(&body)
-                {
-                    statements.insert(id, Rc::clone(&request.statement));
+                if let Some(prepared) = answer.prepared {
+                    let keyspace = prepared.keyspace.map(|name| statements.keyspace(name));
+                    let keyspace = keyspace.or_else(|| request.asked.keyspace.clone());
+                    let statement = Rc::clone(&request.asked.statement);
+                    statements.insert(prepared.id, Prepared { statement, keyspace });
                 }
                 each(Exchange {
                     client: Rc::clone(client),
@@ -350,8 +366,11 @@ impl Speech {
                     request,
                     first_answer_ns: message.first_ns,
                     last_answer_ns: message.last_ns,
-                    kind,
-                    error,
+                    kind: answer.kind,
+                    error: answer.error,
+                    rows: answer.rows,
+                    has_more_pages: answer.has_more_pages,
+                    is_warned: message.is_warned(),
                     answer_bytes: message.size,
                 });
             }
@@ -369,19 +388,6 @@ impl Speech {
             _ => Agreed::Nothing,
         }
     }
-}
-
-/// What STARTUP asks for.
-fn compression(body: &[u8]) -> Option<Compression> {
-    let mut reader = Reader::new(body);
-    for _ in 0..reader.short().ok()? {
-        let (key, value) = (reader.text().ok()?, reader.text().ok()?);
-        if key == "COMPRESSION" {
-            let known = [Compression::Lz4, Compression::Snappy];
-            return known.into_iter().find(|known| known.name().eq_ignore_ascii_case(value));
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -420,7 +426,15 @@ mod tests {
     /// What an exchange is about, apart from times.
     fn told(exchange: &Exchange) -> (u16, i16, u8, String, &'static str, u64, u64) {
         let Exchange { client_port, stream, request, kind, answer_bytes, .. } = exchange;
-        (*client_port, *stream, request.opcode, request.statement.to_string(), *kind, request.bytes, *answer_bytes)
+        (
+            *client_port,
+            *stream,
+            request.opcode,
+            request.asked.statement.to_string(),
+            *kind,
+            request.bytes,
+            *answer_bytes,
+        )
     }
 
     fn exchanges(packets: &[(i64, Packet<'_>)]) -> (Vec<Exchange>, [u64; LOST_REASONS.len()]) {
@@ -444,7 +458,9 @@ mod tests {
             assert_eq!(lost, [0; LOST_REASONS.len()], "{file}");
             let count = |statement: &str, kind: &str| {
                 let right = |one: &&Exchange| {
-                    one.request.opcode == opcode::EXECUTE && one.kind == kind && &*one.request.statement == statement
+                    one.request.opcode == opcode::EXECUTE
+                        && one.kind == kind
+                        && &*one.request.asked.statement == statement
                 };
                 exchanges.iter().filter(right).count()
             };
@@ -452,6 +468,11 @@ mod tests {
             assert_eq!(count("INSERT INTO helenus.keyvalue (key, value) VALUES (:key, :value)", "void"), 47, "{file}");
             assert!(exchanges.iter().all(|one| one.first_answer_ns > one.request.last_ns));
             assert!(exchanges.iter().any(|one| one.request.opcode == opcode::STARTUP && one.kind == "ready"));
+            for read in exchanges.iter().filter(|one| one.request.opcode == opcode::EXECUTE && one.kind == "rows") {
+                let asked = &read.request.asked;
+                assert!(asked.keyspace.is_some() && asked.consistency.is_some() && read.rows.is_some(), "{read:?}");
+                assert_eq!(read.request.is_compressed, file != "v5", "{read:?}");
+            }
         }
     }
 
@@ -465,7 +486,7 @@ mod tests {
             // From the first request of the load on.
             let first_ns = whole
                 .iter()
-                .filter(|one| one.request.statement.starts_with("INSERT") && one.kind == "void")
+                .filter(|one| one.request.asked.statement.starts_with("INSERT") && one.kind == "void")
                 .map(|one| one.request.last_ns)
                 .min()
                 .unwrap();
@@ -480,7 +501,8 @@ mod tests {
             assert!(
                 later
                     .iter()
-                    .all(|one| one.request.statement.starts_with("prepared ") || one.request.opcode != opcode::EXECUTE),
+                    .all(|one| one.request.asked.statement.starts_with("prepared ")
+                        || one.request.opcode != opcode::EXECUTE),
                 "ids alone are known"
             );
         }

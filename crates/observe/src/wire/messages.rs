@@ -10,19 +10,22 @@
 //! only be the begin of a message.
 
 use super::packet::Side;
+use super::statements::READ;
 use helenus_cassandra::cql::Packing;
 use helenus_cassandra::cql::frame::{HEADER, opcode};
 
 /// The longest message that a node takes by default is 16 MiB; answers may be longer.
 const LARGEST: u32 = 512 << 20;
-/// What is kept of a message whose text is wanted.
-const TEXT: usize = 4 << 10;
-/// What is kept of one of which a number or an id is wanted.
-const HEAD: usize = 128;
+/// What is kept of a message: the text of a statement as far as it is read, and what stands behind a shorter one.
+const TEXT: usize = READ + (4 << 10);
+/// What is kept of a batch, whose consistency stands behind all of its statements.
+const BATCH: usize = 64 << 10;
 /// What is kept of one that is compressed, as nothing can be read in a part of it.
 const COMPRESSED: usize = 4 << 20;
 
 const FLAG_COMPRESSED: u8 = 0x01;
+const FLAG_TRACING: u8 = 0x02;
+const FLAG_WARNINGS: u8 = 0x08;
 /// Payload and warnings, which stand before the body proper.
 const FLAGS_BEFORE: u8 = 0x0C;
 
@@ -40,12 +43,27 @@ pub(super) struct Message<'a> {
     pub(super) last_ns: i64,
     /// Something between it and the one before could not be read.
     pub(super) is_after_break: bool,
+    /// It came in segments of LZ4.
+    is_in_lz4: bool,
     pub(super) body: &'a [u8],
 }
 
 impl Message<'_> {
-    pub(super) fn is_compressed(&self) -> bool {
+    /// Whether its body has to be decompressed before it is read.
+    pub(super) fn is_packed(&self) -> bool {
         self.version < 5 && self.flags & FLAG_COMPRESSED != 0
+    }
+
+    pub(super) fn is_compressed(&self) -> bool {
+        self.is_in_lz4 || self.is_packed()
+    }
+
+    pub(super) fn is_traced(&self) -> bool {
+        self.flags & FLAG_TRACING != 0
+    }
+
+    pub(super) fn is_warned(&self) -> bool {
+        self.flags & FLAG_WARNINGS != 0
     }
 }
 
@@ -145,7 +163,11 @@ impl Messages {
                 let read = self.frame.read(self.side, &mut inner, self.segment_first_ns);
                 self.opened_read += before - inner.len();
                 match read {
-                    Ok(true) => return Some(self.frame.finish(time_ns, std::mem::take(&mut self.is_broken))),
+                    Ok(true) => {
+                        let is_in_lz4 = self.framing == Framing::Segments(Packing::Lz4);
+                        let message = self.frame.finish(time_ns, std::mem::take(&mut self.is_broken));
+                        return Some(Message { is_in_lz4, ..message });
+                    }
                     Ok(false) => continue,
                     Err(Broken) => {
                         self.lose();
@@ -276,6 +298,7 @@ impl Frame {
             first_ns: self.first_ns,
             last_ns,
             is_after_break,
+            is_in_lz4: false,
             body: &self.body,
         }
     }
@@ -387,8 +410,9 @@ fn is_tls(mut bytes: &[u8]) -> bool {
 /// How many bytes of a body are wanted.
 fn wanted(side: Side, flags: u8, code: u8) -> usize {
     let wanted = match (side, code) {
-        (Side::Client, opcode::QUERY | opcode::PREPARE | opcode::BATCH) => TEXT,
-        (Side::Client, opcode::EXECUTE | opcode::STARTUP) | (Side::Node, opcode::RESULT | opcode::ERROR) => HEAD,
+        (Side::Client, opcode::QUERY | opcode::PREPARE | opcode::EXECUTE | opcode::STARTUP)
+        | (Side::Node, opcode::RESULT | opcode::ERROR) => TEXT,
+        (Side::Client, opcode::BATCH) => BATCH,
         // Passwords among them.
         _ => 0,
     };

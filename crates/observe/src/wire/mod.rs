@@ -7,11 +7,15 @@
 //! Packets are taken where they come in and go out, and not where the node reads and writes them: a request that waits
 //! in the socket while the node is paused is waiting.
 
+mod answers;
+mod bodies;
 mod conversation;
 mod filter;
 mod messages;
+mod normalized;
 mod ordered;
 mod packet;
+mod parameters;
 mod ring;
 mod statements;
 
@@ -120,14 +124,15 @@ fn learn_prepared(conversations: &mut Conversations, node: SocketAddr) -> Option
         here.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
     }
     let asked = cql::Connection::open(here, ASKED_WITHIN, None).and_then(|mut connection| {
-        connection.query("SELECT prepared_id, query_string FROM system.prepared_statements")
+        connection.query("SELECT prepared_id, query_string, logged_keyspace FROM system.prepared_statements")
     });
     match asked {
         Ok(rows) => {
             for row in 0..rows.rows.len() {
                 let (id, text) = (rows.get(row, "prepared_id"), rows.get(row, "query_string"));
                 if let (cql::Value::Bytes(id), Some(text)) = (id, text.text()) {
-                    conversations.statements.learn(id, text);
+                    let keyspace = rows.get(row, "logged_keyspace").text();
+                    conversations.statements.learn(id, text, keyspace.filter(|name| !name.is_empty()));
                 }
             }
             None
@@ -202,8 +207,12 @@ impl Listener {
                 last_answer_ns,
                 kind,
                 error,
+                rows,
+                has_more_pages,
+                is_warned,
                 answer_bytes,
             } = exchange;
+            let asked = &request.asked;
             WireRequest {
                 start_ns: clock.from_monotonic_ns(request.last_ns),
                 // The kernel's stamps of two packets at once on two CPUs can be some nanoseconds the wrong way round.
@@ -215,9 +224,18 @@ impl Listener {
                 client_port: i64::from(*client_port),
                 stream: i64::from(*stream),
                 opcode: statements::opcode_name(request.opcode),
-                statement: &request.statement,
+                statement: &asked.statement,
+                keyspace: asked.keyspace.as_deref(),
+                consistency: asked.consistency,
+                serial_consistency: asked.serial_consistency,
+                further_page: asked.is_further_page,
+                compressed: request.is_compressed,
+                traced: request.is_traced,
                 answer: kind,
                 error: error.as_deref(),
+                rows_returned: *rows,
+                more_pages: *has_more_pages,
+                warned: *is_warned,
                 request_bytes: i64::try_from(request.bytes).unwrap_or(i64::MAX),
                 response_bytes: i64::try_from(*answer_bytes).unwrap_or(i64::MAX),
             }
@@ -244,6 +262,14 @@ impl Listener {
         }
         if tls_bytes > 0 {
             reasons.push(format!("TLS, which can't be read ({tls_bytes} bytes)"));
+        }
+        let untold = std::mem::take(&mut self.conversations.statements.untold);
+        if untold > 0 {
+            reasons.push(format!(
+                "requests of more than {} different statements, which are recorded as '{}' ({untold})",
+                statements::MOST,
+                statements::OTHERS
+            ));
         }
         self.recorder.append(SourceReport {
             time_ns: self.recorder.clock().now_ns(),

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "f4f24d7d979b7f21";
+  public static final String FINGERPRINT = "8029d7a08519342c";
 
   /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
   public static final int CLIENT_REQUESTS = 0;
@@ -1064,8 +1064,17 @@ public final class Tables {
       long stream,
       String opcode,
       String statement,
+      String keyspace,
+      String consistency,
+      String serialConsistency,
+      boolean furtherPage,
       String answer,
       String error,
+      Long rowsReturned,
+      boolean morePages,
+      boolean warned,
+      boolean traced,
+      boolean compressed,
       long requestBytes,
       long responseBytes) {
     rows.row(WIRE);
@@ -1079,8 +1088,17 @@ public final class Tables {
     rows.int64(stream);
     rows.string(opcode);
     rows.string(statement);
+    rows.nullableString(keyspace);
+    rows.nullableString(consistency);
+    rows.nullableString(serialConsistency);
+    rows.bool(furtherPage);
     rows.string(answer);
     rows.nullableString(error);
+    rows.nullableInt64(rowsReturned);
+    rows.bool(morePages);
+    rows.bool(warned);
+    rows.bool(traced);
+    rows.bool(compressed);
     rows.int64(requestBytes);
     rows.int64(responseBytes);
   }

@@ -1,0 +1,159 @@
+//! What goes with a statement in QUERY, EXECUTE, BATCH and PREPARE: consistency, pages, keyspace.
+//!
+//! Source: Apache Cassandra, doc/native_protocol_v4.spec and doc/native_protocol_v5.spec, section 4.1.
+
+use helenus_cassandra::cql::frame::{Malformed, Reader};
+
+const VALUES: u32 = 0x01;
+const PAGE_SIZE: u32 = 0x04;
+const PAGING_STATE: u32 = 0x08;
+const SERIAL_CONSISTENCY: u32 = 0x10;
+const TIMESTAMP: u32 = 0x20;
+const NAMES: u32 = 0x40;
+const KEYSPACE: u32 = 0x80;
+/// Of PREPARE, from version 5 on.
+const KEYSPACE_TO_PREPARE_IN: u32 = 0x01;
+
+/// As far as they could be read: a long body is cut off.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Parameters<'a> {
+    pub(super) consistency: Option<&'static str>,
+    pub(super) serial_consistency: Option<&'static str>,
+    pub(super) is_further_page: bool,
+    pub(super) keyspace: Option<&'a str>,
+}
+
+impl<'a> Parameters<'a> {
+    pub(super) fn read(reader: &mut Reader<'a>, version: u8) -> Parameters<'a> {
+        let mut parameters = Parameters::default();
+        // What has been read by then stays.
+        let _ = parameters.fill(reader, version);
+        parameters
+    }
+
+    fn fill(&mut self, reader: &mut Reader<'a>, version: u8) -> Result<(), Malformed> {
+        self.consistency = consistency(reader.short()?);
+        let flags = flags(reader, version)?;
+        self.is_further_page = flags & PAGING_STATE != 0;
+        if flags & VALUES != 0 {
+            values(reader, flags & NAMES != 0)?;
+        }
+        if flags & PAGE_SIZE != 0 {
+            reader.int()?;
+        }
+        if flags & PAGING_STATE != 0 {
+            reader.bytes()?;
+        }
+        self.rest(reader, flags)
+    }
+
+    fn rest(&mut self, reader: &mut Reader<'a>, flags: u32) -> Result<(), Malformed> {
+        if flags & SERIAL_CONSISTENCY != 0 {
+            self.serial_consistency = consistency(reader.short()?);
+        }
+        if flags & TIMESTAMP != 0 {
+            reader.take(8)?;
+        }
+        if flags & KEYSPACE != 0 {
+            self.keyspace = Some(reader.text()?);
+        }
+        Ok(())
+    }
+}
+
+/// Those of a batch, which stand behind its statements.
+pub(super) fn batch(body: &[u8], version: u8) -> Parameters<'_> {
+    const PREPARED: u8 = 1;
+    let mut parameters = Parameters::default();
+    let mut read = || {
+        let mut reader = Reader::new(body);
+        reader.take(1)?;
+        for _ in 0..reader.short()? {
+            match reader.take(1)? {
+                [PREPARED] => drop(reader.short_bytes()?),
+                _ => drop(reader.bytes()?),
+            }
+            values(&mut reader, false)?;
+        }
+        parameters.consistency = consistency(reader.short()?);
+        let flags = flags(&mut reader, version)?;
+        parameters.rest(&mut reader, flags)
+    };
+    let _: Result<(), Malformed> = read();
+    parameters
+}
+
+/// The keyspace that PREPARE names, behind its statement.
+pub(super) fn prepare_keyspace<'a>(reader: &mut Reader<'a>, version: u8) -> Option<&'a str> {
+    let has_one = version >= 5 && flags(reader, version).ok()? & KEYSPACE_TO_PREPARE_IN != 0;
+    if has_one { reader.text().ok() } else { None }
+}
+
+fn flags(reader: &mut Reader<'_>, version: u8) -> Result<u32, Malformed> {
+    if version >= 5 { Ok(reader.int()?.cast_unsigned()) } else { Ok(u32::from(reader.take(1)?[0])) }
+}
+
+fn values(reader: &mut Reader<'_>, have_names: bool) -> Result<(), Malformed> {
+    for _ in 0..reader.short()? {
+        if have_names {
+            reader.short_bytes()?;
+        }
+        reader.bytes()?;
+    }
+    Ok(())
+}
+
+fn consistency(code: u16) -> Option<&'static str> {
+    const NAMES: [&str; 11] = [
+        "ANY",
+        "ONE",
+        "TWO",
+        "THREE",
+        "QUORUM",
+        "ALL",
+        "LOCAL_QUORUM",
+        "EACH_QUORUM",
+        "SERIAL",
+        "LOCAL_SERIAL",
+        "LOCAL_ONE",
+    ];
+    NAMES.get(usize::from(code)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read_behind_values_of_any_kind() {
+        let body = [
+            &[0, 4, 0x01 | 0x04 | 0x08 | 0x10 | 0x20][..],
+            // A value, a null and one that is not set.
+            &[0, 3, 0, 0, 0, 2, 7, 7, 255, 255, 255, 255, 255, 255, 255, 254],
+            &[0, 0, 19, 136],
+            &[0, 0, 0, 1, 9],
+            &[0, 8],
+            &[0; 8],
+        ]
+        .concat();
+        let whole = Parameters::read(&mut Reader::new(&body), 4);
+        let expected = Parameters {
+            consistency: Some("QUORUM"),
+            serial_consistency: Some("SERIAL"),
+            is_further_page: true,
+            keyspace: None,
+        };
+        assert_eq!(whole, expected);
+        let cut = Parameters::read(&mut Reader::new(&body[..8]), 4);
+        assert_eq!(cut, Parameters { serial_consistency: None, ..expected });
+    }
+
+    #[test]
+    fn version_5_names_a_keyspace() {
+        let body = [0, 1, 0, 0, 0, 0x80, 0, 2, b'k', b's'];
+        assert_eq!(Parameters::read(&mut Reader::new(&body), 5).keyspace, Some("ks"));
+        let prepare = [0, 0, 0, 1, 0, 2, b'k', b's'];
+        assert_eq!(prepare_keyspace(&mut Reader::new(&prepare), 5), Some("ks"));
+        assert_eq!(prepare_keyspace(&mut Reader::new(&prepare), 4), None);
+    }
+}
