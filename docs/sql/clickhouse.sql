@@ -532,6 +532,7 @@ CREATE TABLE wire (
   `client` String,
   `client_port` Int64,
   `stream` Int64,
+  `weight` Nullable(Float64),
   `opcode` String,
   `statement` String,
   `keyspace` Nullable(String),

@@ -532,6 +532,7 @@ CREATE TABLE wire (
   `client` STRING,
   `client_port` BIGINT,
   `stream` BIGINT,
+  `weight` DOUBLE,
   `opcode` STRING,
   `statement` STRING,
   `keyspace` STRING,

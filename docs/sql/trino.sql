@@ -532,6 +532,7 @@ CREATE TABLE wire (
   "client" VARCHAR,
   "client_port" BIGINT,
   "stream" BIGINT,
+  "weight" DOUBLE,
   "opcode" VARCHAR,
   "statement" VARCHAR,
   "keyspace" VARCHAR,

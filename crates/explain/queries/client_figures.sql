@@ -1,17 +1,17 @@
 -- What did each client host ask, and what did it take?
 SELECT
   coalesce(client, '') AS client,
-  count(*) AS requests,
-  count(CASE WHEN outcome <> 'ok' THEN 1 END) AS errors,
+  CAST(round(sum(weight)) AS BIGINT) AS requests,
+  CAST(round(sum(CASE WHEN outcome <> 'ok' THEN weight ELSE 0 END)) AS BIGINT) AS errors,
   count(DISTINCT client_port) AS connections,
   count(DISTINCT node) AS nodes,
   count(DISTINCT operation) AS statements,
-  sum(end_ns - intended_start_ns) / 1e6 AS total_ms,
+  sum((end_ns - intended_start_ns) * weight) / 1e6 AS total_ms,
   approx_percentile_cont(end_ns - intended_start_ns, 0.5) / 1e6 AS p50_ms,
   approx_percentile_cont(end_ns - intended_start_ns, 0.99) / 1e6 AS p99_ms,
   max(end_ns - intended_start_ns) / 1e6 AS max_ms,
-  sum(request_bytes) AS request_bytes,
-  sum(response_bytes) AS response_bytes
+  CAST(sum(request_bytes * weight) AS BIGINT) AS request_bytes,
+  CAST(sum(response_bytes * weight) AS BIGINT) AS response_bytes
 FROM all_requests
 WHERE $filter
 GROUP BY 1

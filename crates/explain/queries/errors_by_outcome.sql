@@ -3,7 +3,7 @@ SELECT
   outcome,
   node,
   operation,
-  count(*) AS requests,
+  CAST(round(sum(weight)) AS BIGINT) AS requests,
   min(end_ns) AS first_ns,
   max(end_ns) AS last_ns,
   max(end_ns - intended_start_ns) / 1e6 AS slowest_ms

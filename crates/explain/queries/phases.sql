@@ -2,9 +2,9 @@
 SELECT
   m.name,
   m.rate_per_s AS intended_per_s,
-  count(*) AS requests,
-  sum(CASE WHEN r.outcome <> 'ok' THEN 1 ELSE 0 END) AS errors,
-  sum(CASE WHEN r.outcome = 'ok' AND r.end_ns < m.end_ns THEN 1 ELSE 0 END) * 1e9 / (m.end_ns - m.start_ns)
+  CAST(round(sum(weight)) AS BIGINT) AS requests,
+  CAST(round(sum(CASE WHEN r.outcome <> 'ok' THEN weight ELSE 0 END)) AS BIGINT) AS errors,
+  sum(CASE WHEN r.outcome = 'ok' AND r.end_ns < m.end_ns THEN weight ELSE 0 END) * 1e9 / (m.end_ns - m.start_ns)
     AS achieved_per_s,
   percentile_cont(r.end_ns - r.intended_start_ns, 0.5) / 1e6 AS response_p50_ms,
   percentile_cont(r.end_ns - r.intended_start_ns, 0.99) / 1e6 AS response_p99_ms,

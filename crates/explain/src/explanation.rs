@@ -9,6 +9,7 @@ use crate::options::{Options, SlowThreshold};
 use crate::percentiles::ms;
 use crate::requests::Request;
 use crate::severity::Severity;
+use crate::traffic::{SAMPLED, weight};
 use crate::{Error, text};
 use helenus_recording::rows;
 use serde::Serialize;
@@ -25,6 +26,8 @@ pub struct Explanation {
     pub slow_threshold_name: String,
     /// The provider of the requests.
     pub provider: Provider,
+    /// Requests of the clients for each recorded one: more than 1 where some connections were not followed.
+    pub weight: f64,
     /// Of the judged requests' response times.
     pub median_ms: f64,
     pub judged_requests: usize,
@@ -73,6 +76,7 @@ pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error>
         slow_threshold_ms: ms(evidence.judged.threshold_ns),
         slow_threshold_name: threshold_name(&evidence, &options.threshold),
         provider: evidence.provider,
+        weight: weight(engine)?,
         median_ms: ms(evidence.judged.median_ns),
         judged_requests: evidence.judged.requests(),
         slow_requests: evidence.judged.slow_requests(),
@@ -135,6 +139,10 @@ impl Explanation {
         }
         if self.provider == Provider::Wire {
             summary.push_str(&format!(" These are {}.", self.provider.meaning()));
+        }
+        if self.weight > SAMPLED {
+            let sampled = " To bound the cost some connections were not followed: a recorded request counts for";
+            summary.push_str(&format!("{sampled} {:.1} on average.", self.weight));
         }
         summary
     }

@@ -61,18 +61,23 @@ pub struct ClientFigures {
     pub figures: TrafficFigures,
 }
 
+/// A larger weight means that some requests were not recorded.
+pub const SAMPLED: f64 = 1.005;
+
 /// The rows of a table of traffic, those with most time first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrafficTable<T> {
     pub provider: Provider,
     /// From the first request to the last answer.
     pub seconds: f64,
+    /// Requests that each recorded one stands for, on average: more than 1 where some connections were not followed.
+    pub weight: f64,
     pub rows: Vec<T>,
 }
 
 /// Every statement that was sent.
 pub fn statement_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<TrafficTable<StatementFigures>, Error> {
-    let (rows, figures, seconds) = load(engine, &query::STATEMENT_FIGURES, filter)?;
+    let Loaded { rows, figures, seconds, weight } = load(engine, &query::STATEMENT_FIGURES, filter)?;
     let text = |column: &str| -> Result<Vec<Option<String>>, Error> {
         Ok(rows.texts(column)?.into_iter().map(|text| (!text.is_empty()).then_some(text)).collect())
     };
@@ -97,12 +102,12 @@ pub fn statement_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<Traf
         largest_response_bytes: largest[row],
         errors_by_outcome: errors.remove(&operation[row]).unwrap_or_default(),
     });
-    Ok(TrafficTable { provider: engine.provider(), seconds, rows: statements.collect() })
+    Ok(TrafficTable { provider: engine.provider(), seconds, weight, rows: statements.collect() })
 }
 
 /// Every host that requests came from.
 pub fn client_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<TrafficTable<ClientFigures>, Error> {
-    let (rows, figures, seconds) = load(engine, &query::CLIENT_FIGURES, filter)?;
+    let Loaded { rows, figures, seconds, weight } = load(engine, &query::CLIENT_FIGURES, filter)?;
     let (client, connections) = (rows.texts("client")?, rows.integers("connections")?);
     let (nodes, statements) = (rows.integers("nodes")?, rows.integers("statements")?);
     let clients = figures.into_iter().enumerate().map(|(row, figures)| ClientFigures {
@@ -112,14 +117,35 @@ pub fn client_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<Traffic
         statements: statements[row],
         figures,
     });
-    Ok(TrafficTable { provider: engine.provider(), seconds, rows: clients.collect() })
+    Ok(TrafficTable { provider: engine.provider(), seconds, weight, rows: clients.collect() })
 }
 
-fn load(engine: &Engine, query: &Query, filter: &TrafficFilter) -> Result<(Batches, Vec<TrafficFigures>, f64), Error> {
-    let rows = engine.sql(&filled(query, filter))?;
+/// Rows, and the figures that all of them have.
+struct Loaded {
+    rows: Batches,
+    figures: Vec<TrafficFigures>,
+    seconds: f64,
+    weight: f64,
+}
+
+/// Requests that each recorded one stands for, on average.
+pub(crate) fn weight(engine: &Engine) -> Result<f64, Error> {
+    span(engine).map(|(_, weight)| weight)
+}
+
+/// How long requests were recorded, and how many requests each of them stands for.
+fn span(engine: &Engine) -> Result<(f64, f64), Error> {
     let span = engine.sql(&query::REQUEST_SPAN.fill(&[]))?;
+    let number = |column| Ok::<f64, Error>(span.numbers(column)?.first().copied().unwrap_or_default());
     let edge = |column| Ok::<i64, Error>(span.integers(column)?.first().copied().unwrap_or_default());
     let seconds = ((edge("last_ns")? - edge("first_ns")?) as f64 / 1e9).max(1e-9);
+    let followed = number("followed")?;
+    Ok((seconds, if followed > 0.0 { number("requests")? / followed } else { 1.0 }))
+}
+
+fn load(engine: &Engine, query: &Query, filter: &TrafficFilter) -> Result<Loaded, Error> {
+    let rows = engine.sql(&filled(query, filter))?;
+    let (seconds, weight) = span(engine)?;
     let (requests, errors) = (rows.integers("requests")?, rows.integers("errors")?);
     let (total_ms, p50_ms) = (rows.numbers("total_ms")?, rows.numbers("p50_ms")?);
     let (p99_ms, max_ms) = (rows.numbers("p99_ms")?, rows.numbers("max_ms")?);
@@ -138,7 +164,7 @@ fn load(engine: &Engine, query: &Query, filter: &TrafficFilter) -> Result<(Batch
         response_bytes: returned[row],
     });
     let figures = figures.collect();
-    Ok((rows, figures, seconds))
+    Ok(Loaded { rows, figures, seconds, weight })
 }
 
 fn filled(query: &Query, filter: &TrafficFilter) -> String {

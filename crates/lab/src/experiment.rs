@@ -313,7 +313,7 @@ fn absolute(line: &str, peak_per_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use helenus_observe::{Switch, SyscallsMode};
+    use helenus_observe::{Switch, SyscallsMode, WireMode};
 
     #[test]
     fn shares_become_rates() {
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!((options.syscalls.syscalls, options.max_size), (SyscallsMode::Full, Some(2 << 30)));
         assert_eq!(
             (options.stacks.stacks.cpu, options.wire.wire, probes.as_slice()),
-            (true, Switch::On, &["lwt".to_string()][..])
+            (true, WireMode::On, &["lwt".to_string()][..])
         );
         let parts = experiment.parts(1.0).unwrap();
         assert_eq!((parts.len(), parts[0].phases.len()), (2, 1));
@@ -377,7 +377,7 @@ mod tests {
         let read = |observe: &str| Experiment::parse("x.toml", &format!("{head}{observe}{phase}"));
         let observe = "sched = \"on\"\noff-cpu-above = \"5ms\"\noff-cpu-stacks = true\nwire = \"off\"\nstacks = [\"cpu\", \"wall\"]\n";
         let options = read(observe).unwrap().observe.options;
-        assert_eq!((options.sched.sched, options.wire.wire), (Switch::On, Switch::Off));
+        assert_eq!((options.sched.sched, options.wire.wire), (Switch::On, WireMode::Off));
         assert_eq!(options.sched.off_cpu_above, Some(Duration::from_millis(5)));
         assert!(options.sched.off_cpu_stacks && options.stacks.stacks.wall);
         let error = |observe: &str| read(observe).unwrap_err().to_string();

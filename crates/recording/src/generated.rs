@@ -8,7 +8,7 @@ use crate::schema::{Column, Seen, Subject, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "8029d7a08519342c";
+pub const FINGERPRINT: &str = "318bded00968ba93";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -648,6 +648,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "client", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "Where the connection comes from." },
             Column { name: "client_port", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its port there. With node, stream and time it finds the same request in the table requests." },
             Column { name: "stream", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its stream on that connection." },
+            Column { name: "weight", ty: Type::Double, unit: "number", is_time: false, nullable: true, meaning: "Requests that the row stands for: 1, or null, where all connections were followed, and more where some were left out to bound the cost." },
             Column { name: "opcode", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE." },
             Column { name: "statement", ty: Type::String, unit: "CQL", is_time: false, nullable: false, meaning: "The statement, with ? for its literals, and for a whole collection of literals or list of IN; of a batch the first statement and their number. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters." },
             Column { name: "keyspace", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "The keyspace of names without one in the statement: of the request, the prepared statement or else the connection. Null where that is not known." },
@@ -2295,6 +2296,8 @@ pub mod rows {
         pub client_port: i64,
         /// Its stream on that connection. (number)
         pub stream: i64,
+        /// Requests that the row stands for: 1, or null, where all connections were followed, and more where some were left out to bound the cost. (number)
+        pub weight: Option<f64>,
         /// What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE. (name)
         pub opcode: &'a str,
         /// The statement, with ? for its literals, and for a whole collection of literals or list of IN; of a batch the first statement and their number. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters. (CQL)
@@ -2339,21 +2342,22 @@ pub mod rows {
             batch.string(5, Some(self.client));
             batch.int64(6, Some(self.client_port));
             batch.int64(7, Some(self.stream));
-            batch.string(8, Some(self.opcode));
-            batch.string(9, Some(self.statement));
-            batch.string(10, self.keyspace);
-            batch.string(11, self.consistency);
-            batch.string(12, self.serial_consistency);
-            batch.bool(13, Some(self.further_page));
-            batch.string(14, Some(self.answer));
-            batch.string(15, self.error);
-            batch.int64(16, self.rows_returned);
-            batch.bool(17, Some(self.more_pages));
-            batch.bool(18, Some(self.warned));
-            batch.bool(19, Some(self.traced));
-            batch.bool(20, Some(self.compressed));
-            batch.int64(21, Some(self.request_bytes));
-            batch.int64(22, Some(self.response_bytes));
+            batch.double(8, self.weight);
+            batch.string(9, Some(self.opcode));
+            batch.string(10, Some(self.statement));
+            batch.string(11, self.keyspace);
+            batch.string(12, self.consistency);
+            batch.string(13, self.serial_consistency);
+            batch.bool(14, Some(self.further_page));
+            batch.string(15, Some(self.answer));
+            batch.string(16, self.error);
+            batch.int64(17, self.rows_returned);
+            batch.bool(18, Some(self.more_pages));
+            batch.bool(19, Some(self.warned));
+            batch.bool(20, Some(self.traced));
+            batch.bool(21, Some(self.compressed));
+            batch.int64(22, Some(self.request_bytes));
+            batch.int64(23, Some(self.response_bytes));
             batch.end_row();
         }
     }

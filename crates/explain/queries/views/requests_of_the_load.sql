@@ -14,6 +14,7 @@ SELECT
   statement_keyspace($statement) AS keyspace,
   statement_table($statement) AS table_name,
   outcome,
+  1.0 AS weight,
   CAST(NULL AS VARCHAR) AS consistency,
   CAST(NULL AS VARCHAR) AS serial_consistency,
   CAST(NULL AS BOOLEAN) AS further_page,

@@ -14,6 +14,7 @@ SELECT
   coalesce(statement_keyspace(statement), keyspace) AS keyspace,
   statement_table(statement) AS table_name,
   coalesce(error, 'ok') AS outcome,
+  coalesce(weight, 1.0) AS weight,
   consistency,
   serial_consistency,
   further_page,

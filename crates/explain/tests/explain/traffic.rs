@@ -2,7 +2,10 @@
 
 use crate::world::{MS, NODE, Random, S, T0, check_wording};
 use arrow::array::AsArray;
-use helenus_explain::{Engine, Explanation, Options, Provider, Severity, contradictions, explain};
+use helenus_explain::{
+    Engine, Explanation, Options, Provider, Severity, TrafficFilter, client_traffic, contradictions, explain,
+    statement_traffic,
+};
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
 use tempfile::TempDir;
 
@@ -194,4 +197,46 @@ fn where_nothing_was_recorded_nothing_is_called_healthy() {
     let explanation = explained(&Recording::open(&path).unwrap());
     assert_eq!(explanation.findings[0].finding, "no-requests", "{explanation}");
     assert!(explanation.findings.iter().all(|finding| finding.finding != "healthy"), "{explanation}");
+}
+
+/// The first half followed whole, the second by one connection in four.
+#[test]
+fn requests_of_connections_that_are_followed_stand_for_the_others() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("recording");
+    let recorder = Recorder::create(&path, Manifest::new("sampled", "helenus record")).unwrap();
+    for number in 0..2000 {
+        let (is_sampled, port) = (number >= 1000, number % 8);
+        if is_sampled && port >= 2 {
+            continue;
+        }
+        recorder.append(rows::WireRequest {
+            start_ns: T0 + number * MS,
+            duration_ns: MS,
+            node: NODE,
+            client: CLIENTS[0],
+            client_port: port,
+            opcode: "EXECUTE",
+            statement: if number % 2 == 0 { READ } else { WRITE },
+            answer: "rows",
+            error: (number % 2 == 0).then_some("overloaded"),
+            response_bytes: 100,
+            weight: is_sampled.then_some(4.0),
+            ..rows::WireRequest::default()
+        });
+    }
+    recorder.close().unwrap();
+    let engine = Engine::open(&[Recording::open(&path).unwrap()]).unwrap();
+    let statements = statement_traffic(&engine, &TrafficFilter::default()).unwrap();
+    for row in &statements.rows {
+        assert_eq!((row.figures.requests, row.figures.response_bytes), (1000, Some(100_000)), "{row:?}");
+        assert!((row.figures.time_share - 0.5).abs() < 1e-9, "{row:?}");
+    }
+    let errors = statements.rows.iter().find(|row| row.operation == READ).unwrap();
+    assert_eq!((errors.figures.errors, errors.errors_by_outcome["overloaded"]), (1000, 1000));
+    let clients = client_traffic(&engine, &TrafficFilter::default()).unwrap();
+    assert_eq!((clients.rows[0].figures.requests, clients.rows[0].figures.errors), (2000, 1000));
+    assert!((statements.weight - 1.6).abs() < 1e-9);
+    let explanation = explain(&engine, &Options::default()).unwrap();
+    assert!(explanation.summary().contains("counts for 1.6 on average"), "{}", explanation.summary());
 }

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 
 /// Show what each client host asked: connections, how many requests, how long they took, and how they failed
 ///
-/// Of the requests on the wire, whatever driver sent them (`helenus record --wire on`), or of a load.
+/// Of the requests on the wire, whatever driver sent them (`helenus record`), or of a load.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  helenus record --node 127.0.0.1 --wire on --for 30s -o node.helenus && helenus clients node.helenus
+  helenus record --node 127.0.0.1 --for 30s -o node.helenus && helenus clients node.helenus
   helenus clients node.helenus --sort errors
   helenus clients node.helenus --contains orders --json")]
 pub struct Arguments {

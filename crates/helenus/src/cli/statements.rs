@@ -7,11 +7,11 @@ use std::process::ExitCode;
 
 /// Show what each statement of the clients took: how often, how long, how much it returned, and how it failed
 ///
-/// Of the requests on the wire, whatever driver sent them (`helenus record --wire on`), or of a load. Statements have ? for
+/// Of the requests on the wire, whatever driver sent them (`helenus record`), or of a load. Statements have ? for
 /// their values.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  helenus record --node 127.0.0.1 --wire on --for 30s -o node.helenus && helenus statements node.helenus
+  helenus record --node 127.0.0.1 --for 30s -o node.helenus && helenus statements node.helenus
   helenus statements node.helenus --sort p99 --limit 5
   helenus statements node.helenus --contains orders --client 10.0.0.17
   helenus statements node.helenus --json | jq '.rows[0].statement'")]

@@ -4,7 +4,7 @@ use super::opened::opened;
 use crate::terminal;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use helenus_explain::{Engine, Provider, TrafficFigures, TrafficFilter, TrafficTable};
+use helenus_explain::{Engine, Provider, SAMPLED, TrafficFigures, TrafficFilter, TrafficTable};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -103,18 +103,25 @@ pub fn show<T: Serialize>(
     if chosen.json {
         terminal::json(&table)?;
     } else if all == 0 {
-        terminal::warn("there is no such request in the recording: record with --wire on, or ask for less");
+        terminal::warn("there is no such request in the recording: record as root, or ask for less");
     } else {
         print(&table.rows);
         let shown = table.rows.len();
         let more = if shown < all { format!("; {shown} of {all} {what}, --limit shows more") } else { String::new() };
-        terminal::talk(terminal::dim(format_args!("{}{more}", source(table.provider, table.seconds))));
+        terminal::talk(terminal::dim(format_args!("{}{more}", source(&table))));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The source of the figures, and the time that they are of.
-fn source(provider: Provider, seconds: f64) -> String {
+fn source<T>(table: &TrafficTable<T>) -> String {
+    let provider = table.provider;
     let more = if provider == Provider::Load { ", warm-up and populating included" } else { "" };
-    format!("{seconds:.1} s of {}{more}", provider.meaning())
+    let sampled = match table.weight {
+        weight if weight > SAMPLED => format!(
+            "; to bound the cost some connections were not followed, and a recorded request counts for {weight:.1} on average"
+        ),
+        _ => String::new(),
+    };
+    format!("{:.1} s of {}{more}{sampled}", table.seconds, provider.meaning())
 }

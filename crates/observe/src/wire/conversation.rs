@@ -5,6 +5,7 @@ use super::bodies::{compression, proper};
 use super::messages::{Message, Messages};
 use super::ordered::{Ordered, Part};
 use super::packet::{Packet, Side};
+use super::sample::{MOST_HALVINGS, Sample};
 use super::statements::{Asked, Prepared, Statements};
 use foldhash::fast::RandomState;
 use helenus_cassandra::cql::frame::opcode;
@@ -68,6 +69,14 @@ pub(super) struct Conversations {
     lost: [u64; LOST_REASONS.len()],
     /// Of connections whose bytes can't be read, in bytes.
     pub(super) tls_bytes: u64,
+    sample: Sample,
+}
+
+/// Connections that are not followed any more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LeftOut {
+    /// Requests of late, for each of those that are followed still.
+    pub(super) weight: f64,
 }
 
 impl Conversations {
@@ -78,7 +87,40 @@ impl Conversations {
             statements: Statements::default(),
             lost: [0; LOST_REASONS.len()],
             tls_bytes: 0,
+            sample: Sample::default(),
         }
+    }
+
+    pub(super) fn sample(&self) -> Sample {
+        self.sample
+    }
+
+    /// Halves the connections that are followed so many times, or as often as some with requests remain. None where nothing
+    /// is left out.
+    pub(super) fn narrow(&mut self, halvings: u32) -> Option<LeftOut> {
+        /// Ways to choose the first connections, of which the one is taken that keeps the share of requests best.
+        const TRIED: u16 = 64;
+        let now = self.sample;
+        let requests = |sample: Sample| -> u64 {
+            self.all
+                .iter()
+                .filter(|(client, _)| sample.follows(client.port()))
+                .map(|(_, one)| one.speech.requests)
+                .sum()
+        };
+        let all = requests(now);
+        let most = (now.level + halvings).min(MOST_HALVINGS);
+        let (sample, followed) = (now.level + 1..=most).rev().find_map(|level| {
+            let wanted = all >> (level - now.level);
+            let salts = if now.level == 0 { 0..TRIED } else { now.salt..now.salt + 1 };
+            let tried = salts.map(|salt| Sample { level, salt }).map(|sample| (sample, requests(sample)));
+            tried
+                .filter(|(_, followed)| *followed > 0 && *followed < all)
+                .min_by_key(|(_, followed)| followed.abs_diff(wanted))
+        })?;
+        self.sample = sample;
+        self.all.retain(|client, _| sample.follows(client.port()));
+        Some(LeftOut { weight: all as f64 / followed as f64 })
     }
 
     /// Takes in a packet, from its IP header on.
@@ -89,6 +131,10 @@ impl Conversations {
     }
 
     fn take_packet(&mut self, time_ns: i64, packet: &Packet<'_>, each: &mut impl FnMut(Exchange)) {
+        // Taken by the kernel when more were followed.
+        if !self.sample.follows(packet.client.port()) {
+            return;
+        }
         if packet.begins() && packet.from == Side::Client {
             // A port that is used again.
             if let Some(before) = self.all.remove(&packet.client) {
@@ -125,6 +171,11 @@ impl Conversations {
         std::mem::take(&mut self.lost)
     }
 
+    /// Counts anew how many requests each connection has.
+    pub(super) fn forget_requests(&mut self) {
+        self.all.values_mut().for_each(|one| one.speech.requests = 0);
+    }
+
     fn add(&mut self, counts: Counts) {
         for (lost, more) in self.lost.iter_mut().zip(counts.lost) {
             *lost += more;
@@ -159,6 +210,8 @@ struct Speech {
     known: HashSet<i16, RandomState>,
     /// Requests have been missed since those streams were known.
     has_missed: bool,
+    /// Answered of late.
+    requests: u64,
     lost: [u64; LOST_REASONS.len()],
 }
 
@@ -359,6 +412,7 @@ impl Speech {
                     let statement = Rc::clone(&request.asked.statement);
                     statements.insert(prepared.id, Prepared { statement, keyspace });
                 }
+                self.requests += 1;
                 each(Exchange {
                     client: Rc::clone(client),
                     client_port: *client_port,
@@ -506,6 +560,42 @@ mod tests {
                 "ids alone are known"
             );
         }
+    }
+
+    /// A connection is followed as a whole, or not at all, and the weight makes up for what is left out.
+    #[test]
+    fn of_fewer_connections_every_request_is_paired() {
+        let captured = captured("v5");
+        // Several clients that do the same at the same time.
+        let copies = packets(&captured).into_iter().flat_map(|(time_ns, packet)| {
+            (0..8).map(move |copy| {
+                let mut packet = packet;
+                packet.client.set_port(packet.client.port().wrapping_add(copy * 500));
+                (time_ns, packet)
+            })
+        });
+        let all: Vec<(i64, Packet<'_>)> = copies.collect();
+        let mut whole = Vec::new();
+        let mut conversations = Conversations::new(node());
+        all.iter()
+            .for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |one| whole.push(one)));
+        let mut conversations = Conversations::new(node());
+        let half = all.len() / 2;
+        all[..half].iter().for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |_| ()));
+        let counted =
+            |conversations: &Conversations| -> u64 { conversations.all.values().map(|one| one.speech.requests).sum() };
+        let requests = counted(&conversations);
+        let left_out = conversations.narrow(1).unwrap();
+        assert!((left_out.weight - requests as f64 / counted(&conversations) as f64).abs() < 1e-9);
+        let sample = conversations.sample();
+        let mut later = Vec::new();
+        all[half..]
+            .iter()
+            .for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |one| later.push(one)));
+        assert!(!later.is_empty() && later.iter().all(|one| sample.follows(one.client_port)));
+        let of_sample = |one: &&Exchange| sample.follows(one.client_port) && one.last_answer_ns > all[half - 1].0;
+        assert_eq!(later.len(), whole.iter().filter(of_sample).count());
+        assert_eq!(conversations.lost(), [0; LOST_REASONS.len()]);
     }
 
     proptest! {

@@ -4,6 +4,7 @@
 //! machine, which pass twice, are taken once. Where all of a node's packets stay there, each is taken when it comes in: what
 //! listens to packets that go out has the kernel copy the head of every one. Packets begin with their IP header here.
 
+use super::sample::{FACTOR, Sample};
 use libc::sock_filter;
 use std::net::{IpAddr, SocketAddr};
 
@@ -33,6 +34,8 @@ const X_HEADER: u16 = (libc::BPF_LDX | libc::BPF_B | libc::BPF_MSH) as u16;
 const X_IS_A: u16 = (libc::BPF_MISC | libc::BPF_TAX) as u16;
 const AND: u16 = (libc::BPF_ALU | libc::BPF_AND | libc::BPF_K) as u16;
 const SHIFT_RIGHT: u16 = (libc::BPF_ALU | libc::BPF_RSH | libc::BPF_K) as u16;
+const XOR: u16 = (libc::BPF_ALU | libc::BPF_XOR | libc::BPF_K) as u16;
+const TIMES: u16 = (libc::BPF_ALU | libc::BPF_MUL | libc::BPF_K) as u16;
 const LESS_X: u16 = (libc::BPF_ALU | libc::BPF_SUB | libc::BPF_X) as u16;
 const IF_EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
 const IF_ANY_BIT: u16 = (libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K) as u16;
@@ -94,8 +97,8 @@ pub(super) fn stays(node: SocketAddr) -> bool {
     node.ip().to_canonical().is_loopback()
 }
 
-/// The filter for a node that listens there. A wildcard address is every address.
-pub(super) fn for_node(node: SocketAddr) -> Vec<sock_filter> {
+/// The filter for a node that listens there, and for the connections that are followed. A wildcard address is every address.
+pub(super) fn for_node(node: SocketAddr, sample: Sample) -> Vec<sock_filter> {
     let mut program = Program::default();
     program.step(LOAD_WORD, PACKET_TYPE);
     program.step(SAVE, 0);
@@ -109,14 +112,14 @@ pub(super) fn for_node(node: SocketAddr) -> Vec<sock_filter> {
     // The first fragment alone has ports, and the later ones would be missed: no TCP of today is fragmented.
     program.branch(IF_ANY_BIT, 0x3FFF, LEAVE, NEXT);
     program.step(X_HEADER, 0);
-    ends(&mut program, node, "v4 from", (16, 12), false);
+    ends(&mut program, node, sample, "v4 from", (16, 12), false);
 
     program.name("no v4");
     program.branch(IF_EQUAL, 0x60, NEXT, LEAVE);
     program.step(LOAD_BYTE, 6);
     program.branch(IF_EQUAL, TCP, NEXT, LEAVE);
     program.step(X_IS, 40);
-    ends(&mut program, node, "v6 from", (24, 8), true);
+    ends(&mut program, node, sample, "v6 from", (24, 8), true);
 
     // X is the length of the IP header. An acknowledgement alone says nothing that is wanted.
     program.name("tcp");
@@ -141,7 +144,14 @@ pub(super) fn for_node(node: SocketAddr) -> Vec<sock_filter> {
 
 /// Goes on with packets to the node that come in and, of those from it, the ones that go out, or come in if all stay; X is the length of the IP header, and
 /// its addresses are at these places.
-fn ends(program: &mut Program, node: SocketAddr, from: &'static str, (to_at, from_at): (u32, u32), is_v6: bool) {
+fn ends(
+    program: &mut Program,
+    node: SocketAddr,
+    sample: Sample,
+    from: &'static str,
+    (to_at, from_at): (u32, u32),
+    is_v6: bool,
+) {
     let port = u32::from(node.port());
     program.step(LOAD_HALF_AT_X, 0);
     program.branch(IF_EQUAL, port, from, NEXT);
@@ -150,13 +160,26 @@ fn ends(program: &mut Program, node: SocketAddr, from: &'static str, (to_at, fro
     program.step(LOAD_SAVED, 0);
     program.branch(IF_EQUAL, OUTGOING, LEAVE, NEXT);
     address(program, node.ip(), to_at, is_v6);
+    chosen(program, sample, 0);
     program.branch(JUMP, 0, "tcp", NEXT);
     program.name(from);
     program.step(LOAD_SAVED, 0);
     let (outgoing, incoming) = if stays(node) { (LEAVE, NEXT) } else { (NEXT, LEAVE) };
     program.branch(IF_EQUAL, OUTGOING, outgoing, incoming);
     address(program, node.ip(), from_at, is_v6);
+    chosen(program, sample, 2);
     program.branch(JUMP, 0, "tcp", NEXT);
+}
+
+/// Leaves packets of connections that are not followed; the client's port is so far behind X.
+fn chosen(program: &mut Program, sample: Sample, offset: u32) {
+    if sample.level > 0 {
+        program.step(LOAD_HALF_AT_X, offset);
+        program.step(XOR, sample.salt.into());
+        program.step(TIMES, FACTOR);
+        program.step(SHIFT_RIGHT, 32 - sample.level);
+        program.branch(IF_EQUAL, 0, NEXT, LEAVE);
+    }
 }
 
 /// Leaves packets whose address at `offset` is another one.
@@ -214,6 +237,8 @@ mod tests {
                 (None, X_HEADER) => x = 4 * (word(step.k, 1).unwrap() & 0x0F),
                 (None, X_IS_A) => x = a,
                 (None, AND) => a &= step.k,
+                (None, XOR) => a ^= step.k,
+                (None, TIMES) => a = a.wrapping_mul(step.k),
                 (None, SHIFT_RIGHT) => a >>= step.k,
                 (None, LESS_X) => a = a.wrapping_sub(x),
                 (None, IF_EQUAL) => at += usize::from(if a == step.k { step.jt } else { step.jf }),
@@ -268,7 +293,7 @@ mod tests {
             ("[2001:db8::1]:9042", "[2001:db8::2]:4711", "[2001:db8::1]:9043"),
         ] {
             let [node, client, other]: [SocketAddr; 3] = [node, client, other].map(|text| text.parse().unwrap());
-            let filter = for_node(node);
+            let filter = for_node(node, Sample::default());
             assert!(filter.iter().all(|step| step.jt < 250 && step.jf < 250));
             let to_node = packet(client, node, 0x18, b"x");
             let from_node = packet(node, client, 0x18, b"x");
@@ -287,11 +312,29 @@ mod tests {
 
     #[test]
     fn a_node_that_listens_everywhere_is_heard_on_every_address() {
-        let everywhere = for_node("0.0.0.0:9042".parse().unwrap());
+        let everywhere = for_node("0.0.0.0:9042".parse().unwrap(), Sample::default());
         let v4 = packet("10.0.0.2:4711".parse().unwrap(), "10.0.0.1:9042".parse().unwrap(), 0x18, b"x");
         let v6 = packet("[::1]:4711".parse().unwrap(), "[::1]:9042".parse().unwrap(), 0x18, b"x");
         assert!(run(&everywhere, &v4, IN) && run(&everywhere, &v6, IN));
-        let one = for_node("10.0.0.1:9042".parse().unwrap());
+        let one = for_node("10.0.0.1:9042".parse().unwrap(), Sample::default());
         assert!(run(&one, &v4, IN) && !run(&one, &v6, IN));
+    }
+
+    #[test]
+    fn of_a_sample_the_same_connections_are_taken_as_are_followed() {
+        for (node, client) in [("10.0.0.1:9042", "10.0.0.2"), ("[::1]:9042", "[::1]")] {
+            let node: SocketAddr = node.parse().unwrap();
+            let sample = Sample { level: 2, salt: 77 };
+            let filter = for_node(node, sample);
+            let ports = (40_000..40_200_u16).filter(|port| {
+                let client: SocketAddr = format!("{client}:{port}").parse().unwrap();
+                let taken = run(&filter, &packet(client, node, 0x18, b"x"), IN);
+                let from_node = if stays(node) { IN } else { OUT };
+                assert_eq!(run(&filter, &packet(node, client, 0x18, b"x"), from_node), taken);
+                assert_eq!(taken, sample.follows(*port));
+                taken
+            });
+            assert!((20..80).contains(&ports.count()));
+        }
     }
 }

@@ -9,6 +9,7 @@
 
 mod answers;
 mod bodies;
+mod budget;
 mod conversation;
 mod filter;
 mod messages;
@@ -17,16 +18,17 @@ mod ordered;
 mod packet;
 mod parameters;
 mod ring;
+mod sample;
 mod statements;
 
 use crate::Watched;
 use crate::check::Check;
 use crate::ebpf::Missing;
 use crate::error::Error;
-use crate::option_values::Switch;
 use crate::source::{Context, Running, Source};
 use crate::worker::Worker;
-use clap::Args;
+use budget::{Budget, Share};
+use clap::{Args, ValueEnum};
 use conversation::{Conversations, Exchange, LOST_REASONS};
 use helenus_cassandra::cql;
 use helenus_cassandra::network;
@@ -48,11 +50,23 @@ const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// How long a node may take to say which statements are prepared.
 const ASKED_WITHIN: Duration = Duration::from_secs(2);
 
+/// Which requests on the wire are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum WireMode {
+    #[default]
+    Off,
+    /// Of all connections.
+    On,
+    /// Of as many connections as about 2 % of the node's CPU time allows, where packets may be read
+    Auto,
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct WireOptions {
-    /// Record each request on the wire with its answer, from the packets (needs root)
-    #[arg(long, value_name = "MODE", default_value = "off")]
-    pub wire: Switch,
+    /// Record each request on the wire with its answer, from the packets (needs root or CAP_NET_RAW). Auto leaves connections
+    /// out where all would cost the node more than about 2 % of its CPU time
+    #[arg(long, value_name = "MODE", default_value = "auto")]
+    pub wire: WireMode,
 }
 
 pub(crate) struct Wire;
@@ -66,14 +80,23 @@ impl Source for Wire {
         options: &WireOptions,
         running: &mut Vec<Box<dyn Running>>,
     ) -> Result<(), Error> {
-        if options.wire == Switch::Off {
+        if options.wire == WireMode::Off {
             return Ok(());
         }
         for (node, _) in context.servers() {
-            match listen(context, &node) {
+            match listen(context, &node, options.wire) {
                 Ok(worker) => running.push(Box::new(worker)),
                 Err(missing) => {
-                    context.degrade(&node.node, SOURCE, format!("requests on the wire are not recorded: {missing}"));
+                    let reason = format!("requests on the wire are not recorded: {missing}");
+                    context.recorder.append(SourceReport {
+                        time_ns: context.recorder.clock().now_ns(),
+                        source: SOURCE,
+                        node: &node.node,
+                        provider: PROVIDER,
+                        lost_reason: &reason,
+                        ..SourceReport::default()
+                    });
+                    context.degrade(&node.node, SOURCE, reason);
                 }
             }
         }
@@ -89,7 +112,7 @@ impl Source for Wire {
 }
 
 /// Begins to listen to the requests of a node.
-fn listen(context: &Context<'_>, node: &Watched) -> Result<Worker, Missing> {
+fn listen(context: &Context<'_>, node: &Watched, mode: WireMode) -> Result<Worker, Missing> {
     let found = target::find(Which::Pid(node.pid.cast_signed()));
     let address = found.ok().and_then(|target| target.cql).ok_or_else(|| {
         Missing::new(
@@ -106,7 +129,8 @@ fn listen(context: &Context<'_>, node: &Watched) -> Result<Worker, Missing> {
             .map_err(|error| Missing::new(error.to_string(), "run as root on the host"))?;
         let unknown = learn_prepared(&mut conversations, address);
         let ring = Ring::open(address)?;
-        Ok::<_, Missing>((Listener::new(recorder, node_there.node, ring, conversations), unknown))
+        let budget = (mode == WireMode::Auto).then(|| Budget::new(node_there.pid.cast_signed()));
+        Ok::<_, Missing>((Listener::new(recorder, node_there.node, ring, conversations, budget), unknown))
     };
     let (worker, unknown) = Worker::start(SOURCE, prepare, Listener::run)?;
     let note = match unknown {
@@ -151,10 +175,20 @@ struct Listener {
     captured: u64,
     reported: Instant,
     cpu_ns: i64,
+    /// None where all connections are followed, whatever that costs.
+    budget: Option<Budget>,
+    /// Requests that each recorded one stands for.
+    weight: f64,
 }
 
 impl Listener {
-    fn new(recorder: Recorder, node: String, ring: Ring, conversations: Conversations) -> Listener {
+    fn new(
+        recorder: Recorder,
+        node: String,
+        ring: Ring,
+        conversations: Conversations,
+        budget: Option<Budget>,
+    ) -> Listener {
         Listener {
             recorder,
             node,
@@ -164,6 +198,8 @@ impl Listener {
             captured: 0,
             reported: Instant::now(),
             cpu_ns: cpu_time_of_this_thread_ns(),
+            budget,
+            weight: 1.0,
         }
     }
 
@@ -222,6 +258,7 @@ impl Listener {
                 node: &self.node,
                 client,
                 client_port: i64::from(*client_port),
+                weight: Some(self.weight),
                 stream: i64::from(*stream),
                 opcode: statements::opcode_name(request.opcode),
                 statement: &asked.statement,
@@ -271,6 +308,12 @@ impl Listener {
                 statements::OTHERS
             ));
         }
+        let share = self.budget.as_mut().and_then(|budget| budget.spend(cpu_ns, interval));
+        if let Some(share) = share {
+            self.keep_to_budget(share);
+            reasons.push(self.cost(share));
+        }
+        self.conversations.forget_requests();
         self.recorder.append(SourceReport {
             time_ns: self.recorder.clock().now_ns(),
             interval_ns: i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX),
@@ -282,5 +325,26 @@ impl Listener {
             lost_reason: &reasons.join(", "),
             cpu_ns: Some(cpu_ns),
         });
+    }
+
+    /// Follows fewer connections where they cost more than the budget.
+    fn keep_to_budget(&mut self, share: Share) {
+        let Some(fewer) = share.fewer() else { return };
+        // What has passed counts as it did until now.
+        self.append();
+        if let Some(left_out) = self.conversations.narrow(fewer)
+            && self.ring.narrow(self.conversations.sample()).is_ok()
+        {
+            self.weight *= left_out.weight;
+        }
+    }
+
+    fn cost(&self, share: Share) -> String {
+        let sample = self.conversations.sample();
+        let followed = match sample.one_in() {
+            1 => "all connections are followed".to_string(),
+            one_in => format!("one in {one_in} connections is followed, and a request counts for {:.1}", self.weight),
+        };
+        format!("{followed}: {:.1} % of the node's CPU time", share.percent())
     }
 }

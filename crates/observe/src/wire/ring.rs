@@ -1,5 +1,6 @@
 //! The packets of one node as the kernel passes them by, through memory that it shares with us.
 
+use super::sample::Sample;
 use crate::ebpf::Missing;
 use libc::{c_int, c_void, socklen_t};
 use std::io;
@@ -17,6 +18,7 @@ const BLOCKS: u32 = 64;
 pub(super) const HANDED_OVER_AFTER: Duration = Duration::from_millis(40);
 
 pub(super) struct Ring {
+    node: SocketAddr,
     socket: OwnedFd,
     memory: NonNull<u8>,
     next: u32,
@@ -55,9 +57,7 @@ impl Ring {
             let socket = checked(libc::socket(libc::AF_PACKET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0))?;
             OwnedFd::from_raw_fd(socket)
         };
-        let mut filter = super::filter::for_node(node);
-        let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-        set(&socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)?;
+        attach_filter(&socket, node, Sample::default())?;
         if super::filter::stays(node) {
             // Before Linux 4.20 they are only left by the filter, which costs more.
             let _ = set(&socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &c_int::from(true));
@@ -89,7 +89,7 @@ impl Ring {
             Some(memory) if memory.as_ptr().cast() != libc::MAP_FAILED => memory,
             _ => return Err(io::Error::last_os_error()),
         };
-        let ring = Ring { socket, memory, next: 0 };
+        let ring = Ring { node, socket, memory, next: 0 };
         // SAFETY: all zeroes is an address that says nothing.
         let mut everything: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         everything.sll_family = libc::AF_PACKET as u16;
@@ -99,6 +99,11 @@ impl Ring {
             libc::bind(ring.socket.as_raw_fd(), (&raw const everything).cast(), size_of_val(&everything) as socklen_t)
         })?;
         Ok(ring)
+    }
+
+    /// From now on only the packets of these connections are taken.
+    pub(super) fn narrow(&self, sample: Sample) -> io::Result<()> {
+        attach_filter(&self.socket, self.node, sample)
     }
 
     /// Hands over what has passed since the last time, in blocks that are full or old enough; whether it was much of what there
@@ -169,6 +174,12 @@ impl Drop for Ring {
         // SAFETY: the mapping is ours and of this size, and nothing of it is lent any more.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), (BLOCK_BYTES * BLOCKS) as usize) };
     }
+}
+
+fn attach_filter(socket: &OwnedFd, node: SocketAddr, sample: Sample) -> io::Result<()> {
+    let mut filter = super::filter::for_node(node, sample);
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }
 
 fn set<T>(socket: &OwnedFd, level: c_int, name: c_int, value: &T) -> io::Result<()> {

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "8029d7a08519342c";
+  public static final String FINGERPRINT = "318bded00968ba93";
 
   /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
   public static final int CLIENT_REQUESTS = 0;
@@ -1062,6 +1062,7 @@ public final class Tables {
       String client,
       long clientPort,
       long stream,
+      Double weight,
       String opcode,
       String statement,
       String keyspace,
@@ -1086,6 +1087,7 @@ public final class Tables {
     rows.string(client);
     rows.int64(clientPort);
     rows.int64(stream);
+    rows.nullableFloat64(weight);
     rows.string(opcode);
     rows.string(statement);
     rows.nullableString(keyspace);

@@ -1,0 +1,69 @@
+//! What following requests costs, against what the node itself uses.
+
+use helenus_cassandra::process;
+use std::time::Duration;
+
+/// Of the node's CPU time, for this thread. The kernel takes about as much again for handing packets over, which is 2 % together.
+const BUDGET: f64 = 0.01;
+/// Of one CPU: what waking up costs where there is nothing to do.
+const LEAST: f64 = 0.005;
+
+#[derive(Debug)]
+pub(super) struct Budget {
+    pid: i32,
+    ticks: u64,
+    tick_ns: f64,
+}
+
+/// The part of the node's CPU time that was spent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Share {
+    spent_ns: f64,
+    node_ns: f64,
+    interval_ns: f64,
+}
+
+impl Budget {
+    pub(super) fn new(pid: i32) -> Budget {
+        // SAFETY: sysconf takes no pointers.
+        let ticks_per_s = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1);
+        Budget { pid, ticks: ticks(pid).unwrap_or_default(), tick_ns: 1e9 / ticks_per_s as f64 }
+    }
+
+    /// What was spent in an interval; none where the node's own time is not known.
+    pub(super) fn spend(&mut self, spent_ns: i64, interval: Duration) -> Option<Share> {
+        let now = ticks(self.pid)?;
+        let node_ns = now.saturating_sub(std::mem::replace(&mut self.ticks, now)) as f64 * self.tick_ns;
+        Some(Share { spent_ns: spent_ns as f64, node_ns, interval_ns: interval.as_nanos() as f64 })
+    }
+}
+
+fn ticks(pid: i32) -> Option<u64> {
+    process::stat(pid).map(|stat| stat.cpu_ticks)
+}
+
+impl Share {
+    /// How many times the connections that are followed are to be halved; none where they cost no more than they may.
+    pub(super) fn fewer(self) -> Option<u32> {
+        let budget_ns = (BUDGET * self.node_ns).max(LEAST * self.interval_ns);
+        (self.spent_ns > budget_ns && budget_ns > 0.0).then(|| (self.spent_ns / budget_ns).log2().ceil() as u32)
+    }
+
+    pub(super) fn percent(self) -> f64 {
+        if self.node_ns > 0.0 { 100.0 * self.spent_ns / self.node_ns } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_halved_until_they_cost_what_they_may() {
+        let share = |spent_ns, node_ns| Share { spent_ns, node_ns, interval_ns: 1e9 };
+        assert_eq!(share(9e6, 1e9).fewer(), None);
+        assert_eq!(share(15e6, 1e9).fewer(), Some(1));
+        assert_eq!(share(100e6, 1e9).fewer(), Some(4));
+        assert_eq!(share(4e6, 0.0).fewer(), None, "waking up on an idle node");
+    }
+}

@@ -1,0 +1,46 @@
+//! The connections that are followed: all, or those of some of the clients' ports.
+//!
+//! A connection is followed from its first packet to its last, or not at all, since requests could not be paired otherwise.
+//! The same ports are chosen here and by the filter in the kernel.
+
+/// A share of all ports that is a power of one half.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sample {
+    /// Halvings.
+    pub(super) level: u32,
+    /// Which ports are chosen.
+    pub(super) salt: u16,
+}
+
+/// Multiplicative hashing: Knuth, The Art of Computer Programming, volume 3, section 6.4.
+pub(super) const FACTOR: u32 = 0x9E37_79B1;
+/// No more than one in a thousand connections is the least.
+pub(super) const MOST_HALVINGS: u32 = 10;
+
+impl Sample {
+    pub(super) fn follows(self, port: u16) -> bool {
+        self.level == 0 || u32::from(port ^ self.salt).wrapping_mul(FACTOR) >> (32 - self.level) == 0
+    }
+
+    pub(super) fn one_in(self) -> u32 {
+        1 << self.level
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_smaller_sample_is_a_part_of_the_larger() {
+        for salt in [0, 4711] {
+            let ports = |level| (1024..=u16::MAX).filter(move |port| Sample { level, salt }.follows(*port));
+            assert_eq!(ports(0).count(), 64_512);
+            for level in 1..=MOST_HALVINGS {
+                let share = ports(level).count() as f64 / 64_512.0 * f64::from(1 << level);
+                assert!((0.8..1.2).contains(&share), "{level}: {share}");
+                assert!(ports(level).all(|port| Sample { level: level - 1, salt }.follows(port)));
+            }
+        }
+    }
+}
