@@ -1,7 +1,7 @@
 -- Generated from schema/ by `cargo xtask generate`. Do not edit.
 -- Replace {recording} by the place of a recording.
 
--- What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it.
+-- The coordinator's time for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. The time begins when a request is decoded and ends when its answer is decided. It excludes the wait for a thread, and decoding and encoding the message.
 CREATE TABLE client_requests (
   `time_ns` BIGINT,
   `interval_ns` BIGINT,
@@ -11,7 +11,7 @@ CREATE TABLE client_requests (
   `total_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/client_requests';
 
--- What the kernel and the CPUs counted of a node's threads, added up by thread group: one row per interval and group that ran. Threads that came and went between two looks are not in it; sources says how much CPU time that was.
+-- Counts of the kernel and the CPUs for a node's threads, added up by thread group: one row per interval and group that ran. Threads that began and ended between two readings are left out; sources has their CPU time.
 CREATE TABLE counters (
   `time_ns` BIGINT,
   `interval_ns` BIGINT,
@@ -29,7 +29,7 @@ CREATE TABLE counters (
   `running_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/counters';
 
--- What each CPU of the machine did in an interval, from /proc/stat.
+-- Time of each CPU of the machine in an interval, by state, from /proc/stat.
 CREATE TABLE cpus (
   `time_ns` BIGINT,
   `interval_ns` BIGINT,
@@ -44,7 +44,7 @@ CREATE TABLE cpus (
   `idle_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/cpus';
 
--- What each disk did in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none.
+-- Requests, bytes and time of each disk in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none.
 CREATE TABLE disks (
   `time_ns` BIGINT,
   `interval_ns` BIGINT,
@@ -59,7 +59,7 @@ CREATE TABLE disks (
   `busy_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/disks';
 
--- What explain found, most important first.
+-- Findings of explain, most important first.
 CREATE TABLE findings (
   `rank` BIGINT,
   `finding` STRING,
@@ -123,7 +123,7 @@ CREATE TABLE node_metrics (
   `value` BIGINT
 ) USING PARQUET LOCATION '{recording}/node_metrics';
 
--- What held up a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again.
+-- Limits of a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again.
 CREATE TABLE node_pressure (
   `time_ns` BIGINT,
   `interval_ns` BIGINT,
@@ -157,7 +157,7 @@ CREATE TABLE off_cpu (
   `stack` BIGINT
 ) USING PARQUET LOCATION '{recording}/off_cpu';
 
--- What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).
+-- Reads from disks into the page cache for a watched process, added up in the kernel: one row per interval, thread group, file and way. Reads that the cache answered and reads past it (O_DIRECT) are left out.
 CREATE TABLE page_cache (
   `time_ns` BIGINT,
   `interval_ns` BIGINT,
@@ -235,7 +235,7 @@ CREATE TABLE probe_latency (
   `count` BIGINT
 ) USING PARQUET LOCATION '{recording}/probe_latency';
 
--- What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up.
+-- Measurements of a node's probes: one row per interval, probe and thread group. A probe that was not called has no row, except one that says that it was switched off. All but the largest may be added up.
 CREATE TABLE probes (
   `time_ns` BIGINT,
   `interval_ns` BIGINT,
@@ -280,7 +280,7 @@ CREATE TABLE requests (
   `stalled` BOOLEAN
 ) USING PARQUET LOCATION '{recording}/requests';
 
--- What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.
+-- Figures of each variant of an experiment in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.
 CREATE TABLE results (
   `start_ns` BIGINT,
   `variant` STRING,
@@ -303,7 +303,7 @@ CREATE TABLE run_queue (
   `total_ns` BIGINT
 ) USING PARQUET LOCATION '{recording}/run_queue';
 
--- What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.
+-- Stack of a thread at a moment, from the profiler or from eBPF. One row per sample.
 CREATE TABLE samples (
   `time_ns` BIGINT,
   `node` STRING,
@@ -324,7 +324,7 @@ CREATE TABLE settings (
   `source` STRING
 ) USING PARQUET LOCATION '{recording}/settings';
 
--- What each source of the recording captured, what it missed and what it cost, per interval.
+-- Rows that each source of the recording captured and lost, and its CPU time, per interval.
 CREATE TABLE sources (
   `time_ns` BIGINT,
   `interval_ns` BIGINT,
@@ -417,7 +417,7 @@ CREATE TABLE syscalls (
   `error` STRING
 ) USING PARQUET LOCATION '{recording}/syscalls';
 
--- What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out.
+-- Definition of each table, and other facts that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out.
 CREATE TABLE table_facts (
   `time_ns` BIGINT,
   `node` STRING,
@@ -475,7 +475,7 @@ CREATE TABLE table_stats (
   `largest_sstable_age_s` BIGINT
 ) USING PARQUET LOCATION '{recording}/table_stats';
 
--- What each thread of a process used in an interval. A thread that did not run in the interval has no row.
+-- CPU time and switches of each thread of a process in an interval. A thread that did not run in the interval has no row.
 CREATE TABLE threads (
   `time_ns` BIGINT,
   `interval_ns` BIGINT,
@@ -491,7 +491,7 @@ CREATE TABLE threads (
   `involuntary_switches` BIGINT
 ) USING PARQUET LOCATION '{recording}/threads';
 
--- What the valves of a node measured and decided: one row per window.
+-- Measurements and decisions of a node's valves: one row per window.
 CREATE TABLE valves (
   `time_ns` BIGINT,
   `interval_ns` BIGINT,

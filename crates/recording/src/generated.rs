@@ -14,7 +14,7 @@ pub const FINGERPRINT: &str = "318bded00968ba93";
 pub static TABLES: &[Table] = &[
     Table {
         name: "client_requests", since: 1, time: "time_ns",
-        meaning: "What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it.",
+        meaning: "The coordinator's time for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. The time begins when a request is decoded and ends when its answer is decided. It excludes the wait for a thread, and decoding and encoding the message.",
         seen: Some(Seen { of: Subject::Node, sources: &["client_requests"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
@@ -27,7 +27,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "counters", since: 1, time: "time_ns",
-        meaning: "What the kernel and the CPUs counted of a node's threads, added up by thread group: one row per interval and group that ran. Threads that came and went between two looks are not in it; sources says how much CPU time that was.",
+        meaning: "Counts of the kernel and the CPUs for a node's threads, added up by thread group: one row per interval and group that ran. Threads that began and ended between two readings are left out; sources has their CPU time.",
         seen: Some(Seen { of: Subject::Node, sources: &["counters"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
@@ -35,7 +35,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
             Column { name: "thread_group", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the threads without their numbers." },
             Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "CPU time in which the threads were counted." },
-            Column { name: "page_faults", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Accesses to memory that the kernel had to give a page first, with those that it read from a disk; of user mode alone where only that may be counted." },
+            Column { name: "page_faults", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Page faults, minor and major; of user mode alone where only that may be counted." },
             Column { name: "context_switches", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Times that a thread left its CPU. Null where user mode alone may be counted." },
             Column { name: "migrations", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Moves from one CPU to another. Null where user mode alone may be counted." },
             Column { name: "cycles", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Cycles of the CPUs, by their counters (PMU). Null where the machine has none, as the next three; scaled where the counters took turns (running_ns)." },
@@ -48,7 +48,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "cpus", since: 1, time: "time_ns",
-        meaning: "What each CPU of the machine did in an interval, from /proc/stat.",
+        meaning: "Time of each CPU of the machine in an interval, by state, from /proc/stat.",
         seen: Some(Seen { of: Subject::Machine, sources: &["cpus"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
@@ -66,7 +66,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "disks", since: 1, time: "time_ns",
-        meaning: "What each disk did in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none.",
+        meaning: "Requests, bytes and time of each disk in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none.",
         seen: Some(Seen { of: Subject::Machine, sources: &["pressure"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
@@ -84,7 +84,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "findings", since: 1, time: "window_start_ns",
-        meaning: "What explain found, most important first.",
+        meaning: "Findings of explain, most important first.",
         seen: None,
         columns: &[
             Column { name: "rank", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "1 is the most important." },
@@ -163,7 +163,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "node_pressure", since: 1, time: "time_ns",
-        meaning: "What held up a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again.",
+        meaning: "Limits of a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again.",
         seen: Some(Seen { of: Subject::Node, sources: &["pressure"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
@@ -203,7 +203,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "page_cache", since: 1, time: "time_ns",
-        meaning: "What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).",
+        meaning: "Reads from disks into the page cache for a watched process, added up in the kernel: one row per interval, thread group, file and way. Reads that the cache answered and reads past it (O_DIRECT) are left out.",
         seen: Some(Seen { of: Subject::Node, sources: &["page_cache"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
@@ -299,7 +299,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "probes", since: 1, time: "time_ns",
-        meaning: "What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up.",
+        meaning: "Measurements of a node's probes: one row per interval, probe and thread group. A probe that was not called has no row, except one that says that it was switched off. All but the largest may be added up.",
         seen: Some(Seen { of: Subject::Node, sources: &["probes"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval. A call counts in the interval in which it ended." },
@@ -313,7 +313,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "inherent_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Sum of their durations without the time of callees that have probes of their own." },
             Column { name: "max_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "The longest of the interval, or the end of its bin of the histogram where it was not the longest so far." },
             Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "CPU time of their threads in them, where it was asked for." },
-            Column { name: "allocated_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "What their threads allocated in them, where it was asked for." },
+            Column { name: "allocated_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Bytes that their threads allocated in them, where asked for." },
             Column { name: "off_reason", ty: Type::String, unit: "text", is_time: false, nullable: true, meaning: "Why the probe was switched off in this interval." },
         ],
     },
@@ -353,7 +353,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "results", since: 1, time: "start_ns",
-        meaning: "What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.",
+        meaning: "Figures of each variant of an experiment in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.",
         seen: None,
         columns: &[
             Column { name: "start_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "Start of the variant's run in the block." },
@@ -382,7 +382,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "samples", since: 1, time: "time_ns",
-        meaning: "What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.",
+        meaning: "Stack of a thread at a moment, from the profiler or from eBPF. One row per sample.",
         seen: Some(Seen { of: Subject::Node, sources: &["stacks"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When the sample was taken." },
@@ -402,14 +402,14 @@ pub static TABLES: &[Table] = &[
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
-            Column { name: "setting", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "As Cassandra names it, such as compaction_throughput; jvm.* for the JVM, machine.* for its machine, disk.* for the file system of a data directory, with the directory behind a colon." },
-            Column { name: "value", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "As it is written there. What ends in _bytes is bytes." },
+            Column { name: "setting", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Cassandra's name, such as compaction_throughput; jvm.* of the JVM; machine.* of its machine; disk.*:DIRECTORY of a data directory's file system." },
+            Column { name: "value", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "As written there. Settings that end in _bytes are in bytes." },
             Column { name: "source", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Where it was read, such as system_views.settings." },
         ],
     },
     Table {
         name: "sources", since: 1, time: "time_ns",
-        meaning: "What each source of the recording captured, what it missed and what it cost, per interval.",
+        meaning: "Rows that each source of the recording captured and lost, and its CPU time, per interval.",
         seen: None,
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
@@ -475,10 +475,10 @@ pub static TABLES: &[Table] = &[
             Column { name: "duration_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "How long it lasted." },
             Column { name: "side", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Whose stall it was: load (the driver), server (inside the JVM of a node), recorder." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node, for side server; empty otherwise." },
-            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free to take them. stopped: the kernel held the whole process stopped, as by SIGSTOP; looked at 10 times a second, from when it was first seen so to when it was last seen so, which is up to 0.2 s shorter than it was." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free. stopped: the kernel held the whole process stopped, as by SIGSTOP. It is read 10 times a second, so that it is up to 0.2 s shorter than it was." },
             Column { name: "run_queue_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "How much of it the watching thread was ready to run and had no CPU; null where that is not measured." },
             Column { name: "major_faults", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Pages that the process had to wait for the disk for meanwhile; null where that is not measured." },
-            Column { name: "steal_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "CPU time that the hypervisor gave to others in the tenth of a second around it, over all CPUs and in steps of 10 ms; null where that is not measured." },
+            Column { name: "steal_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Stolen time in the tenth of a second around it, over all CPUs, in steps of 10 ms; null where not measured." },
         ],
     },
     Table {
@@ -520,14 +520,14 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "table_facts", since: 1, time: "time_ns",
-        meaning: "What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out.",
+        meaning: "Definition of each table, and other facts that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out.",
         seen: None,
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it was read." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
             Column { name: "keyspace", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Keyspace; empty for a fact of the whole node." },
             Column { name: "table_name", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Table; empty for a fact of the whole keyspace." },
-            Column { name: "fact", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "An option of the table as CQL names it, such as gc_grace_seconds; partition_key, clustering, columns; index NAME; view_of; replication; compaction_in_force, which differs from compaction when a node was changed alone; last_repair; repair_sessions." },
+            Column { name: "fact", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "An option of the table as CQL names it, such as gc_grace_seconds; partition_key, clustering, columns; index NAME; view_of; replication; last_repair; repair_sessions. Also compaction_in_force, which differs from compaction when one node was changed alone." },
             Column { name: "value", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "As CQL has it; maps and lists as JSON; last_repair in seconds since the Unix epoch. Empty for what is no more." },
             Column { name: "source", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Where it was read, such as system_schema.tables." },
         ],
@@ -575,8 +575,8 @@ pub static TABLES: &[Table] = &[
             Column { name: "row_cache_hits", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Reads that the row cache answered since the node started." },
             Column { name: "row_cache_misses", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Reads that the row cache was asked for in vain since the node started." },
             Column { name: "running_compactions", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "Compactions, clean-ups and the like that run on the table." },
-            Column { name: "compacting_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "What those have to read in all." },
-            Column { name: "compacted_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "What those have read so far." },
+            Column { name: "compacting_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Bytes that those have to read in all." },
+            Column { name: "compacted_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: true, meaning: "Bytes that those have read so far." },
             Column { name: "tombstones_per_slice_p99", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "99th percentile of tombstones scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead." },
             Column { name: "live_cells_per_slice_p99", ty: Type::Double, unit: "count", is_time: false, nullable: true, meaning: "99th percentile of live cells scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead." },
             Column { name: "largest_sstable_age_s", ty: Type::Int64, unit: "s", is_time: false, nullable: true, meaning: "How long ago the largest SSTable was written, where its files could be looked at." },
@@ -584,7 +584,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "threads", since: 1, time: "time_ns",
-        meaning: "What each thread of a process used in an interval. A thread that did not run in the interval has no row.",
+        meaning: "CPU time and switches of each thread of a process in an interval. A thread that did not run in the interval has no row.",
         seen: Some(Seen { of: Subject::Node, sources: &["threads"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the interval." },
@@ -603,7 +603,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "valves", since: 1, time: "time_ns",
-        meaning: "What the valves of a node measured and decided: one row per window.",
+        meaning: "Measurements and decisions of a node's valves: one row per window.",
         seen: Some(Seen { of: Subject::Node, sources: &["valves"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "End of the window." },
@@ -615,7 +615,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "next_limit", ty: Type::Int64, unit: "count", is_time: false, nullable: true, meaning: "The limit from this window on; null where the valve is open." },
             Column { name: "in_flight", ty: Type::Double, unit: "count", is_time: false, nullable: false, meaning: "Mean number inside." },
             Column { name: "waiting", ty: Type::Double, unit: "count", is_time: false, nullable: false, meaning: "Mean number that waited at the gate, or was queued before the stage." },
-            Column { name: "elsewhere", ty: Type::Double, unit: "count", is_time: false, nullable: false, meaning: "Mean number that was in the gate's stage besides, queued for a thread or at something else; 0 where no stage's threads pass the gate, and at a stage." },
+            Column { name: "elsewhere", ty: Type::Double, unit: "count", is_time: false, nullable: false, meaning: "Mean number of other requests in the gate's stage, queued or running; 0 at a stage, and where no stage's threads pass the gate." },
             Column { name: "completed", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How many came out well." },
             Column { name: "failed", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How many came out with an exception." },
             Column { name: "refused", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "How many were answered with Overloaded." },
@@ -680,7 +680,7 @@ pub mod rows {
         fn append_to(&self, batch: &mut BatchBuilder);
     }
 
-    /// What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it.
+    /// The coordinator's time for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. The time begins when a request is decoded and ends when its answer is decided. It excludes the wait for a thread, and decoding and encoding the message.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct ClientRequests<'a> {
         /// End of the interval. (ns since the Unix epoch)
@@ -711,7 +711,7 @@ pub mod rows {
         }
     }
 
-    /// What the kernel and the CPUs counted of a node's threads, added up by thread group: one row per interval and group that ran. Threads that came and went between two looks are not in it; sources says how much CPU time that was.
+    /// Counts of the kernel and the CPUs for a node's threads, added up by thread group: one row per interval and group that ran. Threads that began and ended between two readings are left out; sources has their CPU time.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct CounterSample<'a> {
         /// End of the interval. (ns since the Unix epoch)
@@ -724,7 +724,7 @@ pub mod rows {
         pub thread_group: &'a str,
         /// CPU time in which the threads were counted. (ns)
         pub cpu_ns: i64,
-        /// Accesses to memory that the kernel had to give a page first, with those that it read from a disk; of user mode alone where only that may be counted. (count)
+        /// Page faults, minor and major; of user mode alone where only that may be counted. (count)
         pub page_faults: i64,
         /// Times that a thread left its CPU. Null where user mode alone may be counted. (count)
         pub context_switches: Option<i64>,
@@ -766,7 +766,7 @@ pub mod rows {
         }
     }
 
-    /// What each CPU of the machine did in an interval, from /proc/stat.
+    /// Time of each CPU of the machine in an interval, by state, from /proc/stat.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct CpuSample<'a> {
         /// End of the interval. (ns since the Unix epoch)
@@ -812,7 +812,7 @@ pub mod rows {
         }
     }
 
-    /// What each disk did in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none.
+    /// Requests, bytes and time of each disk in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct DiskSample<'a> {
         /// End of the interval. (ns since the Unix epoch)
@@ -858,7 +858,7 @@ pub mod rows {
         }
     }
 
-    /// What explain found, most important first.
+    /// Findings of explain, most important first.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Finding<'a> {
         /// 1 is the most important. (number)
@@ -1055,7 +1055,7 @@ pub mod rows {
         }
     }
 
-    /// What held up a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again.
+    /// Limits of a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct NodePressure<'a> {
         /// End of the interval. (ns since the Unix epoch)
@@ -1159,7 +1159,7 @@ pub mod rows {
         }
     }
 
-    /// What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT).
+    /// Reads from disks into the page cache for a watched process, added up in the kernel: one row per interval, thread group, file and way. Reads that the cache answered and reads past it (O_DIRECT) are left out.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct PageCacheReads<'a> {
         /// End of the interval. (ns since the Unix epoch)
@@ -1399,7 +1399,7 @@ pub mod rows {
         }
     }
 
-    /// What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up.
+    /// Measurements of a node's probes: one row per interval, probe and thread group. A probe that was not called has no row, except one that says that it was switched off. All but the largest may be added up.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct ProbeSample<'a> {
         /// End of the interval. A call counts in the interval in which it ended. (ns since the Unix epoch)
@@ -1424,7 +1424,7 @@ pub mod rows {
         pub max_ns: i64,
         /// CPU time of their threads in them, where it was asked for. (ns)
         pub cpu_ns: Option<i64>,
-        /// What their threads allocated in them, where it was asked for. (bytes)
+        /// Bytes that their threads allocated in them, where asked for. (bytes)
         pub allocated_bytes: Option<i64>,
         /// Why the probe was switched off in this interval. (text)
         pub off_reason: Option<&'a str>,
@@ -1537,7 +1537,7 @@ pub mod rows {
         }
     }
 
-    /// What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.
+    /// Figures of each variant of an experiment in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct VariantResult<'a> {
         /// Start of the variant's run in the block. (ns since the Unix epoch)
@@ -1608,7 +1608,7 @@ pub mod rows {
         }
     }
 
-    /// What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample.
+    /// Stack of a thread at a moment, from the profiler or from eBPF. One row per sample.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct StackSample<'a> {
         /// When the sample was taken. (ns since the Unix epoch)
@@ -1652,9 +1652,9 @@ pub mod rows {
         pub time_ns: i64,
         /// The node that the row is about, as the recording names it in its manifest. (address)
         pub node: &'a str,
-        /// As Cassandra names it, such as compaction_throughput; jvm.* for the JVM, machine.* for its machine, disk.* for the file system of a data directory, with the directory behind a colon. (name)
+        /// Cassandra's name, such as compaction_throughput; jvm.* of the JVM; machine.* of its machine; disk.*:DIRECTORY of a data directory's file system. (name)
         pub setting: &'a str,
-        /// As it is written there. What ends in _bytes is bytes. (text)
+        /// As written there. Settings that end in _bytes are in bytes. (text)
         pub value: &'a str,
         /// Where it was read, such as system_views.settings. (name)
         pub source: &'a str,
@@ -1673,7 +1673,7 @@ pub mod rows {
         }
     }
 
-    /// What each source of the recording captured, what it missed and what it cost, per interval.
+    /// Rows that each source of the recording captured and lost, and its CPU time, per interval.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct SourceReport<'a> {
         /// End of the interval. (ns since the Unix epoch)
@@ -1837,13 +1837,13 @@ pub mod rows {
         pub side: &'a str,
         /// The node, for side server; empty otherwise. (address)
         pub node: &'a str,
-        /// watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free to take them. stopped: the kernel held the whole process stopped, as by SIGSTOP; looked at 10 times a second, from when it was first seen so to when it was last seen so, which is up to 0.2 s shorter than it was. (name)
+        /// watcher: a sleeping thread woke late. schedule: requests started later than intended though a connection was free. stopped: the kernel held the whole process stopped, as by SIGSTOP. It is read 10 times a second, so that it is up to 0.2 s shorter than it was. (name)
         pub kind: &'a str,
         /// How much of it the watching thread was ready to run and had no CPU; null where that is not measured. (ns)
         pub run_queue_ns: Option<i64>,
         /// Pages that the process had to wait for the disk for meanwhile; null where that is not measured. (count)
         pub major_faults: Option<i64>,
-        /// CPU time that the hypervisor gave to others in the tenth of a second around it, over all CPUs and in steps of 10 ms; null where that is not measured. (ns)
+        /// Stolen time in the tenth of a second around it, over all CPUs, in steps of 10 ms; null where not measured. (ns)
         pub steal_ns: Option<i64>,
     }
 
@@ -1958,7 +1958,7 @@ pub mod rows {
         }
     }
 
-    /// What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out.
+    /// Definition of each table, and other facts that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct TableFact<'a> {
         /// When it was read. (ns since the Unix epoch)
@@ -1969,7 +1969,7 @@ pub mod rows {
         pub keyspace: &'a str,
         /// Table; empty for a fact of the whole keyspace. (name)
         pub table_name: &'a str,
-        /// An option of the table as CQL names it, such as gc_grace_seconds; partition_key, clustering, columns; index NAME; view_of; replication; compaction_in_force, which differs from compaction when a node was changed alone; last_repair; repair_sessions. (name)
+        /// An option of the table as CQL names it, such as gc_grace_seconds; partition_key, clustering, columns; index NAME; view_of; replication; last_repair; repair_sessions. Also compaction_in_force, which differs from compaction when one node was changed alone. (name)
         pub fact: &'a str,
         /// As CQL has it; maps and lists as JSON; last_repair in seconds since the Unix epoch. Empty for what is no more. (text)
         pub value: &'a str,
@@ -2071,9 +2071,9 @@ pub mod rows {
         pub row_cache_misses: Option<i64>,
         /// Compactions, clean-ups and the like that run on the table. (count)
         pub running_compactions: Option<i64>,
-        /// What those have to read in all. (bytes)
+        /// Bytes that those have to read in all. (bytes)
         pub compacting_bytes: Option<i64>,
-        /// What those have read so far. (bytes)
+        /// Bytes that those have read so far. (bytes)
         pub compacted_bytes: Option<i64>,
         /// 99th percentile of tombstones scanned by a read, over the last minutes, as the virtual tables have it; the agent records the 95th instead. (count)
         pub tombstones_per_slice_p99: Option<f64>,
@@ -2134,7 +2134,7 @@ pub mod rows {
         }
     }
 
-    /// What each thread of a process used in an interval. A thread that did not run in the interval has no row.
+    /// CPU time and switches of each thread of a process in an interval. A thread that did not run in the interval has no row.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct ThreadSample<'a> {
         /// End of the interval. (ns since the Unix epoch)
@@ -2183,7 +2183,7 @@ pub mod rows {
         }
     }
 
-    /// What the valves of a node measured and decided: one row per window.
+    /// Measurements and decisions of a node's valves: one row per window.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct ValveWindow<'a> {
         /// End of the window. (ns since the Unix epoch)
@@ -2204,7 +2204,7 @@ pub mod rows {
         pub in_flight: f64,
         /// Mean number that waited at the gate, or was queued before the stage. (count)
         pub waiting: f64,
-        /// Mean number that was in the gate's stage besides, queued for a thread or at something else; 0 where no stage's threads pass the gate, and at a stage. (count)
+        /// Mean number of other requests in the gate's stage, queued or running; 0 at a stage, and where no stage's threads pass the gate. (count)
         pub elsewhere: f64,
         /// How many came out well. (count)
         pub completed: i64,

@@ -10,7 +10,7 @@ pub(super) struct Bygone {
 pub(super) const BYGONE: &[Bygone] = &[
     Bygone {
         advice: "size the young generation (-Xmn, HEAP_NEWSIZE) by CPUs or as a quarter of the heap",
-        because: "that was for ParNew with CMS; G1, ZGC and Shenandoah size it themselves, and G1 loses its pause goal by it",
+        because: "this was for ParNew with CMS. G1, ZGC and Shenandoah size it themselves; a fixed size disables G1's pause goal",
     },
     Bygone {
         advice: "multithreaded_compaction: true, in_memory_compaction_limit_in_mb",

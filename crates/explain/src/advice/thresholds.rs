@@ -116,7 +116,7 @@ pub(super) const HEAP_SHARE: Threshold = Threshold::new(
     "heap's share of the memory",
     0.5,
     "of the memory",
-    "cassandra-env.sh takes half up to 1 GB, or a quarter up to 8 GB; the page cache holds SSTables with the rest",
+    "cassandra-env.sh takes half up to 1 GB, or a quarter up to 8 GB. The rest is page cache for SSTables.",
 );
 pub(super) const COMPRESSED_POINTERS: Threshold = Threshold::new(
     "heap without compressed pointers",

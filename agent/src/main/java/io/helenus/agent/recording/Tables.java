@@ -5,19 +5,19 @@ package io.helenus.agent.recording;
 public final class Tables {
   public static final String FINGERPRINT = "318bded00968ba93";
 
-  /** What a node's coordinator took for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. It begins when a request is understood and ends when its answer is decided: what it waited for a thread, and what reading and writing the message took, is not in it. */
+  /** The coordinator's time for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. The time begins when a request is decoded and ends when its answer is decided. It excludes the wait for a thread, and decoding and encoding the message. */
   public static final int CLIENT_REQUESTS = 0;
 
-  /** What the kernel and the CPUs counted of a node's threads, added up by thread group: one row per interval and group that ran. Threads that came and went between two looks are not in it; sources says how much CPU time that was. */
+  /** Counts of the kernel and the CPUs for a node's threads, added up by thread group: one row per interval and group that ran. Threads that began and ended between two readings are left out; sources has their CPU time. */
   public static final int COUNTERS = 1;
 
-  /** What each CPU of the machine did in an interval, from /proc/stat. */
+  /** Time of each CPU of the machine in an interval, by state, from /proc/stat. */
   public static final int CPUS = 2;
 
-  /** What each disk did in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none. */
+  /** Requests, bytes and time of each disk in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none. */
   public static final int DISKS = 3;
 
-  /** What explain found, most important first. */
+  /** Findings of explain, most important first. */
   public static final int FINDINGS = 4;
 
   /** Interrupts that each CPU of the machine served in an interval, from /proc/interrupts and /proc/softirqs. An interrupt that did not come in the interval has no row. */
@@ -32,13 +32,13 @@ public final class Tables {
   /** Figures of a node as a whole that its advice rests on, by Cassandra's own metrics: caches, dropped messages, coordinated requests, batches, compactions. Read every 5 s; a row when a figure has changed. */
   public static final int NODE_METRICS = 8;
 
-  /** What held up a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again. */
+  /** Limits of a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again. */
   public static final int NODE_PRESSURE = 9;
 
   /** One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end. */
   public static final int OFF_CPU = 10;
 
-  /** What a watched process had the kernel read from disks into its page cache, added up in the kernel: one row per interval, thread group, file and way. What was in the cache already is not in it, nor what was read past the cache (O_DIRECT). */
+  /** Reads from disks into the page cache for a watched process, added up in the kernel: one row per interval, thread group, file and way. Reads that the cache answered and reads past it (O_DIRECT) are left out. */
   public static final int PAGE_CACHE = 11;
 
   /** Times in which the JVM of a node stopped its threads. */
@@ -56,7 +56,7 @@ public final class Tables {
   /** How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration. */
   public static final int PROBE_LATENCY = 16;
 
-  /** What the probes in a node metered: one row per interval, probe and thread group. A probe that was not called has no row, but for the one that says that it was switched off. All but the largest may be added up. */
+  /** Measurements of a node's probes: one row per interval, probe and thread group. A probe that was not called has no row, except one that says that it was switched off. All but the largest may be added up. */
   public static final int PROBES = 17;
 
   /** The processes of the machine that used the most CPU time in an interval, from /proc: those with at least one hundredth of a CPU, twenty at most. */
@@ -65,19 +65,19 @@ public final class Tables {
   /** One row per request that the load driver sent, as the client saw it. */
   public static final int REQUESTS = 19;
 
-  /** What each variant of an experiment came to in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not. */
+  /** Figures of each variant of an experiment in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not. */
   public static final int RESULTS = 20;
 
   /** Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these. */
   public static final int RUN_QUEUE = 21;
 
-  /** What a thread was doing at a moment: its stack, from the profiler or from eBPF. One row per sample. */
+  /** Stack of a thread at a moment, from the profiler or from eBPF. One row per sample. */
   public static final int SAMPLES = 22;
 
   /** How a node, its JVM and its disks are set up: every setting once at the start, and again when it has changed. Of Cassandra's own settings those that say something of performance; none that holds a secret. */
   public static final int SETTINGS = 23;
 
-  /** What each source of the recording captured, what it missed and what it cost, per interval. */
+  /** Rows that each source of the recording captured and lost, and its CPU time, per interval. */
   public static final int SOURCES = 24;
 
   /** Each SSTable of a node, as its own statistics have it (what sstablemetadata prints): one row when it is first seen, another when something of it has changed, and one when it is gone. Cassandra's own tables are left out. */
@@ -95,16 +95,16 @@ public final class Tables {
   /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
   public static final int SYSCALLS = 29;
 
-  /** What each table is defined to be, and other facts of it that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out. */
+  /** Definition of each table, and other facts that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out. */
   public static final int TABLE_FACTS = 30;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
   public static final int TABLE_STATS = 31;
 
-  /** What each thread of a process used in an interval. A thread that did not run in the interval has no row. */
+  /** CPU time and switches of each thread of a process in an interval. A thread that did not run in the interval has no row. */
   public static final int THREADS = 32;
 
-  /** What the valves of a node measured and decided: one row per window. */
+  /** Measurements and decisions of a node's valves: one row per window. */
   public static final int VALVES = 33;
 
   /** One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second. */
