@@ -59,6 +59,15 @@ CREATE TABLE disks (
   `busy_ns` Int64
 ) ENGINE = File(Parquet, '{recording}/disks/*.parquet');
 
+-- What a node's log says that happened while it was recorded: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.
+CREATE TABLE events (
+  `time_ns` Int64,
+  `node` String,
+  `kind` String,
+  `what` String,
+  `logger` String
+) ENGINE = File(Parquet, '{recording}/events/*.parquet');
+
 -- Findings of explain, most important first.
 CREATE TABLE findings (
   `rank` Int64,

@@ -59,6 +59,15 @@ CREATE TABLE disks (
   "busy_ns" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/disks');
 
+-- What a node's log says that happened while it was recorded: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.
+CREATE TABLE events (
+  "time_ns" BIGINT,
+  "node" VARCHAR,
+  "kind" VARCHAR,
+  "what" VARCHAR,
+  "logger" VARCHAR
+) WITH (format = 'PARQUET', external_location = '{recording}/events');
+
 -- Findings of explain, most important first.
 CREATE TABLE findings (
   "rank" BIGINT,

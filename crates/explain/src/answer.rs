@@ -32,11 +32,14 @@ fn seen(evidence: &Evidence) -> [String; 2] {
     let time = |ms: Option<f64>| ms.map_or("-".to_string(), text::time_ms);
     let requests = evidence.judged.requests();
     let first = format!(
-        "Helenus judged {} {of} in {}: the median is {}, the p99 {}.",
+        "Helenus judged {} {of} in {}: the median is {}, the p99 {}{}.",
         text::counted(requests, "request", "requests"),
         text::time_ns(evidence.judged.length_ns()),
         time(percentiles.p50),
-        time(percentiles.p99)
+        time(percentiles.p99),
+        evidence.baseline.map_or(String::new(), |good| {
+            format!(", against {} and {} in the good time", time(good.p50), time(good.p99))
+        })
     );
     let slow_median = median(&mut slow);
     let Some(slow_ns) = slow_median else { return [first, "None of them was slow.".to_string()] };

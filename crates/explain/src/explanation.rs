@@ -100,6 +100,7 @@ fn threshold_name(evidence: &Evidence, threshold: &SlowThreshold) -> String {
     let name = threshold.name();
     let are_all = evidence.judged.requests() == evidence.requests.rows.len();
     match threshold {
+        SlowThreshold::Quantile(_) if evidence.baseline.is_some() => format!("{name} of the good time"),
         SlowThreshold::Quantile(_)
             if evidence.phases.iter().any(|phase| phase.overloaded) && !evidence.judges_overload =>
         {

@@ -57,11 +57,15 @@ pub struct Options {
     pub turns: usize,
     /// Of the random offsets: the same seed gives the same p-values.
     pub seed: u64,
+    /// Start and end, in ns since the Unix epoch, of what is judged; None for all.
+    pub window: Option<(i64, i64)>,
+    /// Start and end of a good time, whose median and percentile are the bounds; None for those of what is judged.
+    pub against: Option<(i64, i64)>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { threshold: SlowThreshold::Quantile(0.99), turns: 2000, seed: 1 }
+        Options { threshold: SlowThreshold::Quantile(0.99), turns: 2000, seed: 1, window: None, against: None }
     }
 }
 

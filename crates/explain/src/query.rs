@@ -43,6 +43,7 @@ queries! {
     BACKGROUND_INTERVALS = "background_intervals",
     BUSIEST_LOAD_THREAD = "busiest_load_thread",
     POOL_QUEUES = "pool_queues",
+    EVENTS = "events",
     RUN_QUEUES = "run_queues",
     PRESSURE_INTERVALS = "pressure_intervals",
     NODE_PRESSURE = "node_pressure",

@@ -2,6 +2,7 @@
 
 use crate::check::Check;
 use crate::error::Error;
+use crate::events::{EventOptions, NodeEvents};
 use crate::jvm::{AgentOptions, Agents};
 use crate::option_values::size;
 use crate::page_cache::{PageCache, PageCacheOptions};
@@ -52,6 +53,7 @@ registry! {
     stacks: StackOptions => Stacks,
     sampling: SamplingOptions => Sampling,
     pressure: PressureOptions => Pressure,
+    events: EventOptions => NodeEvents,
     syscalls: SyscallsOptions => Syscalls,
     page_cache: PageCacheOptions => PageCache,
     wire: WireOptions => Wire,

@@ -8,7 +8,7 @@ use crate::schema::{Column, Seen, Subject, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "318bded00968ba93";
+pub const FINGERPRINT: &str = "b786e5ac93a2f131";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -80,6 +80,18 @@ pub static TABLES: &[Table] = &[
             Column { name: "written_bytes", ty: Type::Int64, unit: "bytes", is_time: false, nullable: false, meaning: "Bytes written." },
             Column { name: "write_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Time of all writes and flushes, waiting in the queue included." },
             Column { name: "busy_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Time in which at least one request was under way." },
+        ],
+    },
+    Table {
+        name: "events", since: 1, time: "time_ns",
+        meaning: "What a node's log says that happened while it was recorded: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.",
+        seen: Some(Seen { of: Subject::Node, sources: &["events"] }),
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it happened, as the log has it." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node whose log it is." },
+            Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error." },
+            Column { name: "what", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "What happened, in a few words, such as compaction of shop.orders began." },
+            Column { name: "logger", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Source file and line that logged it, such as CompactionTask.java:252." },
         ],
     },
     Table {
@@ -858,6 +870,34 @@ pub mod rows {
         }
     }
 
+    /// What a node's log says that happened while it was recorded: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct NodeEvent<'a> {
+        /// When it happened, as the log has it. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// The node whose log it is. (address)
+        pub node: &'a str,
+        /// compaction, flush, schema, peer, collection, tombstones, batch, dropped, slow-queries, warning or error. (name)
+        pub kind: &'a str,
+        /// What happened, in a few words, such as compaction of shop.orders began. (text)
+        pub what: &'a str,
+        /// Source file and line that logged it, such as CompactionTask.java:252. (name)
+        pub logger: &'a str,
+    }
+
+    impl Row for NodeEvent<'_> {
+        const TABLE: usize = 4;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.string(1, Some(self.node));
+            batch.string(2, Some(self.kind));
+            batch.string(3, Some(self.what));
+            batch.string(4, Some(self.logger));
+            batch.end_row();
+        }
+    }
+
     /// Findings of explain, most important first.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct Finding<'a> {
@@ -890,7 +930,7 @@ pub mod rows {
     }
 
     impl Row for Finding<'_> {
-        const TABLE: usize = 4;
+        const TABLE: usize = 5;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.rank));
@@ -932,7 +972,7 @@ pub mod rows {
     }
 
     impl Row for Interrupts<'_> {
-        const TABLE: usize = 5;
+        const TABLE: usize = 6;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -971,7 +1011,7 @@ pub mod rows {
     }
 
     impl Row for Mark<'_> {
-        const TABLE: usize = 6;
+        const TABLE: usize = 7;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1007,7 +1047,7 @@ pub mod rows {
     }
 
     impl Row for Migrations<'_> {
-        const TABLE: usize = 7;
+        const TABLE: usize = 8;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1041,7 +1081,7 @@ pub mod rows {
     }
 
     impl Row for NodeMetric<'_> {
-        const TABLE: usize = 8;
+        const TABLE: usize = 9;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1085,7 +1125,7 @@ pub mod rows {
     }
 
     impl Row for NodePressure<'_> {
-        const TABLE: usize = 9;
+        const TABLE: usize = 10;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1138,7 +1178,7 @@ pub mod rows {
     }
 
     impl Row for OffCpu<'_> {
-        const TABLE: usize = 10;
+        const TABLE: usize = 11;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1185,7 +1225,7 @@ pub mod rows {
     }
 
     impl Row for PageCacheReads<'_> {
-        const TABLE: usize = 11;
+        const TABLE: usize = 12;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1232,7 +1272,7 @@ pub mod rows {
     }
 
     impl Row for Pause<'_> {
-        const TABLE: usize = 12;
+        const TABLE: usize = 13;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1277,7 +1317,7 @@ pub mod rows {
     }
 
     impl Row for PoolSample<'_> {
-        const TABLE: usize = 13;
+        const TABLE: usize = 14;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1312,7 +1352,7 @@ pub mod rows {
     }
 
     impl Row for Pressure<'_> {
-        const TABLE: usize = 14;
+        const TABLE: usize = 15;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1347,7 +1387,7 @@ pub mod rows {
     }
 
     impl Row for ProbeCall<'_> {
-        const TABLE: usize = 15;
+        const TABLE: usize = 16;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1384,7 +1424,7 @@ pub mod rows {
     }
 
     impl Row for ProbeLatency<'_> {
-        const TABLE: usize = 16;
+        const TABLE: usize = 17;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1431,7 +1471,7 @@ pub mod rows {
     }
 
     impl Row for ProbeSample<'_> {
-        const TABLE: usize = 17;
+        const TABLE: usize = 18;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1471,7 +1511,7 @@ pub mod rows {
     }
 
     impl Row for ProcessSample<'_> {
-        const TABLE: usize = 18;
+        const TABLE: usize = 19;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1517,7 +1557,7 @@ pub mod rows {
     }
 
     impl Row for Request<'_> {
-        const TABLE: usize = 19;
+        const TABLE: usize = 20;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.intended_start_ns));
@@ -1555,7 +1595,7 @@ pub mod rows {
     }
 
     impl Row for VariantResult<'_> {
-        const TABLE: usize = 20;
+        const TABLE: usize = 21;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1592,7 +1632,7 @@ pub mod rows {
     }
 
     impl Row for RunQueueDelay<'_> {
-        const TABLE: usize = 21;
+        const TABLE: usize = 22;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1630,7 +1670,7 @@ pub mod rows {
     }
 
     impl Row for StackSample<'_> {
-        const TABLE: usize = 22;
+        const TABLE: usize = 23;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1661,7 +1701,7 @@ pub mod rows {
     }
 
     impl Row for Setting<'_> {
-        const TABLE: usize = 23;
+        const TABLE: usize = 24;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1697,7 +1737,7 @@ pub mod rows {
     }
 
     impl Row for SourceReport<'_> {
-        const TABLE: usize = 24;
+        const TABLE: usize = 25;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1769,7 +1809,7 @@ pub mod rows {
     }
 
     impl Row for Sstable<'_> {
-        const TABLE: usize = 25;
+        const TABLE: usize = 26;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1815,7 +1855,7 @@ pub mod rows {
     }
 
     impl Row for Stack<'_> {
-        const TABLE: usize = 26;
+        const TABLE: usize = 27;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1848,7 +1888,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 27;
+        const TABLE: usize = 28;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1895,7 +1935,7 @@ pub mod rows {
     }
 
     impl Row for SyscallSummary<'_> {
-        const TABLE: usize = 28;
+        const TABLE: usize = 29;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1941,7 +1981,7 @@ pub mod rows {
     }
 
     impl Row for Syscall<'_> {
-        const TABLE: usize = 29;
+        const TABLE: usize = 30;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1978,7 +2018,7 @@ pub mod rows {
     }
 
     impl Row for TableFact<'_> {
-        const TABLE: usize = 30;
+        const TABLE: usize = 31;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -2084,7 +2124,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 31;
+        const TABLE: usize = 32;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -2164,7 +2204,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 32;
+        const TABLE: usize = 33;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -2243,7 +2283,7 @@ pub mod rows {
     }
 
     impl Row for ValveWindow<'_> {
-        const TABLE: usize = 33;
+        const TABLE: usize = 34;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -2331,7 +2371,7 @@ pub mod rows {
     }
 
     impl Row for WireRequest<'_> {
-        const TABLE: usize = 34;
+        const TABLE: usize = 35;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));

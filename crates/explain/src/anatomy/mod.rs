@@ -1,9 +1,11 @@
 //! The anatomy of a load: its phases, where its throughput stops growing, and what limits it there.
 
+mod change_points;
 mod knee;
 mod limit;
 mod phase;
 
+pub(crate) use change_points::{Change, Figure, changes};
 pub use knee::{Knee, Step};
 pub(crate) use limit::split;
 pub use limit::{Limit, Resource};

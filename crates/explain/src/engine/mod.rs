@@ -184,6 +184,11 @@ impl Engine {
         Ok(made)
     }
 
+    /// When the first and the last thing was recorded, in ns since the Unix epoch.
+    pub fn recorded_ns(&self) -> Result<(i64, i64), Error> {
+        self.span().map(|span| (span.start, span.end))
+    }
+
     /// From the first thing that was recorded to the last.
     pub(crate) fn span(&self) -> Result<Interval, Error> {
         let rows = self.sql(&query::TIME_SPAN.fill(&[]))?;

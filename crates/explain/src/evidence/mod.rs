@@ -6,6 +6,7 @@ mod common;
 mod counted;
 mod coverage;
 mod crowding;
+mod events;
 mod governed;
 mod kind;
 mod machine;
@@ -20,6 +21,7 @@ pub(crate) use common::{Common, Dimension, Shared};
 pub(crate) use counted::{Counted, CountedGroup, not_counted};
 pub(crate) use coverage::{Coverage, is_serious};
 pub(crate) use crowding::Crowding;
+pub(crate) use events::Event;
 pub(crate) use governed::{Governed, Metered};
 pub(crate) use kind::CauseKind;
 pub use machine::Usage;
@@ -32,12 +34,12 @@ pub(crate) use stops::{Stop, Stops, times};
 
 use crate::Error;
 use crate::advice::{Advice, advise};
-use crate::anatomy::{Knee, Limit, Phase};
+use crate::anatomy::{Change, Knee, Limit, Phase, changes};
 use crate::association::{Judged, Place};
 use crate::engine::{Engine, Provider};
 use crate::io::Io;
 use crate::options::{Options, SlowThreshold};
-use crate::percentiles::quantile_of_sorted;
+use crate::percentiles::{Percentiles, quantile_of_sorted};
 use crate::query::{self, Query, Value};
 use crate::requests::{Request, Requests};
 use crate::timeline::{Interval, merge};
@@ -85,6 +87,11 @@ pub(crate) struct Evidence {
     pub(crate) provider: Provider,
     /// The slow requests that are counted for no cause.
     pub(crate) account: Account,
+    /// When rate and latency changed, the largest change first.
+    pub(crate) changes: Vec<Change>,
+    pub(crate) events: Vec<Event>,
+    /// Of the time that is compared with.
+    pub(crate) baseline: Option<Percentiles>,
     /// Everything that was recorded of the load.
     pub(crate) span: Interval,
     /// Everything that was recorded.
@@ -95,6 +102,9 @@ impl Evidence {
     pub(crate) fn load(engine: &Engine, options: &Options) -> Result<Evidence, Error> {
         let requests = Requests::of(engine)?;
         let mut phases = Phase::load(engine, &requests)?;
+        if let Some(window) = options.window.map(interval) {
+            phases.retain(|phase| phase.window().overlaps(window));
+        }
         let mut knee = Knee::find(&mut phases);
         let machine = Machine::load(engine)?;
         let shortage = Shortage::load(engine)?;
@@ -106,7 +116,15 @@ impl Evidence {
         }
         let coverage = Coverage::load(engine, machine.gaps())?;
         let (windows, judges_overload) = judged_windows(&phases);
-        let mut judged = judge(&requests, &windows, &options.threshold);
+        let windows = match options.window.map(interval) {
+            Some(wanted) => {
+                windows.iter().map(|window| window.clip(wanted)).filter(|window| window.length() > 0).collect()
+            }
+            None => windows,
+        };
+        let bounded_by = options.against.map(|against| vec![interval(against)]);
+        let mut judged = judge(&requests, &windows, bounded_by.as_deref().unwrap_or(&windows), &options.threshold);
+        let baseline_times = bounded_by.map(|good| Percentiles::of(&mut responses(&requests, &good)));
         let io = if coverage.has("system calls") { Io::of(engine)? } else { Rc::default() };
         // Requests of the wire alone have no side of a driver to compare with.
         let has_both_sides = coverage.has("wire") && engine.provider() == Provider::Load;
@@ -133,6 +151,7 @@ impl Evidence {
             judges_overload,
             &common,
         );
+        let (changes, events) = (changes(&judged), Event::load(engine, &machine)?);
         Ok(Evidence {
             requests,
             phases,
@@ -152,6 +171,9 @@ impl Evidence {
             metered: Metered::load(engine)?,
             advised: if coverage.has("table_stats") { advise(engine, None)?.advice } else { Vec::new() },
             statements,
+            changes,
+            events,
+            baseline: baseline_times,
             common,
             provider: engine.provider(),
             causes,
@@ -225,13 +247,18 @@ fn busy(machine: &Machine, shortage: &Shortage, judged: &Judged) -> Vec<Interval
     merge(busy)
 }
 
-fn judge(requests: &Rc<Requests>, windows: &[Interval], threshold: &SlowThreshold) -> Judged {
-    let mut responses: Vec<i64> = windows
-        .iter()
-        .flat_map(|window| requests.due_in(*window))
-        .filter(|request| requests.is_timed(request))
-        .map(Request::response_ns)
-        .collect();
+fn interval((start, end): (i64, i64)) -> Interval {
+    Interval { start, end }
+}
+
+fn responses(requests: &Requests, windows: &[Interval]) -> Vec<i64> {
+    let due = windows.iter().flat_map(|window| requests.due_in(*window));
+    due.filter(|request| requests.is_timed(request)).map(Request::response_ns).collect()
+}
+
+/// Judges what was due in `windows`; the bounds are those of what was due in `bounded_by`.
+fn judge(requests: &Rc<Requests>, windows: &[Interval], bounded_by: &[Interval], threshold: &SlowThreshold) -> Judged {
+    let mut responses = responses(requests, bounded_by);
     responses.sort_unstable();
     let median_ns = quantile_of_sorted(&responses, 0.5).unwrap_or_default();
     let threshold_ns = match threshold {

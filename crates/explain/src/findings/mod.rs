@@ -19,6 +19,7 @@
 
 mod advised;
 mod background;
+mod changed;
 mod claim;
 mod client_stall;
 mod contradiction;
@@ -68,6 +69,7 @@ const CHECKS: &[&dyn Check] = &[
     &read_amplification::ReadAmplification,
     &cpu_cost::CpuCost,
     &in_common::InCommon,
+    &changed::Changed,
     &errors::Errors,
     &governed::Valves,
     &governed::Probes,

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod advice;
+mod changes;
 mod compare;
 mod consistent;
 mod control;

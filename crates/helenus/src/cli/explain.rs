@@ -1,17 +1,21 @@
-use super::findings;
 use super::opened::opened;
+use super::{findings, moment};
 use crate::terminal;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use helenus_explain::{Explanation, Options, Severity, SlowThreshold, explain};
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// To both sides of --around.
+const AROUND_NS: i64 = 30_000_000_000;
 
 /// Say why the slow requests of a recording were slow
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus explain run.helenus
   helenus explain run.helenus --slow 50ms --json | jq '.findings[0]'
+  helenus explain run.helenus --around 03:12:40 --against 10s..2m
   helenus explain run.helenus --fail-on warning   # exit code 1 when there is one")]
 pub struct Arguments {
     recording: PathBuf,
@@ -21,6 +25,18 @@ pub struct Arguments {
     /// End with exit code 1 when a finding is at least so severe
     #[arg(long, value_name = "SEVERITY")]
     fail_on: Option<FailOn>,
+    /// Judge the requests from then on: a time after the start of the recording, or one of the day in UTC
+    #[arg(long, value_name = "TIME")]
+    from: Option<String>,
+    /// Judge the requests until then
+    #[arg(long, value_name = "TIME")]
+    to: Option<String>,
+    /// Judge the requests of the 30 s before and after that time
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["from", "to"])]
+    around: Option<String>,
+    /// A good time to compare with: slow is what is slower than its percentile
+    #[arg(long, value_name = "FROM..TO")]
+    against: Option<String>,
     /// Show all findings, and not the seven most important alone
     #[arg(short, long)]
     all: bool,
@@ -41,7 +57,14 @@ pub enum FailOn {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let engine = opened(&[&arguments.recording])?;
-    let explanation = explain(&engine, &Options { threshold: arguments.slow, ..Options::default() })?;
+    let span = engine.recorded_ns()?;
+    let options = Options {
+        threshold: arguments.slow,
+        window: judged(&arguments, span)?,
+        against: arguments.against.as_deref().map(|range| moment::range(range, span)).transpose()?,
+        ..Options::default()
+    };
+    let explanation = explain(&engine, &options)?;
     let mut out = terminal::out();
     if arguments.json {
         terminal::json(&explanation)?;
@@ -50,6 +73,23 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         findings::print(&mut out, &explanation, most, arguments.queries)?;
     }
     Ok(code(&explanation, arguments.fail_on))
+}
+
+/// The time that is asked for.
+fn judged(arguments: &Arguments, span: (i64, i64)) -> Result<Option<(i64, i64)>> {
+    if let Some(around) = &arguments.around {
+        let at = moment::moment(around, span)?;
+        return Ok(Some((at - AROUND_NS, at + AROUND_NS)));
+    }
+    let at = |text: &Option<String>| text.as_deref().map(|text| moment::moment(text, span)).transpose();
+    let (from, to) = (at(&arguments.from)?, at(&arguments.to)?);
+    if let (Some(from), Some(to)) = (from, to)
+        && from >= to
+    {
+        bail!("--from is not before --to");
+    }
+    let is_given = from.is_some() || to.is_some();
+    Ok(is_given.then_some((from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX))))
 }
 
 /// 1 when a finding is at least as severe as asked.

@@ -25,6 +25,7 @@ mod lab;
 mod licenses;
 mod live;
 mod load;
+mod moment;
 mod nodes;
 mod opened;
 mod peers;

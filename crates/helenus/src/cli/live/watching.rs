@@ -9,8 +9,8 @@ use helenus_cassandra::cql::{Channel, Connection, Credentials};
 use helenus_cassandra::target::{self, Target, Which};
 use helenus_cassandra::{Cancel, Version, java};
 use helenus_observe::{
-    AgentOptions, Event, Jmx, Observation, Options, PressureOptions, ProcessKind, SamplingOptions, Switch, Views,
-    Watched,
+    AgentOptions, Event, EventOptions, Jmx, Observation, Options, PressureOptions, ProcessKind, SamplingOptions,
+    Switch, Views, Watched,
 };
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording};
 use std::net::SocketAddr;
@@ -150,6 +150,7 @@ impl Agents {
             agent: AgentOptions { jar: Some(AGENT_JAR), ..AgentOptions::default() },
             sampling: SamplingOptions { interval: Duration::from_secs(1), ..SamplingOptions::default() },
             pressure: PressureOptions { pressure: Switch::Off },
+            events: EventOptions { events: Switch::Off },
             ..Options::default()
         };
         steps.step(format_args!("attaching to {} node(s)", watched.len()));

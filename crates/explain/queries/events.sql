@@ -1,0 +1,16 @@
+-- What happened when: what the nodes' logs say, and settings that changed while it was recorded?
+WITH changed AS (
+  SELECT
+    time_ns,
+    node,
+    setting,
+    value,
+    lag(value) OVER (PARTITION BY node, setting ORDER BY time_ns) AS before
+  FROM settings
+)
+SELECT time_ns, node, what FROM events
+UNION ALL
+SELECT time_ns, node, setting || ' changed from ' || before || ' to ' || value AS what
+FROM changed
+WHERE before IS NOT NULL AND before <> value
+ORDER BY time_ns

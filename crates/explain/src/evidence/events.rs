@@ -1,0 +1,29 @@
+//! What happened when: compactions, changed settings, and what the node's log says.
+
+use super::machine::Machine;
+use crate::engine::Engine;
+use crate::{Error, query};
+use serde::Serialize;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Event {
+    pub(crate) time_ns: i64,
+    /// Such as "compaction of shop.orders began".
+    pub(crate) what: String,
+}
+
+impl Event {
+    /// By time.
+    pub(crate) fn load(engine: &Engine, machine: &Machine) -> Result<Vec<Event>, Error> {
+        let rows = engine.sql(&query::EVENTS.fill(&[]))?;
+        let logged = rows.integers("time_ns")?.into_iter().zip(rows.texts("what")?);
+        let mut events: Vec<Event> = logged.map(|(time_ns, what)| Event { time_ns, what }).collect();
+        // The log names the table, and so comes before what the threads tell.
+        if events.iter().all(|event| !event.what.contains("compaction") && !event.what.contains("flush")) {
+            let began = machine.background().into_iter().map(|window| window.start);
+            events.extend(began.map(|time_ns| Event { time_ns, what: "compactions or flushes began".into() }));
+        }
+        events.sort_by(|a, b| (a.time_ns, &a.what).cmp(&(b.time_ns, &b.what)));
+        Ok(events)
+    }
+}

@@ -1,0 +1,73 @@
+//! Since when is it so, and what happened then?
+
+use super::finding::{Check, Finding};
+use crate::anatomy::{Change, Figure};
+use crate::evidence::{Event, Evidence};
+use crate::severity::Severity;
+use crate::{query, text};
+use serde_json::json;
+
+/// Events so long before a change are told with it; bins are a second long, so that the change may have been a little earlier.
+const BEFORE_NS: i64 = 5_000_000_000;
+const AFTER_NS: i64 = 1_000_000_000;
+const MOST_TOLD: usize = 3;
+/// It explains nothing by itself: it ranks below whatever does.
+const BELOW_CAUSES: f64 = -0.5;
+
+pub(super) struct Changed;
+
+impl Check for Changed {
+    fn name(&self) -> &'static str {
+        "change"
+    }
+
+    fn check(&self, evidence: &Evidence) -> Vec<Finding> {
+        let worse = |change: &&Change| change.figure == Figure::P99 && change.is_rise();
+        let Some(first) = evidence.changes.iter().find(worse).or(evidence.changes.first()) else { return Vec::new() };
+        let near: Vec<&Event> = evidence
+            .events
+            .iter()
+            .filter(|event| (first.time_ns - BEFORE_NS..first.time_ns + AFTER_NS).contains(&event.time_ns))
+            .collect();
+        let mut sentences = Vec::new();
+        if near.is_empty() {
+            sentences.push("No event was recorded in the 5 s before it.".to_string());
+        }
+        sentences.extend(
+            near.iter().rev().take(MOST_TOLD).map(|event| format!("{}: {}.", clock(event.time_ns), event.what)),
+        );
+        let others = evidence.changes.iter().filter(|change| *change != first).take(MOST_TOLD);
+        let others: Vec<String> = others.map(told).collect();
+        if !others.is_empty() {
+            sentences.push(format!("Also: {}.", others.join("; ")));
+        }
+        let at = crate::timeline::Interval { start: first.time_ns - BEFORE_NS, end: first.time_ns + BEFORE_NS };
+        let mut finding = Finding::new(self.name(), Severity::Information, told(first), sentences.join(" "), at);
+        finding.next = format!("compare the times: `helenus explain RECORDING --around {}`.", clock(first.time_ns));
+        finding.weight = BELOW_CAUSES;
+        finding.query = query::EVENTS.fill(&[]);
+        finding.evidence = json!({ "changes": evidence.changes, "events_near": near });
+        vec![finding]
+    }
+}
+
+/// "The p99 rose from 4.0 ms to 60 ms at 03:12:40 UTC"
+fn told(change: &Change) -> String {
+    let verb = if change.is_rise() { "rose" } else { "fell" };
+    let at = clock(change.time_ns);
+    match change.figure {
+        Figure::P99 => format!(
+            "The p99 {verb} from {} to {} at {at} UTC",
+            text::time_ms(change.before),
+            text::time_ms(change.after)
+        ),
+        Figure::Rate => {
+            format!("The rate {verb} from {} to {} at {at} UTC", text::rate(change.before), text::rate(change.after))
+        }
+    }
+}
+
+/// `03:12:40`, in UTC.
+fn clock(time_ns: i64) -> String {
+    text::iso(time_ns).get(11..19).unwrap_or_default().to_string()
+}

@@ -1,0 +1,128 @@
+//! A node's log, followed from where it ends now.
+
+use super::line::{Event, event};
+use crate::Watched;
+use helenus_cassandra::foreign::{open_regular, read_proc};
+use std::fs::File;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// The first has what the second has, and compactions and flushes as well.
+const NAMES: [&str; 2] = ["debug.log", "system.log"];
+/// Bytes that are read of what came since the last look; what goes beyond is left out.
+const MOST_BYTES: u64 = 4 << 20;
+
+#[derive(Debug)]
+pub(super) struct Log {
+    node: String,
+    path: PathBuf,
+    file: Option<File>,
+    at: u64,
+    /// A line that has not ended yet.
+    rest: Vec<u8>,
+}
+
+impl Log {
+    /// None where the process does not say where it logs, or nothing is there that can be read.
+    pub(super) fn of(watched: &Watched) -> Option<Log> {
+        let arguments = read_proc(format!("/proc/{}/cmdline", watched.pid)).ok()?;
+        let folder = arguments.split('\0').find_map(|argument| argument.strip_prefix("-Dcassandra.logdir="))?;
+        let of_process = if folder.starts_with('/') { "root" } else { "cwd" };
+        let folder =
+            Path::new("/proc").join(watched.pid.to_string()).join(of_process).join(folder.trim_start_matches('/'));
+        NAMES.into_iter().find_map(|name| Log::open(&watched.node, folder.join(name)))
+    }
+
+    fn open(node: &str, path: PathBuf) -> Option<Log> {
+        let file = open_regular(&path).ok()?;
+        let at = file.metadata().ok()?.len();
+        Some(Log { node: node.into(), path, file: Some(file), at, rest: Vec::new() })
+    }
+
+    pub(super) fn node(&self) -> &str {
+        &self.node
+    }
+
+    /// Tells the events of what was written since the last look; true where some of it was left out.
+    pub(super) fn read(&mut self, now_ns: i64, mut tell: impl FnMut(&str, Event)) -> bool {
+        let mut lost = self.take_new(now_ns, &mut tell);
+        // It was rolled: what stood in the old file was read above.
+        if self.is_another() {
+            (self.file, self.at) = (open_regular(&self.path).ok(), 0);
+            self.rest.clear();
+            lost |= self.take_new(now_ns, &mut tell);
+        }
+        lost
+    }
+
+    fn is_another(&self) -> bool {
+        let Ok(now) = std::fs::metadata(&self.path) else { return false };
+        let known = self.file.as_ref().and_then(|file| file.metadata().ok());
+        known.is_none_or(|known| (known.ino(), known.dev()) != (now.ino(), now.dev()) || now.len() < self.at)
+    }
+
+    fn take_new(&mut self, now_ns: i64, tell: &mut impl FnMut(&str, Event)) -> bool {
+        let Some(file) = &self.file else { return false };
+        let end = file.metadata().map_or(self.at, |facts| facts.len());
+        let mut lost = false;
+        if end.saturating_sub(self.at) > MOST_BYTES {
+            (self.at, lost) = (end - MOST_BYTES, true);
+            self.rest.clear();
+        }
+        let mut bytes = std::mem::take(&mut self.rest);
+        let known = bytes.len();
+        bytes.resize(known + usize::try_from(end.saturating_sub(self.at)).unwrap_or(0), 0);
+        let read = file.read_at(&mut bytes[known..], self.at).unwrap_or(0);
+        bytes.truncate(known + read);
+        self.at += read as u64;
+        let lines_end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        self.rest = bytes.split_off(lines_end);
+        // A line without an end is no line.
+        if self.rest.len() as u64 > MOST_BYTES {
+            self.rest.clear();
+        }
+        for line in String::from_utf8_lossy(&bytes).lines() {
+            if let Some(event) = event(line, now_ns) {
+                tell(&self.node, event);
+            }
+        }
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn line(second: u32) -> String {
+        format!("WARN  [main] 2026-11-27 10:00:{second:02},000 Some.java:1 - text with 'a literal'\n")
+    }
+
+    #[test]
+    fn what_is_written_from_now_on_is_told_also_after_it_was_rolled() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("debug.log");
+        std::fs::write(&path, line(1)).unwrap();
+        let mut log = Log::open("n", path.clone()).unwrap();
+        let told = |log: &mut Log| {
+            let mut told = 0;
+            assert!(!log.read(1_800_000_000_000_000_000, |node, event| {
+                assert_eq!((node, event.kind), ("n", "warning"));
+                told += 1;
+            }));
+            told
+        };
+        assert_eq!(told(&mut log), 0);
+        let mut file = File::options().append(true).open(&path).unwrap();
+        let half = line(2);
+        file.write_all(&half.as_bytes()[..20]).unwrap();
+        assert_eq!(told(&mut log), 0);
+        file.write_all(&half.as_bytes()[20..]).unwrap();
+        assert_eq!(told(&mut log), 1);
+        file.write_all(line(3).as_bytes()).unwrap();
+        std::fs::rename(&path, folder.path().join("debug.log.1")).unwrap();
+        std::fs::write(&path, line(4)).unwrap();
+        assert_eq!(told(&mut log), 2);
+    }
+}

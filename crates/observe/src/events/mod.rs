@@ -1,0 +1,122 @@
+//! What a node's log says that happened: compactions, flushes, schema changes, nodes up and down, and warnings.
+//!
+//! ```text
+//! debug.log or system.log of the node, from now on ─▶ lines ─▶ events
+//! ```
+
+mod follow;
+mod line;
+
+use crate::check::{Check, CheckState};
+use crate::error::Error;
+use crate::option_values::Switch;
+use crate::source::{Context, Running, Source};
+use crate::worker::{NoThread, Worker};
+use clap::Args;
+use follow::Log;
+use helenus_recording::rows::{NodeEvent, SourceReport};
+use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+const SOURCE: &str = "events";
+const PROVIDER: &str = "log";
+const INTERVAL: Duration = Duration::from_millis(500);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub struct EventOptions {
+    /// Record what the node's log says that happened: compactions, flushes, schema changes, nodes up and down, warnings
+    #[arg(long, value_name = "MODE", default_value = "on")]
+    pub events: Switch,
+}
+
+impl Default for EventOptions {
+    fn default() -> EventOptions {
+        EventOptions { events: Switch::On }
+    }
+}
+
+pub(crate) struct NodeEvents;
+
+impl Source for NodeEvents {
+    type Options = EventOptions;
+
+    fn start(
+        &self,
+        context: &Context<'_>,
+        options: &EventOptions,
+        running: &mut Vec<Box<dyn Running>>,
+    ) -> Result<(), Error> {
+        if options.events != Switch::On {
+            return Ok(());
+        }
+        // A node that logs elsewhere, and what is no node, has nothing to follow.
+        let logs: Vec<Log> = context.servers().filter_map(|(watched, _)| Log::of(&watched)).collect();
+        if logs.is_empty() {
+            return Ok(());
+        }
+        let nodes: Vec<String> = logs.iter().map(|log| log.node().to_string()).collect();
+        let run = Run { recorder: context.recorder.clone(), logs };
+        match Worker::start("events", move || Ok::<_, NoThread>((run, ())), Run::run) {
+            Ok((worker, ())) => {
+                context.note(nodes.iter().map(|node| (SOURCE, node.as_str(), PROVIDER, "")));
+                running.push(Box::new(worker));
+            }
+            Err(error) => nodes.iter().for_each(|node| context.degrade(node, SOURCE, error.to_string())),
+        }
+        Ok(())
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        vec![Check::new(
+            "events of a node's log",
+            CheckState::Works,
+            "debug.log or system.log in -Dcassandra.logdir",
+            "",
+        )]
+    }
+}
+
+struct Run {
+    recorder: Recorder,
+    logs: Vec<Log>,
+}
+
+impl Run {
+    fn run(mut self, stopped: &Receiver<()>) {
+        let mut last_ns = self.recorder.clock().now_ns();
+        loop {
+            let going_on = stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout);
+            let time_ns = self.recorder.clock().now_ns();
+            for log in &mut self.logs {
+                let before_ns = cpu_time_of_this_thread_ns();
+                let (mut captured, recorder) = (0, &self.recorder);
+                let lost = log.read(time_ns, |node, event| {
+                    captured += 1;
+                    recorder.append(NodeEvent {
+                        time_ns: event.time_ns,
+                        node,
+                        kind: event.kind,
+                        what: &event.what,
+                        logger: &event.logger,
+                    });
+                });
+                self.recorder.append(SourceReport {
+                    time_ns,
+                    interval_ns: time_ns - last_ns,
+                    source: SOURCE,
+                    node: log.node(),
+                    provider: PROVIDER,
+                    captured,
+                    lost: i64::from(lost),
+                    lost_reason: if lost { "the log grew faster than it is read" } else { "" },
+                    cpu_ns: Some(cpu_time_of_this_thread_ns() - before_ns),
+                });
+            }
+            last_ns = time_ns;
+            if !going_on {
+                return;
+            }
+        }
+    }
+}
