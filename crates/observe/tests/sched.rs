@@ -341,8 +341,8 @@ fn what_finds_no_room_is_counted() {
     let rows = tiny.rows("off_cpu").len() as i64;
     assert!(lost > 1000, "{lost} lost of {truth}");
     assert_eq!(rows + lost, truth);
-    let added_up = tiny.rows("run_queue").len() + tiny.rows("migrations").len();
-    assert_eq!(captured, rows + added_up as i64);
+    let added_up = sum(&tiny.rows("run_queue"), "count") + sum(&tiny.rows("migrations"), "count");
+    assert_eq!(captured, added_up, "as many as were switched, so that what is lost can be compared with it");
     assert!(reasons.iter().any(|text| text.contains("ring buffer")), "{reasons:?}");
     // What is added up needs no room in it.
     let delays = |ended: &Ended| sum(&ended.rows("run_queue"), "count");
@@ -408,7 +408,7 @@ sleep()
     );
     let mut program = Program::start(&both);
     let pid = program.child.id();
-    let watch = watch(&[("n", pid)], Duration::from_millis(25));
+    let watch = watch(&[("n", pid)], Duration::from_millis(10));
     program.work();
     let ended = watch.end();
     // Beside their ten sleeps, the first one waits for the test, and for threads that get no CPU at once.
@@ -416,7 +416,8 @@ sleep()
         let rows = ended.rows("off_cpu");
         rows.iter().filter(|row| of(row.number("tid")) && row.text("reason") == "blocked").count() as i64
     };
-    let least = 10 - untold(&ended);
+    // Half of them: a thread that is kept from sleeping for a while sleeps that much less.
+    let least = 5 - untold(&ended);
     let pid = i64::from(pid);
     for slept in [slept(&|tid| tid == pid), slept(&|tid| tid != pid && (tid - pid) % PLACES == 0)] {
         assert!(slept >= least, "{slept} of 10");

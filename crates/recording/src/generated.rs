@@ -429,7 +429,7 @@ pub static TABLES: &[Table] = &[
             Column { name: "source", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Name of the source, such as threads or requests." },
             Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node that the row is about, as the recording names it in its manifest." },
             Column { name: "provider", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "How it was captured, such as proc, agent-log or driver." },
-            Column { name: "captured", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Rows captured in the interval." },
+            Column { name: "captured", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Events captured in the interval: rows, or what a row adds up, such as switches of threads; in the unit of lost." },
             Column { name: "lost", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Rows or samples known to be lost in the interval." },
             Column { name: "lost_reason", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "Why, and what else went less than well, such as requests that started late; empty when all was well." },
             Column { name: "cpu_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "CPU time that the source itself used in the interval, where it can be told apart." },
@@ -1726,7 +1726,7 @@ pub mod rows {
         pub node: &'a str,
         /// How it was captured, such as proc, agent-log or driver. (name)
         pub provider: &'a str,
-        /// Rows captured in the interval. (count)
+        /// Events captured in the interval: rows, or what a row adds up, such as switches of threads; in the unit of lost. (count)
         pub captured: i64,
         /// Rows or samples known to be lost in the interval. (count)
         pub lost: i64,

@@ -66,10 +66,10 @@ impl To {
         self.followed.get(usize::from(process)).map_or("", |followed| &followed.watched.node)
     }
 
-    /// Counts a row of a process by its index.
-    pub(crate) fn count(&mut self, process: u8) {
+    /// Counts events of a process by its index, in the unit in which the programs count what is lost.
+    pub(crate) fn count(&mut self, process: u8, events: i64) {
         if let Some(followed) = self.followed.get_mut(usize::from(process)) {
-            followed.captured += 1;
+            followed.captured += events.unsigned_abs();
         }
     }
 }

@@ -57,7 +57,7 @@ impl ebpf::Rows for Rows {
         let time_ns = to.recorder.clock().now_ns();
         for (row, total) in &totals {
             let Some(files) = self.files.get(usize::from(row.process)) else { continue };
-            to.count(row.process);
+            to.count(row.process, 1);
             to.recorder.append(PageCacheReads {
                 time_ns,
                 interval_ns,

@@ -68,7 +68,6 @@ impl ebpf::Rows for Rows {
         self.stacks.append(&to.recorder);
         // A thread's times in a row: its name repeats, and they follow each other.
         self.waiting.sort_unstable_by_key(|row| (row.tid, row.off_cpu.start_ns));
-        self.waiting.iter().for_each(|row| to.count(row.process));
         to.recorder.append_all(self.waiting.iter().map(|row| OffCpu {
             start_ns: clock.from_monotonic_ns(row.off_cpu.start_ns),
             duration_ns: row.off_cpu.duration_ns,
@@ -101,7 +100,8 @@ impl ebpf::Rows for Rows {
         }
         let time_ns = to.recorder.clock().now_ns();
         for ((process, thread_group, of), (count, total_ns)) in &totals {
-            to.count(*process);
+            // Each switch is in them, also one that has a row of its own.
+            to.count(*process, *count);
             let (node, count, total_ns) = (to.node(*process), *count, *total_ns);
             match *of {
                 Summed::Delay { after, bin } => {

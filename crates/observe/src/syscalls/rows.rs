@@ -75,7 +75,7 @@ impl ebpf::Rows for Rows {
     fn append(&mut self, to: &mut To) {
         // A thread's calls in a row: their names repeat, and their starts are near to each other.
         self.waiting.sort_unstable_by_key(|row| (row.tid, row.start_ns));
-        self.waiting.iter().for_each(|row| to.count(row.process));
+        self.waiting.iter().for_each(|row| to.count(row.process, 1));
         let clock = to.recorder.clock();
         let calls = &self.calls;
         let mut named_by_number: HashMap<u16, String> = HashMap::new();
@@ -119,7 +119,7 @@ impl ebpf::Rows for Rows {
         }
         let time_ns = to.recorder.clock().now_ns();
         for ((process, group, call, named, bin), total) in &totals {
-            to.count(*process);
+            to.count(*process, total.count);
             let (low_ns, high_ns) = ebpf::bounds_ns(*bin);
             let number = call.to_string();
             let name = self.calls.name(*call);

@@ -63,7 +63,7 @@ impl ebpf::Rows for Rows {
         self.stacks.append(&to.recorder);
         // Each CPU's come in order, and those of several do not.
         self.waiting.sort_unstable_by_key(|row| row.time_ns);
-        self.waiting.iter().for_each(|row| to.count(row.process));
+        self.waiting.iter().for_each(|row| to.count(row.process, 1));
         let clock = to.recorder.clock();
         to.recorder.append_all(self.waiting.iter().map(|row| StackSample {
             time_ns: clock.from_monotonic_ns(row.time_ns),
