@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes what is given to users, from a built binary: a tarball, a .deb, and the debug symbols in a file of their own.
 #
-# dist.sh HELENUS FOLDER
+# dist.sh HELENUS FOLDER [BYTES]: the stripped binary must not be larger than that
 set -eu
 cd "$(dirname "$0")/.."
 helenus=$1
@@ -25,6 +25,8 @@ mkdir -p "$root/usr/bin" "$root/usr/share/man/man1" "$root/usr/share/doc/helenus
 objcopy --only-keep-debug --compress-debug-sections "$helenus" "$folder/$name.debug"
 chmod a-x "$folder/$name.debug"
 strip --strip-all -o "$root/usr/bin/helenus" "$helenus"
+size=$(stat -c %s "$root/usr/bin/helenus")
+[ "$size" -le "${3:-$size}" ] || { echo "dist: the binary has $size bytes, more than $3" >&2; exit 1; }
 (cd "$folder" && objcopy --add-gnu-debuglink="$name.debug" "$root/usr/bin/helenus")
 
 "$helenus" completions man --to "$root/usr/share/man/man1"

@@ -11,6 +11,10 @@ fn main() {
     if let Err(error) = deflate("third-party.toml") {
         println!("cargo::error=cannot compress third-party.toml: {error}");
     }
+    // The linker of this target alone can fold functions that are the same.
+    if std::env::var("TARGET").as_deref() == Ok("x86_64-unknown-linux-gnu") {
+        println!("cargo::rustc-link-arg-bins=-Wl,--icf=all");
+    }
     // As its Maven artifact names the architectures.
     let architecture = match std::env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
         Ok("aarch64") => "arm64",

@@ -79,7 +79,7 @@ impl Link {
                 Frame::Log(line) if self.log.len() < LINES_KEPT => self.log.push(line),
                 Frame::Log(_) => {}
                 Frame::Bye(reason) => return Err(broken(io::Error::other(reason))),
-                Frame::Rows { .. } | Frame::ThreadNames(_) | Frame::Begun => {}
+                Frame::Rows { .. } | Frame::ThreadNames(_) | Frame::Begun | Frame::Packets(_) => {}
             }
         };
         match serde_json::from_slice(&reply) {

@@ -222,8 +222,8 @@ impl Observe {
 
     /// Requests on the wire are recorded unless that is switched off: they have the latency that is judged.
     fn of(mut given: Vec<(&'static str, String)>, probes: Vec<String>) -> Result<Observe, WrongOption> {
-        if given.iter().all(|(name, _)| *name != "wire") {
-            given.push(("wire", "on".to_string()));
+        if given.iter().all(|(name, _)| *name != "requests") {
+            given.push(("requests", "wire".to_string()));
         }
         Ok(Observe { options: Options::from_named(&given)?, probes })
     }
@@ -313,7 +313,7 @@ fn absolute(line: &str, peak_per_s: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use helenus_observe::{Switch, SyscallsMode, WireMode};
+    use helenus_observe::{RequestsFrom, Switch, SyscallsMode};
 
     #[test]
     fn shares_become_rates() {
@@ -355,8 +355,8 @@ mod tests {
         let Observe { options, probes } = &experiment.observe;
         assert_eq!((options.syscalls.syscalls, options.max_size), (SyscallsMode::Full, Some(2 << 30)));
         assert_eq!(
-            (options.stacks.stacks.cpu, options.wire.wire, probes.as_slice()),
-            (true, WireMode::On, &["lwt".to_string()][..])
+            (options.stacks.stacks.cpu, options.wire.requests, probes.as_slice()),
+            (true, RequestsFrom::Wire, &["lwt".to_string()][..])
         );
         let parts = experiment.parts(1.0).unwrap();
         assert_eq!((parts.len(), parts[0].phases.len()), (2, 1));
@@ -375,9 +375,9 @@ mod tests {
         let head = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n[observe]\n";
         let phase = "[[phase]]\nrate = 5\nfor = \"5s\"\n";
         let read = |observe: &str| Experiment::parse("x.toml", &format!("{head}{observe}{phase}"));
-        let observe = "sched = \"on\"\noff-cpu-above = \"5ms\"\noff-cpu-stacks = true\nwire = \"off\"\nstacks = [\"cpu\", \"wall\"]\n";
+        let observe = "sched = \"on\"\noff-cpu-above = \"5ms\"\noff-cpu-stacks = true\nrequests = \"off\"\nstacks = [\"cpu\", \"wall\"]\n";
         let options = read(observe).unwrap().observe.options;
-        assert_eq!((options.sched.sched, options.wire.wire), (Switch::On, WireMode::Off));
+        assert_eq!((options.sched.sched, options.wire.requests), (Switch::On, RequestsFrom::Off));
         assert_eq!(options.sched.off_cpu_above, Some(Duration::from_millis(5)));
         assert!(options.sched.off_cpu_stacks && options.stacks.stacks.wall);
         let error = |observe: &str| read(observe).unwrap_err().to_string();

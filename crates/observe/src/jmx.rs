@@ -77,6 +77,7 @@ impl Jmx {
             stall_bound: STALL_BOUND,
             sources: SOURCES,
             provider: Some("jmx"),
+            requests_at: None,
         };
         // The JVM is a child of ours, and in our network.
         let own = std::process::id();

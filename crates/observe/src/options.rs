@@ -66,6 +66,8 @@ impl Options {
     /// With what the options of one source leave to those of another.
     pub(crate) fn settled(&self) -> Options {
         let mut settled = self.clone();
+        settled.agent.requests = self.wire.requests;
+        settled.wire.has_agent = self.agent.jar.is_some() && !self.agent.no_agent;
         if self.agent.no_agent {
             settled.stacks.profiler = None;
         }
@@ -109,7 +111,7 @@ mod tests {
 
     #[test]
     fn without_stacks_the_defaults_of_the_command_line_are_those_of_the_code() {
-        assert_eq!(named(&[("stacks", "off")]), Ok(Options::default()));
+        assert_eq!(named(&[("stacks", "off"), ("requests", "off")]), Ok(Options::default()));
     }
 
     #[test]

@@ -65,6 +65,8 @@ pub enum Frame {
     Reply(Vec<u8>),
     /// What comes after it is of the last start; the first start has none.
     Begun,
+    /// Bytes of client connections, as records.
+    Packets(Vec<u8>),
 }
 
 /// Reads the hello and compares its token.
@@ -108,6 +110,7 @@ pub fn read_frame(from: &mut impl Read) -> io::Result<Frame> {
         4 => Ok(Frame::Bye(text(payload))),
         5 => Ok(Frame::Reply(payload.to_vec())),
         6 => Ok(Frame::Begun),
+        7 => Ok(Frame::Packets(payload.to_vec())),
         kind => Err(bad(&format!("a frame of the unknown kind {kind}"))),
     }
 }

@@ -79,7 +79,7 @@ fn gc_grace(node: &Node, table: &Table) -> Checked {
     }))
 }
 
-const EXPIRES: &str = "all its rows expire, and whether some are deleted before that is not recorded (helenus record --wire on, \
+const EXPIRES: &str = "all its rows expire, and whether some are deleted before that is not recorded (helenus record, \
                        or a load of helenus)";
 
 /// Whether its figures show tombstones. Cassandra's histogram of tombstones per read has no bucket for none

@@ -63,7 +63,7 @@ pub(super) fn nothing_to_judge(evidence: &Evidence) -> Finding {
                   with CAP_NET_RAW, where clients do not use TLS."
         .to_string();
     let mut finding = Finding::new("no-requests", Severity::Information, title, detail, evidence.judged_hull());
-    finding.next = "run `helenus record` as root, or drive a load with `helenus load`.".into();
+    finding.next = "record as root or with the agent (`helenus record`), or drive a load with `helenus load`.".into();
     finding.weight = f64::MAX;
     finding
 }

@@ -101,7 +101,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     };
     if arguments.slow.is_some() && explanation.as_ref().is_some_and(|explanation| explanation.judged_requests == 0) {
         bail!(
-            "{} has no requests to be slow: those of clients are recorded by `helenus record --wire on`, those of a load by `helenus load`",
+            "{} has no requests to be slow: those of clients are recorded by `helenus record`, those of a load by `helenus load`",
             arguments.recording.display()
         );
     }

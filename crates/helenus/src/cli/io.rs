@@ -8,12 +8,12 @@ use std::process::ExitCode;
 
 /// Account for I/O: what was read and written of which tables and files, and what clients got of it
 ///
-/// Files come from system calls (`helenus record --syscalls summary|full`), what clients got from the wire (`--wire on`).
+/// Files come from system calls (`helenus record --syscalls summary|full`), what clients got from their requests.
 /// Bytes of calls are those that they moved, out of the page cache or from the disk; those read through mappings, and those from the
 /// disk, are what the kernel had to fetch.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  helenus record --node 127.0.0.1 --syscalls summary --wire on --for 60s -o node.helenus
+  helenus record --node 127.0.0.1 --syscalls summary --for 60s -o node.helenus
   helenus io node.helenus
   helenus io node.helenus --json | jq '.tables[] | select(.amplification > 10)'")]
 pub struct Arguments {
@@ -40,7 +40,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         );
     }
     if io.statements.is_empty() {
-        terminal::warn("no request on the wire is recorded: record with --wire on to see what clients got");
+        terminal::warn(
+            "no request on the wire is recorded, so what clients got is not known; record as root, without --requests off",
+        );
     }
     let shown = |bytes: i64| if bytes == 0 { "–".to_string() } else { terminal::bytes(bytes) };
     let times = |times: Option<f64>| times.map_or("–".to_string(), |times| format!("{times:.1}"));

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
   helenus record --node 127.0.0.1 --stacks ebpf --for 60s
   helenus record --node 127.0.0.1 --syscalls summary --for 60s
   helenus record --node 127.0.0.1 --syscalls full --calls fsync,fdatasync,pread64 --for 60s
-  helenus record --node 127.0.0.1 --wire off --for 60s
+  helenus record --node 127.0.0.1 --requests off --for 60s
   helenus record --node 127.0.0.1 --sched on --off-cpu-above 5ms --for 60s
   helenus record --node 127.0.0.1 --counters on --for 60s")]
 pub struct Arguments {

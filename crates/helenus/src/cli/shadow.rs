@@ -147,7 +147,7 @@ fn replayed(recording: &Path, table: &TableName) -> Result<Vec<Replayed>> {
         .collect();
     ensure!(
         !of_table.is_empty(),
-        "the recording has no SELECT of {name}: record a load of helenus, or with `helenus record --wire on`, or leave \
+        "the recording has no SELECT of {name}: record a load of helenus, or with `helenus record`, or leave \
          --replay out"
     );
     Ok(of_table)

@@ -116,7 +116,7 @@ fn chosen(arguments: &Arguments, traces: Traces) -> Result<Of> {
         None if traces.requests => Of::Requests,
         Some(What::Requests) => {
             bail!(
-                "{recording} has no requests: those of clients are recorded by helenus record --wire on, those of a load by helenus load"
+                "{recording} has no requests: those of clients are recorded by helenus record, those of a load by helenus load"
             )
         }
         Some(What::Syscalls) if traces.summary => {

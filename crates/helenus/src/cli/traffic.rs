@@ -103,7 +103,7 @@ pub fn show<T: Serialize>(
     if chosen.json {
         terminal::json(&table)?;
     } else if all == 0 {
-        terminal::warn("there is no such request in the recording: record as root, or ask for less");
+        terminal::warn("there is no such request in the recording: record as root or with the agent, or ask for less");
     } else {
         print(&table.rows);
         let shown = table.rows.len();

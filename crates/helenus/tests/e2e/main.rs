@@ -15,6 +15,7 @@ mod networks;
 mod older_lines;
 mod placement;
 mod recorded;
+mod requests;
 mod shadow;
 mod tables;
 mod tune;

@@ -52,7 +52,7 @@ fn serves(line: &str) {
 
 /// By all sources at once.
 fn recorded_and_explained(place: &Place, on: &str) {
-    let record = place.start(&format!("record {on} --syscalls summary --sched on --wire on -o older"));
+    let record = place.start(&format!("record {on} --syscalls summary --sched on -o older"));
     wait_for("the sources to record", || record.has_said("Ctrl-C ends it"));
     place.well(&format!("load keyvalue/mixed {on} --no-populate --population 2k --rate 300 --for 10s -o load.helenus"));
     record.signal(libc::SIGINT);

@@ -143,7 +143,7 @@ fn a_wide_row_is_found_and_the_proposed_table_can_be_used(place: &Place, node: &
     wait_for("requests", || size_of(&place.path("wide-load.helenus/requests")) > 0);
     // An SSTable of the table is there when its statistics are.
     std::thread::sleep(Duration::from_secs(5));
-    place.well(&format!("record --node {node} --for 5s --stacks off --wire on -o wide.helenus"));
+    place.well(&format!("record --node {node} --for 5s --stacks off -o wide.helenus"));
     load.signal(libc::SIGINT);
     let load = load.end();
     assert!(load.status.success(), "{}", load.err);

@@ -201,7 +201,7 @@ pub fn size_of(folder: &Path) -> u64 {
 /// Merges both recordings into `name`.
 pub fn record_under_load(place: &Place, name: &str, address: &str, load: &str, meanwhile: impl FnOnce(&Running)) {
     let (server, client) = (format!("{name}-server"), format!("{name}-client"));
-    let record = place.start(&format!("record --node {address} --wire on -o {server}"));
+    let record = place.start(&format!("record --node {address} -o {server}"));
     wait_for("the sources to record", || record.has_said("Ctrl-C ends it"));
     let load = place.start(&format!("load {load} --node {address} -o {client}"));
     wait_for("requests to be recorded", || size_of(&place.path(&format!("{client}/requests"))) > 0);

@@ -5,8 +5,8 @@ mod built;
 
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_observe::{
-    AgentOptions, Event, Observation, Options, PageCacheOptions, ProcessKind, SamplingOptions, SchedOptions,
-    StackEvents, StackOptions, Switch, SyscallsMode, SyscallsOptions, Watched, WireMode, WireOptions,
+    AgentOptions, Event, Observation, Options, PageCacheOptions, ProcessKind, RequestsFrom, SamplingOptions,
+    SchedOptions, StackEvents, StackOptions, Switch, SyscallsMode, SyscallsOptions, Watched, WireOptions,
 };
 use helenus_recording::Recorder;
 use rand::rngs::StdRng;
@@ -78,7 +78,7 @@ pub fn sources() -> Result<Vec<(&'static str, Options)>, Failure> {
     };
     let sched = SchedOptions { sched: Switch::On, ..SchedOptions::default() };
     let counters = SamplingOptions { counters: Switch::On, ..SamplingOptions::default() };
-    let wire = WireOptions { wire: WireMode::On };
+    let wire = WireOptions::of(RequestsFrom::Wire);
     let everything = Options {
         agent,
         stacks: stacks(profiler),
@@ -99,7 +99,7 @@ pub fn sources() -> Result<Vec<(&'static str, Options)>, Failure> {
         ("sched", Options { sched, ..none() }),
         ("counters", Options { sampling: counters, ..none() }),
         ("wire", Options { wire, ..none() }),
-        ("wire auto", Options { wire: WireOptions { wire: WireMode::Auto }, ..none() }),
+        ("wire auto", Options { wire: WireOptions::of(RequestsFrom::Auto), ..none() }),
     ])
 }
 

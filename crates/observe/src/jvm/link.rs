@@ -5,6 +5,7 @@
 
 use crate::names::ThreadNames;
 use crate::source::say;
+use crate::wire::{self, Tapped};
 use crate::{Event, Events};
 use helenus_cassandra::agent::protocol::{self, Frame, Hello, Start};
 use helenus_cassandra::agent::{Door, Visitor};
@@ -30,6 +31,8 @@ pub struct Wanted {
     pub sources: &'static [&'static str],
     /// How all of them are captured; None to ask the agent.
     pub provider: Option<&'static str>,
+    /// The node's CQL address, where its requests are wanted, too.
+    pub requests_at: Option<SocketAddr>,
 }
 
 /// How far it is with the connection.
@@ -165,6 +168,10 @@ impl Reader {
             }
         };
         let _ = self.connected.send(Ok(hello.clone()));
+        let mut tapped = self
+            .wanted
+            .requests_at
+            .map(|address| Tapped::new(self.recorder.clone(), self.wanted.node.clone(), address));
         let mut lines = 0;
         let ended = loop {
             match protocol::read_frame(&mut from) {
@@ -188,6 +195,15 @@ impl Reader {
                     if let Err(error) = self.turn(&hello) {
                         break error.to_string();
                     }
+                    if let Some(tapped) = &mut tapped {
+                        tapped.turn_to(&self.recorder);
+                    }
+                }
+                Ok(Frame::Packets(bytes)) => {
+                    // None are wanted where there is no one to read them.
+                    if let Some(Err(error)) = tapped.as_mut().map(|tapped| tapped.take(&bytes)) {
+                        break format!("the agent sent {error}");
+                    }
                 }
                 // Nothing was asked.
                 Ok(Frame::Reply(_)) => {}
@@ -195,7 +211,14 @@ impl Reader {
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break "its JVM has ended".to_string(),
                 Err(error) => break error.to_string(),
             }
+            // The agent's reports come every second, also where nothing else does.
+            if let Some(tapped) = &mut tapped {
+                tapped.write(false);
+            }
         };
+        if let Some(tapped) = &mut tapped {
+            tapped.write(true);
+        }
         self.say(Event::AgentGone { node: self.wanted.node.clone(), reason: ended.clone() });
         ended
     }
@@ -254,6 +277,8 @@ impl Reader {
             },
             note: String::new(),
         });
+        let requests = self.wanted.requests_at.map(|_| wire::facts_of_the_jvm(&self.wanted.node));
+        let facts = facts.chain(requests);
         self.recorder
             .update_manifest(|manifest| {
                 manifest.sources.extend(facts);
@@ -273,12 +298,14 @@ impl Reader {
 }
 
 fn write_start(to: &mut TcpStream, wanted: &Wanted, recorder: &Recorder) -> io::Result<()> {
+    let requests = wanted.requests_at.map(|_| "requests");
+    let sources: Vec<&str> = wanted.sources.iter().copied().chain(requests).collect();
     let start = Start {
         epoch_offset_ns: recorder.clock().epoch_offset_ns(),
         node: &wanted.node,
         interval_ms: millis(wanted.interval),
         stall_bound_ms: millis(wanted.stall_bound),
-        sources: wanted.sources,
+        sources: &sources,
     };
     protocol::write_start(to, &start)
 }
@@ -303,6 +330,7 @@ mod tests {
             stall_bound: Duration::from_millis(10),
             sources: crate::jvm::SOURCES,
             provider: None,
+            requests_at: None,
         };
         let (events, said) = channel();
         let link = AgentLink::listen(std::process::id(), recorder.clone(), wanted, ThreadNames::default(), events);

@@ -7,6 +7,7 @@ pub use link::{AgentLink, Wanted};
 use crate::check::{Check, CheckState};
 use crate::error::Error;
 use crate::source::{Context, Running, STALL_BOUND, Source};
+use crate::wire::{self, RequestsFrom};
 use crate::{Event, Watched};
 use clap::Args;
 use helenus_cassandra::agent::protocol::Hello;
@@ -32,6 +33,9 @@ pub struct AgentOptions {
     /// The agent; none leaves the JVMs alone as well.
     #[arg(skip)]
     pub jar: Option<&'static [u8]>,
+    /// How requests are wanted.
+    #[arg(skip)]
+    pub requests: RequestsFrom,
 }
 
 pub(crate) struct Agents;
@@ -52,12 +56,16 @@ impl Source for Agents {
                 context.degrade(&node.node, "jvm", reason);
                 continue;
             };
+            let requests_at = wire::address_of(&node)
+                .ok()
+                .filter(|address| options.requests.of(&node, *address, true) == RequestsFrom::Jvm);
             let wanted = Wanted {
                 node: node.node.clone(),
                 interval: INTERVAL,
                 stall_bound: STALL_BOUND,
                 sources: SOURCES,
                 provider: None,
+                requests_at,
             };
             let link = AgentLink::listen(node.pid, context.recorder.clone(), wanted, names, context.events.clone())?;
             let agent = Agent { node, link };

@@ -130,7 +130,7 @@ impl Conversations {
         }
     }
 
-    fn take_packet(&mut self, time_ns: i64, packet: &Packet<'_>, each: &mut impl FnMut(Exchange)) {
+    pub(super) fn take_packet(&mut self, time_ns: i64, packet: &Packet<'_>, each: &mut impl FnMut(Exchange)) {
         // Taken by the kernel when more were followed.
         if !self.sample.follows(packet.client.port()) {
             return;

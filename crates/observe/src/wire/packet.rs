@@ -35,6 +35,23 @@ impl Side {
     }
 }
 
+impl<'a> Packet<'a> {
+    /// What would be a packet if the bytes had been taken from the network.
+    pub(super) fn tapped(
+        client: SocketAddr,
+        from: Side,
+        sequence: u32,
+        acknowledged: u32,
+        begins: bool,
+        breaks_off: bool,
+        payload: &'a [u8],
+    ) -> Packet<'a> {
+        let begin = if begins { SYN } else { 0 };
+        let end = if breaks_off { RST } else { 0 };
+        Packet { client, from, sequence, acknowledged, flags: ACK | begin | end, payload }
+    }
+}
+
 impl Packet<'_> {
     /// Reads a packet from or to a node's port; none for anything else.
     pub(super) fn read(bytes: &[u8], port: u16) -> Option<Packet<'_>> {

@@ -1,6 +1,8 @@
 package io.helenus.agent.core;
 
 import io.helenus.agent.control.Relay;
+import io.helenus.agent.requests.Requests;
+import io.helenus.agent.sources.Cassandra;
 import io.helenus.agent.sources.ClientRequests;
 import io.helenus.agent.sources.Definitions;
 import io.helenus.agent.sources.Feed;
@@ -95,6 +97,15 @@ final class Session {
       case "valves":
         samples.add(new ValveWindows(feed("valves", "agent-valves"), relay::ask));
         break;
+      case "requests":
+        ClassLoader server = Cassandra.loader();
+        if (server == null) {
+          throw new IllegalStateException("there is no Cassandra in this JVM");
+        }
+        Requests requests = new Requests(feed("wire", "jvm"), server, log::line);
+        requests.start();
+        sources.add(requests);
+        break;
       case "client_requests":
         samples.add(new ClientRequests(feed("client_requests", "agent-mbeans")));
         break;
@@ -103,7 +114,7 @@ final class Session {
             "there is no source "
                 + name
                 + "; there are pauses, pools, tables, stalls, client_requests, node_metrics,"
-                + " definitions, probes, valves");
+                + " definitions, probes, valves, requests");
     }
   }
 

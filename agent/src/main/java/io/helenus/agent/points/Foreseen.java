@@ -44,7 +44,8 @@ public final class Foreseen {
     } catch (Refusal e) {
       return e.getMessage() + "; " + e.hint;
     }
-    boolean isOneClass = found.stream().map(point -> point.method.className).distinct().count() == 1;
+    boolean isOneClass =
+        found.stream().map(point -> point.method.className).distinct().count() == 1;
     if (isOneClass && found.size() > atMost) {
       return "it matches " + found.size() + " methods, and " + atMost + " are allowed";
     }

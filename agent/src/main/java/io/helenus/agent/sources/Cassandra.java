@@ -32,7 +32,7 @@ public final class Cassandra {
   }
 
   /** The class loader of the server's classes; null where there is no Cassandra in this JVM. */
-  static ClassLoader loader() {
+  public static ClassLoader loader() {
     if (Mbeans.areRemote()) {
       return null;
     }

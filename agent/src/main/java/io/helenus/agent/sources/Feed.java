@@ -72,7 +72,7 @@ public final class Feed {
   }
 
   /** Offers a frame that holds no rows; nothing is counted. */
-  boolean offer(byte[] frame) {
+  public boolean offer(byte[] frame) {
     return outbox.test(frame);
   }
 
@@ -81,13 +81,13 @@ public final class Feed {
     lose(Math.max(1, rows.discard()), why.toString());
   }
 
-  synchronized void lose(long rows, String reason) {
+  public synchronized void lose(long rows, String reason) {
     lost += rows;
     lostReason = reason;
   }
 
   /** Adds to what the source cost. */
-  synchronized void spend(long ns) {
+  public synchronized void spend(long ns) {
     cpuNs += ns;
   }
 

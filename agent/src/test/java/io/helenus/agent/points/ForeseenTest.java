@@ -18,8 +18,7 @@ class ForeseenTest {
 
   @BeforeAll
   static void readNames() throws IOException {
-    foreseen =
-        new Foreseen(List.of(Path.of("target", "cassandra", "5.0.jar")), Preset.read("5.0"));
+    foreseen = new Foreseen(List.of(Path.of("target", "cassandra", "5.0.jar")), Preset.read("5.0"));
   }
 
   @ParameterizedTest

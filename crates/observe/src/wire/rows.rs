@@ -1,0 +1,154 @@
+//! Requests on their way into the recording, and the account of how they were had.
+
+use super::conversation::{Conversations, Exchange, LOST_REASONS};
+use super::{SOURCE, statements};
+use helenus_recording::Recorder;
+use helenus_recording::rows::{SourceReport, WireRequest};
+use std::time::{Duration, Instant};
+
+const APPEND_EVERY: Duration = Duration::from_millis(200);
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+
+/// The rows of one node.
+pub(super) struct Rows {
+    recorder: Recorder,
+    node: String,
+    provider: &'static str,
+    waiting: Vec<Exchange>,
+    captured: u64,
+    /// Requests that each recorded one counts for.
+    pub(super) weight: f64,
+    appended: Instant,
+    reported: Instant,
+}
+
+/// Costs and losses since the last report.
+pub(super) struct Account {
+    pub(super) cpu_ns: i64,
+    /// Packets.
+    pub(super) dropped: u64,
+    pub(super) remark: Option<String>,
+}
+
+impl Rows {
+    pub(super) fn new(recorder: Recorder, node: String, provider: &'static str) -> Rows {
+        let now = Instant::now();
+        let (waiting, captured, weight) = (Vec::new(), 0, 1.0);
+        Rows { recorder, node, provider, waiting, captured, weight, appended: now, reported: now }
+    }
+
+    pub(super) fn add(&mut self, exchange: Exchange) {
+        self.waiting.push(exchange);
+    }
+
+    pub(super) fn turn_to(&mut self, recorder: &Recorder) {
+        self.recorder = recorder.clone();
+    }
+
+    /// Writes what is due, or all of it at the end.
+    pub(super) fn write(&mut self, is_last: bool) {
+        if is_last || self.appended.elapsed() >= APPEND_EVERY {
+            self.appended = Instant::now();
+            self.append();
+        }
+    }
+
+    pub(super) fn since_report(&self) -> Duration {
+        self.reported.elapsed()
+    }
+
+    pub(super) fn is_report_due(&self) -> bool {
+        self.since_report() >= REPORT_EVERY
+    }
+
+    pub(super) fn append(&mut self) {
+        let clock = self.recorder.clock();
+        self.captured += self.waiting.len() as u64;
+        self.recorder.append_all(self.waiting.iter().map(|exchange| {
+            let Exchange {
+                client,
+                client_port,
+                stream,
+                request,
+                first_answer_ns,
+                last_answer_ns,
+                kind,
+                error,
+                rows,
+                has_more_pages,
+                is_warned,
+                answer_bytes,
+            } = exchange;
+            let asked = &request.asked;
+            WireRequest {
+                start_ns: clock.from_monotonic_ns(request.last_ns),
+                // The kernel's stamps of two packets at once on two CPUs can be some nanoseconds the wrong way round.
+                duration_ns: (first_answer_ns - request.last_ns).max(0),
+                receiving_ns: (request.last_ns - request.first_ns).max(0),
+                sending_ns: (last_answer_ns - first_answer_ns).max(0),
+                node: &self.node,
+                client,
+                client_port: i64::from(*client_port),
+                weight: Some(self.weight),
+                stream: i64::from(*stream),
+                opcode: statements::opcode_name(request.opcode),
+                statement: &asked.statement,
+                keyspace: asked.keyspace.as_deref(),
+                consistency: asked.consistency,
+                serial_consistency: asked.serial_consistency,
+                further_page: asked.is_further_page,
+                compressed: request.is_compressed,
+                traced: request.is_traced,
+                answer: kind,
+                error: error.as_deref(),
+                rows_returned: *rows,
+                more_pages: *has_more_pages,
+                warned: *is_warned,
+                request_bytes: i64::try_from(request.bytes).unwrap_or(i64::MAX),
+                response_bytes: i64::try_from(*answer_bytes).unwrap_or(i64::MAX),
+            }
+        }));
+        self.waiting.clear();
+    }
+
+    /// Writes what has happened since the last report.
+    pub(super) fn report(&mut self, conversations: &mut Conversations, account: Account) {
+        let Account { cpu_ns, dropped, remark } = account;
+        let interval = std::mem::replace(&mut self.reported, Instant::now()).elapsed();
+        let lost = conversations.lost();
+        let tls_bytes = std::mem::take(&mut conversations.tls_bytes);
+        let mut reasons: Vec<String> = LOST_REASONS
+            .iter()
+            .zip(lost)
+            .filter(|(_, lost)| *lost > 0)
+            .map(|(reason, lost)| format!("{reason} ({lost})"))
+            .collect();
+        if dropped > 0 {
+            reasons.push(format!("packets for which the buffer had no room ({dropped})"));
+        }
+        if tls_bytes > 0 {
+            reasons.push(format!("TLS, which can't be read ({tls_bytes} bytes)"));
+        }
+        let untold = std::mem::take(&mut conversations.statements.untold);
+        if untold > 0 {
+            reasons.push(format!(
+                "requests of more than {} different statements, which are recorded as '{}' ({untold})",
+                statements::MOST,
+                statements::OTHERS
+            ));
+        }
+        reasons.extend(remark);
+        conversations.forget_requests();
+        self.recorder.append(SourceReport {
+            time_ns: self.recorder.clock().now_ns(),
+            interval_ns: i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX),
+            source: SOURCE,
+            node: &self.node,
+            provider: self.provider,
+            captured: i64::try_from(std::mem::take(&mut self.captured)).unwrap_or(i64::MAX),
+            lost: i64::try_from(lost.iter().sum::<u64>().max(dropped)).unwrap_or(i64::MAX),
+            lost_reason: &reasons.join(", "),
+            cpu_ns: Some(cpu_ns),
+        });
+    }
+}

@@ -1,0 +1,165 @@
+//! Requests from inside the JVM: the agent copies the bytes of client connections after decryption, and they are read here
+//! as those of packets are.
+//!
+//! Time is that of the server's event loop: a request that waits in the socket while the node is paused has not begun yet.
+
+use super::SOURCE;
+use super::conversation::Conversations;
+use super::packet::{Packet, Side};
+use super::rows::{Account, Rows};
+use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+const PROVIDER: &str = "jvm";
+
+// As `io.helenus.agent.requests.Packets` has them.
+const FROM_NODE: u8 = 1;
+const BEGIN: u8 = 2;
+const END: u8 = 4;
+const IPV6: u8 = 8;
+const STATEMENT: u8 = 0x80;
+
+/// The source as a manifest has it.
+pub(crate) fn facts(node: &str) -> SourceFacts {
+    SourceFacts { name: SOURCE.into(), node: node.into(), provider: PROVIDER.into(), note: String::new() }
+}
+
+/// Makes rows of one node's requests. It belongs to one thread.
+pub(crate) struct Tapped {
+    rows: Rows,
+    conversations: Conversations,
+    cpu_ns: i64,
+}
+
+/// A record of the agent's.
+#[derive(Debug, PartialEq, Eq)]
+enum Record<'a> {
+    Packet { time_ns: i64, packet: Packet<'a> },
+    Statement { id: &'a [u8], keyspace: &'a [u8], text: &'a [u8] },
+}
+
+impl Tapped {
+    pub(crate) fn new(recorder: Recorder, node: String, address: SocketAddr) -> Tapped {
+        Tapped { rows: Rows::new(recorder, node, PROVIDER), conversations: Conversations::new(address), cpu_ns: 0 }
+    }
+
+    /// Takes in records.
+    ///
+    /// # Errors
+    /// When the bytes are no records.
+    pub(crate) fn take(&mut self, mut bytes: &[u8]) -> Result<(), &'static str> {
+        let begun_ns = cpu_time_of_this_thread_ns();
+        let mut all_read = Ok(());
+        while !bytes.is_empty() {
+            match record(&mut bytes) {
+                Some(Record::Packet { time_ns, packet }) => {
+                    self.conversations.take_packet(time_ns, &packet, &mut |exchange| self.rows.add(exchange));
+                }
+                Some(Record::Statement { id, keyspace, text }) => {
+                    let [keyspace, text] = [keyspace, text].map(String::from_utf8_lossy);
+                    let keyspace = Some(&*keyspace).filter(|name| !name.is_empty());
+                    self.conversations.statements.learn(id, &text, keyspace);
+                }
+                None => {
+                    all_read = Err("bytes of requests that are not understood");
+                    break;
+                }
+            }
+        }
+        self.cpu_ns += cpu_time_of_this_thread_ns() - begun_ns;
+        all_read
+    }
+
+    /// Writes what is due; to be called often.
+    pub(crate) fn write(&mut self, is_last: bool) {
+        self.rows.write(is_last);
+        if is_last || self.rows.is_report_due() {
+            let account = Account { cpu_ns: std::mem::take(&mut self.cpu_ns), dropped: 0, remark: None };
+            self.rows.report(&mut self.conversations, account);
+        }
+    }
+
+    /// Goes on in another recording.
+    pub(crate) fn turn_to(&mut self, recorder: &Recorder) {
+        self.write(true);
+        self.rows.turn_to(recorder);
+    }
+}
+
+/// Reads the next record.
+fn record<'a>(from: &mut &'a [u8]) -> Option<Record<'a>> {
+    let mut take = |length: usize| {
+        let (taken, rest) = from.split_at_checked(length)?;
+        *from = rest;
+        Some(taken)
+    };
+    let flags = *take(1)?.first()?;
+    if flags == STATEMENT {
+        let length = u16::from_le_bytes(number(take(2)?)?);
+        let id = take(usize::from(length))?;
+        let length = u16::from_le_bytes(number(take(2)?)?);
+        let keyspace = take(usize::from(length))?;
+        let length = u32::from_le_bytes(number(take(4)?)?);
+        return Some(Record::Statement { id, keyspace, text: take(usize::try_from(length).ok()?)? });
+    }
+    let port = u16::from_le_bytes(number(take(2)?)?);
+    let client = match flags & IPV6 {
+        0 => IpAddr::from(Ipv4Addr::from(number::<4>(take(4)?)?)),
+        _ => Ipv6Addr::from(number::<16>(take(16)?)?).to_canonical(),
+    };
+    let time_ns = i64::from_le_bytes(number(take(8)?)?);
+    let sequence = u32::from_le_bytes(number(take(4)?)?);
+    let acknowledged = u32::from_le_bytes(number(take(4)?)?);
+    let length = u32::from_le_bytes(number(take(4)?)?);
+    let payload = take(usize::try_from(length).ok()?)?;
+    let from = if flags & FROM_NODE == 0 { Side::Client } else { Side::Node };
+    let client = SocketAddr::new(client, port);
+    let (begins, breaks_off) = (flags & BEGIN != 0, flags & END != 0);
+    let packet = Packet::tapped(client, from, sequence, acknowledged, begins, breaks_off, payload);
+    Some(Record::Packet { time_ns, packet })
+}
+
+fn number<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
+    bytes.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn packet_record(flags: u8, time_ns: i64, sequence: u32, payload: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![flags, 0x34, 0x12, 127, 0, 0, 7];
+        bytes.extend(time_ns.to_le_bytes());
+        bytes.extend(sequence.to_le_bytes());
+        bytes.extend(9u32.to_le_bytes());
+        bytes.extend((payload.len() as u32).to_le_bytes());
+        bytes.extend(payload);
+        bytes
+    }
+
+    #[test]
+    fn records_are_read_one_after_the_other() {
+        let mut bytes = packet_record(FROM_NODE, 77, 5, b"hello");
+        bytes.extend([STATEMENT, 2, 0, 0xAB, 0xCD, 1, 0, b'k', 3, 0, 0, 0]);
+        bytes.extend(b"USE");
+        let mut left = bytes.as_slice();
+        let Some(Record::Packet { time_ns: 77, packet }) = record(&mut left) else { panic!("a packet") };
+        assert_eq!((packet.client, packet.from), ("127.0.0.7:4660".parse().unwrap(), Side::Node));
+        assert_eq!((packet.sequence, packet.acknowledged(), packet.payload), (5, Some(9), &b"hello"[..]));
+        assert_eq!(record(&mut left), Some(Record::Statement { id: &[0xAB, 0xCD], keyspace: b"k", text: b"USE" }));
+        assert!(left.is_empty());
+        assert!(record(&mut &bytes[..bytes.len() - 1]).is_some(), "the first is whole");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_make_it_panic(bytes: Vec<u8>, flags: u8) {
+            let mut left = bytes.as_slice();
+            while !left.is_empty() && record(&mut left).is_some() {}
+            let mut cut = packet_record(flags, 1, 2, &bytes);
+            cut.truncate(bytes.len());
+            let _ = record(&mut cut.as_slice());
+        }
+    }
+}
