@@ -73,6 +73,8 @@ pub(crate) struct Shared {
     /// Median size of the answers of the slow ones that have it, to the power of two, and of the requests that lack it.
     pub(crate) response_bytes: Option<i64>,
     pub(crate) others_response_bytes: Option<i64>,
+    /// The operation that most of its slow requests are, with its share of them; None where that is the value itself.
+    pub(crate) mostly: Option<(String, f64)>,
     /// A condition that finds its requests in `all_requests`.
     pub(crate) condition: String,
     #[serde(skip)]
@@ -393,6 +395,7 @@ impl Sample {
 
     fn describe(&self, judged: &Judged, common: &Common, (key, tally, p_value): (Key, Tally, f64)) -> Shared {
         let (mut responses, mut sizes, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        let mut of_operation = vec![0_usize; judged.all().operations.len()];
         let (mut excess_ns, mut all_excess_ns) = (0.0, 0.0);
         for (request, is_slow) in judged.timed().filter(|(request, _)| !common.has(request)) {
             let has = common.lookup.key(key.0, request) == Some(key.1);
@@ -404,12 +407,17 @@ impl Sample {
                     excess_ns += excess;
                     responses.push(request.response_ns());
                     sizes.extend(size());
+                    if let Some(count) = of_operation.get_mut(usize::from(request.operation)) {
+                        *count += 1;
+                    }
                 }
             } else if !has {
                 others.extend(size());
             }
         }
         let (value, condition) = common.lookup.words(key, judged.all());
+        let most = of_operation.iter().zip(&judged.all().operations).max_by_key(|(count, _)| **count);
+        let mostly = most.filter(|_| key.0 != Dimension::Operation && tally.slow > 0);
         let total = judged.slow_requests() as f64;
         Shared {
             dimension: key.0,
@@ -421,6 +429,7 @@ impl Sample {
             median_ns: median(&mut responses),
             response_bytes: median(&mut sizes),
             others_response_bytes: median(&mut others),
+            mostly: mostly.map(|(count, name)| (name.clone(), *count as f64 / tally.slow as f64)),
             condition,
             key,
         }

@@ -50,9 +50,10 @@ impl Check for InCommon {
             false => String::new(),
         };
         let detail = format!(
-            "They have {} of the slow requests' extra time{}. Helenus compared {}; chance gives as much {}.{}{counted_elsewhere}",
+            "They have {} of the slow requests' extra time{}.{} Helenus compared {}; chance gives as much {}.{}{counted_elsewhere}",
             text::percent(first.time_share),
             sizes(first),
+            mostly(first),
             text::counted(evidence.common.tested, "value", "values"),
             rarely(first.p_value),
             more.concat()
@@ -81,13 +82,25 @@ impl Check for InCommon {
     }
 }
 
+fn short(value: &str) -> String {
+    match value.char_indices().nth(LONGEST_VALUE) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_string(),
+    }
+}
+
+/// The statement behind a size, client or node.
+fn mostly(shared: &Shared) -> String {
+    match &shared.mostly {
+        Some((operation, share)) => format!(" {} of them are `{}`.", text::percent(*share), short(operation)),
+        None => String::new(),
+    }
+}
+
 /// "are `SELECT a FROM t`"
 fn is(shared: &Shared) -> String {
     let value = &shared.value;
-    let short = match value.char_indices().nth(LONGEST_VALUE) {
-        Some((end, _)) => format!("{}…", &value[..end]),
-        None => value.clone(),
-    };
+    let short = short(value);
     match shared.dimension {
         Dimension::Operation => format!("are `{short}`"),
         Dimension::Table => format!("are about table {short}"),

@@ -107,6 +107,23 @@ fn one_wide_partition_among_many_is_found_by_its_statement() {
     assert!(explanation.findings.iter().all(|finding| finding.finding != "unexplained"), "{explanation}");
 }
 
+/// Where answers of a size say more than a statement, the statement is still named.
+#[test]
+fn a_size_is_told_with_its_statement() {
+    let explanation = explain_traffic(|sent| {
+        if sent.number % 20 == 0 {
+            sent.statement = ORDERS;
+            if sent.number % 40 == 0 {
+                sent.response_bytes = 676_000;
+                sent.duration_ns += 24 * MS;
+            }
+        }
+    });
+    let top = &explanation.findings[0];
+    assert_eq!(top.finding, "in-common", "{explanation}");
+    assert!(top.title.contains("answers from 512.0 KiB") && top.detail.contains(ORDERS), "{explanation}");
+}
+
 #[test]
 fn one_slow_client_is_found() {
     let explanation = explain_traffic(|sent| {
