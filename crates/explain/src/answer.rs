@@ -27,6 +27,7 @@ fn seen(evidence: &Evidence) -> [String; 2] {
         evidence.judged.stretches.iter().flat_map(|stretch| &stretch.slow).map(|request| request.response_ns).collect();
     let of = match evidence.provider {
         Provider::Wire => "on the wire",
+        Provider::Jvm => "read inside the JVM",
         Provider::Load => "of the load driver",
     };
     let time = |ms: Option<f64>| ms.map_or("-".to_string(), text::time_ms);

@@ -138,7 +138,7 @@ impl Explanation {
             let slower = text::count(self.slower_unjudged_requests);
             summary.push_str(&format!(" Of the {others} that are not judged, {slower} took longer."));
         }
-        if self.provider == Provider::Wire {
+        if self.provider != Provider::Load {
             summary.push_str(&format!(" These are {}.", self.provider.meaning()));
         }
         if self.weight > SAMPLED {

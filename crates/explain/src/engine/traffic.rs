@@ -29,12 +29,15 @@ pub enum Provider {
     Load,
     /// The node's network.
     Wire,
+    /// The server's own connections, read inside its JVM.
+    Jvm,
 }
 
 impl Provider {
     /// The load driver's, where any recording has them.
     pub(super) fn of(manifests: &[Manifest]) -> Provider {
         match (rows_of("requests", manifests), rows_of("wire", manifests)) {
+            (0, 1..) if is_inside_the_jvm(manifests) => Provider::Jvm,
             (0, 1..) => Provider::Wire,
             _ => Provider::Load,
         }
@@ -44,7 +47,7 @@ impl Provider {
     pub(crate) fn table(self) -> &'static str {
         match self {
             Provider::Load => "requests",
-            Provider::Wire => "wire",
+            Provider::Wire | Provider::Jvm => "wire",
         }
     }
 
@@ -55,8 +58,18 @@ impl Provider {
             Provider::Wire => {
                 "requests seen on the wire, from arrival at the node to the answer; what a client waited before that is not in it"
             }
+            Provider::Jvm => {
+                "requests read inside the JVM, from when the server read them to the answer; what they waited in their sockets or in a client is not in it"
+            }
         }
     }
+}
+
+/// Whether no node's requests were taken from its network.
+fn is_inside_the_jvm(manifests: &[Manifest]) -> bool {
+    let mut providers =
+        manifests.iter().flat_map(|manifest| &manifest.sources).filter(|source| source.name == "wire").peekable();
+    providers.peek().is_some() && providers.all(|source| source.provider == "jvm")
 }
 
 pub(super) fn rows_of(table: &str, manifests: &[Manifest]) -> u64 {
@@ -68,6 +81,7 @@ pub(super) fn view(provider: Provider, manifests: &[Manifest], more: &[&str]) ->
     let text = match provider {
         Provider::Load => OF_THE_LOAD.replace("$statement", &statement_of_operation(manifests)),
         Provider::Wire => OF_THE_WIRE.to_string(),
+        Provider::Jvm => OF_THE_WIRE.replace("'wire' AS provider", "'jvm' AS provider"),
     };
     more.iter().fold(text, |text, column| text.replacen("SELECT\n", &format!("SELECT\n  {column},\n"), 1))
 }

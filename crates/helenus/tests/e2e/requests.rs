@@ -45,6 +45,7 @@ fn requests_in_tls_are_read_inside_the_jvm() {
             "select count(*) from wire where opcode = 'EXECUTE' and statement like 'SELECT % helenus.keyvalue %'";
         assert!(place.ask(&name, named) > 0, "the statement of what was prepared before is known");
     }
+    assert_eq!(place.json("explain round0 --json")["provider"], "jvm");
     let driven = driven.end();
     assert!(driven.status.success(), "{}", driven.err);
     assert_eq!(place.ask("driven", "select count(*) from requests where outcome <> 'ok'"), 0);
