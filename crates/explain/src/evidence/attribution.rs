@@ -137,7 +137,9 @@ pub(super) fn attribute(
     if judges_overload {
         return Account { overload: counted(&rest), ..Account::default() };
     }
-    if share(in_busy_phases.len()) < BUSY_PHASES_SHARE {
+    let is_of_cpus = |cause: &&Cause| matches!(cause.kind, CauseKind::CpuWait | CauseKind::CpuSaturation);
+    let of_cpus: f64 = causes.iter().filter(is_of_cpus).map(|cause| cause.attributed_share).sum();
+    if of_cpus + share(in_busy_phases.len()) < BUSY_PHASES_SHARE {
         rest.append(&mut in_busy_phases);
     }
     if share(in_full_pools.len()) < BUSY_PHASES_SHARE {

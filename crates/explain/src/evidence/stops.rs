@@ -136,6 +136,11 @@ impl Stops {
         self
     }
 
+    /// Whether stops of that label were waits for a CPU.
+    pub(crate) fn has_wait(&self, label: &str) -> bool {
+        self.waits.iter().chain(&self.throttled).any(|stop| stop.label == label)
+    }
+
     fn take_pauses(&mut self, engine: &Engine) -> Result<(), Error> {
         let rows = engine.sql(&query::PAUSES.fill(&[]))?;
         let (start, duration) = (rows.integers("start_ns")?, rows.integers("duration_ns")?);

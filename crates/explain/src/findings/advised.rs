@@ -42,8 +42,8 @@ fn is_the_same(advice: &Advice, finding: &Finding) -> bool {
 
 fn add_to(finding: &mut Finding, advice: &Advice) {
     finding.detail = format!("{} Over the whole recording: {}.", finding.detail, seen(advice));
-    // A suspect is to be made sure of first.
-    if !finding.claims.iter().any(|claim| matches!(claim, Claim::Suspects { .. })) {
+    // A suspect is to be made sure of first, and for what is cleared there is nothing to do.
+    if !finding.claims.iter().any(|claim| matches!(claim, Claim::Suspects { .. } | Claim::Clears { .. })) {
         finding.next.clone_from(&advice.advice);
     }
     if let Value::Object(figures) = &mut finding.evidence {

@@ -54,9 +54,13 @@ impl Check for ClientStall {
                 ),
                 format!("{in_all} They do not explain it."),
             ),
+            Standing::Absent if evidence.stops.has_wait("stall of the driver") => (
+                "The load driver is cleared: its stalls were waits for a CPU".into(),
+                "Its threads stood in a run queue for most of each stall.".into(),
+            ),
             Standing::Absent => (
                 "The load driver is cleared: it never stood still".into(),
-                "No stall of its own was recorded in the judged time, and stalls were recorded.".into(),
+                "No stall of the driver was recorded in the judged time, and stalls were recorded.".into(),
             ),
             Standing::Outweighed => (
                 "The load driver stalled, but something else delayed the slow requests longer".into(),

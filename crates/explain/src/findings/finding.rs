@@ -97,12 +97,16 @@ impl Finding {
         more: Value,
     ) -> Finding {
         if let (Standing::Explains, Some(association)) = (cause.standing(), &cause.association) {
-            detail = format!("{detail} {}.", tested(cause.kind, association));
+            detail = match cause.is_significant() {
+                true => format!("{detail} {}.", tested(cause.kind, association)),
+                false => format!("{detail} This was measured of the requests, and is not tested against chance."),
+            };
         }
         let window = cause.attributed_window.unwrap_or_else(|| evidence.judged_hull());
         let mut found = Finding::new(finding, severity_of(cause, evidence), title, detail, window);
         found.share = Some(cause.attributed_share);
-        found.chance_share = (cause.attributed > 0).then(|| cause.attributed_chance_share());
+        let is_tested = cause.attributed == 0 || cause.is_significant();
+        found.chance_share = (cause.attributed > 0 && is_tested).then(|| cause.attributed_chance_share());
         found.claims = vec![match cause.standing() {
             Standing::Explains => Claim::Explains { cause: cause.kind.name(), share: cause.attributed_share },
             Standing::Suspect => Claim::Suspects { cause: cause.kind.name() },
@@ -110,7 +114,7 @@ impl Finding {
                 Claim::Clears { cause: cause.kind.name() }
             }
         }];
-        found.p_value = cause.association.as_ref().map(|association| association.p_value);
+        found.p_value = cause.association.as_ref().filter(|_| is_tested).map(|association| association.p_value);
         found.query = query;
         found.weight = weight(cause.accounted_share(), cause.attributed_median_ns, evidence);
         let mut figures = json!({

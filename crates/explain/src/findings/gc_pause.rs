@@ -28,9 +28,13 @@ impl Check for GcPause {
                 next = advice;
                 (title, detail)
             }
+            Standing::Absent if evidence.stops.has_wait("GC pause") => (
+                "GC is cleared: its pauses were waits for a CPU".into(),
+                "Its threads stood in a run queue for most of each pause.".into(),
+            ),
             Standing::Absent => (
                 "GC is cleared: the server never paused for it".into(),
-                "No GC pause of its own making was recorded in the judged time, and pauses were recorded.".into(),
+                "No GC pause was recorded in the judged time, and pauses were recorded.".into(),
             ),
             Standing::Outweighed => (
                 "GC paused the server, but something else delayed the slow requests longer".into(),

@@ -85,6 +85,26 @@ fn a_cpu_quota_is_named() {
     assert_eq!(explained.serious(), ["cpu-quota"], "{}", explained.explanation);
 }
 
+/// All requests are as slow then, and none is much slower than the median.
+#[test]
+fn a_quota_that_is_used_up_all_the_time_is_named() {
+    let more = |recorder: &Recorder| {
+        every_tenth(30, |time| {
+            recorder.append(rows::NodePressure {
+                time_ns: T0 + time,
+                interval_ns: S / 10,
+                node: NODE,
+                throttled_ns: Some(75 * MS),
+                ..rows::NodePressure::default()
+            });
+        });
+    };
+    let server_stops = (0..300).map(|part| (part * 100 * MS, (60 + part * 7 % 15) * MS)).collect();
+    let explained = World { server_stops, gc: Vec::new(), more: Some(more), ..World::default() }.explain();
+    named(explained.top(), "cpu-quota");
+    assert_eq!(explained.top().p_value, None);
+}
+
 /// One long episode: moving it by a second explains as much.
 #[test]
 fn a_slow_disk_is_named_also_in_one_long_episode() {
