@@ -34,14 +34,14 @@ fn off_cpu(ended: &Ended, tid: u32) -> Vec<Row> {
     rows
 }
 
-/// Switches that the kernel did not tell of: a few, or of many less than one in a hundred. Nothing else is lost where
-/// there is room.
+/// Switches that the kernel did not tell of: a few, or of many less than one in twenty. Nothing else is lost where there is
+/// room.
 #[track_caller]
 fn untold(ended: &Ended) -> i64 {
     let (_, lost, reasons) = ended.source("sched");
     assert!(reasons.iter().all(|text| text.contains("did not tell") && !text.contains(',')), "{reasons:?}");
     let all = ended.rows("off_cpu").len() as i64 + lost;
-    assert!(lost <= 20.max(all / 100), "{lost} of {all} {reasons:?}");
+    assert!(lost <= 20.max(all / 20), "{lost} of {all} {reasons:?}");
     lost
 }
 
@@ -335,18 +335,19 @@ fn what_finds_no_room_is_counted() {
     std::thread::sleep(Duration::from_millis(50));
     let (full, tiny) = (full.end(), tiny.end());
     // Of a timer that rings at once nobody has to wait; and both know of the same switches.
-    let truth = full.rows("off_cpu").len() as i64 + untold(&full);
+    let untold = untold(&full);
+    let truth = full.rows("off_cpu").len() as i64 + untold;
     assert!(truth >= 9_000, "{truth}");
     let (captured, lost, reasons) = tiny.source("sched");
     let rows = tiny.rows("off_cpu").len() as i64;
     assert!(lost > 1000, "{lost} lost of {truth}");
-    assert_eq!(rows + lost, truth);
+    assert!((rows + lost - truth).abs() <= 2 * untold, "{rows} and {lost} of {truth}");
     let added_up = sum(&tiny.rows("run_queue"), "count") + sum(&tiny.rows("migrations"), "count");
     assert_eq!(captured, added_up, "as many as were switched, so that what is lost can be compared with it");
     assert!(reasons.iter().any(|text| text.contains("ring buffer")), "{reasons:?}");
     // What is added up needs no room in it.
     let delays = |ended: &Ended| sum(&ended.rows("run_queue"), "count");
-    assert_eq!(delays(&tiny), delays(&full));
+    assert!((delays(&tiny) - delays(&full)).abs() <= 2 * untold);
 }
 
 #[test]

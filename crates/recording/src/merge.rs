@@ -2,7 +2,7 @@
 
 use crate::manifest::{Manifest, State};
 use crate::parquet::{self, ParquetFile};
-use crate::private::Folder;
+use crate::private::{self, Folder};
 use crate::schema::Table;
 use crate::{Clock, Error, Recording, Repeated, TABLES, repeated};
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -57,9 +57,7 @@ pub fn merge(
 /// Where a merge is written until it is whole.
 fn beside(out: &Path) -> Result<PathBuf, Error> {
     let out = std::fs::canonicalize(out).map_err(Error::io("find", out))?;
-    let mut name = out.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.unfinished", std::process::id()));
-    Ok(out.with_file_name(name))
+    Ok(private::beside(&out))
 }
 
 /// Recordings that share rows would be counted twice: the same one, or one that another was merged of.

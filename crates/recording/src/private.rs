@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const PRIVATE_FILE: RawMode = 0o600;
 const PRIVATE_FOLDER: RawMode = 0o700;
@@ -195,13 +196,10 @@ impl Output {
         if std::fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
             return Ok(Output { file: File::options().write(true).open(path)?, renamed: None });
         }
-        let name = path.file_name().ok_or(ErrorKind::IsADirectory)?;
-        if path.is_dir() {
+        if path.file_name().is_none() || path.is_dir() {
             return Err(ErrorKind::IsADirectory.into());
         }
-        let mut beside = name.to_os_string();
-        beside.push(format!(".{}.unfinished", std::process::id()));
-        let beside = path.with_file_name(beside);
+        let beside = beside(path);
         // Left by a process of the same number that was killed.
         let _ = std::fs::remove_file(&beside);
         let file = create_new(&beside)?;
@@ -238,6 +236,13 @@ impl Drop for Output {
             let _ = std::fs::remove_file(beside);
         }
     }
+}
+
+/// A path in the same folder, for what is not finished; however long the name is, it is short.
+pub(crate) fn beside(path: &Path) -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    path.with_file_name(format!(".helenus-{}-{number}.unfinished", std::process::id()))
 }
 
 /// Writes a whole file that only its owner can read, as [`Output`] does.

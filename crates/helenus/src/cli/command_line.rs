@@ -14,7 +14,8 @@ const HIDDEN: &str = "…";
 
 /// The command as it was given, with each secret replaced.
 pub fn command_line() -> String {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    // A path need not be UTF-8.
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     shown("helenus", &words)
 }
 

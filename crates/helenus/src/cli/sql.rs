@@ -6,6 +6,7 @@ use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef, UInt64Type};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use clap::Args;
 use serde_json::{Map, Value};
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 pub struct Arguments {
     /// One recording or more, and then the query in the SQL of Apache DataFusion
     #[arg(required = true, num_args = 1.., value_names = ["RECORDING", "QUERY"])]
-    recordings_and_query: Vec<String>,
+    recordings_and_query: Vec<OsString>,
     /// Rows as JSON objects, one a line
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -35,6 +36,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     if recordings.is_empty() {
         bail!("name a recording before the query: helenus sql run.helenus \"select * from sources\"");
     }
+    let query = query.to_str().context("the query, which comes last, is not UTF-8")?;
     let engine = opened(recordings)?;
     let mut out = terminal::raw();
     if arguments.json {

@@ -2,6 +2,7 @@
 
 use crate::harness::Place;
 use std::net::TcpListener;
+use std::path::Path;
 
 /// Runs helenus, which must refuse with one error that says all of these.
 fn refused(place: &Place, arguments: &str, says: &[&str]) {
@@ -197,4 +198,36 @@ fn a_low_limit_of_open_files_is_named() {
     let text = String::from_utf8_lossy(&said.stderr);
     assert_eq!(said.status.code(), Some(2), "{text}");
     assert!(text.contains("16 open files at most") && text.contains("ulimit -n 65536"), "{text}");
+}
+
+#[test]
+fn any_path_will_do() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    std::fs::write(place.path("stacks"), "main;f 3\n").unwrap();
+    let long = "l".repeat(245);
+    let names: [&[u8]; 2] = [b"-a b'\"\nline \xff\xfe", long.as_bytes()];
+    for name in names.map(OsStr::from_bytes) {
+        let run = |arguments: &[&OsStr]| {
+            let output = place.command("").args(arguments).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{arguments:?}: {said}");
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        };
+        let path = Path::new(".").join(name);
+        let with = |end: &str| {
+            let mut with = path.clone().into_os_string();
+            with.push(end);
+            with
+        };
+        let [second, merged, report] = [".2", ".m", ".html"].map(with);
+        let [import, stacks, o] = ["import", "stacks", "-o"].map(OsStr::new);
+        run(&[import, stacks, o, path.as_os_str()]);
+        run(&[import, stacks, o, &second]);
+        run(&["recording".as_ref(), "merge".as_ref(), path.as_os_str(), &second, o, &merged]);
+        run(&["report".as_ref(), &merged, o, &report]);
+        let rows = run(&["sql".as_ref(), &merged, "select sum(weight) as w from samples".as_ref(), "--csv".as_ref()]);
+        assert_eq!(rows, "w\n6\n", "{path:?}");
+    }
 }
