@@ -11,6 +11,16 @@ CREATE TABLE client_requests (
   `total_ns` Int64
 ) ENGINE = File(Parquet, '{recording}/client_requests/*.parquet');
 
+-- One row per connection of a client whose driver is known: from STARTUP as it passed, or from what the node said of the connections that were open when the recording began.
+CREATE TABLE connections (
+  `time_ns` Int64,
+  `node` String,
+  `client` String,
+  `client_port` Int64,
+  `driver` Nullable(String),
+  `driver_version` Nullable(String)
+) ENGINE = File(Parquet, '{recording}/connections/*.parquet');
+
 -- Counts of the kernel and the CPUs for a node's threads, added up by thread group: one row per interval and group that ran. Threads that began and ended between two readings are left out; sources has their CPU time.
 CREATE TABLE counters (
   `time_ns` Int64,

@@ -11,6 +11,16 @@ CREATE TABLE client_requests (
   "total_ns" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/client_requests');
 
+-- One row per connection of a client whose driver is known: from STARTUP as it passed, or from what the node said of the connections that were open when the recording began.
+CREATE TABLE connections (
+  "time_ns" BIGINT,
+  "node" VARCHAR,
+  "client" VARCHAR,
+  "client_port" BIGINT,
+  "driver" VARCHAR,
+  "driver_version" VARCHAR
+) WITH (format = 'PARQUET', external_location = '{recording}/connections');
+
 -- Counts of the kernel and the CPUs for a node's threads, added up by thread group: one row per interval and group that ran. Threads that began and ended between two readings are left out; sources has their CPU time.
 CREATE TABLE counters (
   "time_ns" BIGINT,

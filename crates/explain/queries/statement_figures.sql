@@ -12,6 +12,9 @@ SELECT
   approx_percentile_cont(end_ns - intended_start_ns, 0.5) / 1e6 AS p50_ms,
   approx_percentile_cont(end_ns - intended_start_ns, 0.99) / 1e6 AS p99_ms,
   max(end_ns - intended_start_ns) / 1e6 AS max_ms,
+  CAST(sum(rows_returned * weight) AS BIGINT) AS rows_returned,
+  max(rows_returned) AS most_rows,
+  CAST(sum(CASE WHEN further_page THEN weight END) AS BIGINT) AS further_pages,
   CAST(sum(request_bytes * weight) AS BIGINT) AS request_bytes,
   CAST(sum(response_bytes * weight) AS BIGINT) AS response_bytes,
   max(response_bytes) AS largest_response_bytes

@@ -68,6 +68,6 @@ pub use sstables::{Sstable, SstableGroup, sstable_groups, sstables};
 pub use statements::{Select, selects};
 pub use tables::{TableHealth, tables};
 pub use traffic::{
-    ClientFigures, SAMPLED, StatementFigures, TrafficFigures, TrafficFilter, TrafficTable, client_traffic,
-    statement_traffic,
+    ClientFigures, LatencyCell, SAMPLED, SlowRequest, StatementDetail, StatementFigures, TrafficFigures, TrafficFilter,
+    TrafficTable, client_traffic, statement_detail, statement_traffic,
 };

@@ -1,8 +1,11 @@
 //! The traffic of a recording in figures: by statement, and by client host.
 
+mod detail;
+
 use crate::engine::{Engine, Provider};
 use crate::query::{self, Query, Value};
 use crate::{Batches, Error};
+pub use detail::{LatencyCell, SlowRequest, StatementDetail, statement_detail};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -13,6 +16,8 @@ pub struct TrafficFilter {
     pub contains: Option<String>,
     pub client: Option<String>,
     pub node: Option<String>,
+    /// The statement or the operation itself.
+    pub operation: Option<String>,
 }
 
 /// Figures of all requests that a statement or a client sent. Times are from the intended start of a load driver's requests,
@@ -46,8 +51,15 @@ pub struct StatementFigures {
     pub clients: i64,
     #[serde(flatten)]
     pub figures: TrafficFigures,
+    /// None where they were not recorded.
+    pub rows_returned: Option<i64>,
+    pub most_rows: Option<i64>,
+    /// Requests for a page that was not the first.
+    pub further_pages: Option<i64>,
     pub largest_response_bytes: Option<i64>,
     pub errors_by_outcome: BTreeMap<String, i64>,
+    /// Requests by consistency level, with the serial one where a request names it.
+    pub consistency: BTreeMap<String, i64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -55,8 +67,12 @@ pub struct ClientFigures {
     /// Empty for a load driver.
     pub client: String,
     pub connections: i64,
+    /// Name and version of its drivers, the one with most connections first; empty where they are not known.
+    pub drivers: Vec<String>,
     pub nodes: i64,
     pub statements: i64,
+    /// Requests under way, on average.
+    pub in_flight: f64,
     #[serde(flatten)]
     pub figures: TrafficFigures,
 }
@@ -85,12 +101,10 @@ pub fn statement_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<Traf
     let (keyspace, table) = (text("keyspace")?, text("table_name")?);
     let (operation, clients) = (rows.texts("operation")?, rows.integers("clients")?);
     let largest = rows.integers_or_null("largest_response_bytes")?;
-    let mut errors: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
-    let failed = engine.sql(&filled(&query::ERRORS_BY_OPERATION, filter))?;
-    let counts = failed.texts("operation")?.into_iter().zip(failed.texts("outcome")?).zip(failed.integers("requests")?);
-    for ((operation, outcome), count) in counts {
-        errors.entry(operation).or_default().insert(outcome, count);
-    }
+    let returned = rows.integers_or_null("rows_returned")?;
+    let (most, pages) = (rows.integers_or_null("most_rows")?, rows.integers_or_null("further_pages")?);
+    let mut errors = counts(engine, &query::ERRORS_BY_OPERATION, "outcome", filter)?;
+    let mut levels = counts(engine, &query::LEVELS_BY_OPERATION, "level", filter)?;
     let statements = figures.into_iter().enumerate().map(|(row, figures)| StatementFigures {
         operation: operation[row].clone(),
         statement: statement[row].clone(),
@@ -99,10 +113,30 @@ pub fn statement_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<Traf
         table: table[row].clone(),
         clients: clients[row],
         figures,
+        rows_returned: returned[row],
+        most_rows: most[row],
+        further_pages: pages[row],
         largest_response_bytes: largest[row],
         errors_by_outcome: errors.remove(&operation[row]).unwrap_or_default(),
+        consistency: levels.remove(&operation[row]).unwrap_or_default(),
     });
     Ok(TrafficTable { provider: engine.provider(), seconds, weight, rows: statements.collect() })
+}
+
+/// Requests by operation and by a text.
+fn counts(
+    engine: &Engine,
+    query: &Query,
+    column: &str,
+    filter: &TrafficFilter,
+) -> Result<BTreeMap<String, BTreeMap<String, i64>>, Error> {
+    let rows = engine.sql(&filled(query, filter))?;
+    let mut counts: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
+    let all = rows.texts("operation")?.into_iter().zip(rows.texts(column)?).zip(rows.integers("requests")?);
+    for ((operation, text), count) in all {
+        counts.entry(operation).or_default().insert(text, count);
+    }
+    Ok(counts)
 }
 
 /// Every host that requests came from.
@@ -110,14 +144,28 @@ pub fn client_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<Traffic
     let Loaded { rows, figures, seconds, weight } = load(engine, &query::CLIENT_FIGURES, filter)?;
     let (client, connections) = (rows.texts("client")?, rows.integers("connections")?);
     let (nodes, statements) = (rows.integers("nodes")?, rows.integers("statements")?);
+    let mut drivers = drivers(engine)?;
     let clients = figures.into_iter().enumerate().map(|(row, figures)| ClientFigures {
         client: client[row].clone(),
         connections: connections[row],
+        drivers: drivers.remove(&client[row]).unwrap_or_default(),
+        // Little's law.
+        in_flight: figures.total_ms / 1e3 / seconds,
         nodes: nodes[row],
         statements: statements[row],
         figures,
     });
     Ok(TrafficTable { provider: engine.provider(), seconds, weight, rows: clients.collect() })
+}
+
+fn drivers(engine: &Engine) -> Result<BTreeMap<String, Vec<String>>, Error> {
+    let rows = engine.sql(&query::CLIENT_DRIVERS.fill(&[]))?;
+    let mut drivers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let all = rows.texts("client")?.into_iter().zip(rows.texts("driver")?).zip(rows.texts("driver_version")?);
+    for ((client, driver), version) in all {
+        drivers.entry(client).or_default().push(format!("{driver} {version}").trim_end().to_string());
+    }
+    Ok(drivers)
 }
 
 /// Rows, and the figures that all of them have.
@@ -176,6 +224,7 @@ fn filled(query: &Query, filter: &TrafficFilter) -> String {
             "(position({text} IN lower(operation)) > 0 OR position({text} IN lower(coalesce(statement, ''))) > 0)"
         ));
     }
+    conditions.extend(filter.operation.as_ref().map(|text| format!("coalesce(operation, '') = {}", quoted(text))));
     conditions.extend(filter.client.as_ref().map(|client| format!("client = {}", quoted(client))));
     conditions.extend(filter.node.as_ref().map(|node| format!("node = {}", quoted(node))));
     query.fill(&[("filter", Value::Condition(&conditions.join(" AND ")))])

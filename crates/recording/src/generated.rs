@@ -8,7 +8,7 @@ use crate::schema::{Column, Seen, Subject, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "b786e5ac93a2f131";
+pub const FINGERPRINT: &str = "3494f38a1306e86e";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -23,6 +23,19 @@ pub static TABLES: &[Table] = &[
             Column { name: "kind", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Kind of request, as Cassandra has it: Read (of one partition), RangeSlice (of several), Write (batches too), CASRead and CASWrite (lightweight transactions)." },
             Column { name: "count", ty: Type::Int64, unit: "count", is_time: false, nullable: false, meaning: "Requests that ended in the interval." },
             Column { name: "total_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: false, meaning: "Sum of what they took. The counter has whole microseconds of each." },
+        ],
+    },
+    Table {
+        name: "connections", since: 1, time: "time_ns",
+        meaning: "One row per connection of a client whose driver is known: from STARTUP as it passed, or from what the node said of the connections that were open when the recording began.",
+        seen: Some(Seen { of: Subject::Node, sources: &["wire"] }),
+        columns: &[
+            Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When its driver became known: when it began, or when the recording did." },
+            Column { name: "node", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "The node, as the recording names it in its manifest." },
+            Column { name: "client", ty: Type::String, unit: "address", is_time: false, nullable: false, meaning: "Where the connection comes from." },
+            Column { name: "client_port", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its port there, as in the table wire." },
+            Column { name: "driver", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "The driver's name, as it says itself. At most 100 characters." },
+            Column { name: "driver_version", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "The driver's version, as it says itself. At most 100 characters." },
         ],
     },
     Table {
@@ -723,6 +736,37 @@ pub mod rows {
         }
     }
 
+    /// One row per connection of a client whose driver is known: from STARTUP as it passed, or from what the node said of the connections that were open when the recording began.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct ClientConnection<'a> {
+        /// When its driver became known: when it began, or when the recording did. (ns since the Unix epoch)
+        pub time_ns: i64,
+        /// The node, as the recording names it in its manifest. (address)
+        pub node: &'a str,
+        /// Where the connection comes from. (address)
+        pub client: &'a str,
+        /// Its port there, as in the table wire. (number)
+        pub client_port: i64,
+        /// The driver's name, as it says itself. At most 100 characters. (name)
+        pub driver: Option<&'a str>,
+        /// The driver's version, as it says itself. At most 100 characters. (name)
+        pub driver_version: Option<&'a str>,
+    }
+
+    impl Row for ClientConnection<'_> {
+        const TABLE: usize = 1;
+
+        fn append_to(&self, batch: &mut BatchBuilder) {
+            batch.int64(0, Some(self.time_ns));
+            batch.string(1, Some(self.node));
+            batch.string(2, Some(self.client));
+            batch.int64(3, Some(self.client_port));
+            batch.string(4, self.driver);
+            batch.string(5, self.driver_version);
+            batch.end_row();
+        }
+    }
+
     /// Counts of the kernel and the CPUs for a node's threads, added up by thread group: one row per interval and group that ran. Threads that began and ended between two readings are left out; sources has their CPU time.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct CounterSample<'a> {
@@ -757,7 +801,7 @@ pub mod rows {
     }
 
     impl Row for CounterSample<'_> {
-        const TABLE: usize = 1;
+        const TABLE: usize = 2;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -806,7 +850,7 @@ pub mod rows {
     }
 
     impl Row for CpuSample<'_> {
-        const TABLE: usize = 2;
+        const TABLE: usize = 3;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -852,7 +896,7 @@ pub mod rows {
     }
 
     impl Row for DiskSample<'_> {
-        const TABLE: usize = 3;
+        const TABLE: usize = 4;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -886,7 +930,7 @@ pub mod rows {
     }
 
     impl Row for NodeEvent<'_> {
-        const TABLE: usize = 4;
+        const TABLE: usize = 5;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -930,7 +974,7 @@ pub mod rows {
     }
 
     impl Row for Finding<'_> {
-        const TABLE: usize = 5;
+        const TABLE: usize = 6;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.rank));
@@ -972,7 +1016,7 @@ pub mod rows {
     }
 
     impl Row for Interrupts<'_> {
-        const TABLE: usize = 6;
+        const TABLE: usize = 7;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1011,7 +1055,7 @@ pub mod rows {
     }
 
     impl Row for Mark<'_> {
-        const TABLE: usize = 7;
+        const TABLE: usize = 8;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1047,7 +1091,7 @@ pub mod rows {
     }
 
     impl Row for Migrations<'_> {
-        const TABLE: usize = 8;
+        const TABLE: usize = 9;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1081,7 +1125,7 @@ pub mod rows {
     }
 
     impl Row for NodeMetric<'_> {
-        const TABLE: usize = 9;
+        const TABLE: usize = 10;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1125,7 +1169,7 @@ pub mod rows {
     }
 
     impl Row for NodePressure<'_> {
-        const TABLE: usize = 10;
+        const TABLE: usize = 11;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1178,7 +1222,7 @@ pub mod rows {
     }
 
     impl Row for OffCpu<'_> {
-        const TABLE: usize = 11;
+        const TABLE: usize = 12;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1225,7 +1269,7 @@ pub mod rows {
     }
 
     impl Row for PageCacheReads<'_> {
-        const TABLE: usize = 12;
+        const TABLE: usize = 13;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1272,7 +1316,7 @@ pub mod rows {
     }
 
     impl Row for Pause<'_> {
-        const TABLE: usize = 13;
+        const TABLE: usize = 14;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1317,7 +1361,7 @@ pub mod rows {
     }
 
     impl Row for PoolSample<'_> {
-        const TABLE: usize = 14;
+        const TABLE: usize = 15;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1352,7 +1396,7 @@ pub mod rows {
     }
 
     impl Row for Pressure<'_> {
-        const TABLE: usize = 15;
+        const TABLE: usize = 16;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1387,7 +1431,7 @@ pub mod rows {
     }
 
     impl Row for ProbeCall<'_> {
-        const TABLE: usize = 16;
+        const TABLE: usize = 17;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1424,7 +1468,7 @@ pub mod rows {
     }
 
     impl Row for ProbeLatency<'_> {
-        const TABLE: usize = 17;
+        const TABLE: usize = 18;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1471,7 +1515,7 @@ pub mod rows {
     }
 
     impl Row for ProbeSample<'_> {
-        const TABLE: usize = 18;
+        const TABLE: usize = 19;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1511,7 +1555,7 @@ pub mod rows {
     }
 
     impl Row for ProcessSample<'_> {
-        const TABLE: usize = 19;
+        const TABLE: usize = 20;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1557,7 +1601,7 @@ pub mod rows {
     }
 
     impl Row for Request<'_> {
-        const TABLE: usize = 20;
+        const TABLE: usize = 21;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.intended_start_ns));
@@ -1595,7 +1639,7 @@ pub mod rows {
     }
 
     impl Row for VariantResult<'_> {
-        const TABLE: usize = 21;
+        const TABLE: usize = 22;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1632,7 +1676,7 @@ pub mod rows {
     }
 
     impl Row for RunQueueDelay<'_> {
-        const TABLE: usize = 22;
+        const TABLE: usize = 23;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1670,7 +1714,7 @@ pub mod rows {
     }
 
     impl Row for StackSample<'_> {
-        const TABLE: usize = 23;
+        const TABLE: usize = 24;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1701,7 +1745,7 @@ pub mod rows {
     }
 
     impl Row for Setting<'_> {
-        const TABLE: usize = 24;
+        const TABLE: usize = 25;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1737,7 +1781,7 @@ pub mod rows {
     }
 
     impl Row for SourceReport<'_> {
-        const TABLE: usize = 25;
+        const TABLE: usize = 26;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1809,7 +1853,7 @@ pub mod rows {
     }
 
     impl Row for Sstable<'_> {
-        const TABLE: usize = 26;
+        const TABLE: usize = 27;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1855,7 +1899,7 @@ pub mod rows {
     }
 
     impl Row for Stack<'_> {
-        const TABLE: usize = 27;
+        const TABLE: usize = 28;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1888,7 +1932,7 @@ pub mod rows {
     }
 
     impl Row for Stall<'_> {
-        const TABLE: usize = 28;
+        const TABLE: usize = 29;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -1935,7 +1979,7 @@ pub mod rows {
     }
 
     impl Row for SyscallSummary<'_> {
-        const TABLE: usize = 29;
+        const TABLE: usize = 30;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -1981,7 +2025,7 @@ pub mod rows {
     }
 
     impl Row for Syscall<'_> {
-        const TABLE: usize = 30;
+        const TABLE: usize = 31;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));
@@ -2018,7 +2062,7 @@ pub mod rows {
     }
 
     impl Row for TableFact<'_> {
-        const TABLE: usize = 31;
+        const TABLE: usize = 32;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -2124,7 +2168,7 @@ pub mod rows {
     }
 
     impl Row for TableSample<'_> {
-        const TABLE: usize = 32;
+        const TABLE: usize = 33;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -2204,7 +2248,7 @@ pub mod rows {
     }
 
     impl Row for ThreadSample<'_> {
-        const TABLE: usize = 33;
+        const TABLE: usize = 34;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -2283,7 +2327,7 @@ pub mod rows {
     }
 
     impl Row for ValveWindow<'_> {
-        const TABLE: usize = 34;
+        const TABLE: usize = 35;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.time_ns));
@@ -2371,7 +2415,7 @@ pub mod rows {
     }
 
     impl Row for WireRequest<'_> {
-        const TABLE: usize = 35;
+        const TABLE: usize = 36;
 
         fn append_to(&self, batch: &mut BatchBuilder) {
             batch.int64(0, Some(self.start_ns));

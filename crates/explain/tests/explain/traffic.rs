@@ -4,7 +4,7 @@ use crate::world::{MS, NODE, Random, S, T0, check_wording};
 use arrow::array::AsArray;
 use helenus_explain::{
     Engine, Explanation, Options, Provider, Severity, TrafficFilter, client_traffic, contradictions, explain,
-    statement_traffic,
+    statement_detail, statement_traffic,
 };
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
 use tempfile::TempDir;
@@ -256,4 +256,57 @@ fn requests_of_connections_that_are_followed_stand_for_the_others() {
     assert!((statements.weight - 1.6).abs() < 1e-9);
     let explanation = explain(&engine, &Options::default()).unwrap();
     assert!(explanation.summary().contains("counts for 1.6 on average"), "{}", explanation.summary());
+}
+
+#[test]
+fn a_statement_has_its_levels_pages_rows_latencies_and_drivers() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("recording");
+    let recorder = Recorder::create(&path, Manifest::new("detail", "helenus record")).unwrap();
+    for number in 0..1000 {
+        recorder.append(rows::WireRequest {
+            start_ns: T0 + number * MS,
+            duration_ns: if number == 500 { 80 * MS } else { MS },
+            node: NODE,
+            client: CLIENTS[0],
+            client_port: 5000 + number % 2,
+            opcode: "EXECUTE",
+            statement: "SELECT * FROM orders WHERE customer = ?",
+            keyspace: Some("shop"),
+            consistency: Some(if number % 4 == 0 { "LOCAL_QUORUM" } else { "ONE" }),
+            further_page: number % 2 == 1,
+            answer: "rows",
+            rows_returned: Some(3),
+            response_bytes: 100,
+            ..rows::WireRequest::default()
+        });
+    }
+    recorder.append(rows::ClientConnection {
+        time_ns: T0,
+        node: NODE,
+        client: CLIENTS[0],
+        client_port: 5000,
+        driver: Some("Some Driver"),
+        driver_version: Some("1.2"),
+    });
+    recorder.close().unwrap();
+    let engine = Engine::open(&[Recording::open(&path).unwrap()]).unwrap();
+    let filter = TrafficFilter::default();
+    let statements = statement_traffic(&engine, &filter).unwrap();
+    let row = &statements.rows[0];
+    assert_eq!((row.keyspace.as_deref(), row.table.as_deref()), (Some("shop"), Some("orders")));
+    assert_eq!((row.rows_returned, row.most_rows, row.further_pages), (Some(3000), Some(3), Some(500)));
+    assert_eq!((row.consistency["LOCAL_QUORUM"], row.consistency["ONE"]), (250, 750));
+    let detail = statement_detail(&engine, &row.operation, &filter).unwrap();
+    assert_eq!(detail.histogram.iter().map(|cell| cell.requests).sum::<i64>(), 1000);
+    let (first, last) = (&detail.histogram[0], detail.histogram.last().unwrap());
+    assert!(first.requests == 999 && first.from_ms <= 1.0 && first.to_ms > 1.0, "{first:?}");
+    assert!(last.requests == 1 && last.from_ms <= 80.0 && last.to_ms > 80.0, "{last:?}");
+    assert_eq!((detail.slowest.len(), detail.slowest[0].response_ms), (10, 80.0));
+    let clients = client_traffic(&engine, &filter).unwrap();
+    assert_eq!(
+        (clients.rows[0].connections, clients.rows[0].drivers.as_slice()),
+        (2, &["Some Driver 1.2".to_string()][..])
+    );
+    assert!((clients.rows[0].in_flight - 1.08).abs() < 0.1, "{}", clients.rows[0].in_flight);
 }

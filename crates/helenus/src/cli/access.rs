@@ -25,7 +25,7 @@ pub struct AccessArguments {
     tls: TlsArguments,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Access to the nodes")]
 pub struct TlsArguments {
     /// Encrypt with TLS, and trust what the authorities in this PEM file have signed

@@ -5,13 +5,15 @@ use clap::Args;
 use helenus_explain::{ClientFigures, client_traffic};
 use std::process::ExitCode;
 
-/// Show what each client host asked: connections, how many requests, how long they took, and how they failed
+/// Show what each client host asks: its drivers and connections, how many requests, how long they take, how they fail
 ///
-/// Of the requests on the wire, whatever driver sent them (`helenus record`), or of a load.
+/// Of the requests on the wire, whatever driver sent them: of nodes that run, or of recordings (`helenus record`). Of a recorded load
+/// too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  helenus clients --node 127.0.0.1
+  helenus clients --node 127.0.0.1 --watch --sort errors
   helenus record --node 127.0.0.1 --for 30s -o node.helenus && helenus clients node.helenus
-  helenus clients node.helenus --sort errors
   helenus clients node.helenus --contains orders --json")]
 pub struct Arguments {
     #[command(flatten)]
@@ -20,19 +22,24 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let chosen = &arguments.chosen;
-    let table = client_traffic(&chosen.engine()?, &chosen.filter())?;
-    traffic::show(chosen, table, "clients", |row| &row.figures, print)
+    chosen.each(|engine| {
+        let table = client_traffic(engine, &chosen.filter())?;
+        traffic::show(chosen, table, "clients", |row| &row.figures, print)
+    })
 }
 
 fn print(rows: &[ClientFigures]) {
-    let head: Vec<&str> =
-        ["client"].into_iter().chain(traffic::HEAD).chain(["connections", "nodes", "statements"]).collect();
-    terminal::print(terminal::table(&head, rows.iter().map(line), 1));
+    let more = ["answer", "errors", "in flight", "conn.", "stmts"];
+    let head: Vec<&str> = ["client", "driver"].into_iter().chain(traffic::HEAD).chain(more).collect();
+    terminal::print(terminal::table(&head, rows.iter().map(line), 2));
 }
 
 fn line(row: &ClientFigures) -> Vec<String> {
-    let mut cells = vec![if row.client.is_empty() { "load driver".to_string() } else { row.client.clone() }];
+    let client = if row.client.is_empty() { "load driver".to_string() } else { row.client.clone() };
+    let drivers = if row.drivers.is_empty() { traffic::nothing() } else { row.drivers.join(", ") };
+    let mut cells = vec![client, drivers];
     cells.extend(traffic::cells(&row.figures));
-    cells.extend([row.connections, row.nodes, row.statements].map(|count| count.to_string()));
+    cells.extend([traffic::answer(&row.figures), traffic::errors(&row.figures), format!("{:.2}", row.in_flight)]);
+    cells.extend([row.connections, row.statements].map(|count| count.to_string()));
     cells
 }

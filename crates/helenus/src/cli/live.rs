@@ -64,6 +64,9 @@ struct LiveArguments {
     password_file: Option<PathBuf>,
     #[command(flatten)]
     tls: TlsArguments,
+    /// Requests of clients are what is asked about, and nothing of the JVM.
+    #[arg(skip)]
+    requests: bool,
 }
 
 /// How long a node may take to answer over CQL.
@@ -90,6 +93,24 @@ pub enum Provider {
 }
 
 impl Sources {
+    /// Recordings or, where there are none, the requests of clients to nodes that run.
+    pub fn of_requests(recordings: Vec<PathBuf>, nodes: Vec<String>, lasts: Duration, watch: bool) -> Sources {
+        let live = LiveArguments {
+            nodes,
+            lasts,
+            watch,
+            no_agent: false,
+            jmx: Vec::new(),
+            jmx_user: None,
+            jmx_password_file: None,
+            user: None,
+            password_file: None,
+            tls: TlsArguments::default(),
+            requests: true,
+        };
+        Sources { recordings, live }
+    }
+
     /// Opens the recordings, or makes one of the nodes, and hands it over: once, or with --watch until it is cancelled.
     pub fn each(&self, json: bool, mut show: impl FnMut(&Engine) -> Result<()>) -> Result<()> {
         if self.live.nodes.is_empty() {

@@ -1,25 +1,37 @@
 //! The figures that the lines of `statements` and `clients` share.
 
-use super::opened::opened;
+use super::live::{self, Sources};
 use crate::terminal;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use helenus_explain::{Engine, Provider, SAMPLED, TrafficFigures, TrafficFilter, TrafficTable};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long a node that runs is listened to, once or for each look of several.
+const ONCE: Duration = Duration::from_secs(10);
+const EACH_LOOK: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
 pub struct Chosen {
     /// One recording or more
-    #[arg(required = true)]
+    #[arg(value_name = "RECORDING", required_unless_present = "nodes")]
     recordings: Vec<PathBuf>,
+    /// Without recordings: a node that runs on this machine, by its CQL address (may be given again, for a ring). Else requests to
+    /// this node alone
+    #[arg(long = "node", value_name = "ADDRESS[:PORT]")]
+    nodes: Vec<String>,
+    /// How long to listen to a node [default: 10s, with --watch 3s]
+    #[arg(long = "for", value_name = "DURATION", value_parser = super::duration, conflicts_with = "recordings")]
+    lasts: Option<Duration>,
+    /// Listen again and again, until Ctrl-C
+    #[arg(long, conflicts_with = "recordings")]
+    watch: bool,
     /// Of this client host alone
     #[arg(long, value_name = "ADDRESS")]
     client: Option<String>,
-    /// Requests to this node alone
-    #[arg(long, value_name = "ADDRESS")]
-    node: Option<String>,
     /// Of statements with this text in them alone, in any case
     #[arg(long, value_name = "TEXT")]
     contains: Option<String>,
@@ -29,7 +41,7 @@ pub struct Chosen {
     /// Lines to show
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     limit: usize,
-    /// Everything as JSON
+    /// Everything as JSON; with --watch one line for each time
     #[arg(long)]
     json: bool,
 }
@@ -47,16 +59,42 @@ enum Order {
 }
 
 impl Chosen {
-    pub fn engine(&self) -> Result<Engine> {
-        opened(&self.recordings)
+    /// Opens the recordings, or listens to nodes, and hands over what is there: once, or with --watch until it is cancelled.
+    pub fn each(&self, show: impl FnMut(&Engine) -> Result<()>) -> Result<ExitCode> {
+        let lives = self.recordings.is_empty();
+        if !lives && self.nodes.len() > 1 {
+            bail!("only one --node can be asked for in recordings");
+        }
+        let nodes = if lives { self.nodes.clone() } else { Vec::new() };
+        let lasts = self.lasts.unwrap_or(if self.watch { EACH_LOOK } else { ONCE });
+        Sources::of_requests(self.recordings.clone(), nodes, lasts, self.watch).each(self.json, show)?;
+        Ok(ExitCode::SUCCESS)
     }
 
     pub fn filter(&self) -> TrafficFilter {
-        TrafficFilter { contains: self.contains.clone(), client: self.client.clone(), node: self.node.clone() }
+        let node = self.nodes.first().filter(|_| !self.recordings.is_empty());
+        TrafficFilter {
+            contains: self.contains.clone(),
+            client: self.client.clone(),
+            node: node.cloned(),
+            operation: None,
+        }
     }
 
-    /// In the order that is asked for, and no more than are asked for.
-    fn arrange<T>(&self, mut rows: Vec<T>, figures: impl Fn(&T) -> &TrafficFigures) -> Vec<T> {
+    pub fn print_json(&self, shown: &impl Serialize) -> Result<()> {
+        match self.watch {
+            true => terminal::json_line(&live::timed(shown))?,
+            false => terminal::json(shown)?,
+        }
+        Ok(())
+    }
+
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// In the order that is asked for.
+    pub fn sorted<T>(&self, mut rows: Vec<T>, figures: impl Fn(&T) -> &TrafficFigures) -> Vec<T> {
         let weight = |row: &T| {
             let figures = figures(row);
             match self.sort {
@@ -70,24 +108,34 @@ impl Chosen {
             }
         };
         rows.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
-        rows.truncate(self.limit);
         rows
     }
 }
 
-pub const HEAD: [&str; 7] = ["requests/s", "of time", "p50 ms", "p99 ms", "max ms", "answer", "errors"];
+pub const HEAD: [&str; 5] = ["calls/s", "of time", "p50 ms", "p99 ms", "max ms"];
 
 pub fn cells(figures: &TrafficFigures) -> Vec<String> {
-    let mean = figures.response_bytes.filter(|_| figures.requests > 0).map(|bytes| bytes / figures.requests);
     vec![
         format!("{:.1}", figures.requests_per_s),
         format!("{:.1} %", figures.time_share * 100.0),
         format!("{:.2}", figures.p50_ms),
         format!("{:.2}", figures.p99_ms),
         format!("{:.1}", figures.max_ms),
-        mean.map_or_else(|| "–".to_string(), crate::terminal::bytes),
-        if figures.errors == 0 { "–".to_string() } else { figures.errors.to_string() },
     ]
+}
+
+/// Mean size of the answers.
+pub fn answer(figures: &TrafficFigures) -> String {
+    let mean = figures.response_bytes.filter(|_| figures.requests > 0).map(|bytes| bytes / figures.requests);
+    mean.map_or_else(nothing, terminal::bytes)
+}
+
+pub fn errors(figures: &TrafficFigures) -> String {
+    if figures.errors == 0 { nothing() } else { figures.errors.to_string() }
+}
+
+pub fn nothing() -> String {
+    "–".to_string()
 }
 
 /// Shows a table of traffic with a line for each of `what`.
@@ -97,24 +145,25 @@ pub fn show<T: Serialize>(
     what: &str,
     figures: impl Fn(&T) -> &TrafficFigures,
     print: impl FnOnce(&[T]),
-) -> Result<ExitCode> {
+) -> Result<()> {
     let all = table.rows.len();
-    table.rows = chosen.arrange(table.rows, figures);
+    table.rows = chosen.sorted(table.rows, figures);
+    table.rows.truncate(chosen.limit);
     if chosen.json {
-        terminal::json(&table)?;
+        chosen.print_json(&table)?;
     } else if all == 0 {
-        terminal::warn("there is no such request in the recording: record as root or with the agent, or ask for less");
+        terminal::warn("no such request was seen: record as root or with the agent, or ask for less");
     } else {
         print(&table.rows);
         let shown = table.rows.len();
         let more = if shown < all { format!("; {shown} of {all} {what}, --limit shows more") } else { String::new() };
         terminal::talk(terminal::dim(format_args!("{}{more}", source(&table))));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The source of the figures, and the time that they are of.
-fn source<T>(table: &TrafficTable<T>) -> String {
+pub fn source<T>(table: &TrafficTable<T>) -> String {
     let provider = table.provider;
     let more = if provider == Provider::Load { ", warm-up and populating included" } else { "" };
     let sampled = match table.weight {

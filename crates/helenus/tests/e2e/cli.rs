@@ -234,7 +234,7 @@ fn json_is_one_document_and_says_what_was_done() {
 }
 
 /// Commands that read recordings, and those that need neither those nor a node.
-const WITHOUT_NODE: [&str; 19] = [
+const WITHOUT_NODE: [&str; 21] = [
     "explain",
     "report",
     "flame",
@@ -245,6 +245,8 @@ const WITHOUT_NODE: [&str; 19] = [
     "export",
     "spectrogram",
     "sql",
+    "statements",
+    "clients",
     "recording info",
     "recording salvage",
     "recording merge",

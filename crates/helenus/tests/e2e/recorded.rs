@@ -35,7 +35,8 @@ fn a_recording_is_whole_whoever_ends_it() {
 }
 
 fn everything_is_recorded(place: &Place, address: &str) {
-    record_under_load(place, "calm", address, "keyvalue/mixed --no-populate --rate 150 --for 10s --warm-up 2s", |_| {});
+    let load = "keyvalue/mixed --no-populate --rate 150 --for 10s --warm-up 2s";
+    record_under_load(place, "calm", address, load, |_| requests_are_shown_live(place, address));
     let explained = place.json("explain calm --json");
     let expected = place.ask("calm", "select count(*) from requests");
     assert_eq!(expected, 12 * 150, "open loop sends what its schedule says");
@@ -56,6 +57,17 @@ fn everything_is_recorded(place: &Place, address: &str) {
             assert_eq!(split["on_the_wire"], split["requests"], "each is found on both sides: {split:#}");
         }
     }
+}
+
+/// The requests of a load that goes on, which nobody has to record.
+fn requests_are_shown_live(place: &Place, address: &str) {
+    let statements = place.json(&format!("statements --node {address} --for 2s --contains keyvalue --json"));
+    let rows = statements["rows"].as_array().unwrap();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["requests_per_s"].as_f64().unwrap() > 0.0), "{statements:#}");
+    let one = place.json(&format!("statements --node {address} --for 2s --contains keyvalue --statement 1 --json"));
+    assert!(!one["slowest"].as_array().unwrap().is_empty(), "{one:#}");
+    let clients = place.json(&format!("clients --node {address} --for 2s --json"));
+    assert!(clients["rows"][0]["drivers"][0].is_string(), "{clients:#}");
 }
 
 /// Kills the recorder and the load at once, in the middle of it; both recordings can be salvaged and explained.

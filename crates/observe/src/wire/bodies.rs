@@ -33,17 +33,47 @@ pub(super) fn proper<'a>(
     })
 }
 
-/// What STARTUP asks for.
-pub(super) fn compression(body: &[u8]) -> Option<Compression> {
+/// Options of STARTUP.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Startup {
+    pub(super) compression: Option<Compression>,
+    pub(super) driver: Driver,
+}
+
+/// The driver of a connection, as it names itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Driver {
+    pub(super) name: Option<String>,
+    pub(super) version: Option<String>,
+}
+
+/// Characters of a name that are kept.
+const LONGEST_NAME: usize = 100;
+
+impl Driver {
+    pub(super) fn of(name: Option<&str>, version: Option<&str>) -> Driver {
+        let kept = |text: &str| text.chars().take(LONGEST_NAME).collect();
+        Driver { name: name.map(kept), version: version.map(kept) }
+    }
+}
+
+/// The options of STARTUP, as far as they can be read.
+pub(super) fn startup(body: &[u8]) -> Startup {
+    let mut startup = Startup::default();
     let mut reader = Reader::new(body);
-    for _ in 0..reader.short().ok()? {
-        let (key, value) = (reader.text().ok()?, reader.text().ok()?);
-        if key == "COMPRESSION" {
-            let known = [Compression::Lz4, Compression::Snappy];
-            return known.into_iter().find(|known| known.name().eq_ignore_ascii_case(value));
+    for _ in 0..reader.short().unwrap_or_default() {
+        let (Ok(key), Ok(value)) = (reader.text(), reader.text()) else { break };
+        match key {
+            "COMPRESSION" => {
+                let known = [Compression::Lz4, Compression::Snappy];
+                startup.compression = known.into_iter().find(|known| known.name().eq_ignore_ascii_case(value));
+            }
+            "DRIVER_NAME" => startup.driver.name = Driver::of(Some(value), None).name,
+            "DRIVER_VERSION" => startup.driver.version = Driver::of(None, Some(value)).version,
+            _ => {}
         }
     }
-    None
+    startup
 }
 
 #[cfg(test)]
@@ -54,12 +84,27 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read(bytes: Vec<u8>, flags: u8) {
-            let _ = compression(&bytes);
+            let _ = startup(&bytes);
             for compressed in [None, Some(None), Some(Some(Compression::Lz4)), Some(Some(Compression::Snappy))] {
                 for side in [Side::Client, Side::Node] {
                     let _ = proper(side, flags, compressed, &bytes);
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_driver_names_itself() {
+        let mut body = vec![0, 4];
+        let long = "x".repeat(500);
+        for text in
+            ["CQL_VERSION", "3.4.5", "COMPRESSION", "lz4", "DRIVER_NAME", "Some Driver", "DRIVER_VERSION", &long]
+        {
+            body.extend((text.len() as u16).to_be_bytes());
+            body.extend(text.as_bytes());
+        }
+        let startup = startup(&body);
+        assert_eq!(startup.compression, Some(Compression::Lz4));
+        assert_eq!(startup.driver, Driver::of(Some("Some Driver"), Some(&long[..100])));
     }
 }

@@ -1,4 +1,4 @@
-//! What following requests costs, against what the node itself uses.
+//! The cost of following requests, against the CPU time of the node.
 
 use helenus_cassandra::process;
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl Budget {
         Budget { pid, ticks: ticks(pid).unwrap_or_default(), tick_ns: 1e9 / ticks_per_s as f64 }
     }
 
-    /// What was spent in an interval; none where the node's own time is not known.
+    /// Compares the time spent in an interval with the node's; none where the node's own time is not known.
     pub(super) fn spend(&mut self, spent_ns: i64, interval: Duration) -> Option<Share> {
         let now = ticks(self.pid)?;
         let node_ns = now.saturating_sub(std::mem::replace(&mut self.ticks, now)) as f64 * self.tick_ns;

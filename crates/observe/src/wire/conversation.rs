@@ -1,7 +1,7 @@
 //! The conversations of clients with one node: their packets, put in order, read, and requests paired with answers.
 
 use super::answers::Answer;
-use super::bodies::{compression, proper};
+use super::bodies::{Driver, proper, startup};
 use super::messages::{Message, Messages};
 use super::ordered::{Ordered, Part};
 use super::packet::{Packet, Side};
@@ -58,6 +58,15 @@ pub(super) struct Request {
     pub(super) bytes: u64,
     pub(super) is_compressed: bool,
     pub(super) is_traced: bool,
+    /// Of STARTUP.
+    pub(super) driver: Option<Driver>,
+}
+
+/// A connection whose driver is known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Client {
+    pub(super) address: Rc<str>,
+    pub(super) port: u16,
 }
 
 /// All conversations with one node.
@@ -89,6 +98,13 @@ impl Conversations {
             tls_bytes: 0,
             sample: Sample::default(),
         }
+    }
+
+    /// The connection was open, and this its keyspace.
+    pub(super) fn learn_keyspace(&mut self, client: SocketAddr, keyspace: &str) {
+        let keyspace = self.statements.keyspace(keyspace);
+        let conversation = self.all.entry(client).or_insert_with(|| Conversation::new(client));
+        conversation.speech.keyspace = Some(keyspace);
     }
 
     pub(super) fn sample(&self) -> Sample {
@@ -171,7 +187,7 @@ impl Conversations {
         std::mem::take(&mut self.lost)
     }
 
-    /// Counts anew how many requests each connection has.
+    /// Starts to count the requests of each connection from 0.
     pub(super) fn forget_requests(&mut self) {
         self.all.values_mut().for_each(|one| one.speech.requests = 0);
     }
@@ -367,8 +383,11 @@ impl Speech {
     fn request(&mut self, message: &Message<'_>, statements: &mut Statements) {
         let compressed = self.compression_of(message);
         let body = proper(Side::Client, message.flags, compressed, message.body).unwrap_or_default();
+        let mut driver = None;
         if message.opcode == opcode::STARTUP {
-            self.compression = compression(&body);
+            let startup = startup(&body);
+            self.compression = startup.compression;
+            driver = Some(startup.driver);
         }
         let mut asked = statements.of(message.version, message.opcode, &body);
         asked.keyspace = asked.keyspace.or_else(|| self.keyspace.clone());
@@ -380,6 +399,7 @@ impl Speech {
             bytes: message.size,
             is_compressed: message.is_compressed(),
             is_traced: message.is_traced(),
+            driver,
         };
         self.known.insert(message.stream);
         let pending = Pending { request, has_missed: [false; 2] };

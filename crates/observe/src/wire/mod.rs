@@ -30,9 +30,10 @@ use crate::ebpf::Missing;
 use crate::error::Error;
 use crate::source::{Context, Running, Source};
 use crate::worker::Worker;
+use bodies::Driver;
 use budget::{Budget, Share};
 use clap::Args;
-use conversation::Conversations;
+use conversation::{Client, Conversations};
 use helenus_cassandra::cql;
 use helenus_cassandra::network;
 use helenus_cassandra::target::{self, Which};
@@ -42,7 +43,7 @@ pub use provider::RequestsFrom;
 use ring::{HANDED_OVER_AFTER, Ring};
 use rows::{Account, Rows};
 use std::net::SocketAddr;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 pub(crate) use tapped::{Tapped, facts as facts_of_the_jvm};
 
@@ -124,7 +125,7 @@ pub(crate) fn address_of(node: &Watched) -> Result<SocketAddr, Missing> {
 }
 
 /// Begins to record the requests of a node. There is nothing to run where the agent does it.
-fn start_one(context: &Context<'_>, node: &Watched, options: &WireOptions) -> Result<Option<Worker>, Missing> {
+fn start_one(context: &Context<'_>, node: &Watched, options: &WireOptions) -> Result<Option<Listening>, Missing> {
     let address = address_of(node)?;
     match options.requests.of(node, address, options.has_agent) {
         RequestsFrom::Jvm if options.has_agent => Ok(None),
@@ -134,18 +135,23 @@ fn start_one(context: &Context<'_>, node: &Watched, options: &WireOptions) -> Re
 }
 
 /// Begins to listen to the packets of a node, and to as few connections as its budget allows where it has one.
-fn listen(context: &Context<'_>, node: &Watched, address: SocketAddr, has_budget: bool) -> Result<Worker, Missing> {
+fn listen(context: &Context<'_>, node: &Watched, address: SocketAddr, has_budget: bool) -> Result<Listening, Missing> {
     let (recorder, node_there) = (context.recorder.clone(), node.clone());
+    let (turn, turns) = channel();
     let prepare = move || {
         // Before packets are taken, so that this question is not among them.
         let mut conversations = Conversations::new(address);
         // This thread does nothing else, and stays in the node's network.
         network::enter(node_there.pid.cast_signed())
             .map_err(|error| Missing::new(error.to_string(), "run as root on the host"))?;
-        let unknown = learn_prepared(&mut conversations, address);
+        let learned = learn(&mut conversations, address);
         let ring = Ring::open(address)?;
         let budget = has_budget.then(|| Budget::new(node_there.pid.cast_signed()));
-        Ok::<_, Missing>((Listener::new(recorder, node_there.node, ring, conversations, budget), unknown))
+        let mut rows = Rows::new(recorder, node_there.node, PROVIDER);
+        let unknown =
+            learned.map(|drivers| drivers.into_iter().for_each(|(client, driver)| rows.learn(client, driver))).err();
+        let cpu_ns = cpu_time_of_this_thread_ns();
+        Ok::<_, Missing>((Listener { ring, conversations, rows, turns, cpu_ns, budget }, unknown))
     };
     let (worker, unknown) = Worker::start(SOURCE, prepare, Listener::run)?;
     let note = match unknown {
@@ -153,31 +159,84 @@ fn listen(context: &Context<'_>, node: &Watched, address: SocketAddr, has_budget
         Some(reason) => format!("statements that were prepared before are known by their ids alone: {reason}"),
     };
     context.note([(SOURCE, node.node.as_str(), PROVIDER, note.as_str())]);
-    Ok(worker)
+    Ok(Listening { worker, turn, node: node.node.clone(), note })
 }
 
-/// Asks the node which statements are prepared; says why not.
-fn learn_prepared(conversations: &mut Conversations, node: SocketAddr) -> Option<String> {
+/// The next recording, and a way to say that rows go into it.
+type Turn = (Recorder, Sender<()>);
+
+/// A listener, which goes on from one recording to the next.
+#[derive(Debug)]
+struct Listening {
+    worker: Worker,
+    turn: Sender<Turn>,
+    node: String,
+    note: String,
+}
+
+impl Running for Listening {
+    fn turn_to(&mut self, context: &Context<'_>) -> Result<bool, Error> {
+        /// The listener wakes up far more often.
+        const WITHIN: Duration = Duration::from_secs(2);
+        let (done, turned) = channel();
+        if self.turn.send((context.recorder.clone(), done)).is_err() || turned.recv_timeout(WITHIN).is_err() {
+            return Ok(false);
+        }
+        context.note([(SOURCE, self.node.as_str(), PROVIDER, self.note.as_str())]);
+        Ok(true)
+    }
+
+    fn stop(self: Box<Self>) -> Option<String> {
+        self.worker.end();
+        None
+    }
+}
+
+/// Asks the node which statements are prepared, and which connections are open. Returns their drivers, or why it said nothing.
+fn learn(conversations: &mut Conversations, node: SocketAddr) -> Result<Vec<(Client, Driver)>, String> {
     let mut here = node;
     if here.ip().is_unspecified() {
         here.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
     }
     let asked = cql::Connection::open(here, ASKED_WITHIN, None).and_then(|mut connection| {
-        connection.query("SELECT prepared_id, query_string, logged_keyspace FROM system.prepared_statements")
+        let prepared =
+            connection.query("SELECT prepared_id, query_string, logged_keyspace FROM system.prepared_statements")?;
+        // Before Cassandra 4.0 there is no such table.
+        Ok((prepared, connection.query("SELECT * FROM system_views.clients").unwrap_or_default()))
     });
-    match asked {
-        Ok(rows) => {
-            for row in 0..rows.rows.len() {
-                let (id, text) = (rows.get(row, "prepared_id"), rows.get(row, "query_string"));
-                if let (cql::Value::Bytes(id), Some(text)) = (id, text.text()) {
-                    let keyspace = rows.get(row, "logged_keyspace").text();
-                    conversations.statements.learn(id, text, keyspace.filter(|name| !name.is_empty()));
-                }
-            }
-            None
+    let (prepared, clients) = asked.map_err(|error| error.to_string())?;
+    learn_prepared(conversations, &prepared);
+    Ok(learn_clients(conversations, &clients))
+}
+
+fn learn_prepared(conversations: &mut Conversations, rows: &cql::Rows) {
+    for row in 0..rows.rows.len() {
+        let (id, text) = (rows.get(row, "prepared_id"), rows.get(row, "query_string"));
+        if let (cql::Value::Bytes(id), Some(text)) = (id, text.text()) {
+            let keyspace = rows.get(row, "logged_keyspace").text();
+            conversations.statements.learn(id, text, keyspace.filter(|name| !name.is_empty()));
         }
-        Err(error) => Some(error.to_string()),
     }
+}
+
+fn learn_clients(conversations: &mut Conversations, rows: &cql::Rows) -> Vec<(Client, Driver)> {
+    let mut drivers = Vec::new();
+    for row in 0..rows.rows.len() {
+        let (cql::Value::Inet(address), cql::Value::Integer(port)) = (rows.get(row, "address"), rows.get(row, "port"))
+        else {
+            continue;
+        };
+        let Ok(port) = u16::try_from(*port) else { continue };
+        let address = address.to_canonical();
+        let text = |column: &str| rows.get(row, column).text().filter(|text| !text.is_empty());
+        let driver = Driver::of(text("driver_name"), text("driver_version"));
+        drivers.push((Client { address: address.to_string().into(), port }, driver));
+        // Not every release says it.
+        if let Some(keyspace) = text("keyspace_name") {
+            conversations.learn_keyspace(SocketAddr::new(address, port), keyspace);
+        }
+    }
+    drivers
 }
 
 /// The thread that listens.
@@ -185,23 +244,13 @@ struct Listener {
     ring: Ring,
     conversations: Conversations,
     rows: Rows,
+    turns: Receiver<Turn>,
     cpu_ns: i64,
     /// None where all connections are followed, whatever that costs.
     budget: Option<Budget>,
 }
 
 impl Listener {
-    fn new(
-        recorder: Recorder,
-        node: String,
-        ring: Ring,
-        conversations: Conversations,
-        budget: Option<Budget>,
-    ) -> Listener {
-        let rows = Rows::new(recorder, node, PROVIDER);
-        Listener { ring, conversations, rows, cpu_ns: cpu_time_of_this_thread_ns(), budget }
-    }
-
     fn run(mut self, stopped: &Receiver<()>) {
         let mut wait = READ_EVERY_IF_MUCH;
         loop {
@@ -210,11 +259,15 @@ impl Listener {
                 // What has passed by now is handed over by then.
                 std::thread::sleep(2 * HANDED_OVER_AFTER);
             }
-            let Listener { ring, conversations, rows, .. } = &mut self;
+            let Listener { ring, conversations, rows, turns, .. } = &mut self;
             let was_much = ring.read(|passed| {
                 conversations.take(passed.time_ns, passed.bytes, |exchange| rows.add(exchange));
             });
             wait = if was_much { READ_EVERY_IF_MUCH } else { READ_EVERY };
+            if let Ok((recorder, done)) = turns.try_recv() {
+                rows.turn_to(&recorder);
+                let _ = done.send(());
+            }
             rows.write(!going_on);
             if !going_on || rows.is_report_due() {
                 self.report();
@@ -242,7 +295,7 @@ impl Listener {
     /// Follows fewer connections where they cost more than the budget.
     fn keep_to_budget(&mut self, share: Share) {
         let Some(fewer) = share.fewer() else { return };
-        // What has passed counts as it did until now.
+        // The requests so far keep their weight.
         self.rows.append();
         if let Some(left_out) = self.conversations.narrow(fewer)
             && self.ring.narrow(self.conversations.sample()).is_ok()

@@ -1,12 +1,17 @@
 //! Requests on their way into the recording, and the account of how they were had.
 
-use super::conversation::{Conversations, Exchange, LOST_REASONS};
+use super::bodies::Driver;
+use super::conversation::{Client, Conversations, Exchange, LOST_REASONS};
 use super::{SOURCE, statements};
 use helenus_recording::Recorder;
-use helenus_recording::rows::{SourceReport, WireRequest};
+use helenus_recording::rows::{ClientConnection, SourceReport, WireRequest};
+use std::collections::HashMap;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 const APPEND_EVERY: Duration = Duration::from_millis(200);
+/// Connections whose driver is kept for the next recording.
+const DRIVERS: usize = 1 << 16;
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 
 /// The rows of one node.
@@ -16,6 +21,8 @@ pub(super) struct Rows {
     provider: &'static str,
     waiting: Vec<Exchange>,
     captured: u64,
+    /// By connection; ended ones stay among them.
+    drivers: HashMap<Client, Driver>,
     /// Requests that each recorded one counts for.
     pub(super) weight: f64,
     appended: Instant,
@@ -34,15 +41,50 @@ impl Rows {
     pub(super) fn new(recorder: Recorder, node: String, provider: &'static str) -> Rows {
         let now = Instant::now();
         let (waiting, captured, weight) = (Vec::new(), 0, 1.0);
-        Rows { recorder, node, provider, waiting, captured, weight, appended: now, reported: now }
+        Rows {
+            recorder,
+            node,
+            provider,
+            waiting,
+            captured,
+            drivers: HashMap::new(),
+            weight,
+            appended: now,
+            reported: now,
+        }
     }
 
     pub(super) fn add(&mut self, exchange: Exchange) {
+        if let Some(driver) = &exchange.request.driver {
+            let client = Client { address: Rc::clone(&exchange.client), port: exchange.client_port };
+            self.learn(client, driver.clone());
+        }
         self.waiting.push(exchange);
+    }
+
+    /// Writes the driver of a connection, into this recording and those after it.
+    pub(super) fn learn(&mut self, client: Client, driver: Driver) {
+        self.append_driver(&client, &driver);
+        if self.drivers.len() >= DRIVERS {
+            self.drivers.clear();
+        }
+        self.drivers.insert(client, driver);
+    }
+
+    fn append_driver(&self, client: &Client, driver: &Driver) {
+        self.recorder.append(ClientConnection {
+            time_ns: self.recorder.clock().now_ns(),
+            node: &self.node,
+            client: &client.address,
+            client_port: i64::from(client.port),
+            driver: driver.name.as_deref(),
+            driver_version: driver.version.as_deref(),
+        });
     }
 
     pub(super) fn turn_to(&mut self, recorder: &Recorder) {
         self.recorder = recorder.clone();
+        self.drivers.iter().for_each(|(client, driver)| self.append_driver(client, driver));
     }
 
     /// Writes what is due, or all of it at the end.

@@ -9,8 +9,8 @@ use helenus_cassandra::cql::{Channel, Connection, Credentials};
 use helenus_cassandra::target::{self, Target, Which};
 use helenus_cassandra::{Cancel, Version, java};
 use helenus_observe::{
-    AgentOptions, Event, EventOptions, Jmx, Observation, Options, PressureOptions, ProcessKind, SamplingOptions,
-    Switch, Views, Watched,
+    AgentOptions, Event, EventOptions, Jmx, Observation, Options, PressureOptions, ProcessKind, RequestsFrom,
+    SamplingOptions, Switch, Views, Watched, WireOptions,
 };
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording};
 use std::net::SocketAddr;
@@ -76,7 +76,7 @@ impl<'a> Watching<'a> {
         let mut steps = Steps::new();
         let by = match live.no_agent || !live.jmx.is_empty() {
             true => outside(live, &taking.recorder, &addresses, &mut steps)?,
-            false => By::Agents(Box::new(Agents::attach(&taking.recorder, &addresses, &mut steps)?)),
+            false => By::Agents(Box::new(Agents::attach(&taking.recorder, &addresses, live.requests, &mut steps)?)),
         };
         Ok(Watching { live, taking, by })
     }
@@ -131,12 +131,15 @@ impl<'a> Watching<'a> {
 }
 
 impl Agents {
-    fn attach(recorder: &Recorder, addresses: &[SocketAddr], steps: &mut Steps) -> Result<Agents> {
+    fn attach(recorder: &Recorder, addresses: &[SocketAddr], requests: bool, steps: &mut Steps) -> Result<Agents> {
         let targets = addresses
             .iter()
             .map(|address| Ok((address.ip().to_string(), target::find(Which::Address(*address))?)))
             .collect::<Result<Vec<(String, Target)>, target::Error>>()
-            .context("give --no-agent for a node on another machine")?;
+            .context(match requests {
+                true => "only nodes on this machine can be watched",
+                false => "give --no-agent for a node on another machine",
+            })?;
         if let Some((name, target)) = targets.iter().find(|(_, target)| !target.is_cassandra) {
             bail!("{name} (pid {}, {}) is no Cassandra; give the CQL address of a node", target.pid, target.command);
         }
@@ -147,14 +150,27 @@ impl Agents {
         let (events, heard) = std::sync::mpsc::channel();
         // Threads and CPUs are not what is asked about.
         let options = Options {
-            agent: AgentOptions { jar: Some(AGENT_JAR), ..AgentOptions::default() },
+            agent: AgentOptions { jar: Some(AGENT_JAR).filter(|_| !requests), ..AgentOptions::default() },
+            wire: WireOptions::of(if requests { RequestsFrom::Auto } else { RequestsFrom::Off }),
             sampling: SamplingOptions { interval: Duration::from_secs(1), ..SamplingOptions::default() },
             pressure: PressureOptions { pressure: Switch::Off },
             events: EventOptions { events: Switch::Off },
             ..Options::default()
         };
-        steps.step(format_args!("attaching to {} node(s)", watched.len()));
+        let doing = if requests { "listening" } else { "attaching" };
+        steps.step(format_args!("{doing} to {} node(s)", watched.len()));
         let observation = Observation::start(recorder, &watched, &options, &events)?;
+        if requests {
+            // No agent was asked for, so that its absence is no news. A node that can't be heard has nothing to show.
+            let unheard = heard.try_iter().find_map(|event| match event {
+                Event::Degraded { node, source: "wire", reason } => Some(format!("{node}: {reason}")),
+                _ => None,
+            });
+            if let Some(reason) = unheard {
+                observation.stop();
+                bail!(reason);
+            }
+        }
         Ok(Agents { observation, watched, options, events, heard })
     }
 

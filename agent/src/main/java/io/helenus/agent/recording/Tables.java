@@ -3,115 +3,118 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "b786e5ac93a2f131";
+  public static final String FINGERPRINT = "3494f38a1306e86e";
 
   /** The coordinator's time for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. The time begins when a request is decoded and ends when its answer is decided. It excludes the wait for a thread, and decoding and encoding the message. */
   public static final int CLIENT_REQUESTS = 0;
 
+  /** One row per connection of a client whose driver is known: from STARTUP as it passed, or from what the node said of the connections that were open when the recording began. */
+  public static final int CONNECTIONS = 1;
+
   /** Counts of the kernel and the CPUs for a node's threads, added up by thread group: one row per interval and group that ran. Threads that began and ended between two readings are left out; sources has their CPU time. */
-  public static final int COUNTERS = 1;
+  public static final int COUNTERS = 2;
 
   /** Time of each CPU of the machine in an interval, by state, from /proc/stat. */
-  public static final int CPUS = 2;
+  public static final int CPUS = 3;
 
   /** Requests, bytes and time of each disk in an interval, from /proc/diskstats. A disk without a request in the interval has no row; partitions and loop devices have none. */
-  public static final int DISKS = 3;
+  public static final int DISKS = 4;
 
   /** What a node's log says that happened while it was recorded: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it. */
-  public static final int EVENTS = 4;
+  public static final int EVENTS = 5;
 
   /** Findings of explain, most important first. */
-  public static final int FINDINGS = 5;
+  public static final int FINDINGS = 6;
 
   /** Interrupts that each CPU of the machine served in an interval, from /proc/interrupts and /proc/softirqs. An interrupt that did not come in the interval has no row. */
-  public static final int INTERRUPTS = 6;
+  public static final int INTERRUPTS = 7;
 
   /** Named stretches of time on the clock of the recording, such as the phases of a load. */
-  public static final int MARKS = 7;
+  public static final int MARKS = 8;
 
   /** Moves of threads of a watched process from one CPU to another, added up in the kernel: one row per interval, thread group and pair of CPUs. */
-  public static final int MIGRATIONS = 8;
+  public static final int MIGRATIONS = 9;
 
   /** Figures of a node as a whole that its advice rests on, by Cassandra's own metrics: caches, dropped messages, coordinated requests, batches, compactions. Read every 5 s; a row when a figure has changed. */
-  public static final int NODE_METRICS = 9;
+  public static final int NODE_METRICS = 10;
 
   /** Limits of a node from outside in an interval: the quota and pressure of its cgroup, page faults that read from a disk, and segments that its network sent again. */
-  public static final int NODE_PRESSURE = 10;
+  public static final int NODE_PRESSURE = 11;
 
   /** One row per time in which a thread of a watched process was off the CPU for as long as was asked for, or longer. Sorted within about a fifth of a second only, by the end. */
-  public static final int OFF_CPU = 11;
+  public static final int OFF_CPU = 12;
 
   /** Reads from disks into the page cache for a watched process, added up in the kernel: one row per interval, thread group, file and way. Reads that the cache answered and reads past it (O_DIRECT) are left out. */
-  public static final int PAGE_CACHE = 12;
+  public static final int PAGE_CACHE = 13;
 
   /** Times in which the JVM of a node stopped its threads. */
-  public static final int PAUSES = 13;
+  public static final int PAUSES = 14;
 
   /** Thread pools of a node, as its own metrics give them. */
-  public static final int POOLS = 14;
+  public static final int POOLS = 15;
 
   /** How long tasks of the machine waited for a resource in an interval, from /proc/pressure. An interval without a wait has no row. */
-  public static final int PRESSURE = 15;
+  public static final int PRESSURE = 16;
 
   /** Which probe's method was called within which: the call tree of the probes, one row per interval, pair and thread group. All counts and sums may be added up. */
-  public static final int PROBE_CALLS = 16;
+  public static final int PROBE_CALLS = 17;
 
   /** How long the calls took that probes metered: one row per interval, probe, thread group and bin of duration. */
-  public static final int PROBE_LATENCY = 17;
+  public static final int PROBE_LATENCY = 18;
 
   /** Measurements of a node's probes: one row per interval, probe and thread group. A probe that was not called has no row, except one that says that it was switched off. All but the largest may be added up. */
-  public static final int PROBES = 18;
+  public static final int PROBES = 19;
 
   /** The processes of the machine that used the most CPU time in an interval, from /proc: those with at least one hundredth of a CPU, twenty at most. */
-  public static final int PROCESSES = 19;
+  public static final int PROCESSES = 20;
 
   /** One row per request that the load driver sent, as the client saw it. */
-  public static final int REQUESTS = 20;
+  public static final int REQUESTS = 21;
 
   /** Figures of each variant of an experiment in each block, over its measured phases: one row per figure. Written when the experiment is judged, whole blocks or not. */
-  public static final int RESULTS = 21;
+  public static final int RESULTS = 22;
 
   /** Times that threads of a watched process were ready to run and waited for a CPU, added up in the kernel: one row per interval, thread group, cause and bin of delay. All counts and sums may be added up over any of these. */
-  public static final int RUN_QUEUE = 22;
+  public static final int RUN_QUEUE = 23;
 
   /** Stack of a thread at a moment, from the profiler or from eBPF. One row per sample. */
-  public static final int SAMPLES = 23;
+  public static final int SAMPLES = 24;
 
   /** How a node, its JVM and its disks are set up: every setting once at the start, and again when it has changed. Of Cassandra's own settings those that say something of performance; none that holds a secret. */
-  public static final int SETTINGS = 24;
+  public static final int SETTINGS = 25;
 
   /** Rows that each source of the recording captured and lost, and its CPU time, per interval. */
-  public static final int SOURCES = 25;
+  public static final int SOURCES = 26;
 
   /** Each SSTable of a node, as its own statistics have it (what sstablemetadata prints): one row when it is first seen, another when something of it has changed, and one when it is gone. Cassandra's own tables are left out. */
-  public static final int SSTABLES = 26;
+  public static final int SSTABLES = 27;
 
   /** The stacks of the tables samples and off_cpu, each once per node, source and recording. A number stands for the same stack in every recording, so that merged ones agree; take one row of a number. */
-  public static final int STACKS = 27;
+  public static final int STACKS = 28;
 
   /** Times in which a process did not run though it should have: measured by a thread that sleeps for a short time and looks how much later it woke (as jHiccup does), and by how far the load driver was behind its schedule. */
-  public static final int STALLS = 28;
+  public static final int STALLS = 29;
 
   /** System calls of a watched process added up in the kernel: one row per interval, thread group, call, file and bin of duration. All counts and sums may be added up over any of these. */
-  public static final int SYSCALL_SUMMARY = 29;
+  public static final int SYSCALL_SUMMARY = 30;
 
   /** One row per system call of a watched process that began and ended while it was recorded. Sorted within about a fifth of a second only. */
-  public static final int SYSCALLS = 30;
+  public static final int SYSCALLS = 31;
 
   /** Definition of each table, and other facts that seldom change: each once at the start, and again when it has changed. Cassandra's own tables are left out. */
-  public static final int TABLE_FACTS = 31;
+  public static final int TABLE_FACTS = 32;
 
   /** Figures of each table of a node, as its own metrics give them. Counters count since the node started. */
-  public static final int TABLE_STATS = 32;
+  public static final int TABLE_STATS = 33;
 
   /** CPU time and switches of each thread of a process in an interval. A thread that did not run in the interval has no row. */
-  public static final int THREADS = 33;
+  public static final int THREADS = 34;
 
   /** Measurements and decisions of a node's valves: one row per window. */
-  public static final int VALVES = 34;
+  public static final int VALVES = 35;
 
   /** One row per request that came in from the network and was answered, as its packets passed the node's side of it. Sorted by when the answer passed, within about a fifth of a second. */
-  public static final int WIRE = 35;
+  public static final int WIRE = 36;
 
   private Tables() {}
 
@@ -130,6 +133,23 @@ public final class Tables {
     rows.string(kind);
     rows.int64(count);
     rows.int64(totalNs);
+  }
+
+  public static void clientConnection(
+      RowBuffer rows,
+      long timeNs,
+      String node,
+      String client,
+      long clientPort,
+      String driver,
+      String driverVersion) {
+    rows.row(CONNECTIONS);
+    rows.int64(timeNs);
+    rows.string(node);
+    rows.string(client);
+    rows.int64(clientPort);
+    rows.nullableString(driver);
+    rows.nullableString(driverVersion);
   }
 
   public static void counterSample(

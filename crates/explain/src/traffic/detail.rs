@@ -1,0 +1,67 @@
+//! One statement in detail: how its times are distributed, and its slowest requests.
+
+use super::{TrafficFilter, filled};
+use crate::Error;
+use crate::engine::Engine;
+use crate::query;
+use serde::Serialize;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StatementDetail {
+    /// From the shortest to the longest, without gaps.
+    pub histogram: Vec<LatencyCell>,
+    pub slowest: Vec<SlowRequest>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LatencyCell {
+    pub from_ms: f64,
+    pub to_ms: f64,
+    pub requests: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SlowRequest {
+    pub start_ns: i64,
+    pub response_ms: f64,
+    /// Empty for a load driver.
+    pub client: String,
+    pub client_port: i64,
+    pub node: String,
+    pub rows_returned: Option<i64>,
+    pub response_bytes: Option<i64>,
+    pub consistency: String,
+    pub outcome: String,
+}
+
+/// A statement or operation, by its text as [`super::StatementFigures`] has it.
+pub fn statement_detail(engine: &Engine, operation: &str, filter: &TrafficFilter) -> Result<StatementDetail, Error> {
+    let filter = TrafficFilter { operation: Some(operation.to_string()), ..filter.clone() };
+    let cells = engine.sql(&filled(&query::STATEMENT_CELLS, &filter))?;
+    let known: Vec<(i64, i64)> = cells.integers("place")?.into_iter().zip(cells.integers("requests")?).collect();
+    let edge_ms = |place: i64| (place as f64 / 2.0).exp2() / 1e6;
+    let (first, last) = (known.first().map_or(0, |cell| cell.0), known.last().map_or(-1, |cell| cell.0));
+    let histogram = (first..=last).map(|place| LatencyCell {
+        from_ms: edge_ms(place),
+        to_ms: edge_ms(place + 1),
+        requests: known.iter().find(|cell| cell.0 == place).map_or(0, |cell| cell.1),
+    });
+    let rows = engine.sql(&filled(&query::STATEMENT_SLOWEST, &filter))?;
+    let (start, response) = (rows.integers("start_ns")?, rows.numbers("response_ms")?);
+    let (client, port) = (rows.texts("client")?, rows.integers("client_port")?);
+    let (node, outcome) = (rows.texts("node")?, rows.texts("outcome")?);
+    let (returned, bytes) = (rows.integers_or_null("rows_returned")?, rows.integers_or_null("response_bytes")?);
+    let consistency = rows.texts("consistency")?;
+    let slowest = (0..rows.rows()).map(|row| SlowRequest {
+        start_ns: start[row],
+        response_ms: response[row],
+        client: client[row].clone(),
+        client_port: port[row],
+        node: node[row].clone(),
+        rows_returned: returned[row],
+        response_bytes: bytes[row],
+        consistency: consistency[row].clone(),
+        outcome: outcome[row].clone(),
+    });
+    Ok(StatementDetail { histogram: histogram.collect(), slowest: slowest.collect() })
+}
