@@ -2,7 +2,7 @@
 
 use crate::engine::Provider;
 use crate::evidence::Evidence;
-use crate::findings::{Claim, Finding, materiality};
+use crate::findings::{Claim, Finding, MATERIAL_NS, materiality};
 use crate::percentiles::{Percentiles, median};
 use crate::severity::Severity;
 use crate::text;
@@ -53,6 +53,7 @@ fn seen(evidence: &Evidence) -> [String; 2] {
         text::count(times.round() as usize)
     );
     let second = match materiality(slow_median, evidence) {
+        Severity::Information if slow_ns >= MATERIAL_NS => format!("All requests are alike: {slowest}."),
         Severity::Information => format!("That is fast: {slowest}."),
         Severity::Warning | Severity::Critical => format!("That is slow: {slowest}."),
     };

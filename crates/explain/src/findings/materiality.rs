@@ -5,7 +5,7 @@ use crate::percentiles::ms;
 use crate::severity::Severity;
 
 /// Below this median of the requests concerned nothing is more than information; from the second on it can be critical.
-pub(super) const MATERIAL_NS: i64 = 20_000_000;
+pub(crate) const MATERIAL_NS: i64 = 20_000_000;
 const CRITICAL_NS: i64 = 100_000_000;
 /// A cause that meets fewer of all the requests than FREQUENT is material from here on only: in a node in health one
 /// collection of the young generation now and then lengthens as many, and takes as long.

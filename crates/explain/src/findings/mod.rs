@@ -52,7 +52,7 @@ use crate::Error;
 use crate::evidence::{CauseKind, EXCESS_BOUND, Evidence};
 use crate::severity::Severity;
 use finding::Check;
-pub(crate) use materiality::materiality;
+pub(crate) use materiality::{MATERIAL_NS, materiality};
 
 const CHECKS: &[&dyn Check] = &[
     &client_stall::ClientStall,
