@@ -6,7 +6,9 @@ use clap::Args;
 use helenus_explain::{Advice, Counsel, Engine, advise, by_reason, rules_as_markdown};
 use std::process::ExitCode;
 
-/// Say what to change about tables and nodes, recorded or running, with the evidence, how to verify it, and the source
+/// Advise changes to tables and nodes, with evidence and source
+///
+/// For recorded or running nodes. Each piece of advice says how to verify it.
 ///
 /// Rules look at compaction and tombstones, gc_grace against hints and repairs, partitions, compression, disks, the heap and
 /// its collector, thread pools, caches and clients. A rule that lacks its facts says so. Nothing is changed.

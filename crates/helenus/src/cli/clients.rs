@@ -5,7 +5,7 @@ use clap::Args;
 use helenus_explain::{ClientFigures, client_traffic};
 use std::process::ExitCode;
 
-/// Show what each client host asks: its drivers and connections, how many requests, how long they take, how they fail
+/// Show connections, requests, times and errors of each client host
 ///
 /// Of the requests on the wire, whatever driver sent them: of nodes that run, or of recordings (`helenus record`). Of a recorded load
 /// too.

@@ -7,7 +7,9 @@ use helenus_explain::{CompareOptions, Comparison, Engine, compare, judge};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Say what a change was worth: one recording against another, a set against a set, or the variants of an experiment
+/// Compare recordings or variants: a ratio, an interval, a verdict
+///
+/// One recording against another, a set against a set, or the variants of an experiment.
 ///
 /// Sets of the same size are paired in the order in which they are given, as runs one after the other in turns should be.
 #[derive(Debug, Args)]

@@ -7,7 +7,9 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Another executor for a stage of a running node: a queue for each thread, or tasks taken in batches
+/// Replace the executor of a stage of a running node
+///
+/// A queue for each thread, or tasks taken in batches.
 ///
 /// Tasks that were in line before are run by the stage's own executor, those that the other one took by that one, each once. It
 /// stays when this command has ended, until it is removed; the node is then as it was before.

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 /// To both sides of --around.
 const AROUND_NS: i64 = 30_000_000_000;
 
-/// Say why the slow requests of a recording were slow
+/// Explain why the slow requests of a recording were slow
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus explain run.helenus

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Write a recording for another tool: pprof, Firefox Profiler, speedscope, Perfetto, flamegraph.pl
+/// Write a recording for pprof, Firefox Profiler, speedscope, Perfetto
 ///
 /// folded and pprof add the samples up; speedscope and firefox have each in its time, firefox with pauses, phases and slow
 /// requests as markers; chrome has those, stalls, CPUs and long system calls, and no stacks.

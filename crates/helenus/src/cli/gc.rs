@@ -6,7 +6,9 @@ use helenus_explain::{Engine, GcFigures, NodeGc, gc};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Show what the collectors of nodes did, recorded or running: collections, pauses, what was allocated and what stayed
+/// Show collections, pauses, allocation and what stayed in the heap
+///
+/// Of recorded or running nodes.
 ///
 /// A line for each interval, as of jstat -gcutil, and one for all. What was allocated is by how much the heap had grown
 /// from one collection to the next; what stayed, by how much it was fuller after a young collection than after the one before.

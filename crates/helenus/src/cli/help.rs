@@ -10,10 +10,47 @@ const NUMBERS: [&str; 8] = ["DURATION", "N", "PERCENT", "RATE", "SIZE", "GHZ", "
 pub const WIDEST: usize = 100;
 const EXAMPLE: &str = "  helenus ";
 
+/// Commands by what they are for, the most used first.
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Observe", &["record", "statements", "clients", "tables", "gc", "probes", "points"]),
+    ("Explain", &["explain", "report", "advise", "flame", "io", "spectrogram", "sql"]),
+    ("Load", &["load", "stress", "verify", "responder"]),
+    ("Lab", &["compare", "lab"]),
+    ("Control", &["valve", "tune", "try", "pin", "unpin", "executor"]),
+    ("Recordings", &["recording", "export", "import"]),
+    ("Setup", &["doctor", "up", "down", "ps", "agent", "completions", "licenses"]),
+];
+/// Above and below the list of commands.
+const TEMPLATE: (&str, &str) = ("{about-with-newline}\n{usage-heading} {usage}\n", "\nOptions:\n{options}");
+
 /// The command line.
 pub fn command() -> clap::Command {
     let width = terminal::width().map_or(WIDEST, |width| width.clamp(40, WIDEST));
-    adapted(Arguments::command().term_width(width), width)
+    let command = Arguments::command().term_width(width);
+    let template = format!("{}{}{}", TEMPLATE.0, listed(&command, width), TEMPLATE.1);
+    adapted(command.help_template(template), width)
+}
+
+/// The commands under the headings of their groups.
+fn listed(command: &clap::Command, width: usize) -> String {
+    let about = |name: &str| {
+        let found = command.find_subcommand(name).and_then(clap::Command::get_about);
+        found.map(ToString::to_string).unwrap_or_default()
+    };
+    let mut list = String::new();
+    for (heading, names) in GROUPS {
+        list.push_str(&format!("\n{heading}:\n"));
+        for name in names {
+            let about = about(name);
+            let gap = if 15 + about.chars().count() <= width {
+                " ".repeat(13_usize.saturating_sub(name.len()))
+            } else {
+                "\n      ".to_string()
+            };
+            list.push_str(&format!("  {name}{gap}{about}\n"));
+        }
+    }
+    list
 }
 
 /// The arguments of this process; ends it where they can't be read.
@@ -85,6 +122,22 @@ fn words(line: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_command_is_in_one_group_and_fits_a_line() {
+        let command = Arguments::command();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut all: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        grouped.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(grouped, all);
+        for one in command.get_subcommands() {
+            let about = one.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!((1..=70).contains(&about.chars().count()), "{}: {about}", one.get_name());
+        }
+        let help = listed(&command, 80);
+        assert!(help.lines().all(|line| line.chars().count() <= 85), "{help}");
+    }
 
     #[test]
     fn long_examples_are_continued_as_a_shell_continues_them() {

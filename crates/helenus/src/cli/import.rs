@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Make a recording of samples that others took: JFR files, `perf script` output, folded stacks
+/// Make a recording of JFR files, perf output or folded stacks
 ///
 /// The recording is like any other: `helenus flame`, `export`, `sql` and `recording merge` take it. What can't be read is
 /// counted and said; what is whole is taken.

@@ -6,7 +6,9 @@ use helenus_explain::Io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Account for I/O: what was read and written of which tables and files, and what clients got of it
+/// Account for I/O by table, file and client
+///
+/// Bytes that the node read and wrote, and what clients got of them.
 ///
 /// Files come from system calls (`helenus record --syscalls summary|full`), what clients got from their requests.
 /// Bytes of calls are those that they moved, out of the page cache or from the disk; those read through mappings, and those from the

@@ -12,7 +12,7 @@ use helenus_recording::{BatchBuilder, Recording};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Run an experiment: a node, the load, the sources, the findings and the report
+/// Run an experiment: nodes, load, sources, findings and report
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(subcommand)]

@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Place the threads of a running process on CPUs, new ones as well, until Ctrl-C
+/// Place the threads of a running process on CPUs, until Ctrl-C
+///
+/// Threads that start later are placed, too.
 ///
 /// The process is not restarted and needs no agent. The masks that were before are written down first: they are put back at the
 /// end, and by `helenus unpin` when this command was killed.

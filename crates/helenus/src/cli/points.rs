@@ -4,7 +4,9 @@ use anyhow::Result;
 use clap::Args;
 use std::process::ExitCode;
 
-/// List measurement points of a running node: where probes and valves can stand
+/// List measurement points of a running node
+///
+/// Probes and valves are placed at points.
 ///
 /// Without a pattern, those that have a name in the node's release. A pattern is package.Class.method(argument types), where
 /// `*` stands for any part of a name, the package may be left out where the class's own name is loaded once, and without

@@ -9,7 +9,9 @@ use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Meter points of a running node, and show where its time goes: calls, total and own time, mean, longest
+/// Meter calls and own time at points of a running node
+///
+/// Calls, total and own time, mean and longest call.
 ///
 /// Total time is that of the calls; own (inherent) time is without the callees that are metered themselves. Probes that cost
 /// more than they tell are switched off by themselves, so that all of them stay below --bound. At the end, at Ctrl-C or

@@ -5,7 +5,7 @@ use helenus_cassandra::Places;
 use helenus_cassandra::state::{NodeState, Registry};
 use std::process::ExitCode;
 
-/// List local clusters and how their nodes do
+/// List local clusters and the state of their nodes
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  helenus ps --json | jq '.[].nodes[].pid'")]
 pub struct Arguments {

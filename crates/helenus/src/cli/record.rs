@@ -14,7 +14,9 @@ use std::process::{Command, ExitCode};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Record what running nodes do: CPUs, threads, GC, thread pools, tables, system calls, scheduling, requests on the wire
+/// Record what running nodes do, and the requests of their clients
+///
+/// Sources are CPUs, threads, GC, thread pools, tables, system calls, scheduling, and requests on the wire or inside the JVM.
 ///
 /// The nodes run on this machine and need no preparation. An agent is loaded into each JVM and taken out again at the
 /// end; it opens no port. Ends after --for, with the command after `--`, at Ctrl-C, or when the last node has ended.

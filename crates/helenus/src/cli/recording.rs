@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Look at recordings, save one that was cut off, merge several
+/// Inspect, salvage and merge recordings
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(subcommand)]

@@ -6,7 +6,7 @@ use helenus_explain::{Options, Report, explain};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Write a report of a recording: one HTML file that opens anywhere, offline
+/// Write a report of a recording: one HTML file that opens offline
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  helenus report run.helenus -o run.html\n  helenus report run.helenus --json | jq .phases"

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-/// Answer CQL without a database, to find out what the client's side costs
+/// Answer CQL without a database, to measure the client's own cost
 ///
 /// Takes any schema, prepares any statement and answers every request at once, on one thread. What a load shows against
 /// it is the load driver and the machine, and no database: the most that this client can measure.

@@ -17,7 +17,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Try another definition of a table on copies of it, before it touches the node
+/// Try another definition of a table on copies of it
+///
+/// The node itself stays as it is.
 ///
 /// A snapshot of the table (hard links) is loaded into throwaway nodes on this machine, one with the table as it is and one
 /// for each --compaction; they compact until nothing is left, and are read in turns. The node itself is asked for the

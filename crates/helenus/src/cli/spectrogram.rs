@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Draw how long system calls or requests took, over time, in the terminal
+/// Draw latencies of system calls or requests over time
 ///
 /// Time goes downward, how long each call took goes across on a log scale, and the colour is how many there were. Names are
 /// given as a part of the name, with * or ? as the whole name, after = exactly, and after ! to leave it out; several of one

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Ask a recording a question in SQL
+/// Query a recording in SQL
 ///
 /// Every table of the recording format is there, also those without rows; docs/recording-tables.md names them all.
 #[derive(Debug, Args)]

@@ -9,7 +9,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-/// Show what each statement of the clients takes: how often, how long, how much it returns, and how it fails
+/// Show calls, time, rows and errors of each statement
+///
+/// How often each statement of the clients ran, how long it took, what it returned, and how it failed.
 ///
 /// Of the requests on the wire, whatever driver sent them: of nodes that run, or of recordings (`helenus record`). Of a recorded load
 /// too. Statements have ? for their values.

@@ -10,7 +10,9 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Show how the tables of nodes are, recorded or running: SSTables, tombstones, disk space, and what reads and writes took
+/// Show SSTables, tombstones, disk space and latencies of tables
+///
+/// Of recorded or running nodes.
 ///
 /// Rates and times are of the recording, or of the time that a running node is looked at; SSTables, tombstones and partitions
 /// are of its last minutes; write amplification is since it started. --json has all figures, and where each comes from.

@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Change settings of one running node alone, compare it with its peers, and put back what was
+/// Change settings of one running node, compare it, and undo
+///
+/// Its peers stay as they are.
 ///
 /// A change is written into a journal before it is made. It stays until `tune undo`, the end of its lease, or a restart of
 /// the node, and an ALTER TABLE of the same parameters takes its place. What is of all nodes is printed as CQL, and never run.

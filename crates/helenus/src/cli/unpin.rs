@@ -6,7 +6,9 @@ use helenus_cassandra::Places;
 use helenus_control::placement::{self, Error, Journals, Restored, Saved};
 use std::process::ExitCode;
 
-/// Put back what `helenus pin` did: every thread and interrupt has the CPUs that it had before
+/// Restore the CPUs that `helenus pin` changed
+///
+/// Every thread and interrupt gets the CPUs that it had before.
 ///
 /// Also after helenus was killed. Threads that were made meanwhile get the CPUs that the process had. Where another helenus
 /// follows the process, it is asked to put everything back, and ends.

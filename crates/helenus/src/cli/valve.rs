@@ -12,7 +12,9 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Adaptive control valves inside a running node: how much may be inside a point or a stage at once
+/// Limit what is in flight inside a running node, adaptively
+///
+/// A valve holds calls of a point or tasks of a stage back once its limit is in flight.
 ///
 /// A valve finds the limit that serves best by itself, says why it is what it is, and opens when anything goes wrong. It stays
 /// when this command has ended, until it is removed; the node is then as it was before.

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Read back what a load wrote, and say what is missing or wrong
+/// Read back what a load wrote, and report what is missing or wrong
 ///
 /// What each row should be follows from the workload, its seed and the number of the request that wrote it. The recording
 /// of the load has all of these, and which requests were answered well: what was not need not be there. Without the
