@@ -30,7 +30,7 @@ pub(crate) use origin::{Origin, Sides, Split};
 pub use pools::FullPool;
 pub(crate) use pools::Pools;
 pub(crate) use shortage::{Other, Shortage, WORTH_NAMING_CPUS};
-pub(crate) use stops::{Stop, Stops, times};
+pub(crate) use stops::{STOPPED, Stop, Stops, times};
 
 use crate::Error;
 use crate::advice::{Advice, advise};

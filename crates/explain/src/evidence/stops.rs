@@ -8,7 +8,7 @@ use crate::{Error, query};
 use std::collections::{HashMap, HashSet};
 
 /// The kind of a stall that the kernel was seen to hold.
-const STOPPED: &str = "stopped";
+pub(crate) const STOPPED: &str = "stopped";
 
 /// How far apart two sources can see the same stop.
 const SAME_STOP_NS: i64 = 2_000_000;

@@ -2,7 +2,7 @@
 
 use super::finding::{Check, Finding};
 use super::wording::{most_of, of_nodes, share};
-use crate::evidence::{CauseKind, Evidence, StopTotals, times};
+use crate::evidence::{CauseKind, Evidence, STOPPED, StopTotals, times};
 use crate::timeline::{Interval, covered_ns, total_ns, within};
 use crate::{query, text};
 use serde_json::json;
@@ -40,14 +40,16 @@ impl Check for ServerStall {
             share(cause),
             text::time_ms(totals.longest_ms)
         );
-        let meanwhile = usage.and_then(|usage| usage.server_cpus).map(|cpus| {
-            if cpus < 0.2 {
-                format!(
-                    " It used {cpus:.2} CPUs meanwhile: it was stopped (a signal, a debugger, a frozen container or virtual machine), not busy."
-                )
-            } else {
-                format!(" It used {cpus:.1} CPUs meanwhile: its threads ran or waited for a CPU.")
-            }
+        let is_held = cause.blamed.stops.iter().any(|stop| stop.label == STOPPED);
+        let is_idle = usage.and_then(|usage| usage.server_cpus).is_some_and(|cpus| cpus < 0.2);
+        let meanwhile = usage.and_then(|usage| usage.server_cpus).map(|cpus| match (is_held, is_idle) {
+            (true, _) => format!(
+                " It used {cpus:.2} CPUs meanwhile: the kernel held it stopped (a signal, a debugger, a frozen container)."
+            ),
+            (false, true) => format!(
+                " It used {cpus:.2} CPUs meanwhile: it was stopped (a signal, a debugger, a frozen container or virtual machine), or its threads waited for a CPU."
+            ),
+            (false, false) => format!(" It used {cpus:.1} CPUs meanwhile: its threads ran or waited for a CPU."),
         });
         let machine = if recorder_share >= 0.5 {
             " The recorder stood still at the same time, so that the whole machine is concerned."
@@ -60,8 +62,7 @@ impl Check for ServerStall {
             meanwhile.unwrap_or_default(),
             most_of(&cause.blamed)
         );
-        let is_stopped = usage.and_then(|usage| usage.server_cpus).is_some_and(|cpus| cpus < 0.2);
-        let next = match (recorder_share >= 0.5, is_stopped) {
+        let next = match (recorder_share >= 0.5 && !is_held, is_held || is_idle) {
             (true, _) => "look at the hypervisor, its steal time and other tenants (vmstat 1).",
             (false, true) => "find who stops the process: kill -STOP, a debugger, a frozen container (journalctl).",
             (false, false) => "record again with --sched on, to see what its threads waited for.",
