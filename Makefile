@@ -41,7 +41,7 @@ build: $(AGENT) $(REPORT)
 	@echo 'built $(HELENUS)' >&2
 
 .PHONY: dist test-dist
-dist: build
+dist: $(AGENT) $(REPORT)
 	cargo build --profile dist --locked -p helenus
 	@xtask/dist.sh $(CARGO_TARGET_DIR)/dist/helenus dist 60000000
 # With the binary that is there: that of `make dist` takes twenty minutes more.

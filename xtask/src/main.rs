@@ -7,7 +7,8 @@ mod licenses;
 mod schema;
 
 use anyhow::{Context, Result, bail};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -22,7 +23,11 @@ fn main() -> Result<()> {
 }
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
+    // Where Cargo runs it: it may have been built in another clone that shares the target folder.
+    static HERE: LazyLock<PathBuf> = LazyLock::new(|| {
+        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
+    });
+    HERE.parent().unwrap_or(Path::new("."))
 }
 
 fn write_all() -> Result<()> {
