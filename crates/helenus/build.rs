@@ -1,5 +1,5 @@
-//! Copies the agent's jar, the profiler's library and the pages' templates to where the binary takes them from: what was built
-//! in another clone, with the same target folder, may be gone.
+//! Copies the agent's jar, the profiler's library and the pages' templates to the folder that the binary embeds them from. Files
+//! that another clone built into the same target folder may be gone.
 //!
 //! `make check` needs none of them: with HELENUS_STUBS in the environment, as it sets it, what is not built is a stub, and the
 //! binary refuses to run.

@@ -19,8 +19,8 @@ pub(crate) struct Ports {
 const FIRST: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const SEARCHED: u32 = 250;
 
-/// Addresses of nodes that are about to start, held against whoever else starts nodes on this machine meanwhile: other
-/// users have a registry of their own.
+/// Addresses of nodes that are about to start. They are reserved against any process that starts nodes on this machine
+/// meanwhile, also of other users, who have a registry of their own.
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) row: Vec<Ipv4Addr>,

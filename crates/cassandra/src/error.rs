@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::Version;
 
-/// What can go wrong with local clusters. Every message says what to do next.
+/// Errors of local clusters. Every message says what to do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

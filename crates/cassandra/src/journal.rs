@@ -1,5 +1,5 @@
-//! What was made or changed, written down before it is: the files outlive whoever did it, so that whoever comes later can say
-//! what there is, and put back what was.
+//! Things that helenus makes or changes, written down before it acts. The files outlive the process, so that a later one
+//! can list the changes and restore the former state.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
@@ -16,11 +16,11 @@ const FORMAT: u32 = 1;
 /// The folder may be another user's, whose helenus runs as root (`sudo -E`).
 const LONGEST_ENTRY_BYTES: u64 = 16 << 20;
 
-/// What is written down of one thing.
+/// The content of a journal's entry.
 pub trait Journaled: Serialize + DeserializeOwned {
     /// Of its files, below the folder in which helenus keeps its state.
     const FOLDER: &'static str;
-    /// What a person is to do about one that is damaged.
+    /// Advice to the user about a damaged entry.
     const WAY_OUT: &'static str;
 
     /// The name of its file.
@@ -65,10 +65,10 @@ impl<T: Journaled> Journal<T> {
         Self { folder: state.join(T::FOLDER), of: PhantomData }
     }
 
-    /// Writes an entry, or writes it anew. When this returns it is on the disk, whole.
+    /// Writes an entry, or replaces it. When this returns, the whole entry is on the disk.
     ///
     /// # Errors
-    /// [`JournalError::File`]; what was there before still is.
+    /// [`JournalError::File`]; then the former entry is still there.
     pub fn write(&self, entry: &T) -> Result<(), JournalError> {
         let persist = |file: tempfile::NamedTempFile, path: &Path| file.persist(path).map_err(|error| error.error);
         self.put(entry, persist).map_err(self.failed("write", &self.path(entry)))

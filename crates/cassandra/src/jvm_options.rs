@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::Error;
 
-/// What the options depend on.
+/// The facts that decide the options.
 #[derive(Debug)]
 pub(crate) struct Jvm<'a> {
     /// The Java feature release.
@@ -112,7 +112,7 @@ const NETTY: &[&str] = &[
 /// Variables with options for other programs, which would silently change what this one does.
 pub(crate) const FOREIGN: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
-/// What Cassandra needs of the JDK's inner packages, from Java 9 on.
+/// Cassandra's access to inner packages of the JDK, from Java 9 on.
 pub(crate) fn modules(feature: u32) -> Vec<String> {
     let (exports, opens) = match feature {
         17.. => (EXPORTS_17, OPENS_17),

@@ -37,7 +37,7 @@ impl Folders {
         self.logs.join("system.log")
     }
 
-    /// What the JVM writes to stdout and stderr.
+    /// The file with the JVM's stdout and stderr.
     pub(crate) fn output(&self) -> PathBuf {
         self.logs.join("output.log")
     }
@@ -73,7 +73,7 @@ pub(crate) fn ended(tool: &mut Child, cancel: &Cancel) -> Result<Option<ExitStat
     if cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(None) }
 }
 
-/// What a node is started with.
+/// The facts that a node is started with.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) options: &'a ClusterOptions,

@@ -1,15 +1,15 @@
 //! The target of a measurement: a real Cassandra node.
 //!
 //! Two halves that know little of each other:
-//! - *ours*: [`Cluster::start`] fetches a release, writes its configuration, starts nodes on
-//!   loopback addresses and waits until they answer CQL; [`state::Registry`] remembers them over
-//!   the life of the process that started them, for `ps` and `down`.
-//! - *anybody's*: [`target::find`] names the process behind an address or a pid and says what it
-//!   is, [`attach`] talks to its JVM and loads an agent into it, [`cql::identify`] asks the node
-//!   who it is.
+//! - *our clusters*: [`Cluster::start`] fetches a release, writes its configuration, starts nodes
+//!   on loopback addresses and waits until they answer CQL; [`state::Registry`] remembers them
+//!   after the process that started them has ended, for `ps` and `down`.
+//! - *any node*: [`target::find`] finds the process behind an address or a pid and describes it,
+//!   [`attach`] talks to its JVM and loads an agent into it, [`cql::identify`] asks the node for
+//!   its identity.
 //!
-//! Nothing here prints. What takes time reports through a [`Progress`] callback and looks at a
-//! [`Cancel`] flag; what fails says in its error what to do about it.
+//! Nothing here prints. Slow operations report through a [`Progress`] callback and check a
+//! [`Cancel`] flag; errors say what to do about them.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 

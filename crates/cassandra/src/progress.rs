@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::Version;
 
-/// What is being done just now; each step is told before it begins.
+/// The current step; each step is reported before it begins.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Progress {

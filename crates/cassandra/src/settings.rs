@@ -31,8 +31,8 @@ const NAMES_IN_4_0: &[(&str, &str, &str)] = &[
     ("cas_contention_timeout", "cas_contention_timeout_in_ms", "1000"),
 ];
 
-/// What the cluster's own options say, and which: set behind its back, it would wait on an address
-/// where nobody answers.
+/// Settings that the cluster's own options decide, with the effect of those options. If the user set one here, the start
+/// would wait for CQL on an address where no node listens.
 const OURS: &[(&str, &str)] = &[
     ("cluster_name", "the cluster another name"),
     ("listen_address", "another first address"),
@@ -56,7 +56,7 @@ struct Entry {
 }
 
 impl Settings {
-    /// The settings of one node. What is not stock carries its reason into the file.
+    /// The settings of one node. A setting that differs from the stock value has its reason in the file.
     pub(crate) fn of_node(line: Line, cluster: &str, address: Ipv4Addr, seed: Ipv4Addr, ports: Ports) -> Self {
         let mut settings = Self { entries: Vec::new() };
         for (key, value) in STOCK {
@@ -263,7 +263,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the value, it stays one value of one key.
+        /// Any value stays one value of one key.
         #[test]
         fn a_value_never_breaks_out_of_its_line(value in "(.|\n){0,40}") {
             let mut settings = settings(Line::V5_0);

@@ -1,4 +1,4 @@
-//! Who listens where, from /proc/net/tcp and /proc/net/tcp6 (proc_pid_net(5)).
+//! Listening sockets and their processes, from /proc/net/tcp and /proc/net/tcp6 (proc_pid_net(5)).
 
 use crate::foreign::read_proc;
 use std::collections::HashSet;
@@ -122,7 +122,7 @@ pub(crate) fn socket_inodes(pid: i32) -> std::io::Result<HashSet<u64>> {
     Ok(inodes)
 }
 
-/// Who serves `address`, for a message: "PID 12 (java)", or as much as can be known.
+/// The process that serves `address`, for a message: "PID 12 (java)", or as much as can be known.
 pub(crate) fn describe_owner(address: SocketAddr) -> String {
     let listeners: Vec<_> = listeners().into_iter().filter(|listener| listener.serves(address)).collect();
     let owners = owners(&listeners.iter().map(|listener| listener.inode).collect()).unwrap_or_default();

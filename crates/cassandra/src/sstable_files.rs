@@ -1,5 +1,5 @@
-//! What the SSTables in a folder say of themselves, by Cassandra's own `sstablemetadata`: for nodes that do not run. It reads
-//! the statistics beside the data and changes nothing; it takes a JVM for a second, and the jars of a release.
+//! Statistics of the SSTables in a folder, read by Cassandra's own `sstablemetadata`: for nodes that do not run. The tool
+//! reads the statistics beside the data and changes nothing. It runs a JVM for a second, and needs the jars of a release.
 
 use std::ffi::OsString;
 use std::io;
@@ -21,7 +21,7 @@ const DATA: &str = "-Data.db";
 /// Copies, not the table's own.
 const NOT_LIVE: [&str; 2] = ["snapshots", "backups"];
 
-/// What the tool wants of a cassandra.yaml.
+/// The cassandra.yaml that the tool needs.
 const SETTINGS: &str = "cluster_name: none
 partitioner: org.apache.cassandra.dht.Murmur3Partitioner
 commitlog_sync: periodic
@@ -41,7 +41,7 @@ pub struct SstableFile {
     pub table: String,
 }
 
-/// Its statistics. What the tool did not say is None.
+/// An SSTable's statistics. Values that the tool did not print are None.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SstableFacts {
     pub at: SstableFile,
@@ -80,7 +80,7 @@ impl SstableFacts {
     }
 }
 
-/// What was read, and what could not be.
+/// The SSTables that were read, and those that could not be.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Found {
     pub sstables: Vec<SstableFacts>,

@@ -44,7 +44,7 @@ impl Node {
     }
 }
 
-/// What the registry knows of one cluster.
+/// The registry's entry of one cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub name: String,
@@ -102,7 +102,7 @@ impl Status {
     }
 }
 
-/// What stopping a cluster left behind.
+/// The files that a stopped cluster left behind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stopped {
     pub name: String,

@@ -16,7 +16,7 @@ use crate::sockets::{self, Listener};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     Pid(i32),
-    /// What listens there on this machine.
+    /// The process that listens there on this machine.
     Address(SocketAddr),
 }
 
@@ -270,7 +270,7 @@ fn vm_of(maps: &str) -> Vm {
     }
 }
 
-/// What a java command line says.
+/// The parts of a java command line that matter here.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct JavaLine {
     main: Option<String>,

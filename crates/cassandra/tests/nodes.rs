@@ -334,7 +334,7 @@ fn load_agents(java: &java::Java, classes: &Path, jar: &[u8]) {
     assert!(!Path::new(&format!("/.attach_pid{}", target.pid)).exists());
 }
 
-/// Each has its jar until its `agentmain` has returned, whoever else has loaded and removed the same bytes meanwhile.
+/// Each load has its jar until its `agentmain` has returned, even if others load and remove the same bytes meanwhile.
 fn load_at_the_same_time(target: &Target, jar: &[u8]) {
     const THREADS: usize = 3;
     const LOADS: usize = 20;

@@ -1,8 +1,8 @@
-//! What placing threads costs: how long it takes to place those of a process with 1,000 of them, how soon new ones are
-//! placed, and how much CPU following them takes.
+//! Measures the overhead of placing threads: the time to place those of a process with 1,000 threads, the delay until new
+//! threads are placed, and the CPU time of following them.
 //!
-//! `cargo run --release --workspace --example placement_cost -- [ROUNDS] [THREADS]`, as the user of no other process: the
-//! threads are those of a child of its own.
+//! `cargo run --release --workspace --example placement_cost -- [ROUNDS] [THREADS]`, as any user: the threads are those of
+//! a child process of this example.
 
 use helenus_cassandra::process;
 use helenus_control::placement::{Following, Journals, Plan, Settings, Strategy, Thread};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// What the issue asks for.
+/// The required bounds.
 const APPLIED_WITHIN: Duration = Duration::from_millis(50);
 const PLACED_WITHIN: Duration = Duration::from_millis(100);
 const CPU_SHARE: f64 = 0.002;

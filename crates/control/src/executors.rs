@@ -5,7 +5,7 @@ use crate::{Declared, Error, Link};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What is to run the tasks of a stage; what is none is as the agent has it by default.
+/// The executor of a stage's tasks. Settings that are None have the agent's default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Executor {
     pub stage: String,

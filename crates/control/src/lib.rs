@@ -1,5 +1,5 @@
-//! All that changes a running server, and how each change is undone: valves, the probes that say where one would pay, and
-//! settings of one node, and the [`placement`] of its threads.
+//! Changes to a running server and their reversal: valves, the probes that show where a valve would pay, settings of one
+//! node, and the [`placement`] of its threads.
 //!
 //! ```text
 //! valve add ─▶ Link ─▶ agent in the JVM ─▶ resident ─▶ gate or stage
@@ -7,7 +7,7 @@
 //! tune apply ─▶ Journal ─▶ Link ─▶ resident ─▶ MBean of Cassandra's
 //! ```
 //!
-//! What is said is in agent/PROTOCOL.md.
+//! agent/PROTOCOL.md describes the protocol of the link.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 

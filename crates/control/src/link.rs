@@ -23,14 +23,14 @@ const GONE_WITHIN: Duration = Duration::from_secs(20);
 /// Lines of the agent's log that are kept.
 const LINES_KEPT: usize = 1000;
 
-/// A connection to the agent in one JVM. What was changed through it lives on when it is closed.
+/// A connection to the agent in one JVM. Changes made through the connection stay when it is closed.
 #[derive(Debug)]
 pub struct Link {
     pid: i32,
     to: TcpStream,
     from: BufReader<Until<TcpStream>>,
     reply_within: Duration,
-    /// What the agent had to say meanwhile.
+    /// Log messages that the agent sent before its reply.
     log: Vec<String>,
 }
 

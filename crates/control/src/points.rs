@@ -4,7 +4,7 @@ use crate::{Error, Link};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What a search has found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// The release whose named points are known, such as `cassandra-5.0`; null in a JVM that is none.

@@ -4,7 +4,7 @@ use crate::{Error, Link, Point};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What is to be metered.
+/// Settings of the probes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProbeOptions {
     /// Points by name or pattern; none for all that the preset names.
@@ -22,7 +22,7 @@ pub struct ProbeOptions {
     pub cold: bool,
 }
 
-/// What the probes have metered since they were started.
+/// The measurements of the probes since they were started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// System.nanoTime() of the server.

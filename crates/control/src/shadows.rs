@@ -1,4 +1,4 @@
-//! What `helenus try` asks of nodes: a snapshot of the one that is asked about, and what is done in its shadows.
+//! The commands of `helenus try` to nodes: a snapshot of the node in question, and the actions in its shadows.
 
 use crate::{Error, Link};
 use serde::Deserialize;
@@ -51,7 +51,7 @@ pub struct TypedColumn {
     pub cql_type: String,
 }
 
-/// What the reads of a table have met since the node started.
+/// Counts of a table's reads since the node started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct ReadCounts {
     pub reads: i64,

@@ -15,7 +15,7 @@ pub enum Place {
     Stage(String),
 }
 
-/// What a valve is to be, or what of it is to change: whatever is none stays as it is, or as the agent has it by default.
+/// The settings of a new valve, or changes of an existing one. None keeps a setting, or gives it the agent's default.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Change {
     pub law: Option<String>,
@@ -23,7 +23,7 @@ pub struct Change {
     pub parameters: BTreeMap<String, String>,
     pub min: Option<u32>,
     pub max: Option<u32>,
-    /// Who goes first of those that wait: fifo, lifo, or class with weights by point.
+    /// Order in which waiting requests go: fifo, lifo, or class with weights by point.
     pub order: Option<String>,
     pub weights: BTreeMap<String, u32>,
     /// After which one that waits is let through, or refused.
@@ -59,11 +59,11 @@ pub struct Valve {
     /// `on` or `open`.
     pub state: String,
     pub open_reason: Option<String>,
-    /// What it measured and decided last; none before the first window has ended.
+    /// The measurements and the decision of its last window; None before the first window has ended.
     pub last: Option<Window>,
 }
 
-/// What a valve measured in a window and decided at its end.
+/// A valve's measurements in a window, and its decision at the window's end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     pub valve: String,

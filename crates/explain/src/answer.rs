@@ -19,7 +19,7 @@ pub(crate) fn answer(evidence: &Evidence, findings: &[Finding]) -> String {
     sentences.join(" ")
 }
 
-/// What was judged, and whether it was slow.
+/// Two sentences: which requests were judged, and whether they were slow.
 fn seen(evidence: &Evidence) -> [String; 2] {
     let mut all: Vec<i64> = evidence.judged.timed().map(|(request, _)| request.response_ns()).collect();
     let percentiles = Percentiles::of(&mut all);

@@ -1,4 +1,4 @@
-//! What the options of a table's compaction say.
+//! Reads the compaction options of a table.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ pub(crate) fn simple_name(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }
 
-/// Length of a window in s; None for another strategy. A day is what Cassandra takes where nothing is said.
+/// Length of a window in s; None for another strategy. Without options, Cassandra's default of one day holds.
 pub(crate) fn window_seconds(compaction: &BTreeMap<String, String>) -> Option<i64> {
     let class = compaction.get("class")?;
     let size: i64 = compaction.get("compaction_window_size").map_or(Some(1), |size| size.parse().ok())?;

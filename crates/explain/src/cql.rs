@@ -1,4 +1,4 @@
-//! What a statement of CQL asks for, by its text.
+//! Reads kind, tables and columns from the text of a CQL statement.
 
 /// The tables that the DELETEs of a statement or of a batch name.
 pub(crate) fn deleted_from(statement: &str) -> Vec<String> {

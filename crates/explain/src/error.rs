@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-/// What can go wrong when a recording is explained or queried, with the way out in the text.
+/// An error while a recording is explained or queried; the text says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]

@@ -15,10 +15,10 @@ use helenus_recording::rows;
 use serde::Serialize;
 use std::fmt;
 
-/// What was judged, and what was found.
+/// The requests that were judged, and the findings about them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// What was seen, whether it was slow, why, and what to do next: four sentences at most.
+    /// Observation, verdict (slow or not), cause and next step: four sentences at most.
     pub answer: String,
     /// A request that took longer is slow.
     pub slow_threshold_ms: f64,
@@ -41,7 +41,7 @@ pub struct Explanation {
     pub phases: Vec<Phase>,
     /// None unless the load had steps in open loop.
     pub knee: Option<Knee>,
-    /// What was not recorded, and what that leaves open.
+    /// Data that was not recorded, and the questions that stay open without it.
     pub missing: Vec<Missing>,
     /// Most important first.
     pub findings: Vec<Finding>,

@@ -1,4 +1,4 @@
-//! What the collector did: collections per second, pauses, what was allocated and what stayed.
+//! Collections per second, pauses, allocation rate, and the growth of the heap after young collections.
 
 use crate::engine::Engine;
 use crate::percentiles::{ms, quantile_of_sorted};
@@ -18,7 +18,7 @@ pub struct NodeGc {
     pub intervals: Vec<GcFigures>,
 }
 
-/// The collections that began in an interval. Sizes and rates are None where no collection said how full the heap was.
+/// The collections that began in an interval. Sizes and rates are None where no collection reported the heap's occupancy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GcFigures {
     /// Since the start of the recording.
@@ -30,14 +30,14 @@ pub struct GcFigures {
     /// Of the whole heap in one pause.
     pub full: usize,
     pub paused_ms: f64,
-    /// Share of the time in which the JVM stood for them.
+    /// Share of the time in which the JVM was paused for them.
     pub paused_share: f64,
     /// Of whole collections.
     pub pause_p50_ms: Option<f64>,
     pub pause_max_ms: Option<f64>,
-    /// What was added to the heap between collections.
+    /// Bytes that were added to the heap between collections.
     pub allocated_bytes_per_s: Option<f64>,
-    /// By how much the heap grew from after one young collection to after the next: what they promoted or kept.
+    /// The heap's growth from after one young collection to after the next: promoted or kept objects.
     pub kept_bytes_per_s: Option<f64>,
     /// After the last one.
     pub heap_after_bytes: Option<i64>,
@@ -112,7 +112,7 @@ pub fn gc(engine: &Engine, interval_ns: i64) -> Result<Vec<NodeGc>, Error> {
     Ok(collections.chunk_by(|a, b| a.node == b.node).map(of_node).collect())
 }
 
-/// `own` are all collections of the node, in their order: what came before the window says how full the heap was.
+/// `own` are all collections of the node, in their order; the last one before the window gives the heap's occupancy at its start.
 fn figures(own: &[Collection], window: Interval, begin_ns: i64) -> GcFigures {
     let first = own.partition_point(|collection| collection.start_ns < window.start);
     let end = own.partition_point(|collection| collection.start_ns < window.end);

@@ -1,4 +1,4 @@
-//! I/O accounting: what was read and written of which files and tables, and what clients got of it.
+//! I/O accounting: bytes read and written by file and table, and the bytes that clients got of them.
 
 use crate::cql::table_of_statement;
 use crate::engine::Engine;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// All that can be said of files, tables and statements.
+/// I/O by file, table and statement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Io {
     /// By bytes, most first.
@@ -16,7 +16,7 @@ pub struct Io {
     pub statements: Vec<StatementIo>,
 }
 
-/// One file, or what stands for it where it is no SSTable.
+/// One file, or a description of the file if it is no SSTable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct FileIo {
     pub node: String,
@@ -33,11 +33,11 @@ pub struct FileIo {
     /// Through memory that it is mapped to, by the threads that serve requests.
     pub mapped_reads: MappedReads,
     pub background_mapped_reads: MappedReads,
-    /// What had to come from the disk of all that was read of it, by calls and through mappings, with what was read ahead.
+    /// Bytes read from the disk, including readahead, for all reads of the file by calls and through mappings.
     pub from_disk_bytes: i64,
 }
 
-/// Touches of mapped memory that had to wait for the disk, and what was read then. What the page cache had is not in it.
+/// Page faults on mapped memory that waited for the disk, and the bytes read for them. Hits in the page cache don't count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct MappedReads {
     pub faults: i64,
@@ -65,7 +65,7 @@ pub struct TableIo {
     pub from_disk_bytes: i64,
     /// Requests that were answered with rows of it, on the wire.
     pub requests: i64,
-    /// What those answers had in bytes.
+    /// Bytes of those answers.
     pub returned_bytes: i64,
     /// Bytes read for requests, by calls and through mappings, for each byte that was returned. None where nothing was returned.
     pub amplification: Option<f64>,
@@ -163,7 +163,7 @@ impl MappedReads {
 }
 
 impl TableIo {
-    /// What was read for requests, in whatever way.
+    /// Bytes read for requests, by calls and through mappings.
     pub fn read_bytes(&self) -> i64 {
         self.reads.bytes + self.mapped_reads.bytes
     }

@@ -1,4 +1,4 @@
-//! What the one who asks can choose.
+//! Options of an explanation.
 
 use crate::{Error, text};
 use std::str::FromStr;

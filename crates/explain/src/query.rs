@@ -10,7 +10,7 @@ pub(crate) struct Query {
     text: &'static str,
 }
 
-/// What a parameter is filled with.
+/// The value of a query parameter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Value<'a> {
     Integer(i64),

@@ -37,24 +37,24 @@ impl Size {
         }
     }
 
-    /// 2 to this power is the most that it has at least; None where it is not known.
+    /// The binary logarithm of the size, rounded down; None if the size is not known.
     pub(crate) fn power(self) -> Option<u8> {
         self.0.checked_sub(1)
     }
 
-    /// From so many bytes to less than twice as many.
+    /// The lower bound of the size class in bytes; the class ends just below twice that.
     pub(crate) fn least_bytes(self) -> Option<i64> {
         self.power().map(|power| 1 << power.min(62))
     }
 }
 
 impl Request {
-    /// What the user waited: from when the request was due.
+    /// Response time: from when the request was due.
     pub(crate) fn response_ns(&self) -> i64 {
         self.end_ns.saturating_sub(self.intended_ns)
     }
 
-    /// What the server and the way to it took: from when it was sent.
+    /// Service time: from when the driver sent the request.
     pub(crate) fn service_ns(&self) -> i64 {
         self.end_ns.saturating_sub(self.start_ns)
     }
@@ -70,7 +70,7 @@ pub(crate) struct Requests {
     pub(crate) clients: Vec<String>,
 }
 
-/// The name that stands for all for which there is no number left.
+/// The name for all clients or operations beyond the last free number.
 const OTHERS: &str = "(others)";
 
 /// Numbers for names as they come.

@@ -6,7 +6,7 @@ use crate::{Error, query, text};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// An SSTable that was there at the end of the recording. What was not told is None.
+/// An SSTable that existed at the end of the recording. Values that the node did not report are None.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Sstable {
     pub node: String,
@@ -162,7 +162,7 @@ fn windows(engine: &Engine) -> Result<BTreeMap<(String, String), i64>, Error> {
     let rows = engine.sql(&query::DEFINITIONS.fill(&[]))?;
     let (node, keyspace, table) = (rows.texts("node")?, rows.texts("keyspace")?, rows.texts("table_name")?);
     let (fact, value) = (rows.texts("fact")?, rows.texts("value")?);
-    // What is in force comes after what the schema says, and counts.
+    // The options in force come after those of the schema, and so replace them.
     let compactions = (0..rows.rows()).filter(|row| fact[*row].starts_with("compaction"));
     let window = |row: usize| {
         let name = (node[row].clone(), format!("{}.{}", keyspace[row], table[row]));

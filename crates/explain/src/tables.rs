@@ -7,7 +7,7 @@ use crate::{Error, query};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A table of a node. What the node did not tell is None.
+/// A table of a node. Values that the node did not report are None.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TableHealth {
     pub node: String,
@@ -37,10 +37,10 @@ pub struct TableHealth {
     /// Written by flushes and compactions for each byte flushed, since the node started.
     pub write_amplification: Option<f64>,
     pub pending_compactions: Option<i64>,
-    /// What was pending at the first reading.
+    /// Pending compactions at the first reading.
     pub pending_at_first: Option<i64>,
     pub running_compactions: Option<i64>,
-    /// What those have to read in all, and have read.
+    /// Bytes that the running compactions have to read in total, and bytes that they have read.
     pub compacting_bytes: Option<i64>,
     pub compacted_bytes: Option<i64>,
     /// 95th percentiles of the node's last minutes; without the agent there are the 99th of two of them.
@@ -85,8 +85,8 @@ impl TableHealth {
     }
 }
 
-/// A table has a row at least once in this time, at rest too. What it was like at the start and at the end is found in as
-/// much of the recording's start and end: a day has 86,400 rows of each table between.
+/// A table has at least one row in this time, even when it is idle. Its first and last values are looked up in this much of
+/// the recording's start and end only: a day has 86,400 rows of each table between.
 const ENDS_NS: i64 = 120_000_000_000;
 
 /// The tables of each node, by name.
@@ -107,7 +107,7 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     let lengths_ns = (0..rows.rows())
         .map(|row| {
             let looked = spans.get(&node[row]);
-            // What was read once has no rate, also where nothing has changed since.
+            // A table that was read once has no rate, even if nothing has changed since.
             if readings[row] < 2 && looked.is_none_or(|looked| looked.times < 2) {
                 return 0;
             }

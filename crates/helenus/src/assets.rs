@@ -1,4 +1,4 @@
-//! What the binary carries with it.
+//! Files that are embedded in the binary.
 
 /// Parts by other authors, their licenses and the texts of these: TOML, deflated.
 pub const THIRD_PARTY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/third-party.toml.deflate"));
@@ -15,7 +15,7 @@ pub const REPORT_HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/report.htm
 /// The page of a flame graph, whose script element with the id `flame` takes the data.
 pub const FLAME_HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/flame.html"));
 
-/// What a binary that was built for `make check` has stubs of.
+/// The names of the files that a binary built for `make check` replaces by stubs.
 const MISSING: Option<&str> = option_env!("HELENUS_MISSING");
 
 /// # Errors

@@ -42,8 +42,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Why println! failed: it knows no other way to say so than a panic, which undoes what has to be undone. When whoever read our
-/// output has had enough, such as `head`, that is no error.
+/// The reason why println! failed. println! reports an error only by a panic, which unwinds and so undoes all changes. A closed
+/// pipe, such as that to `head`, is not an error.
 fn failed_print(panic: &(dyn std::any::Any + Send)) -> Option<&str> {
     panic.downcast_ref::<String>()?.strip_prefix("failed printing to stdout: ")
 }

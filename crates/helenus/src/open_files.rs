@@ -11,7 +11,7 @@ pub fn most() -> u64 {
     limit.rlim_max
 }
 
-/// What to do about an error that comes from the limit, or may come from it.
+/// Advice about an error that the limit of open files caused, or may have caused.
 pub fn way_out(error: &anyhow::Error) -> Option<String> {
     let most = most();
     let text = format!("{error:#}");

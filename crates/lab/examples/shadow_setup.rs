@@ -1,11 +1,12 @@
-//! What setting up the shadows of a try takes, beside copying the same files: where they can be linked, and where they have to be
-//! copied to another file system, which is in memory here, so that no disk hides what we do.
+//! Measures the set-up of a try's shadows against a plain copy of the same files: on a file system where the files can be
+//! linked, and on another one (in memory, so that no disk adds its time) where they have to be copied.
 //!
-//! `cargo run --release --workspace --example shadow_setup -- [MIB] [ROUNDS] [FOLDER]`: of a table of that many MiB that don't
-//! compress (2,048), so many rounds (3); the folder is on the other file system (/dev/shm). Each round copies the table's files to both
-//! file systems, then tries one candidate on each. Beside the copy stands what may grow with the table: the node asked, its
-//! snapshot taken, its files in our folder, and the snapshot cleared. The time in which two shadows start and load the files is told
-//! by itself. Exits with 1 when, over all rounds, taking the files by copies is half as long again as copying them.
+//! `cargo run --release --workspace --example shadow_setup -- [MIB] [ROUNDS] [FOLDER]`: MIB of incompressible table data
+//! (2,048), ROUNDS (3), and a FOLDER on the other file system (/dev/shm). Each round copies the table's files to both file
+//! systems, then tries one candidate on each. The set-up time consists of the steps that may grow with the table: asking the
+//! node, taking its snapshot, taking the files into our folder, and clearing the snapshot. The time in which two shadows start
+//! and load the files is reported separately. Exits with 1 if, over all rounds, taking the files by copies needs more than 1.5
+//! times as long as the plain copy.
 
 mod built;
 
@@ -25,7 +26,7 @@ type Failure = Box<dyn std::error::Error>;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 const ROW: usize = 1 << 20;
-/// Taking the files may take so many times as long as copying them, where all have to be copied.
+/// The largest allowed ratio of taking the files to copying them, where all of them have to be copied.
 const BOUND: f64 = 1.5;
 
 /// Seconds of one try.
@@ -131,7 +132,7 @@ fn set_up(cleaner: &Cleaner, address: SocketAddr, place: &Path) -> Result<SetUp,
         sample: None,
         replayed: Vec::new(),
         blocks: 1,
-        // What comes after the set-up is not what this is about.
+        // The example measures the set-up only, so compaction after it is cut short.
         settle_within: Duration::from_secs(1),
     };
     let candidates = [Candidate { name: "gc_grace".into(), options: vec![("gc_grace_seconds".into(), "1".into())] }];

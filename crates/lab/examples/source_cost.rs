@@ -1,11 +1,12 @@
-//! What watching costs the node: each source alone, all of them together, and the tools that people use instead, each
-//! against nothing attached right before and right after it, on the same Cassandra.
+//! Measures the overhead of recording on the node: each source alone, all of them together, and the tools that people use
+//! instead. Each block is compared with blocks right before and after it on the same Cassandra with nothing attached.
 //!
-//! `cargo run --release --workspace --example source_cost -- [ROUNDS] [SECONDS] [NAME…]`, as root; with names, of
-//! the things to attach those alone. In each block what is attached, or nothing, settles under load first; then a closed loop finds the peak, and an open loop at a third of it, which is about 70 % of what can be
-//! served so, gives p99. Of both, how long CPUs of the machine were busy for a request, whoever used them. The order of blocks is drawn anew
-//! for each round, with a block of nothing between each two: a machine that others share drifts by more from minute to minute
-//! than watching costs. Intervals hold 95 % of the means of rounds drawn with replacement.
+//! `cargo run --release --workspace --example source_cost -- [ROUNDS] [SECONDS] [NAME…]`, as root; with names, only these
+//! sources or tools are attached. Each block warms up under load first. Then a closed loop finds the peak, and an open loop at
+//! a third of the peak (about 70 % of the open loop's capacity) gives p99. Both give the machine's busy CPU time for each
+//! request, of all processes. The order of blocks is random in each round, with an idle block between any two: the drift of a
+//! shared machine from minute to minute is larger than the overhead. Intervals are 95 % bootstrap intervals of the mean over
+//! rounds.
 
 mod common;
 
@@ -22,14 +23,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const IN_FLIGHT: u32 = 128;
-/// Of the closed loop's. An open loop's requests come one by one and cost the CPUs so much more that half of that peak is all that
-/// they can serve; how busy they are says little, since Cassandra's idle threads look for work.
+/// Share of the closed loop's peak. An open loop's requests come one by one and cost so much more CPU time that half of that
+/// peak saturates the node. CPU use alone does not show saturation, since Cassandra's idle threads poll for work.
 const SHARE_OF_PEAK: f64 = 0.35;
 /// Until the agent's own code is compiled; and as long with nothing attached, since a node that has just been given a rest
 /// does a fifth more than one that has been at its peak for a quarter of a minute.
 const SETTLES: Duration = Duration::from_secs(15);
 
-/// What is attached in a block.
+/// A source or tool that is attached in a block.
 struct Variant {
     name: &'static str,
     watch: Watch,

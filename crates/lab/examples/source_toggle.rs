@@ -1,11 +1,12 @@
-//! What sources cost, one after the other or all together: each is switched on and off again and again, some seconds at a time,
-//! under one load that never pauses.
+//! Measures the overhead of sources, one after the other or all together: each is switched on and off repeatedly, some
+//! seconds at a time, under one load that never pauses.
 //!
 //! `cargo run --release --workspace --example source_toggle -- WORKLOAD peak|RATE WARM_UP_S ROUNDS SECONDS NAME…`, as root,
-//! with the names of source_cost. At the peak 128 requests are in flight; at a rate they come when the schedule says. What is
-//! measured with a source is compared with the same without it right before and right after. Peaks of Cassandra drift by a
-//! fifth from one stretch of some seconds to the next, so that it takes tens of rounds for a standard error of 2 %. What a source costs as it
-//! starts is left out: the first seconds after a switch, and the whole first round, in which the JVM meets it for the first time.
+//! with the names of source_cost. At the peak 128 requests are in flight; at a rate the schedule sends them. Each stretch with
+//! a source is compared with the stretches without the source right before and right after. Peaks of Cassandra drift by a fifth
+//! from one stretch of some seconds to the next, so a standard error of 2 % takes tens of rounds. The start of a source does
+//! not count: the first seconds after a switch and the whole first round, in which the JVM compiles the source's code, are left
+//! out.
 
 mod common;
 
@@ -28,7 +29,7 @@ const LOOKS_EVERY: Duration = Duration::from_millis(50);
 const USAGE: &str =
     "source_toggle WORKLOAD peak|RATE WARM_UP_S ROUNDS SECONDS NAME…, such as keyvalue/read peak 180 40 3 stacks";
 
-/// What a measured stretch came to.
+/// The figures of a measured stretch.
 #[derive(Debug, Clone, Copy)]
 struct Stretch {
     per_s: f64,
@@ -85,7 +86,7 @@ fn main() -> Result<(), Failure> {
             let number = now.phase.map_or(0, |phase| phase.number);
             if number != phase {
                 phase = number;
-                // Whoever follows has ended only after a mistake, which it tells.
+                // Sending fails only if the receiving thread ended after an error, which that thread reports.
                 let _ = say.send(number);
             }
         });

@@ -1,9 +1,9 @@
-//! What reading the health of many tables costs their node: the CPU time of the agent's threads that read tables, pools and
-//! metrics of the node and send what they read, at the default interval, while nothing is done to the tables and while all of
-//! them are written and read each second. And that of all the agent's threads, of which another looks for stalls.
+//! Measures the overhead of reading the health of many tables on their node: the CPU time of the agent's threads that read
+//! tables, pools and metrics of the node and send the results, at the default interval, while the tables are idle and while all
+//! of them are written and read each second. Also the CPU time of all the agent's threads, one of which watches for stalls.
 //!
-//! `cargo run --release --workspace --example tables_cost -- [TABLES] [SECONDS] [RECORDING]`; with the last, what each source
-//! says that it took can be asked of the recording. Exits with 1 when it is more than the bound.
+//! `cargo run --release --workspace --example tables_cost -- [TABLES] [SECONDS] [RECORDING]`; RECORDING, if given, has each
+//! source's own report of its cost. Exits with 1 if the CPU time exceeds the bound.
 
 mod built;
 
@@ -107,7 +107,7 @@ fn make(address: SocketAddr, tables: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes and reads each table in turn until it is told to stop.
+/// Writes and reads each table in turn until `stop` is set.
 fn drive(address: SocketAddr, tables: usize, stop: &AtomicBool, requests: &AtomicU64) -> Result<(), Failure> {
     let mut connection = Connection::open(address, TIMEOUT, None)?;
     for round in 0_u64.. {
@@ -125,7 +125,7 @@ fn drive(address: SocketAddr, tables: usize, stop: &AtomicBool, requests: &Atomi
     Ok(())
 }
 
-/// What the agent's threads take of one CPU for so long.
+/// The share of one CPU that the agent's threads use in this time.
 fn share(pid: u32, lasts: Duration) -> Result<Share, Failure> {
     let (before, begun) = (cpu_ns(pid)?, Instant::now());
     std::thread::sleep(lasts);

@@ -1,28 +1,27 @@
-//! What a valve gains on the workloads of the study: each law against the best fixed limit and against no valve, on one
-//! Cassandra, in closed loop with as many in flight as the study's surge has at its peak.
+//! Measures the gain of a valve on the workloads of the study: each law against the best fixed limit and against no valve, on
+//! one Cassandra, in closed loop with as many requests in flight as the study's surge has at its peak.
 //!
 //! `cargo run --release --workspace --example valve_gain -- [ROUNDS] [SECONDS] [WORKLOAD…]`, of lwt, scans, inserts and reads;
 //! node, workload and valves are those of experiments/adaptive-valves*.toml. One workload takes about six minutes
 //! and four more a round.
 //!
-//! 1. The node, whose JVM is ready to be woven, is warmed up until it does not get faster any more, for two minutes at most: with
-//!    a few in flight, and with all. A valve is added and removed before.
+//! 1. The warm-up runs until the node's throughput does not grow any more, for two minutes at most: with a few requests in
+//!    flight, and with all. The node's JVM is started ready for retransformation. A valve is added and removed before.
 //! 2. The sweep: no valve and fixed limits from 2 to 128, SECONDS (5) each, twice in an order that is drawn.
 //! 3. ROUNDS (3): no valve, the limit that did best in the sweep, and each law; for 20 s from the surge on, in which a law may
-//!    learn, and 16 s that are judged. What the sweep measured is judged by none of it: the best of eight noisy figures is
-//!    too good.
-//!    Every block of the sweep and of the rounds begins with a few in flight, for 8 s in which the JVM compiles again what the
-//!    valve was woven into; then all come at once.
-//!    A limit moves for the share of the judged time for which it is further than a tenth from its median.
+//!    learn, and 16 s that are judged. Figures of the sweep are not judged: the best of eight noisy figures is biased upwards.
+//!    Every block of the sweep and of the rounds begins with a few requests in flight, for 8 s in which the JVM recompiles the
+//!    retransformed methods; then all requests come at once.
+//!    The reported movement of a limit is the share of the judged time in which it is further than a tenth from its median.
 //! 4. In the last round the laws that search go on with a tenth in flight for 40 s, and with all again for as long.
 //!
-//! The CPUs of a shared host are half as fast again from one block to the next, and the more so the more of them a node keeps
-//! busy; see `yardstick`. So each figure is also told for the speed that they had in its phase: completions per piece of work
-//! that could be done, and a time as so many of it. Verdicts are of those.
+//! The speed of a shared host's CPUs varies by half from one block to the next, and by more the more CPUs a node keeps busy;
+//! see `yardstick`. So each figure is also reported relative to the CPU speed in its phase: completions per piece of work that
+//! could be done, and a time as a number of such pieces. Verdicts use these relative figures.
 //!
-//! Intervals hold 95 % of the means of rounds by Student's t, of the logarithms of the ratios within each round. What misses
-//! what was asked for, by all that its interval holds, is MISSED, and NOT SHOWN where the interval holds that, too: more rounds
-//! would tell. One round has no interval.
+//! Intervals are 95 % intervals of the mean over rounds by Student's t, of the logarithms of the ratios within each round. A
+//! figure is MISSED if its whole interval misses the bound, and NOT SHOWN if the mean misses the bound but the interval
+//! contains it: more rounds would decide. One round has no interval.
 
 mod valve_study;
 
@@ -37,7 +36,7 @@ const LIMITS: [u32; 7] = [2, 4, 8, 16, 32, 64, 128];
 const LAWS: [&str; 3] = ["throughput", "response-time", "gradient2"];
 const LEARNS: Duration = Duration::from_secs(20);
 const JUDGED: Duration = Duration::from_secs(16);
-/// So long that one trial of some seconds, as what has settled makes now and then, is told from a move.
+/// Long enough to tell a short trial, which a settled law makes now and then, from a move to another limit.
 const STEP: Duration = Duration::from_secs(40);
 /// Until a fixed limit holds, and those before it are out.
 const SETTLES: Duration = Duration::from_secs(1);
@@ -48,7 +47,7 @@ const STEPS: [(usize, &str); 2] = [(3, "a tenth in flight"), (4, "all again")];
 /// From here on a gain is one.
 const GAIN: f64 = 0.05;
 
-/// What the issue asks for.
+/// The bounds that the issue sets.
 const OF_BEST: f64 = 0.97;
 const OF_NONE: f64 = 0.98;
 const OF_GAIN: f64 = 0.9;
@@ -134,7 +133,7 @@ fn sweep(study: &mut Study, lasts: Duration, random: &mut StdRng) -> Result<Vec<
     Ok(rates.into_iter().map(|rate| rate * speeds).collect())
 }
 
-/// What a figure is told as.
+/// Whether a figure is reported as measured, or corrected for the speed of the CPUs.
 #[derive(Clone, Copy)]
 enum Told {
     AsItWas,
@@ -198,7 +197,7 @@ impl Block {
     }
 }
 
-/// What is left of stretches from a time on.
+/// The part of the stretches after `from`.
 fn after(stretches: &[(f64, f64)], from: f64) -> Vec<(f64, f64)> {
     let mut begun = 0.0;
     let mut rest = Vec::new();
@@ -293,7 +292,7 @@ fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>]) {
     }
 }
 
-/// Of a figure that rounds differ in.
+/// The verdict on a figure with one value for each round.
 ///
 /// # Arguments
 /// * `mean` and `at_best`: how far above what was asked for its mean is, and the better end of its interval

@@ -1,18 +1,18 @@
-//! What a valve costs where nothing is to be won, on one node under one closed loop.
+//! Measures the overhead of a valve that can gain nothing, on one node under one closed loop.
 //!
 //! `cargo run --release --workspace --example valve_rest -- [TURNS] [WORKLOAD…]`, of lwt, scans, inserts and reads; node, workload
 //! and valves are those of experiments/adaptive-valves*.toml. A workload takes two to three minutes until the node is warm, and
 //! then five to six seconds for each of the TURNS (100).
 //!
-//! 1. A valve that stands at no limit, against none: 12 s each, compared by how long ago it was added or removed, since the JVM
-//!    compiles anew what was woven, or is no more; one such pair for ten TURNS.
+//! 1. A valve that has no limit, against none: 12 s each, compared by how long ago the valve was added or removed, because the
+//!    JVM recompiles methods after each retransformation; one such pair for ten TURNS.
 //! 2. A law that has nothing left to do: in one valve each law that searches, held at no limit, and `fixed` at the same limit,
 //!    in turns of a second.
 //!
-//! The order in a turn is drawn. Ratios are also told for the speed that the CPUs had in each turn, see `yardstick`, and of the
-//! CPU time that a request took at that speed, in the threads that requests go through and the agent's: flushes, compactions and
-//! collections, which come and go, are not in it. Intervals hold 95 % of the means of turns, of the logarithms of the ratios
-//! within each.
+//! The order in a turn is random. Ratios are also reported relative to the CPU speed in each turn, see `yardstick`, and for the
+//! CPU time of a request at that speed, in the threads that process requests and the agent's threads. Flushes, compactions and
+//! collections, which come and go, are not part of that time. Intervals are 95 % intervals of the mean over turns, of the
+//! logarithms of the ratios within each turn.
 
 mod node_cpu;
 mod valve_study;
@@ -34,9 +34,9 @@ const TICK: Duration = Duration::from_secs(1);
 const STANDS: Turn = Turn { stretches: 3, ticks: 4, rehearsals: 1 };
 /// Of all settings ten times before what is measured: each law is new to the JVM.
 const RESTS: Turn = Turn { stretches: 1, ticks: 1, rehearsals: 10 };
-/// So many turns of the laws for one pair of with and without a valve.
+/// Turns of the laws for each pair of turns with and without a valve.
 const RESTS_EACH: usize = 10;
-/// How it goes is said once in so many ticks.
+/// Ticks between two reports of progress.
 const SAID_EVERY: usize = 30;
 
 /// How long one setting holds.
@@ -132,12 +132,12 @@ fn rest(study: &mut Study, turns: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What one stretch of a turn gave.
+/// The figures of one stretch of a turn.
 struct Stretch {
     completed_per_s: f64,
     /// See [`Yardstick`].
     speed: f64,
-    /// So many were busy with requests; see [`CpuTime`].
+    /// CPUs busy with requests; see [`CpuTime`].
     cpus: f64,
     compilers: f64,
 }
@@ -171,7 +171,7 @@ fn against(to: &[Stretch], of: &[Stretch]) -> String {
     )
 }
 
-/// Those of each setting, of each of its stretches, one in each turn.
+/// The stretches of each setting, one in each turn.
 ///
 /// # Arguments
 /// * `settings` and `turns`: how many there are of each
@@ -251,12 +251,12 @@ fn in_turn(
 /// A tick's.
 struct End {
     at_ns: i64,
-    /// What was completed since the one before.
+    /// Completed requests per second since the previous tick.
     ok_per_s: f64,
     cpu: CpuTime,
 }
 
-/// What is between the first of them and the last.
+/// The figures of the time between the first tick and the last.
 fn stretch_of(ends: &[End], speeds: &[Reading]) -> Stretch {
     let (first, last) = (&ends[0], &ends[ends.len() - 1]);
     let seconds = (last.at_ns - first.at_ns) as f64 / 1e9;

@@ -120,7 +120,7 @@ impl Blocks<'_> {
         stage.rest(self.variants.rest);
         self.restore(stage, site)?;
         if !variant.tables.is_empty() && site.is_own() {
-            // What is set of a table needs it.
+            // Settings of a table need the table.
             restore::create(site.nodes[0], self.workload)?;
         }
         if number == 1 && variant.placement.is_some() {
@@ -172,7 +172,7 @@ impl Blocks<'_> {
     }
 }
 
-/// What is done on nodes that no run was on yet.
+/// Fills the tables of nodes that no run has used yet, if the experiment fills them only once.
 fn fill_once(stage: &mut Stage<'_>, site: &Site, variants: &Variants, workload: &Workload) -> Result<(), Error> {
     match variants.restore {
         Restore::Once => fill(stage, site, workload),

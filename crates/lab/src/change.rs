@@ -1,4 +1,4 @@
-//! What is done to running nodes for a variant, and undone after it.
+//! Changes that a variant makes to running nodes, and their undoing.
 
 /// One change of running nodes.
 pub trait Change {

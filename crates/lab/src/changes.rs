@@ -10,8 +10,8 @@ use helenus_control::Setting;
 use serde_json::Value;
 use std::net::SocketAddr;
 
-/// What a variant changes on nodes that run: the one place where each kind of change is made of what the file says.
-/// Nothing is done yet. `nodes` are those of the site that change, `agent` is the jar that takes the commands.
+/// Makes the changes of a variant to running nodes, from its sections in the file; no other function makes them. Applies
+/// none of them. `nodes` are those of the site that change; `agent` is the jar that executes the commands.
 pub(crate) fn changes(
     variant: &Variant,
     site: &Site,

@@ -1,4 +1,4 @@
-//! An experiment file: what is run on which node under which load.
+//! An experiment file: the nodes, the load and the phases of an experiment.
 
 use crate::{Variants, wanted};
 use helenus_cassandra::{Line, Version};
@@ -27,11 +27,11 @@ pub enum Error {
     Load(#[from] helenus_load::Error),
 }
 
-/// What a study does, as its file says.
+/// An experiment, as its file describes it.
 #[derive(Debug, Clone)]
 pub struct Experiment {
     pub title: String,
-    /// What the study asks, in a sentence.
+    /// The question of the study, in a sentence.
     pub question: String,
     pub node: Node,
     pub observe: Observe,
@@ -40,7 +40,7 @@ pub struct Experiment {
     /// Times the keys of the workload and the counts of the phases.
     pub scale: u64,
     pub calibrate: Option<Calibrate>,
-    /// What it compares, where it does.
+    /// The variants to compare; None for an experiment without variants.
     pub variants: Option<Variants>,
     file: String,
     text: String,
@@ -78,7 +78,7 @@ pub struct Part {
     pub phases: Vec<Phase>,
 }
 
-/// What can be done before the phases of a part.
+/// A step that can precede the phases of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Before {

@@ -1,4 +1,4 @@
-//! What a variant puts into a node by the agent and takes out again: valves, executors.
+//! Valves and executors: a variant has the agent install them in a node and remove them again.
 
 use crate::change::Change;
 use crate::hold::{Hold, LEASE};
@@ -6,13 +6,13 @@ use crate::link::link;
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
 
-/// How the agent is told to take something in and to let it go.
+/// The agent's commands to add and to remove one kind of guest.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
     name: &'static str,
     take_in: &'static str,
     let_go: &'static str,
-    /// The member by which one is told from another.
+    /// The member of the command that identifies a guest.
     key: &'static str,
 }
 
@@ -20,7 +20,7 @@ pub(crate) const VALVE: Kind = Kind { name: "valve", take_in: "valve.add", let_g
 pub(crate) const EXECUTOR: Kind =
     Kind { name: "executor", take_in: "executor.set", let_go: "executor.remove", key: "stage" };
 
-/// Those of one kind in one node.
+/// The guests of one kind in one node.
 pub(crate) struct Guests {
     kind: Kind,
     node: SocketAddr,

@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// When this process is killed, nobody renews the leases, and the node is as it was after so long.
+/// When this process is killed, nobody renews the leases, and the node undoes the changes after this time.
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 
 /// Renews leases in a node until it is dropped.

@@ -1,13 +1,13 @@
-//! What a closed loop does at its best, found stretch by stretch while a JVM warms up.
+//! Finds the peak throughput of a closed loop, stretch by stretch while a JVM warms up.
 
 use std::time::Duration;
 
-/// So many in the time that is given, unless they were shorter than this.
+/// Stretches in the given time, unless they would be shorter than [`SHORTEST`].
 const STRETCHES: u32 = 12;
 const SHORTEST: Duration = Duration::from_secs(1);
-/// What is less than this more is no more.
+/// A smaller relative gain does not count as a gain.
 const MORE: f64 = 0.03;
-/// At the end of so many without more, that was it.
+/// After this many stretches without a gain the peak is found.
 const WITHOUT_MORE: usize = 2;
 
 /// The throughput of each stretch until now.
@@ -35,7 +35,7 @@ impl Peak {
         let best = before.iter().copied().reduce(f64::max);
         let is_steady = best.is_some_and(|best| last.iter().all(|rate| *rate < best * (1.0 + MORE)));
         let done = self.rates_per_s.len();
-        // Compilers work by fits and starts: a JVM that has just started stands still for a while, too.
+        // The JIT compiles in bursts, so a JVM that has just started may show no gain for a while, too.
         done >= self.at_most || (is_steady && 2 * done >= self.at_most)
     }
 

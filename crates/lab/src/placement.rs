@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 pub(crate) struct Placement {
     node: SocketAddr,
     settings: Settings,
-    /// Interrupts are counted from here: what came while the nodes served other runs says where they will come.
+    /// Interrupts are counted from here: those during earlier runs on these nodes predict the CPUs of later ones.
     counted_from: Option<InterruptCounts>,
     following: Option<Following>,
 }
@@ -54,7 +54,7 @@ pub(crate) fn check(settings: &Settings, nodes: &[SocketAddr]) -> Result<(), Str
     pids.into_iter().try_for_each(check).map_err(|error| error.to_string())
 }
 
-/// What a person should know of the CPUs of these nodes, in sentences.
+/// Sentences about the CPUs of these nodes that the user should know.
 pub(crate) fn remarks(nodes: &[SocketAddr]) -> Vec<String> {
     let room = |node: &SocketAddr| Room::of(target::find(Which::Address(*node)).ok()?.pid).ok();
     let mut said = Vec::new();

@@ -1,4 +1,4 @@
-//! The tables of a workload as they were before: emptied, or made anew.
+//! Restores the tables of a workload before a run: truncates them, or drops and recreates them.
 
 use helenus_cassandra::cql::{Connection, Error};
 use helenus_load::Workload;

@@ -10,7 +10,7 @@ use helenus_recording::{Manifest, Recorder, Summary};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Why an experiment could not be run to its end. What was recorded until then is kept.
+/// An error that ended an experiment early. The recording keeps the data until then.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
@@ -51,7 +51,7 @@ pub enum Error {
     NodeEnded { node: String, variant: String, block: usize },
 }
 
-/// What is under way.
+/// Progress of a run.
 #[derive(Debug)]
 pub enum Progress<'a> {
     Cluster(helenus_cassandra::Progress),
@@ -78,23 +78,23 @@ pub struct Run<'a> {
     pub command: String,
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome {
     pub recording: Summary,
     /// One for each part of the experiment that was begun. None for an experiment with variants: its recording is judged.
     pub loads: Vec<helenus_load::Summary>,
-    /// What the closed loop found, when there was one.
+    /// The peak of the closed loop; None without one.
     pub peak_per_s: Option<f64>,
     /// Whether it was cut short.
     pub cancelled: bool,
     /// Why the blocks ended before the last one, where that was not wanted.
     pub broken_off: Option<Error>,
-    /// What is not sure to have been undone.
+    /// Changes that were possibly not undone.
     pub left: Vec<String>,
 }
 
-/// What came of driving the load.
+/// The result of driving the load.
 #[derive(Debug, Default)]
 pub(crate) struct Driven {
     pub loads: Vec<helenus_load::Summary>,

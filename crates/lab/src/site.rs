@@ -74,7 +74,7 @@ impl Site {
         if let Some(cluster) = self.cluster
             && let Err(error) = cluster.stop(false, &mut |progress| (stage.tell)(Progress::Cluster(progress)))
         {
-            // What was measured is worth more than a clean end; dropping the cluster has killed it.
+            // The measurement is worth more than a clean end; dropping the cluster has killed its nodes.
             stage.say(format!("the cluster did not stop well: {error}"));
         }
         stage.hear();

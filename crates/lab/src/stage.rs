@@ -1,4 +1,4 @@
-//! What all steps of a run work with: the recording, whoever listens, and the load itself.
+//! The state that all steps of a run share: the recording, the receiver of progress, and the load itself.
 
 use crate::link::link;
 use crate::peak::Peak;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const COMPACTED_WITHIN: Duration = Duration::from_secs(300);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Nothing to compact at so many looks is the end of it: the node's estimate lags behind.
+/// Polls in a row with nothing to compact that end the wait: the node's estimate lags behind.
 const STEADY_LOOKS: u32 = 4;
 
 /// A run on its way.
@@ -27,11 +27,11 @@ pub(crate) struct Stage<'s> {
     heard: Receiver<Event>,
     /// A node whose process has ended while it was watched.
     pub ended: Option<String>,
-    /// What is not sure to have been undone.
+    /// Changes that were possibly not undone.
     pub left: Vec<String>,
     /// Whether a node was asked for the points of valves.
     pub points_are_checked: bool,
-    /// What was said to be kept in mind.
+    /// Remarks that were already reported.
     remarks: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ impl<'s> Stage<'s> {
         (self.tell)(Progress::Step(text.into()));
     }
 
-    /// A sentence to keep in mind, once. It is kept in the recording, for whoever judges it.
+    /// Reports a remark once and keeps it in the manifest of the recording, for later analysis.
     pub fn remark(&mut self, text: String) {
         if !self.remarks.contains(&text) {
             (self.tell)(Progress::Remark(&text));
@@ -72,7 +72,7 @@ impl<'s> Stage<'s> {
         }
     }
 
-    /// Hands on what the sources said.
+    /// Passes on the events of the sources.
     pub fn hear(&mut self) {
         for event in self.heard.try_iter() {
             if let Event::TargetEnded { node, .. } = &event {
@@ -90,7 +90,7 @@ impl<'s> Stage<'s> {
         }
     }
 
-    /// Runs phases of a workload. A run of a variant ends with its node: what comes after can't be compared.
+    /// Runs phases of a workload. A run of a variant ends if its node ends, because later figures can't be compared.
     pub fn load(&mut self, plan: Plan) -> Result<helenus_load::Summary, Error> {
         let ends_with_node = self.run.experiment.variants.is_some();
         let stop = helenus_load::Cancel::new();
@@ -185,7 +185,7 @@ impl<'s> Stage<'s> {
             return Ok(());
         }
         self.say("dropping the page cache");
-        // SAFETY: sync takes no pointers. What is not on the disk yet can't be dropped.
+        // SAFETY: sync takes no pointers. Dirty pages can't be dropped, so they are written first.
         unsafe { libc::sync() };
         std::fs::write("/proc/sys/vm/drop_caches", "1").map_err(Error::PageCache)
     }

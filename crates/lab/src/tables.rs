@@ -1,4 +1,4 @@
-//! What a variant sets of tables and nodes while they run.
+//! Settings of tables and nodes that a variant changes while the nodes run.
 
 use crate::change::Change;
 use crate::hold::{Hold, LEASE};
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// All nodes agree on a schema within that.
 const WITHIN: Duration = Duration::from_secs(30);
 
-/// What a variant sets of a table.
+/// Settings of one table in a variant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableSettings {
     /// `keyspace.table`.
@@ -62,7 +62,7 @@ pub(crate) struct Tunings {
     node: SocketAddr,
     agent: &'static [u8],
     wanted: Vec<(Setting, Value)>,
-    /// Those that the node has.
+    /// The settings that were applied.
     set: Vec<Tuning>,
     hold: Option<Hold>,
 }
@@ -72,7 +72,7 @@ impl Tunings {
         Tunings { node, agent, wanted, set: Vec::new(), hold: None }
     }
 
-    /// What could not be put back stays in `set`.
+    /// Puts the settings back. A setting that could not be put back stays in `set`.
     fn put_back(&mut self) -> Result<(), String> {
         if self.set.is_empty() {
             return Ok(());
@@ -92,7 +92,7 @@ impl Change for Tunings {
         for (number, (setting, value)) in self.wanted.clone().iter().enumerate() {
             let id = format!("lab-{}-{number}", std::process::id());
             let set = link.read_setting(setting).and_then(|reading| {
-                // What a variant wants may be what there is.
+                // The node may have the wanted value already.
                 match is_same(&reading.value, value) {
                     true => Ok(None),
                     false => link.apply_setting(&id, setting, (&reading.value, value), Some(LEASE)).map(Some),

@@ -1,4 +1,4 @@
-//! What an experiment compares: its variants, and how they are run in blocks.
+//! The variants of an experiment, and how they are run in blocks.
 
 use crate::tables::TableSettings;
 use crate::{ExperimentError as Error, placement, wanted};
@@ -36,7 +36,7 @@ pub struct Variants {
     pub list: Vec<Variant>,
 }
 
-/// What becomes of the tables of the workload before each run.
+/// How the tables of the workload are restored before each run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Restore {
@@ -49,11 +49,11 @@ pub enum Restore {
     Populate,
     /// They are filled as the workload's `[populate]` says before the first run on the nodes, and then left as they are.
     Once,
-    /// They are dropped and made anew, so that the nodes' metrics of them begin anew too.
+    /// They are dropped and recreated, so that the nodes' metrics of them start from zero.
     Drop,
 }
 
-/// A way to run the nodes. What it changes besides is added here, and done and undone by a [`crate::Change`].
+/// A configuration of the nodes to compare. A new kind of change is added here; a [`crate::Change`] applies and undoes it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Variant {
     pub name: String,
@@ -65,9 +65,9 @@ pub struct Variant {
     pub settings: Vec<String>,
     /// After those of the experiment's node.
     pub jvm_options: Vec<String>,
-    /// What it sets of tables.
+    /// Settings of tables.
     pub tables: Vec<TableSettings>,
-    /// What it sets of each node, and to what.
+    /// Settings of each node, with their values.
     pub tunings: Vec<(Setting, Value)>,
     /// Where the threads of the nodes go.
     pub placement: Option<Settings>,
@@ -141,7 +141,7 @@ impl Variants {
         Ok(self)
     }
 
-    /// Those of the nodes that variants change.
+    /// The nodes that variants change.
     pub(crate) fn changed<'n>(&self, nodes: &'n [SocketAddr]) -> &'n [SocketAddr] {
         &nodes[..self.changed_nodes.map_or(nodes.len(), |changed| changed.min(nodes.len()))]
     }

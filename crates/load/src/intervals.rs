@@ -1,5 +1,5 @@
-//! Times of requests by operation, interval by interval, while a run goes on: for whoever shows or logs intervals of
-//! their own beside the tallies of the phases.
+//! Times of requests by operation and interval while a run goes on: for callers that show or log intervals of their own
+//! beside the tallies of the phases.
 
 use crate::Outcome;
 use hdrhistogram::Histogram;
@@ -14,7 +14,7 @@ pub struct Intervals {
 
 type Share = Arc<Mutex<Vec<OperationTimes>>>;
 
-/// What became of the requests of one operation in an interval.
+/// Times and outcomes of the requests of one operation in an interval.
 #[derive(Debug, Clone)]
 pub struct OperationTimes {
     /// In ns, to 3 digits, of requests that were answered or waited for in vain.

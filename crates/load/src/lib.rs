@@ -1,4 +1,4 @@
-//! The load: what to send, when to send it, and how long it took.
+//! The load: which requests to send, when to send them, and how long they took.
 //!
 //! ```text
 //! Workload (TOML) ─┐
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Response time counts from the intended start of a request, service time from its actual start, and both are kept.
-//! What the driver itself could not keep up with is counted and named.
+//! Requests that the driver itself sent late or not at all are counted and named.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 

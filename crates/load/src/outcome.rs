@@ -1,4 +1,4 @@
-//! What became of a request.
+//! Outcomes of requests.
 
 use schemars::JsonSchema;
 use scylla::errors::{ConnectionPoolError, DbError, ExecutionError, RequestAttemptError};

@@ -1,4 +1,4 @@
-//! What a run is to do.
+//! The plan of a run.
 
 use crate::schedule::Phase;
 use crate::workload::{Consistency, Operation, Workload};
@@ -71,7 +71,7 @@ pub struct Plan {
     pub first_number: u64,
     /// How many partitions of made rows the requests have between them at most: the last one has those that are left.
     pub partitions: Option<u64>,
-    /// Where the times of each operation go besides, for whoever takes them interval by interval.
+    /// Receives the times of each operation by interval as well, if the caller needs them.
     pub intervals: Option<Intervals>,
 }
 
@@ -141,8 +141,8 @@ impl Plan {
         wants.then(|| &self.workload.operations[populate.operation])
     }
 
-    /// What carries the requests: the driver crate, where it was asked for, or where an operation that is run is more than
-    /// the thin driver knows, whose connections have no keyspace either.
+    /// The driver that carries the requests. It is the driver crate if the plan asks for it, if an operation of the run needs
+    /// more than the thin driver supports, or if the workload has a keyspace, since the thin driver's connections have none.
     pub fn driven_by(&self) -> DriverKind {
         let workload = &self.workload;
         let run = workload.mix.shares().map(|(operation, _)| operation);

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 /// Stretches at most; then each two neighbours become one.
 const MOST: usize = 40;
-/// From fewer no variance is told.
+/// Fewest stretches from which a variance is computed.
 const FEWEST: usize = 10;
 /// Bins for each doubling of the time: a share below a time is off by what one of them holds.
 const PER_DOUBLING: u32 = 32;
@@ -77,7 +77,7 @@ impl Stretches {
     }
 
     fn bounds(&self, all: &Times, quantile: f64) -> Option<Bounds> {
-        // What is left over makes a stretch shorter than the others; its weight is as small.
+        // The last stretch may be shorter than the others; its weight is smaller accordingly.
         let stretches = self.whole.iter().chain(Some(&self.begun)).filter(|stretch| stretch.count > 0);
         let last = bin(all.quantile_ns(quantile)?);
         let shares: Vec<(f64, f64)> = stretches.map(|stretch| (stretch.count as f64, stretch.share(last))).collect();

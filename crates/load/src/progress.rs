@@ -1,4 +1,4 @@
-//! What a run shows while it runs.
+//! Progress reports of a run.
 
 use crate::driver::Times;
 use crate::outcome::Outcome;

@@ -70,7 +70,7 @@ struct Conductor {
     stopping: bool,
 }
 
-/// What the rows of `sources` have said so far.
+/// The totals of the `sources` rows written so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Reported {
     time_ns: i64,
@@ -101,7 +101,7 @@ impl Conductor {
             reported: Reported { time_ns: now_ns, ..Reported::default() },
             stopping: false,
         };
-        // What connecting has cost is not the cost of requests.
+        // CPU time used to connect is not charged to the requests.
         conductor.reported.cpu_ns = conductor.collect();
         conductor
     }
@@ -274,7 +274,7 @@ impl Conductor {
             node: "",
             provider: self.run.plan.driven_by().name(),
             captured: (captured - self.reported.captured) as i64,
-            // What started late is a row all the same, and its wait is in it: named, and not lost.
+            // Requests that started late are not lost: each has a row, which includes its wait.
             lost: lost.unsent as i64,
             lost_reason: &lost.reason(self.run.plan.max_in_flight),
             cpu_ns: Some(cpu_ns - self.reported.cpu_ns),

@@ -1,8 +1,7 @@
-//! What comes before the first request: nodes are found, the schema is created, statements are prepared, connections are
-//! opened.
+//! Steps before the first request: find nodes, create the schema, prepare statements, open connections.
 //!
-//! All of it is waited for on a thread of its own, each step up to a deadline, so that the caller goes on to be shown the
-//! progress and a load that is told to stop ends at once, whatever a node does not answer.
+//! A separate thread waits for each step up to a deadline. The caller can show progress meanwhile, and a stopped load
+//! ends at once, even if a node does not answer.
 
 use crate::driver::{ContactPoints, Driver, Run, Scout, probe, reach};
 use crate::progress::{Event, Progress};

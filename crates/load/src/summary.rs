@@ -1,4 +1,4 @@
-//! What a run amounts to.
+//! The summary of a run.
 
 use crate::driver::{Counts, Tally};
 use crate::outcome::Outcome;
@@ -207,7 +207,7 @@ pub(crate) fn lag(counts: &Counts) -> Lag {
 mod tests {
     use super::*;
 
-    /// `HELENUS_BLESS=1 cargo test` writes it anew.
+    /// `HELENUS_BLESS=1 cargo test` writes the file again.
     #[test]
     fn the_schema_in_the_docs_is_that_of_the_summary() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/load.schema.json");

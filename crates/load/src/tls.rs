@@ -78,7 +78,7 @@ impl Tls {
     /// TLS over a socket that is connected to a node.
     ///
     /// # Errors
-    /// Whatever TLS can't begin with; what the node says shows when it is read or written.
+    /// When TLS can't begin. Errors from the node appear at the first read or write.
     pub fn over(&self, socket: TcpStream, node: IpAddr) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
         Ok(StreamOwned::new(self.connect(node).map_err(io::Error::other)?, socket))
     }
@@ -125,7 +125,7 @@ fn verifier(
     Ok(if verify == Verify::Chain { lenient(Some(strict)) } else { strict })
 }
 
-/// Takes a certificate whatever address it names; without authorities, whoever signed it.
+/// Accepts a certificate for any address; without authorities, by any signer.
 #[derive(Debug)]
 struct Lenient {
     authorities: Option<Arc<WebPkiServerVerifier>>,

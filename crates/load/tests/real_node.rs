@@ -30,7 +30,7 @@ struct Table {
     texts: BTreeMap<String, Vec<String>>,
 }
 
-/// What a run left behind.
+/// The results of a run.
 struct Ran {
     summary: Summary,
     events: Vec<Event>,
@@ -99,7 +99,7 @@ fn a_load_on_a_real_node_is_recorded_as_it_was() {
     options.heap = "512m".to_owned();
     options.first_address = Some(Ipv4Addr::new(127, 0, 20, 1));
     options.lifetime = Lifetime::Tied;
-    // What the node tells drivers to connect to: a way that can be cut.
+    // Drivers connect to the broadcast address, which is a proxy that can be cut.
     options.settings = vec![format!("broadcast_rpc_address={SHOWN}")];
     let cluster = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new()).unwrap();
     let node = cluster.nodes()[0].clone();

@@ -1,5 +1,5 @@
-//! The drivers against a responder that behaves as told: what it does to a request is counted and named, and a run ends
-//! when it is told to.
+//! Runs the drivers against a responder with a given behaviour: its effect on requests is counted and named, and a run
+//! ends when it is stopped.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What a request meets within a time is tested here, so that each test has the machine to itself.
+/// Lets each test have the machine to itself, since the tests measure times.
 static MACHINE: Mutex<()> = Mutex::new(());
 
 struct Alone {
@@ -364,7 +364,7 @@ fn two_shards_are_one_load() {
     assert_eq!((manifest.tables["requests"].rows, manifest.tables["marks"].rows), (2_000 + 1_001 + 333, 3));
     let mut intended = column(&Recording::open(&all).unwrap(), "requests", "intended_start_ns");
     intended.sort_unstable();
-    // The schedule is kept to the nanosecond, whoever sends what of it.
+    // The schedule is exact to the nanosecond, regardless of which process sends which part.
     let step = |pair: &[i64]| pair[1] - pair[0];
     let offset = recordings.map(|recording| recording.manifest().clock.epoch_offset_ns);
     assert!(intended[0] >= start_ns - (offset[0] - offset[1]).abs());

@@ -1,4 +1,4 @@
-//! What the responder says to the drivers of other load generators, byte by byte, as they ask.
+//! Checks the responder's answers to the drivers of other load generators, byte by byte.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

@@ -135,7 +135,7 @@ fn writes_are_printed_recorded_and_logged(bench: &Bench) {
     assert_eq!(counted_by_its_own_tool(&hlog, "WRITE-st"), "4000");
 }
 
-/// What HistogramLogProcessor, the tool of the format's authors, counts; Cassandra comes with it.
+/// The counts of HistogramLogProcessor, a tool by the format's authors that comes with Cassandra.
 fn counted_by_its_own_tool(hlog: &Path, tag: &str) -> String {
     let cassandra = Places::of_user().unwrap().cache.join("cassandra");
     let releases = std::fs::read_dir(cassandra).unwrap().map(|release| release.unwrap().path().join("lib"));

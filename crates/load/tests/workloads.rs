@@ -115,14 +115,14 @@ fn what_was_deleted_and_changed_is_told_exactly(node: &str, aside: &Aside) {
     assert!(wrong[1].detail.starts_with("value is null and should be 0x"), "{wrong:?}");
     assert!(damaged.has_damage());
 
-    // Of one who was told of it all but the requests of three rows, only what was acknowledged can be demanded.
+    // Three requests were not acknowledged, so the node may lack their writes.
     let mut acknowledged = Acknowledged::default();
     assert!((0..5000).filter(|key| ![17, 42, 4999].contains(key)).all(|key: i64| acknowledged.add(-1 - key)));
     let told = read_back(&Verify { acknowledged: Some(acknowledged), ..order.clone() });
     assert_eq!((told.right, told.unacknowledged, told.missing, told.wrong), (4995, 2, 1, 2));
     assert_eq!(named(&told, Kind::Missing), ["key = 1234"]);
 
-    // What was never written is missing, and another seed would have written something else.
+    // Rows that were never written are missing, and another seed gives other values.
     let fewer = Verify { populated: Some(10), ..order.clone() };
     assert_eq!(read_back(&fewer).checked, 10);
     let mut other = order;

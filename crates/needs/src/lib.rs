@@ -1,4 +1,4 @@
-//! What a test needs of the machine that it runs on: root, programs, CPUs, a disk.
+//! Requirements of a test on its machine: root, programs, CPUs, a disk.
 //!
 //! A test that needs something begins with [`need!`]. Where that is missing the test ends there, prints `skipped: REASON`, and
 //! adds a line to the file that `HELENUS_SKIPPED` names, from which `xtask/tests.sh` counts what was skipped.
@@ -51,7 +51,7 @@ pub fn program(name: &str) -> Result<(), String> {
     }
 }
 
-/// So many CPUs that this process may run on.
+/// Requires this many CPUs that this process may run on.
 ///
 /// # Errors
 /// A text with both numbers.

@@ -25,10 +25,10 @@ pub fn open(path: &Path) -> Result<File> {
     Err(Error::new(ErrorKind::InvalidInput, reason))
 }
 
-/// Reads the text of a file that a user named, of at most so many bytes.
+/// Reads the text of a file that a user named, of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open`]; [`ErrorKind::FileTooLarge`] where there is more; where it is no UTF-8.
+/// As [`open`]; [`ErrorKind::FileTooLarge`] if the file is longer; an error if the text is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
     let mut text = String::new();
     let read = open(path)?.take(most.saturating_add(1)).read_to_string(&mut text);

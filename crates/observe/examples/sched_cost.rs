@@ -1,7 +1,7 @@
-//! What it costs to follow scheduling: CPU per switch in the process that is followed, in the reader and in the writer,
-//! what is lost, and bytes per row on disk. Two threads of a process of its own, on one CPU, hand a byte to and fro;
-//! rounds of nothing, a bound, every time off the CPU, and those with stacks follow each other, so that what the machine
-//! does meanwhile meets all of them.
+//! Measures the overhead of following scheduling: CPU per switch in the followed process, in the reader and in the
+//! writer, lost events, and bytes per row on disk. Two threads of a separate process, on one CPU, pass a byte back and
+//! forth. Rounds without recording, with a bound, with every off-CPU time, and with stacks alternate, so that other load
+//! on the machine affects all of them alike.
 //!
 //! `cargo run --release --workspace --example sched_cost -- [ROUNDS]`, as root.
 

@@ -1,6 +1,6 @@
-//! What it costs to follow system calls: CPU per call in the process that is followed, in the reader and in the writer,
-//! what is lost, and bytes per row on disk. A process of its own makes calls at a fixed rate; rounds of nothing, summary
-//! and full follow each other, so that what the machine does meanwhile meets all of them.
+//! Measures the overhead of following system calls: CPU per call in the followed process, in the reader and in the
+//! writer, lost events, and bytes per row on disk. A separate process makes calls at a fixed rate. Rounds without
+//! recording, with summary and with full alternate, so that other load on the machine affects all of them alike.
 //!
 //! `cargo run --release --workspace --example syscalls_cost -- [CALLS_PER_S] [ROUNDS]`, as root.
 

@@ -1,4 +1,4 @@
-//! What works on this machine, what doesn't, and what would change it.
+//! Checks of this machine: which sources work, which don't, and how to make them work.
 
 use crate::Missing;
 use serde::Serialize;

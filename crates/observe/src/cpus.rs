@@ -1,4 +1,4 @@
-//! What each CPU did, from /proc/stat.
+//! Time of each CPU by state, from /proc/stat.
 
 use helenus_recording::Recorder;
 use helenus_recording::rows::CpuSample;

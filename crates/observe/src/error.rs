@@ -5,7 +5,7 @@ use helenus_cassandra::network::NetworkError;
 use helenus_cassandra::target;
 use std::io;
 
-/// Why the sources could not be started. Those that had been are ended again.
+/// Why the sources could not be started. Sources that had already started are stopped again.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! What interrupts each CPU served, from /proc/interrupts and /proc/softirqs.
+//! Interrupts that each CPU served, from /proc/interrupts and /proc/softirqs.
 
 use helenus_cassandra::interrupts::{parse, since};
 use helenus_recording::Recorder;
@@ -32,7 +32,7 @@ struct Counted {
 }
 
 impl Interrupts {
-    /// Begins to count. A file that can't be read is told of by every sample.
+    /// Begins to count. Every sample reports a file that can't be read.
     pub(crate) fn new(node: &str, now_ns: i64) -> Interrupts {
         let mut interrupts =
             Interrupts { node: node.to_string(), last_ns: now_ns, kinds: std::array::from_fn(|_| Counted::default()) };

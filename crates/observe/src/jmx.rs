@@ -1,8 +1,8 @@
-//! The agent beside a node instead of in it: a JVM on this machine reads the node's MBeans over JMX, and tells what it reads as
-//! an agent does. For nodes on other machines, and for those whose JVM is to be left alone.
+//! The agent outside of the node's JVM: a second JVM on this machine reads the node's MBeans over JMX, and reports them as
+//! an agent does. Use it for nodes on other machines, and for nodes whose JVM must not be changed.
 //!
-//! Each figure is a call over the network, so that a node with many tables is not read each second. What only the JVM's inside
-//! tells is missing: safepoints, SSTables one by one, what tables are defined to be.
+//! Each figure is a call over the network, so a node with many tables is read less often than each second. Data that is
+//! only available inside the JVM is missing: safepoints, single SSTables, table definitions.
 
 use crate::jvm::{AgentLink, Wanted};
 use crate::source::STALL_BOUND;
@@ -132,7 +132,7 @@ impl Jmx {
             if let Ok(Some(_)) = self.child.try_wait() {
                 let mut said = String::new();
                 if let Some(stderr) = &mut self.child.stderr {
-                    // What can't be read is not said.
+                    // On a read error the part read so far is used.
                     let _ = stderr.read_to_string(&mut said);
                 }
                 let last = said.lines().rfind(|line| !line.trim().is_empty());
@@ -161,7 +161,7 @@ impl Jmx {
 
     /// Ends it.
     pub fn stop(mut self) {
-        // It ends by itself when it is told, or when the connection is gone.
+        // The child ends by itself after the detach, or when its connection is gone.
         let _ = self.link.detach(WITHIN);
         let until = Instant::now() + Duration::from_secs(5);
         while Instant::now() < until {

@@ -1,6 +1,6 @@
-//! What a running node, its JVM and its machine do, recorded: one module per source.
+//! Records a running node, its JVM and its machine: one module per source.
 //!
-//! [`Observation::start`] attaches the sources to processes that run already; [`Observation::stop`] takes them off.
+//! [`Observation::start`] attaches the sources to running processes; [`Observation::stop`] detaches them.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
@@ -90,7 +90,7 @@ pub enum Event {
     },
 }
 
-/// What a watched process is.
+/// The role of a watched process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessKind {
     Server,

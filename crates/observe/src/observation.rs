@@ -56,11 +56,11 @@ impl Observation {
         Ok(())
     }
 
-    /// Goes on in another recording without taking the agents out of their JVMs; nothing goes into the one before from then on.
-    /// For what was started with the same options, and for the same processes.
+    /// Continues in another recording while the agents stay in their JVMs. From then on the old recording gets no rows.
+    /// The options and the processes must be the same as at the start.
     ///
     /// # Errors
-    /// When an agent or a process has gone: stop it then, and start anew.
+    /// When an agent or a process has gone. Stop the observation then, and start a new one.
     pub fn turn_to(
         &mut self,
         recorder: &Recorder,

@@ -34,7 +34,7 @@ impl Options {
         NAMES.iter().map(String::as_str)
     }
 
-    /// Options by their names, as a file has them. Those that are not there have the default of the command line.
+    /// Parses options by name, as in a file. Missing options get the default of the command line.
     pub fn from_named(given: &[(&str, String)]) -> Result<Options, WrongOption> {
         let command = command();
         let mut words = Vec::new();

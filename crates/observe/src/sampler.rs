@@ -178,8 +178,8 @@ impl Process {
         Ok(())
     }
 
-    /// A process that is stopped (SIGSTOP, a debugger) can't say so itself before it goes on. What is told of the stop
-    /// lies within it: a request that it held must not seem to have ended before it did.
+    /// Detects that a process is stopped (SIGSTOP, a debugger), which the process itself can't report before it continues.
+    /// The reported stop lies within the real one: a request that the stop held must not seem to have ended before the stop.
     fn watch_stop(&mut self, recorder: &Recorder) -> io::Result<()> {
         let now_ns = recorder.clock().now_ns();
         let mut buffer = [0; 512];
@@ -247,7 +247,7 @@ impl Run {
         self.processes.retain_mut(|process| {
             let going_on = process.sample(recorder).is_ok();
             if !going_on {
-                // What its threads counted to their end can still be read.
+                // The final counts of its threads can still be read.
                 process.counters.iter_mut().for_each(|counters| counters.report(recorder));
                 process.end_stop(recorder);
                 let ended = Event::TargetEnded { node: process.node.clone(), pid: process.pid };

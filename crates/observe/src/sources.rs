@@ -45,9 +45,9 @@ macro_rules! registry {
     };
 }
 
-// A line for each source: the name and type of its options, and the source. Those that change the node's process (the
-// agent and the profiler) come first, so that those that only watch record neither how the first are loaded nor how they
-// are taken out. The agent is the very first, since it tells all others the threads' full names.
+// One line per source: the name and type of its options, and the source. Sources that change the node's process (the
+// agent and the profiler) come first, so that the other sources don't record how these are loaded and removed. The agent
+// comes before all others, since it gives them the threads' full names.
 registry! {
     agent: AgentOptions => Agents,
     stacks: StackOptions => Stacks,
@@ -60,7 +60,7 @@ registry! {
     sched: SchedOptions => Sched,
 }
 
-/// What each source can record on this machine.
+/// The sources' checks of this machine.
 pub fn checks() -> Vec<Check> {
     SOURCES.iter().flat_map(|source| (source.checks)()).collect()
 }

@@ -17,7 +17,7 @@ pub(crate) struct Files {
     pub largest_age_s: i64,
 }
 
-/// By keyspace and table. What can't be read is left out: a compaction may remove a file at any moment.
+/// Files by keyspace and table. Unreadable files are left out: a compaction may remove a file at any moment.
 pub(crate) fn read(folders: &[&Path]) -> BTreeMap<(String, String), Files> {
     let mut tables = BTreeMap::new();
     for keyspace in folders.iter().flat_map(|folder| entries(folder)) {

@@ -1,9 +1,9 @@
-//! What a node says of itself by CQL's virtual tables (`system_views`, from 4.0 on) and its schema, for nodes whose JVM is
-//! left alone; and its SSTables by their files, where those can be read.
+//! Reads CQL's virtual tables (`system_views`, from 4.0 on) and the schema of a node, for nodes whose JVM must not be
+//! changed; and the files of its SSTables, where they are readable.
 //!
-//! It costs the node what the queries cost. What the virtual tables don't have stays null: the droppable ratio, what was
-//! flushed and compacted, pauses. Latencies are left out: 5.0 has them a thousand times too small, to three digits behind
-//! the point.
+//! The overhead on the node is that of the queries. Values that the virtual tables don't have stay null: the droppable
+//! ratio, flushed and compacted bytes, pauses. Latencies are left out: 5.0 has them a thousand times too small, with
+//! three digits after the point.
 
 use crate::sstables;
 use helenus_cassandra::cql::{Connection, Error, Rows, Value};
@@ -26,7 +26,7 @@ pub struct Views {
     sources: &'static [&'static str],
 }
 
-/// What is read again and again, and what once.
+/// All groups of values. Definitions are read once, the others repeatedly.
 const ALL: &[&str] = &["tables", "pools", "node_metrics", DEFINITIONS];
 const DEFINITIONS: &str = "definitions";
 

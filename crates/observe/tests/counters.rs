@@ -1,7 +1,7 @@
-//! What is counted of real threads, beside what /proc says of the same.
+//! Compares the counts of real threads with /proc.
 //!
-//! They need root and python3, and are skipped where one is missing. Cycles and cache misses are counted where the machine has a PMU; where it has none, that is
-//! what is tested.
+//! The tests need root and python3, and are skipped where one is missing. On a machine without a PMU they test that
+//! cycles and cache misses are reported as not counted.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -13,7 +13,7 @@ use following::{Program, Row, Watch, without_capabilities};
 use helenus_needs::{need, program};
 use helenus_observe::{Options, SamplingOptions, Switch, countable};
 
-/// What /proc says of the first thread of a process.
+/// Counts in /proc of the first thread of a process.
 #[derive(Debug, Clone, Copy)]
 struct Proc {
     cpu_ns: i64,

@@ -70,7 +70,7 @@ fn sample(program: &Split, cpu_time: Duration) -> Vec<Sample> {
     let watch = Watch::start(
         &[("n", program.child.id())],
         &Options { stacks, ..Options::default() },
-        // That it is no JVM is said of this one, and nothing else.
+        // The only message is that this process is not a JVM.
         "none",
     );
     until_it_has_used(program.child.id(), cpu_time);

@@ -1,4 +1,4 @@
-//! Who used the CPUs and what held up a process, beside what the kernel itself says.
+//! Compares CPU by process and the external limits of a process with the kernel's own figures.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 

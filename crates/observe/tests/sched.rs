@@ -93,8 +93,8 @@ fn shorter_times_than_asked_for_have_no_row() {
     assert!(blocked as i64 >= 10 - untold(&ended), "{rows:#?}");
 }
 
-/// What the kernel says of a process's first thread: run-queue delay, times that it came onto a CPU, times that it was
-/// preempted.
+/// The kernel's figures of a process's first thread: run-queue delay, times that it was scheduled onto a CPU, times that
+/// it was preempted.
 fn schedstat(pid: u32) -> (i64, i64, i64) {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/schedstat")).unwrap();
     let numbers: Vec<i64> = text.split_whitespace().map(|number| number.parse().unwrap()).collect();
@@ -345,7 +345,7 @@ fn what_finds_no_room_is_counted() {
     let added_up = sum(&tiny.rows("run_queue"), "count") + sum(&tiny.rows("migrations"), "count");
     assert_eq!(captured, added_up, "as many as were switched, so that what is lost can be compared with it");
     assert!(reasons.iter().any(|text| text.contains("ring buffer")), "{reasons:?}");
-    // What is added up needs no room in it.
+    // Sums don't use the ring buffer.
     let delays = |ended: &Ended| sum(&ended.rows("run_queue"), "count");
     assert!((delays(&tiny) - delays(&full)).abs() <= 2 * untold);
 }

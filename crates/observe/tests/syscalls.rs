@@ -189,7 +189,7 @@ fn a_sleep_takes_as_long_as_it_was_asked_to() {
     assert!(sleeps[10] < 250_000_000, "{sleeps:?}");
 }
 
-/// What is open before the recording begins.
+/// Descriptors that are open before the recording begins.
 const AHEAD: &str = "
 before = os.open(folder + '/before', os.O_RDWR | os.O_CREAT)
 server = socket.create_server(('127.0.0.1', 0))

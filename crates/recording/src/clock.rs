@@ -36,7 +36,7 @@ impl Clock {
         monotonic_ns.wrapping_add(self.epoch_offset_ns)
     }
 
-    /// What is added to CLOCK_MONOTONIC.
+    /// The offset from CLOCK_MONOTONIC to times of the recording.
     pub fn epoch_offset_ns(&self) -> i64 {
         self.epoch_offset_ns
     }

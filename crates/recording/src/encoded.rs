@@ -105,7 +105,7 @@ mod tests {
             bytes.extend((text.len() as u32).to_le_bytes());
             bytes.extend(text.as_bytes());
         }
-        // What the kernel says of a stall is null for all but the load driver's.
+        // Only stalls of the load driver have the kernel's counters; here they are null.
         bytes.extend([0; 3]);
         bytes
     }

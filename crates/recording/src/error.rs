@@ -1,7 +1,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What can go wrong with a recording, with the way out in the text.
+/// Errors of recordings, with the way out in the text.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot {action} {}: {source}", path.display())]

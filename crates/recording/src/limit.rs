@@ -54,7 +54,7 @@ impl Limit {
         self.left_out.iter().map(|rows| rows.load(Ordering::Relaxed)).sum()
     }
 
-    /// What was left out, for the manifest.
+    /// Rows that were left out, for the manifest.
     pub(crate) fn losses(&self) -> impl Iterator<Item = Loss> {
         let rows = self.left_out.iter().map(|rows| rows.load(Ordering::Relaxed));
         TABLES.iter().zip(rows).filter(|(_, rows)| *rows > 0).map(|(table, rows)| Loss {
@@ -82,7 +82,8 @@ mod tests {
             assert!(begun.elapsed() < Duration::from_secs(60));
             recorder.append_all((0..10_000).map(|number| Syscall { start_ns: number, ..Syscall::default() }));
             appended += 10_000;
-            // As sources do. Whoever appends without a pause has the table's lock most of the time, and the writer does not get it.
+            // Sources pause as well. A thread that appends without a pause holds the table's lock most of the time, so the
+            // writer can't take the lock.
             std::thread::sleep(Duration::from_millis(1));
         }
         recorder.append_all((0..77).map(|number| Syscall { start_ns: number, ..Syscall::default() }));

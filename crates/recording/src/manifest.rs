@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 64 << 20;
 pub struct Manifest {
     pub format: u32,
     pub id: String,
-    /// What a person calls it.
+    /// The recording's title for people.
     pub title: String,
     /// The command that made it, without secrets.
     pub command: String,
@@ -33,7 +33,7 @@ pub struct Manifest {
     pub host: Host,
     #[serde(default)]
     pub nodes: Vec<NodeFacts>,
-    /// What `helenus load` sent; none where nothing was sent, or several workloads.
+    /// The load that `helenus load` sent; None where nothing was sent, or several workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadFacts>,
     #[serde(default)]
@@ -46,7 +46,7 @@ pub struct Manifest {
     /// Of a merged recording, the ids of those that it was made of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<String>,
-    /// What keeps its results from saying more, in sentences: of an experiment, what its machine can't show.
+    /// Limits of its results, in sentences: for an experiment, effects that its machine can't show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
@@ -104,7 +104,7 @@ pub struct SourceFacts {
     pub node: String,
     /// How it was captured.
     pub provider: String,
-    /// What this provider can't see, or why a better one was not used; empty when there is nothing to say.
+    /// Events that this provider can't see, or why a better provider was not used; empty when there is nothing to say.
     pub note: String,
 }
 

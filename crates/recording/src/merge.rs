@@ -142,7 +142,7 @@ fn write(
 
 fn shift_ns(first: &Recording, recording: &Recording) -> i64 {
     let (to, from) = (&first.manifest().clock, &recording.manifest().clock);
-    // What was imported may be of no boot that is known.
+    // Imported recordings may have no known boot.
     if to.boot_id == from.boot_id && !to.boot_id.is_empty() {
         Clock::from_facts(to).epoch_offset_ns().wrapping_sub(Clock::from_facts(from).epoch_offset_ns())
     } else {

@@ -69,7 +69,7 @@ impl<'a> ParquetFile<'a> {
     }
 }
 
-/// What became of a stream when it was turned into Parquet.
+/// The result of converting a stream to Parquet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Converted {
     pub(crate) facts: TableFacts,

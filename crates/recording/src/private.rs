@@ -139,8 +139,8 @@ impl Folder {
         self.rename(next, name)
     }
 
-    /// As [`Folder::replace`], in the room on the disk that a file of the same folder has, which it uses up. So it succeeds on
-    /// a full disk, whoever else writes there.
+    /// Replaces a file as [`Folder::replace`] does, in the disk space of the file `reserve` of the same folder, which is used
+    /// up. So the replacement succeeds on a full disk, even if other processes write there.
     pub(crate) fn replace_within(&self, name: &str, reserve: &str, text: &[u8]) -> Result<(), Error> {
         let path = self.path_of(reserve)?;
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -46,7 +46,7 @@ struct Inner {
     _lock: File,
 }
 
-/// What the appending threads and the writing thread share.
+/// State shared by the appending threads and the writing thread.
 pub(crate) struct Shared {
     pub(crate) folder: Folder,
     pub(crate) clock: Clock,
@@ -82,7 +82,7 @@ pub struct Health {
     pub rows_waiting: u64,
     /// Whether it has reached the size that it was given, and rows are left out.
     pub is_full: bool,
-    /// What the disk said last, while it takes nothing.
+    /// The disk's last error, while it accepts no data.
     pub disk_error: Option<String>,
 }
 
@@ -118,7 +118,7 @@ impl Recorder {
         };
         let lock = begin().inspect_err(|error| {
             if !matches!(error, Error::StillWriting { .. }) {
-                // The same name can be used again. What can't be removed does no harm.
+                // Makes the same name usable again. Leftovers do no harm.
                 let _ = folder.names().and_then(|names| names.iter().try_for_each(|name| folder.remove(name)));
                 let _ = std::fs::remove_dir(folder.path());
             }
@@ -301,7 +301,7 @@ fn sync(files: &Receiver<Vec<Arc<File>>>) {
             latest = newer;
         }
         for file in latest {
-            // What fails here failed in the kernel's write-back; the next write shows it.
+            // An error here is one of the kernel's write-back; the next write returns it.
             let _ = file.sync_data();
         }
     }

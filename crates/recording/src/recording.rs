@@ -1,4 +1,4 @@
-//! A closed recording, for whoever reads it.
+//! A closed recording, for readers.
 
 use crate::manifest::{Manifest, State};
 use crate::parquet::{self, ParquetFile};

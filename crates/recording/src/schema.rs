@@ -1,4 +1,4 @@
-//! What a table of a recording is made of. The tables themselves are generated from `schema/`.
+//! The columns and types of a recording's tables. The tables themselves are generated from `schema/`.
 
 use arrow::array::{RecordBatch, new_null_array};
 use arrow::compute::cast;

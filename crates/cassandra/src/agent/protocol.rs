@@ -1,9 +1,9 @@
-//! What the agent and the recorder say to each other, over a TCP connection that the agent opens; agent/PROTOCOL.md has
-//! what the commands mean.
+//! The messages between the agent and the recorder, over a TCP connection that the agent opens. agent/PROTOCOL.md has the
+//! meaning of the commands.
 //!
 //! Little endian. The agent says hello once: `HLNS`, `u32` protocol, `u16` length and token, `u32` length and JSON.
-//! Then both send frames: `u32` length of what follows, `u8` kind, payload. All that comes from the agent's side is
-//! untrusted until its token was right, and bounded after that.
+//! Then both send frames: `u32` length of the rest, `u8` kind, payload. Bytes from the agent's side are untrusted until
+//! its token was right, and bounded after that.
 
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -19,7 +19,7 @@ const LINE_SHOWN_BYTES: usize = 4 << 10;
 /// A longer thread name is cut: Java sets no bound, and names are kept for as long as a recording lasts.
 const NAME_KEPT_BYTES: usize = 256;
 
-/// What the agent says of itself and its JVM.
+/// The agent's description of itself and its JVM.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Hello {
     pub pid: u32,
@@ -37,7 +37,7 @@ pub struct Hello {
     pub cassandra: Option<String>,
 }
 
-/// What the recorder wants of the agent.
+/// The recorder's request to the agent.
 #[derive(Debug, Clone, Serialize)]
 pub struct Start<'a> {
     /// Added to `System.nanoTime()` it is a time of the recording.
@@ -63,7 +63,7 @@ pub enum Frame {
     Bye(String),
     /// The answer to a command, JSON.
     Reply(Vec<u8>),
-    /// What comes after it is of the last start; the first start has none.
+    /// Frames after this one belong to the last start. The first start has no such frame.
     Begun,
     /// Bytes of client connections, as records.
     Packets(Vec<u8>),

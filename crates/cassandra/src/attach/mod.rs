@@ -103,15 +103,15 @@ pub fn jcmd(target: &Target, command: &str) -> Result<String, Error> {
 /// returned.
 ///
 /// The jar is written into the target's /tmp, readable by the target's user alone, and removed
-/// before this returns: the JVM has it open by then, so classes load from it as ever, but a
-/// `getResource` that opens it by name again finds nothing; an agent reads its resources in
-/// `agentmain`. The same bytes get the same name each time, so that attaching again does not
-/// lengthen the target's class path; it also means that *other* bytes do not replace classes that
-/// an earlier agent brought. An agent whose loader outlives it is told by the further option `jar=PATH` which jar is
-/// meant this time. Another helenus that loads something into the JVM at the same time waits.
+/// before this function returns. The JVM keeps the jar open, so classes still load from it, but a
+/// `getResource` that opens the jar by name again finds nothing; an agent must read its resources
+/// in `agentmain`. The same bytes get the same name each time, so that attaching again does not
+/// lengthen the target's class path. Therefore *other* bytes do not replace classes that an earlier
+/// agent loaded; the further option `jar=PATH` names the current jar to an agent whose loader
+/// outlives it. Another helenus that loads something into the JVM at the same time waits.
 ///
 /// # Errors
-/// [`Error::AgentFailed`] with what the JVM said; and as [`execute`].
+/// [`Error::AgentFailed`] with the JVM's message; and as [`execute`].
 pub fn load_agent(target: &Target, jar: &[u8], options: &str) -> Result<(), Error> {
     check(target)?;
     on_behalf_of(target, |channel| {

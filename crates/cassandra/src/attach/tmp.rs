@@ -8,8 +8,8 @@ use super::channel::Folders;
 use super::leftovers::Leftovers;
 use crate::target::Target;
 
-/// Files in the target's /tmp whose names only that JVM is told. They are removed when this is dropped, and also when this
-/// process is killed; a file that was opened lives on without a name.
+/// Files in the target's /tmp whose names only that JVM gets. The files are removed on drop, and also when this process is
+/// killed; a file that was opened lives on without a name.
 #[derive(Debug)]
 pub struct WrittenFiles {
     leftovers: Leftovers,

@@ -52,7 +52,7 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
-/// What a query gave back.
+/// The result of a query.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rows {
     pub columns: Vec<(String, Type)>,
@@ -69,7 +69,7 @@ impl Rows {
     }
 }
 
-/// What a node says of itself in `system.local`, and of the others in `system.peers_v2`.
+/// A node's description of itself in `system.local`, and of the others in `system.peers_v2`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     pub version: String,
@@ -92,8 +92,8 @@ pub struct Peer {
     pub rack: String,
 }
 
-/// Connects to `address`, asks who is there, and disconnects; `timeout` bounds each step: the connection, and each answer
-/// from its first byte to its last, up to one read more.
+/// Connects to `address`, reads the node's identity, and disconnects. `timeout` bounds each step: the connection, and each
+/// answer from its first byte to its last, up to one read more.
 ///
 /// # Errors
 /// [`Error`], each case with its way out.
@@ -114,12 +114,12 @@ pub struct Connection {
     timeout: Duration,
 }
 
-/// What a connection speaks over: a socket, or TLS over one.
+/// The transport of a connection: a socket, or TLS over one.
 pub trait Channel: io::Read + io::Write + Send {}
 
 impl<T: io::Read + io::Write + Send> Channel for T {}
 
-/// What puts TLS, for one, over a socket.
+/// A function that wraps a socket, for example in TLS.
 pub type Wrap<'a> = &'a dyn Fn(TcpStream) -> io::Result<Box<dyn Channel>>;
 
 /// Reads until a time: the timeout of a socket is for each read alone, and bytes that drip would renew it for ever.
@@ -212,7 +212,7 @@ impl Connection {
         self.query_raw(statement)?.decode().map_err(|Malformed(why)| self.not_cql(why))
     }
 
-    /// What the node says of itself and its peers.
+    /// The node's description of itself and its peers.
     ///
     /// # Errors
     /// As [`Connection::query`].

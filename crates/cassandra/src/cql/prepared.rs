@@ -14,7 +14,7 @@ pub struct Prepared {
     pub markers: Vec<(String, Type)>,
 }
 
-/// What a query gave back, its values not decoded: they can be handed on to another statement.
+/// The result of a query with its values not decoded, so that they can be bound to another statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RawRows {
     pub columns: Vec<(String, Type)>,

@@ -21,7 +21,7 @@ pub enum Packing {
     Lz4,
 }
 
-/// What was in a segment, and the bytes that the segment took.
+/// A segment's payload, and its size on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment<'a> {
     pub payload: Cow<'a, [u8]>,

@@ -19,7 +19,7 @@ pub enum Type {
     UserDefined(Vec<(String, Type)>),
 }
 
-/// One value. What has no case of its own here stays as its bytes.
+/// One value. Types that have no case here keep their bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     Null,

@@ -63,7 +63,7 @@ impl Error {
         |source| Error::Read { what: what.into(), source }
     }
 
-    /// Of what is asked about a process that may end at any time.
+    /// The error of a read about a process that may end at any time.
     pub(super) fn of_process(pid: i32, what: &str) -> impl FnOnce(io::Error) -> Error {
         move |source| match source.raw_os_error() {
             Some(libc::ENOENT | libc::ESRCH) => Error::Ended { pid },

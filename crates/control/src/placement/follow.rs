@@ -33,7 +33,7 @@ pub struct Following {
     progress: Arc<Progress>,
 }
 
-/// What following has come to.
+/// Counters of the following thread while it runs.
 #[derive(Debug)]
 struct Progress {
     started: Instant,
@@ -42,7 +42,7 @@ struct Progress {
     cpu_ns: AtomicU64,
 }
 
-/// What following has come to.
+/// The result of following.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Followed {
     pub lasted: Duration,
@@ -55,7 +55,7 @@ pub struct Followed {
 }
 
 impl Pin {
-    /// Gives new threads their CPUs from now on. What keeps this from being done is an error, and everything is put back.
+    /// Gives new threads their CPUs from now on. If following can't start, returns an error and restores everything.
     pub fn follow(self) -> Result<Following, Error> {
         let (end, ended) = channel();
         let progress = Arc::new(Progress {
@@ -106,7 +106,7 @@ impl Following {
 impl Drop for Following {
     fn drop(&mut self) {
         if self.thread.is_some() {
-            // What can't be put back stays in the journal.
+            // On an error the rest stays in the journal.
             let _ = self.join();
         }
     }

@@ -18,7 +18,7 @@ pub struct Group {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cpus {
     These(CpuSet),
-    /// Those that no other group is given.
+    /// CPUs that are given to no other group.
     Rest,
 }
 

@@ -20,7 +20,7 @@ pub struct InterruptCounts {
     devices: BTreeMap<u32, String>,
 }
 
-/// What interrupts were served in a window.
+/// The interrupts served in a window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Served {
     /// Length of the window.
@@ -63,7 +63,7 @@ impl InterruptCounts {
         read
     }
 
-    /// What was served from these counts to `later` ones.
+    /// The interrupts served between these counts and `later` ones.
     pub fn until(&self, later: &InterruptCounts) -> Served {
         let seconds = later.at.duration_since(self.at).as_secs_f64().max(1e-3);
         let rates = |irq: u32| {

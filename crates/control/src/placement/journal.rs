@@ -1,7 +1,7 @@
-//! What was before, written down before anything changes, so that it can be put back by whoever comes later.
+//! The state before a change, written down before the change is made, so that a later process can restore it.
 //!
-//! One entry for each process, named by its number and its start: on the disk before the first mask is changed, gone when all is
-//! as it was.
+//! Each process has one entry, named by its pid and start time. The entry is on the disk before the first mask is changed,
+//! and removed when everything is restored.
 
 use super::{CpuSet, Error, affinity};
 use helenus_cassandra::journal::{Journal, JournalError, Journaled};
@@ -180,7 +180,7 @@ impl Journals {
         self.0.has(saved)
     }
 
-    /// Asks whoever follows the process to put it back.
+    /// Asks the helenus that follows the process to restore it.
     pub(super) fn ask(&self, saved: &Saved) -> Result<(), Error> {
         let path = self.wish(saved);
         let written = File::create(&path).map(drop);

@@ -1,4 +1,4 @@
-//! What a control group allows a process of the CPUs: its cpuset, and its share of time.
+//! CPU limits of a process's control group: its cpuset, and its quota.
 
 use super::CpuSet;
 use super::topology::list;

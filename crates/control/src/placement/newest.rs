@@ -35,7 +35,7 @@ impl Newest {
         let [before, last] = self.last;
         let now = read(&self.file)?;
         self.last = [last, now];
-        // They begin anew at the greatest that there may be (kernel.pid_max).
+        // Thread ids wrap around at kernel.pid_max.
         (before <= last && last <= now && now - before <= MOST).then_some(before + 1..=now)
     }
 }

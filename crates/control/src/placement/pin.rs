@@ -38,7 +38,7 @@ struct Placed {
 }
 
 impl Plan {
-    /// Does what it says. What was before is on the disk before anything is changed; with an error nothing is changed.
+    /// Applies the plan. The state before is on the disk before anything is changed; after an error nothing is changed.
     pub fn apply(self, journals: &Journals) -> Result<Pin, Error> {
         let pid = self.pid;
         for known in journals.list()? {
@@ -128,7 +128,7 @@ impl Pin {
             self.placed.insert(planned.thread.tid, placed);
         }
         self.took = started.elapsed();
-        // Those that were made while the plan was, or by threads that were not yet placed.
+        // Places threads that were created while the plan was made, or by threads that were not placed yet.
         for _ in 0..PASSES {
             if self.place_all()?.is_empty() {
                 break;
@@ -170,7 +170,7 @@ impl Pin {
         failed.map(|()| new)
     }
 
-    /// Looks at the names of threads, and places anew those that have another one by now.
+    /// Reads the names of threads, and places renamed threads again.
     pub(super) fn place_renamed(&mut self, tids: &[i32]) -> Result<(), Error> {
         let pid = self.pid();
         for tid in tids {
@@ -226,7 +226,7 @@ impl Pin {
         self.given_to(tid, affinity::set(tid, cpus), || cpus.to_string())
     }
 
-    /// What came of giving a thread its CPUs. One that has ended needs none.
+    /// The result of giving a thread its CPUs. For a thread that has ended it is a success.
     fn given_to(&self, tid: i32, outcome: io::Result<()>, cpus: impl FnOnce() -> String) -> Result<(), Error> {
         outcome.or_else(|source| match source.raw_os_error() {
             Some(libc::EPERM) => Err(Error::NoPermission { pid: self.pid() }),
@@ -239,7 +239,7 @@ impl Pin {
 impl Drop for Pin {
     fn drop(&mut self) {
         if !self.is_over {
-            // What can't be put back stays in the journal, for whoever comes next.
+            // On an error the rest stays in the journal, for a later helenus to restore.
             let _ = self.put_back();
         }
     }

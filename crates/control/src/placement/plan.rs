@@ -1,4 +1,4 @@
-//! What will be done to the threads of a process, and to interrupts: made before anything changes.
+//! The planned changes to the threads of a process and to interrupts, made before anything changes.
 
 use super::policy::Policy;
 use super::{CpuSet, Error, Room, Served, Settings, Strategy, Thread, groups, interrupts, threads};
@@ -14,11 +14,11 @@ pub struct Plan {
     /// Of where equal spread begins.
     pub seed: u64,
     pub room: Room,
-    /// What was looked at, where the strategy needs it.
+    /// The interrupts that were measured, where the strategy needs them.
     pub served: Option<Served>,
     pub threads: Vec<Planned>,
     pub moves: Vec<Move>,
-    /// What a person should know, in sentences.
+    /// Remarks for the user, in sentences.
     pub remarks: Vec<String>,
     #[serde(skip)]
     pub(super) policy: Policy,

@@ -119,7 +119,7 @@ impl Policy {
         }
     }
 
-    /// Whether a thread that takes another name is to be placed anew.
+    /// Whether a renamed thread must be placed again.
     pub(super) fn place_depends_on_name(&self) -> bool {
         !self.only.is_empty() || matches!(self.rule, Rule::OfGroup(_) | Rule::Domains { .. })
     }

@@ -13,7 +13,7 @@ const FOLLOWER_WITHIN: Duration = Duration::from_secs(10);
 /// A process that makes threads all the time has its newest ones made by threads that are as they were.
 const PASSES: usize = 20;
 
-/// What is as it was.
+/// The result of restoring a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Restored {
     pub pid: i32,

@@ -13,7 +13,7 @@ pub struct Room {
     pub limits: Limits,
     /// The mask of the process: what its first thread may use.
     pub mask: CpuSet,
-    /// Those that are online, in its cpuset and in its mask.
+    /// The CPUs that are online, in the process's cpuset and in its mask.
     pub allowed: CpuSet,
 }
 
@@ -55,7 +55,7 @@ impl Room {
         }
     }
 
-    /// What a person should know of it, in sentences.
+    /// Remarks for the user, in sentences.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let (allowed, online) = (&self.allowed, &self.topology.online);

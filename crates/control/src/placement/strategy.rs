@@ -22,7 +22,7 @@ pub enum Strategy {
     CacheAware,
 }
 
-/// What is to be done to the threads of a process.
+/// Settings of the placement of a process's threads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     pub strategy: Strategy,
@@ -66,7 +66,7 @@ impl Strategy {
 }
 
 impl Settings {
-    /// The share of all interrupts that is kept away from, unless it is said otherwise.
+    /// The default share of all interrupts that is kept away from.
     pub const BUSY_SHARE: f64 = 0.8;
     /// Fewer take no time to speak of, wherever they are served.
     const IDLE_BELOW_PER_S: f64 = 20.0;

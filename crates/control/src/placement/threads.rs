@@ -72,7 +72,7 @@ pub(super) fn is_gone(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH))
 }
 
-/// What is asked for here is less than a page, and one read has it all.
+/// The text of a file in /proc that is shorter than a page, so that one read returns all of it.
 fn text(path: &str) -> io::Result<String> {
     let mut buffer = [0; 4096];
     let length = File::open(path)?.read(&mut buffer)?;

@@ -20,7 +20,7 @@ pub struct Entry {
     #[serde(flatten)]
     pub setting: Setting,
     pub before: Value,
-    /// What the schema had by then.
+    /// The value in the schema before the change.
     pub schema: Option<Value>,
     pub wanted: Value,
     /// As the node reads it; none until it is known that the node has taken it.
@@ -29,7 +29,7 @@ pub struct Entry {
     pub made_ms: u64,
     /// 0 for none.
     pub lease_ms: u64,
-    /// When the lease began anew, since the Unix epoch; none where it never did.
+    /// When the lease was last renewed, in ms since the Unix epoch; None where it never was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renewed_ms: Option<u64>,
     /// By node: its figures before the change, where they were to be compared.
@@ -64,7 +64,7 @@ impl Entry {
         self.lease_ms > 0 && now_ms > self.renewed_ms.unwrap_or(self.made_ms).saturating_add(self.lease_ms)
     }
 
-    /// What an agent holds that no journal here has: it was set from elsewhere, or the journal is lost.
+    /// An entry for a tuning that an agent holds and this journal lacks: it was set from elsewhere, or the journal is lost.
     pub(super) fn of_agent(node: &str, (pid, start_ticks): (i32, u64), tuning: Tuning) -> Entry {
         Entry {
             id: tuning.id,

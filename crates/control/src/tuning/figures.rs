@@ -1,4 +1,4 @@
-//! What a table comes to on a node, and on its peers beside it.
+//! Metrics of a table on a node, and on its peers for comparison.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ impl Figures {
         self.running.is_empty() && self.pending_compactions.unwrap_or(0) == 0
     }
 
-    /// What running compactions have done and have to do.
+    /// Bytes that running compactions have processed, and their total.
     pub fn compacted_bytes(&self) -> (i64, i64) {
         self.running.iter().fold((0, 0), |(done, total), one| (done + one.done_bytes, total + one.total_bytes))
     }

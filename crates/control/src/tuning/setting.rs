@@ -1,4 +1,4 @@
-//! What can be set, and the agent's commands for it.
+//! The settings that can be changed, and the agent's commands for them.
 
 use super::Figures;
 use crate::{Error, Link};
@@ -49,12 +49,12 @@ impl fmt::Display for Setting {
     }
 }
 
-/// What a setting is now.
+/// The current value of a setting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// A whole number, or parameters by name.
     pub value: Value,
-    /// What the schema has, on all nodes; none where there is none, or it can't be told.
+    /// The schema's value, which holds for all nodes; None where there is none, or it is unknown.
     pub schema: Option<Value>,
     pub host_id: Option<String>,
 }
@@ -68,18 +68,18 @@ pub struct Tuning {
     pub before: Value,
     /// As the node reads it, which may say more than was asked for.
     pub set: Value,
-    /// What the schema had when it was set.
+    /// The schema's value when the setting was changed.
     pub schema: Option<Value>,
     pub lease_ms: u64,
     /// Until the lease ends.
     pub left_ms: Option<u64>,
 }
 
-/// What became of a setting that was to be put back.
+/// The result of undoing a setting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Undone {
     pub outcome: Outcome,
-    /// What it is now.
+    /// The current value.
     pub now: Option<Value>,
 }
 
@@ -123,7 +123,7 @@ impl Link {
         self.ask("tune.list", json!({}))
     }
 
-    /// Has its lease begin anew, as long as it was or another one.
+    /// Renews its lease, with the same length or another one.
     pub fn renew_tuning(&mut self, id: &str, lease: Option<Duration>) -> Result<Tuning, Error> {
         self.ask("tune.renew", json!({"id": id, "lease_ms": lease.map_or(0, millis)}))
     }

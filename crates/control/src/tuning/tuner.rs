@@ -20,7 +20,7 @@ pub enum State {
         /// Until its lease ends.
         left_ms: Option<u64>,
     },
-    /// It was written down and not done: whoever was about to do it has ended before.
+    /// The change was written down and not made: the helenus that was about to make it ended before.
     NotMade,
     /// The node has what it had before.
     Undone {
@@ -97,10 +97,10 @@ impl Tuner {
         found.unwrap_or_else(|error| State::Unknown { reason: error.to_string() })
     }
 
-    /// Has the lease of a change begin anew, and writes that down; the entry as it is then.
+    /// Renews the lease of a change and writes that down. Returns the new entry.
     ///
     /// # Errors
-    /// [`Error::NotInForce`] when the node does not have the change any more, and nothing has changed then.
+    /// [`Error::NotInForce`] when the node does not have the change any more; then nothing is changed.
     pub fn renew(&self, entry: &Entry, lease: Duration) -> Result<Entry, Error> {
         let gone = |why: &str| Error::NotInForce {
             what: format!("{} on {}", entry.setting, entry.node),
@@ -112,7 +112,7 @@ impl Tuner {
             return Err(gone("it was undone, or its lease has ended"));
         }
         let tuning = link.renew_tuning(&entry.id, Some(lease))?;
-        // The journal of whoever set it from elsewhere is theirs to write.
+        // A change that was set from elsewhere has its entry in another journal, which is not ours to write.
         let is_ours = self.journal.entries()?.iter().any(|known| known.id == entry.id);
         let renewed = Entry { lease_ms: tuning.lease_ms, renewed_ms: Some(now_ms()), ..entry.clone() };
         if is_ours {
@@ -134,7 +134,7 @@ impl Tuner {
         Ok(undone)
     }
 
-    /// What the agent in a node has set that is not in this journal: it was set from elsewhere, or the journal is lost.
+    /// Changes that the agent in a node holds and this journal lacks: set from elsewhere, or the journal is lost.
     pub fn set_elsewhere(&self, node: &str, target: &Target) -> Result<Vec<Entry>, Error> {
         let known = self.journal.entries()?;
         let tunings = Link::open(target, self.agent)?.tunings()?;
@@ -191,8 +191,8 @@ fn undo(link: &mut Link, entry: &Entry) -> Result<Undone, Error> {
     link.undo_tuning(&tuning)
 }
 
-/// What the node had made of it. Whoever was killed before it could write that down leaves it to be told from what the
-/// node has now.
+/// The value that the node has set. If helenus was killed before it could write the value down, it is inferred from the
+/// node's current value.
 fn set_of(entry: &Entry, held: Option<&Tuning>, now: &Value) -> Option<Value> {
     let told = held.map(|tuning| tuning.set.clone()).or_else(|| entry.set.clone());
     told.or_else(|| satisfies(now, &entry.wanted).then(|| now.clone()))

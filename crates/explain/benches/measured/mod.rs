@@ -1,4 +1,4 @@
-//! What a piece of work took.
+//! Measures the time and the memory of a piece of work.
 
 use std::time::Instant;
 

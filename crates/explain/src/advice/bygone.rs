@@ -1,6 +1,6 @@
 //! Advice of another age, which is known and not given.
 
-/// What is still read in guides and blogs, and why it is not said here.
+/// Outdated advice that guides and blogs still give, and why no rule gives that advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bygone {
     pub advice: &'static str,

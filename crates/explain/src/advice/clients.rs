@@ -1,4 +1,4 @@
-//! What clients do that costs the nodes.
+//! Rules about clients whose behaviour costs the nodes time.
 
 use super::facts::{Missing, Node};
 use super::rule::{Check, Checked, Found, Rule};

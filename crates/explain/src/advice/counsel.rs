@@ -1,4 +1,4 @@
-//! What all rules together say of the nodes and tables of a recording.
+//! The advice of all rules about the nodes and tables of a recording.
 
 use super::facts::{self, Missing, Node, Table};
 use super::listing::RULES;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What to do about a table, or about the nodes.
+/// One piece of advice about a table, or about the nodes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Advice {
     pub rule: &'static str,
@@ -26,7 +26,7 @@ pub struct Advice {
     pub query: String,
 }
 
-/// What was seen at a node.
+/// The evidence at one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evidence {
     pub node: String,
@@ -97,7 +97,7 @@ pub(super) fn counsel(nodes: &[Node]) -> Counsel {
 }
 
 impl Rule {
-    /// What is true of several nodes is one advice with as much evidence.
+    /// Adds a finding. Nodes with the same finding share one advice, which has one evidence for each of them.
     fn add(&self, found: Found, node: &Node, table: Option<&Table>, advice: &mut Vec<Advice>) {
         let table = table.map(|table| table.name().to_string());
         let evidence = Evidence { node: node.name.clone(), text: found.evidence, figures: found.figures };

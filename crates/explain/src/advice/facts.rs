@@ -1,4 +1,4 @@
-//! What the rules look at: each node with its settings, figures and tables, as recorded.
+//! The facts that the rules check: each node with its settings, figures and tables, as recorded.
 
 use crate::compaction_options::simple_name;
 use crate::cql::is_name_of;
@@ -63,7 +63,7 @@ pub(super) struct Table {
     pub replicas: Option<i64>,
     /// Before compression; None where no SSTable of it is recorded.
     pub mean_row_bytes: Option<i64>,
-    /// What was read of it, on all nodes; None where no system calls were recorded.
+    /// Reads and writes of the table's files on all nodes; None where no system calls were recorded.
     pub io: Option<TableIo>,
     /// Statements that read it; None where no statement is recorded.
     pub selects: Option<Vec<Select>>,
@@ -110,7 +110,7 @@ impl Table {
         Ok(options.get(name).cloned())
     }
 
-    /// Options of its compaction: what the node really does before what the schema says.
+    /// Its compaction options: those in force on the node, or else those of the schema.
     pub fn compaction(&self) -> Result<&str, Missing> {
         self.option("compaction_in_force").map_or_else(|| self.need_option("compaction"), Ok)
     }

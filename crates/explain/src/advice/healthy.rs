@@ -1,5 +1,5 @@
-//! A node in health, which the tests of the rules change: where a rule speaks, where it is quiet, and where it says that it
-//! could not look.
+//! A healthy node, which the tests of the rules change to see where a rule gives a finding, where it gives none, and where
+//! its facts are missing.
 
 use super::facts::{Figure, Node, Pool, Table};
 use super::rule::{Checked, Found, Rule};
@@ -144,7 +144,7 @@ pub(super) fn ask(rule: &Rule, node: &Node) -> Checked {
     rule.ask(node).pop().map(|(_, checked)| checked).unwrap()
 }
 
-/// What a rule says after a change to the healthy node.
+/// The finding of a rule after a change to the healthy node.
 pub(super) fn after(rule: &Rule, change: impl FnOnce(&mut Node)) -> Found {
     let mut node = healthy();
     change(&mut node);

@@ -1,4 +1,4 @@
-//! All rules, and the tables of them for people: what `docs/advice.md` has is made here.
+//! All rules, and their tables for `docs/advice.md`, which is generated here.
 
 use super::bygone::BYGONE;
 use super::rule::Rule;

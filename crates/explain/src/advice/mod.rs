@@ -1,7 +1,7 @@
 //! Advice for the tables and nodes of a recording: small rules, each with its check, its evidence, what to do, how to
 //! verify it, and its source. A rule whose facts are missing says so.
 //!
-//! A rule is a function of facts in a file of its family, and a line in `listing.rs`. What it compares with is in
+//! A rule is a function of facts in a file of its family, and a line in `listing.rs`. The rule compares facts with
 //! [`thresholds`].
 
 mod bygone;

@@ -1,4 +1,4 @@
-//! What a read has to look into.
+//! Rules about the SSTables that a read touches.
 
 use super::facts::{Node, Table, need};
 use super::rule::{Check, Checked, Found, Rule};

@@ -19,7 +19,7 @@ pub(super) const WIDE_ROWS: Rule = Rule {
     check: Check::OfTable(wide_rows),
 };
 
-/// From so many columns of one type on they are rows under the names of columns.
+/// This many columns of one type suggest that column names hold what should be rows.
 const MANY_ALIKE: usize = 4;
 
 fn wide_rows(_: &Node, table: &Table) -> Checked {

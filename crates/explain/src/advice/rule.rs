@@ -1,4 +1,4 @@
-//! A rule: what it looks at, by which thresholds, and what it finds.
+//! A rule: its facts, its thresholds and its finding.
 
 use super::facts::{Missing, Node, Table};
 use super::thresholds::Threshold;
@@ -6,7 +6,7 @@ use crate::query::Query;
 use crate::severity::Severity;
 use serde_json::Value;
 
-/// What a rule is, for who reads of it.
+/// The description and the check of a rule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule {
     pub(super) name: &'static str,
@@ -14,7 +14,7 @@ pub(super) struct Rule {
     pub(super) thresholds: &'static [&'static Threshold],
     /// Where it comes from.
     pub(super) source: &'static str,
-    /// By which what it looks at can be seen.
+    /// Shows the facts of the rule.
     pub(super) query: Query,
     pub(super) check: Check,
 }
@@ -25,7 +25,7 @@ pub(super) enum Check {
     OfTable(fn(&Node, &Table) -> Checked),
 }
 
-/// What a rule found, nothing when all is well.
+/// The finding of a rule; None when all is well.
 pub(super) type Checked = Result<Option<Found>, Missing>;
 
 #[derive(Debug, Clone, PartialEq)]

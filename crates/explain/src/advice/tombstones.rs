@@ -1,4 +1,4 @@
-//! What was deleted and is still read and kept.
+//! Rules about deleted data that is still read and kept.
 
 use super::facts::{Node, Table, need};
 use super::rule::{Check, Checked, Found, Rule};

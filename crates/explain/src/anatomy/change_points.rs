@@ -13,11 +13,11 @@ use serde::Serialize;
 /// Bins of a stretch; they are a second long where that is enough.
 const MOST_BINS: i64 = 600;
 const BIN_NS: i64 = 1_000_000_000;
-/// A stretch between two changes has so many bins at least.
+/// The fewest bins of a stretch between two changes.
 const SHORTEST: usize = 3;
-/// Times ln n: what another change has to gain. More than the usual 2, since latencies have heavy tails and follow each other.
+/// Times ln n: the least gain of a further change. More than the usual 2: latencies have heavy tails and are autocorrelated.
 const PENALTY: f64 = 6.0;
-/// Smaller changes are not told.
+/// Smaller changes are not reported.
 const LATENCY_TIMES: f64 = 2.0;
 const RATE_TIMES: f64 = 1.5;
 /// With fewer requests in a bin its percentile says nothing.
@@ -124,7 +124,7 @@ fn divide(values: &[f64]) -> Vec<usize> {
                 (best[to], from[to]) = (all, start);
             }
         }
-        // Those that can't be the best any more.
+        // Pruning: drop the starts that can't belong to the best division any more.
         candidates.retain(|start| to - start < SHORTEST || best[*start] + cost(*start, to) <= best[to]);
         candidates.push(to);
     }

@@ -3,7 +3,7 @@
 use super::{Limit, Phase};
 use serde::Serialize;
 
-/// What a stepped load in open loop shows about the throughput that can be had.
+/// The throughput that a system can sustain, from a stepped load in open loop.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Knee {
     /// By intended rate.
@@ -14,7 +14,7 @@ pub struct Knee {
     pub plateau_per_s: f64,
     /// Whether a step was more than could be had, so that the plateau is one.
     pub reached: bool,
-    /// What limits the throughput beyond the knee; None when it was not reached.
+    /// The resource that limits the throughput beyond the knee; None when no step went beyond it.
     pub limit: Option<Limit>,
 }
 

@@ -1,4 +1,4 @@
-//! What limits the throughput where it does not grow any more.
+//! The resource that limits the throughput at saturation.
 
 use super::Phase;
 use crate::engine::Engine;
@@ -31,11 +31,11 @@ pub enum Resource {
     Unknown,
 }
 
-/// The limit and the figures that it was told from.
+/// The limit and the figures that it was derived from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Limit {
     pub resource: Resource,
-    /// What goes after "limited by".
+    /// The text after "limited by".
     pub by: String,
     pub usage: Usage,
     /// Share of the time in GC pauses.
@@ -77,7 +77,7 @@ impl Limit {
         Ok(Some(limit))
     }
 
-    /// What goes after "limited by" in a few words.
+    /// A short form of the text after "limited by".
     pub(crate) fn name(&self) -> &str {
         self.by.split([':', '(']).next().unwrap_or_default().trim_end().split(" of ").next().unwrap_or_default()
     }

@@ -66,8 +66,8 @@ impl Judged {
         judged
     }
 
-    /// Asks for each slow request where it spent so much of its time: `place` takes when it was due, when it was answered,
-    /// and how much longer than the median it took.
+    /// Sets the place at which each slow request spent its excess time. `place` takes the times at which the request was due and
+    /// answered, and its response time above the median.
     pub(crate) fn tell_places(&mut self, place: impl Fn(i64, i64, i64) -> Option<Place>) {
         for request in self.stretches.iter_mut().flat_map(|stretch| &mut stretch.slow) {
             request.place = place(request.start, request.start.saturating_add(request.response_ns), request.excess_ns);

@@ -70,7 +70,7 @@ impl Association {
         }
     }
 
-    /// What is beyond chance.
+    /// The share of slow requests beyond that expected by chance.
     pub fn excess_share(&self) -> f64 {
         (self.share - self.chance_share).max(0.0)
     }
@@ -177,7 +177,7 @@ impl<'a> Circle<'a> {
         }
     }
 
-    /// What is seen with the cause turned by `offset`: one pass over requests and causes.
+    /// The statistics with the cause shifted circularly by `offset`: one pass over requests and causes.
     fn see(&self, offset: i64, nature: Nature) -> Seen {
         if self.cause.is_empty() || self.slow.is_empty() {
             return Seen::default();

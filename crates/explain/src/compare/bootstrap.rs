@@ -13,7 +13,7 @@ pub(crate) const FEWEST: usize = 6;
 /// Whether a run of one side belongs to one of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Design {
-    /// Run `i` of both was in the same block: what the machine did in that block, it did to both.
+    /// Run `i` of both was in the same block, so the machine's state in that block affected both.
     Paired,
     Unpaired,
 }
@@ -40,8 +40,8 @@ pub(crate) fn ratio(values: &[f64], base: &[f64]) -> f64 {
 ///
 /// It is the percentile interval, expanded: its quantiles are those that make it as wide as Student's t for normal data,
 /// `Φ(−√(n/(n−1)) · t(n−1; 0.975))` instead of 0.025. The plain percentile interval and BCa are both too narrow for few
-/// runs; at 8 they hold the truth in 89 % of experiments only, and BCa's correction is of bias and skew, which ratios of
-/// means over blocks have little of (Hesterberg: What teachers should know about the bootstrap, The American
+/// runs: at 8 runs they contain the true ratio in 89 % of experiments only. BCa corrects bias and skew, and ratios of means
+/// over blocks have little of either (Hesterberg, "What teachers should know about the bootstrap", The American
 /// Statistician 69, 2015, section 4.1; Efron, Tibshirani: An introduction to the bootstrap, 1993, chapters 13 and 14).
 pub(crate) fn interval(values: &[f64], base: &[f64], design: Design, seed: u64) -> Option<Bounds> {
     let fewest = values.len().min(base.len());

@@ -11,7 +11,7 @@ use crate::random::Random;
 
 /// The probability of any false verdict in a comparison.
 pub(crate) const FAMILY_ERROR: f64 = 0.05;
-/// All ways to swap sides are tried up to so many; beyond, this many of them are drawn at random.
+/// Up to this many ways to swap sides are all tried; of more, this many are drawn at random.
 const ARRANGEMENTS: usize = 10_000;
 /// Two statistics are equal when they differ by less than this, which is rounding.
 const EQUAL: f64 = 1e-9;

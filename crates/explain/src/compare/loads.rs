@@ -47,7 +47,7 @@ pub(super) fn differ(
 /// The load of a recording: its workload and its phases.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Load {
-    /// Name, mix, number of keys and text of the workload; empty where nobody said it.
+    /// Name, mix, number of keys and text of the workload; empty where the recording has none.
     workload: (String, String, Option<u64>, String),
     /// The measured phases.
     phases: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a change was worth: figures of runs, their ratios to a baseline with intervals, and a verdict.
+//! Compares variants with a baseline: figures of runs, their ratios to the baseline with intervals, and a verdict.
 //!
 //! ```text
 //! marks of variants ─▶ runs ─▶ figures of each ─▶ ratio and interval by figure ─▶ all figures together ─▶ verdict ─▶ sentence

@@ -1,10 +1,10 @@
-//! What keeps a comparison from saying more, in sentences.
+//! Sentences about the limits of a comparison.
 
 use crate::Error;
 use crate::engine::Engine;
 use crate::evidence::not_counted;
 
-/// What the experiments said of their machines, and what the CPUs could not count. Each is said once.
+/// The experiments' remarks about their machines, and the events that the CPUs could not count; each sentence once.
 pub(super) fn of<'e>(engines: impl IntoIterator<Item = &'e Engine>) -> Result<Vec<String>, Error> {
     let mut remarks: Vec<String> = Vec::new();
     for engine in engines {

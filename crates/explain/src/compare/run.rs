@@ -21,7 +21,7 @@ pub struct MeasuredRun {
     /// Runs of one block are compared with each other.
     pub block: i64,
     pub start_ns: i64,
-    /// By name of the metric; what was not recorded is left out.
+    /// By name of the metric; metrics that were not recorded are left out.
     pub figures: BTreeMap<&'static str, f64>,
 }
 
@@ -92,7 +92,7 @@ fn measured_phases(engine: &Engine) -> Result<Vec<Interval>, Error> {
     Ok((0..rows.rows()).filter(|row| measured[*row]).map(window).collect())
 }
 
-/// What the requests that were due in the windows came to, and what the nodes did meanwhile. Nothing without requests.
+/// The figures of the requests that were due in the windows, and of the nodes meanwhile. Empty without requests.
 fn figures(engine: &Engine, windows: &[Interval]) -> Result<BTreeMap<&'static str, f64>, Error> {
     let mut figures = BTreeMap::new();
     let requests = Requests::of(engine)?;

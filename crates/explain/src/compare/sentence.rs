@@ -1,4 +1,4 @@
-//! What a variant was worth, in one sentence.
+//! The result of a variant, in one sentence.
 
 use super::bootstrap::FEWEST;
 use super::side::{Ratio, Side};

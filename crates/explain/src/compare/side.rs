@@ -1,4 +1,4 @@
-//! What a variant came to, against the baseline.
+//! The result of a variant, against the baseline.
 
 use super::metric::Metric;
 use super::verdict::Verdict;

@@ -1,4 +1,4 @@
-//! What a ratio with its interval allows to be said.
+//! The verdict that a ratio with its interval allows.
 
 use super::bootstrap::{Bounds, FEWEST, relative_width};
 use super::family::FAMILY_ERROR;
@@ -51,9 +51,9 @@ impl Verdict {
     }
 }
 
-/// How many runs there should be for a verdict, if the ratio stays where it is and runs differ as they do: so many that
-/// the interval leaves 1 out, even when it is `widened` to hold for all figures at once, or holds nothing beyond the margin.
-/// More than there are; None for more than 1000.
+/// The number of runs for a verdict if ratio and spread stay as they are: with that many, the interval excludes 1 even when it
+/// is `widened` to hold for all figures at once, or contains nothing beyond the margin. Always more than the present runs;
+/// None for more than 1000.
 ///
 /// The width of the interval, on the scale of logarithms, falls as t(n−1)/√n.
 pub(crate) fn needed(ratio: f64, bounds: Option<Bounds>, runs: usize, (margin, widened): (f64, f64)) -> Option<usize> {
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(needed_of(1.0, 0.01, 100.0), None);
         assert_eq!(needed_of(f64::INFINITY, 0.5, f64::INFINITY), None);
         assert_eq!(needed(1.3, None, 2, (0.05, 1.0)), Some(FEWEST));
-        // With so many the same spread would do, and one fewer would not.
+        // This many runs would be enough with the same spread, and one fewer would not.
         let enough = 1.02_f64.ln().max(1.05_f64.ln() - 1.02_f64.ln());
         let half = |runs: usize| (1.15_f64 / 0.90).ln() / 2.0 * relative_width(runs) / relative_width(8);
         assert!(half(near) <= enough && half(near - 1) > enough);

@@ -1,4 +1,4 @@
-//! What DataFusion says, in the words of the one who wrote the query.
+//! Rewords DataFusion's errors for the author of the query.
 
 use crate::Error;
 use datafusion::error::DataFusionError;

@@ -54,7 +54,7 @@ pub struct Engine {
     manifests: Vec<Manifest>,
     provider: Provider,
     memory: Memory,
-    /// What was made of the recordings, by its type.
+    /// Values that [`Engine::once`] computed from the recordings, by type.
     made: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
 }
 
@@ -142,8 +142,8 @@ impl Engine {
         })
     }
 
-    /// Runs reading statements side by side, a thread each, since one statement runs on one CPU. What each makes of its
-    /// rows, in the order of the statements.
+    /// Runs reading statements in parallel, a thread each, because one statement runs on one CPU. Returns the fold of each
+    /// statement's rows, in the order of the statements.
     pub(crate) fn fold_on_all_cpus<T: Send>(
         &self,
         statements: &[String],
@@ -173,7 +173,7 @@ impl Engine {
         })
     }
 
-    /// What `load` makes of the recordings, made once for each type.
+    /// The result of `load`, which runs once for each type.
     pub(crate) fn once<T: 'static>(&self, load: impl FnOnce(&Engine) -> Result<T, Error>) -> Result<Rc<T>, Error> {
         let known = self.made.borrow().get(&TypeId::of::<T>()).cloned();
         if let Some(made) = known.and_then(|made| made.downcast().ok()) {
@@ -204,7 +204,7 @@ impl Engine {
         traffic::rows_of(self.provider.table(), &self.manifests)
     }
 
-    /// Fails where this process has no memory for so many requests.
+    /// Fails if this process has not enough memory for this many requests.
     pub(crate) fn can_hold(&self, requests: u64) -> Result<(), Error> {
         self.memory.holds(requests)
     }

@@ -114,7 +114,7 @@ pub(super) fn register_functions(context: &SessionContext) {
     }
 }
 
-/// Statements repeat from row to row: what the one before gave is kept.
+/// Caches the result for the previous text, because statements repeat from row to row.
 fn each_text(arguments: &[ColumnarValue], function: Part) -> Result<ColumnarValue> {
     let arrays = ColumnarValue::values_to_arrays(arguments)?;
     let texts = arrays.first().and_then(|array| array.as_string_opt::<i32>());

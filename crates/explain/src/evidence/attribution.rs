@@ -1,18 +1,19 @@
 //! For what each slow request is counted: for one thing, so that shares add up and no two findings claim the same.
 //!
-//! 1. The wire before statistics. A request that the wire shows to have been in the node for most of its time is not counted for a stall of the driver meanwhile, and one that was under way to or from the node
-//!    not for what happened in it.
+//! 1. The wire before statistics. If the wire shows that a request spent most of its time in the node, no stall of the
+//!    driver is counted for the request. If the request spent most of its time on the way to or from the node, nothing
+//!    that happened in the node is counted for it.
 //! 2. Stops before conditions: while everything stands still it does not matter how busy it was.
-//! 3. Of the stops, the one that stood longest while it was felt (all pauses of a kind together).
-//! 4. But for the client if it stood at least half as long: a request that the driver itself held up says nothing
-//!    about the server, and the shares of both are in the evidence. A client that merely stutters while the server
-//!    collects garbage (on one machine they share the CPUs) does not clear the server.
-//! 5. Of the conditions the one nearer to the origin: a compaction before the busy CPU that it makes, and that before
-//!    the queue that forms.
-//! 6. Of the rest, those that have what the slow requests have in common, such as their statement.
-//! 7. Of the rest, those due in overloaded phases for the overload, and those due in phases whose CPUs were busy, or of
-//!    which a thread pool was full, throughout for that. None of these can be tested against chance.
-//!    Those that were under way between driver and node, as the wire shows, for that.
+//! 3. Among several stops, the one that held the request up for the longest time (all pauses of a kind together).
+//! 4. The client's stall goes before a longer stop if the stall took at least half as long: a request that the driver
+//!    itself held up says nothing about the server, and the shares of both are in the evidence. A client that merely
+//!    stutters while the server collects garbage (on one machine they share the CPUs) does not clear the server.
+//! 5. Among several conditions, the one nearer to the origin: a compaction goes before the busy CPU that it makes, and the
+//!    busy CPU before the queue that forms.
+//! 6. Requests that no cause explains are counted for a value that slow requests have in common, such as their statement.
+//! 7. The remaining requests are counted for the overload if they were due in overloaded phases. They are counted for busy
+//!    CPUs, or for a full thread pool, if they were due in phases in which these lasted throughout. Requests that the wire
+//!    shows on the way between driver and node are counted for that way. None of these can be tested against chance.
 //! 8. The others are not explained.
 //!
 //! Only causes that chance does not explain take part, and only for requests for which they can account (see
@@ -74,7 +75,7 @@ impl Counted {
     }
 }
 
-/// What can be there throughout a phase, so that there is nothing to compare with.
+/// Conditions that can last throughout a phase, so that there is nothing to compare with.
 #[derive(Clone, Copy)]
 pub(super) struct Throughout<'a> {
     pub(super) busy: &'a [Interval],
@@ -173,7 +174,7 @@ fn accountable_to(cause: &Cause, felt: &[Felt], request: &SlowRequest) -> i64 {
             .map(|stall| stall.length())
             .sum(),
         Some(Place::Between) if is_client => all(),
-        // What can hold up the driver or the network.
+        // These causes can hold up the driver or the network; all others act in the node.
         Some(Place::Between)
             if !matches!(cause.kind, CauseKind::CpuSaturation | CauseKind::CpuWait | CauseKind::Retransmission) =>
         {
@@ -227,8 +228,8 @@ impl<'a> Single<'a> {
         Single { stops, felt: felt(&windows, &stretch.bursts, Nature::Stop), places }
     }
 
-    /// The node whose stops held up a request, and which of them it takes to account for it. The node that the request
-    /// was sent to, if it stood at least half as long as any other: another may have had to do with the request or not.
+    /// The node whose stops held up a request, and the fewest of these stops that account for it. The request's coordinator goes
+    /// first if it stopped for at least half as long as any other node: the others may not have served the request.
     fn blame(&self, request: &SlowRequest, coordinator: &str) -> Option<(&'a str, Vec<usize>)> {
         let mut by_node: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for felt in felt_by(&self.felt, request) {
@@ -331,7 +332,7 @@ mod tests {
         ];
         assert_eq!(blamed(&stops, "a"), ("b".to_string(), vec![2]));
         assert_eq!(blamed(&stops, "b"), ("b".to_string(), vec![2]));
-        // Both stood: the one that the request was sent to.
+        // Both nodes stopped: the coordinator of the request is blamed.
         let both = [stop(S, 2 * S, "b"), stop(S, S + S * 7 / 10, "a")];
         assert_eq!(blamed(&both, "a"), ("a".to_string(), vec![1]));
     }
@@ -344,7 +345,7 @@ mod tests {
             let felt = felt(times, &crate::timeline::Bursts::default(), Nature::Stop);
             accountable_to(cause, &felt, &request(place)) > 0
         };
-        // The driver stood still while the node had the request, or before.
+        // The driver stalled while the node had the request, or before.
         let client = significant(ClientStall);
         assert!(!counted(&client, &[meanwhile], Some(Place::Node)) && counted(&client, &[before], Some(Place::Node)));
         assert!(counted(&client, &[meanwhile], None) && counted(&client, &[meanwhile], Some(Place::Between)));

@@ -1,4 +1,4 @@
-//! What can make requests slow: when it was there, and how it goes together with the slow requests.
+//! Causes of slow requests: when each one acted, and its association with the slow requests.
 
 use super::kind::CauseKind;
 use super::machine::Machine;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// Chance must give the like less often than this, and explain this much less, for a cause to be named. Twelve causes
 /// are tested: with 0.01 each, one of nine runs would name one by chance, were it not for the second bound.
 const P_BOUND: f64 = 0.01;
-/// What chance gives less often than this is not called innocent.
+/// A cause whose p-value is below this bound stays a suspect.
 const SUSPECT_P_BOUND: f64 = 0.1;
 pub(crate) const EXCESS_BOUND: f64 = 0.05;
 
@@ -41,7 +41,7 @@ pub(crate) struct Cause {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Blamed {
     pub(crate) stops: Vec<Stop>,
-    /// The nodes that stood still, the one that held up most requests first.
+    /// The nodes that stopped, the one that held up most requests first.
     pub(crate) nodes: Vec<String>,
 }
 
@@ -158,7 +158,7 @@ impl Cause {
     }
 }
 
-/// What the stops in the judged time come to.
+/// Count and lengths of the stops in the judged time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct StopTotals {
     pub(crate) stops: usize,

@@ -63,7 +63,7 @@ pub(crate) struct Shared {
     pub(crate) value: String,
     /// Share of the slow requests that have it.
     pub(crate) slow_share: f64,
-    /// Share of all judged requests that have it: what chance would give.
+    /// Share of all judged requests that have it, which is the share expected by chance.
     pub(crate) all_share: f64,
     /// Share of the slow requests' time above the median.
     pub(crate) time_share: f64,
@@ -84,7 +84,7 @@ pub(crate) struct Shared {
 /// A value of a dimension, as a number.
 type Key = (Dimension, u64);
 
-/// What the slow requests share, the most telling first.
+/// Values that the slow requests share, the most telling first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Common {
     pub(crate) shared: Vec<Shared>,

@@ -1,4 +1,4 @@
-//! What the CPUs counted of the nodes' threads while the judged requests were served.
+//! Hardware counters of the nodes' threads while the judged requests were served.
 
 use crate::Error;
 use crate::association::Judged;
@@ -17,7 +17,7 @@ const ALWAYS: f64 = 0.99;
 pub(crate) struct Counted {
     /// Most cycles first.
     pub(crate) groups: Vec<CountedGroup>,
-    /// What could not be counted, and why, in sentences.
+    /// Sentences about events that could not be counted, and why.
     pub(crate) notes: Vec<String>,
     pub(crate) query: String,
 }
@@ -84,13 +84,13 @@ impl CountedGroup {
     }
 }
 
-/// What the CPUs' counters could not count, where that was wanted, and where counts are scaled.
+/// Sentences about events that the CPUs' counters could not count though they were asked for, and about scaled counts.
 pub(crate) fn not_counted(engine: &Engine) -> Result<Vec<String>, Error> {
     let sources = engine.manifests().iter().flat_map(|manifest| &manifest.sources);
     let counters = sources.filter(|source| source.name == COUNTERS && !source.note.is_empty());
     let mut notes: Vec<String> = counters.map(|source| format!("{}: {}", source.node, source.note)).collect();
     notes.sort_unstable();
-    // Each run of an experiment on nodes of its own has told so.
+    // Every run of an experiment on nodes of its own repeats the same note.
     notes.dedup();
     let turns = engine.sql(&query::COUNTER_TURNS.fill(&[]))?;
     for (node, share) in turns.texts("node")?.iter().zip(turns.numbers("share")?) {

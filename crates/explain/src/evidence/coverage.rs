@@ -1,4 +1,4 @@
-//! What the recording has, and what it is known to lack.
+//! The data that the recording has, and the data that it is known to lack.
 
 use crate::engine::{Engine, Provider};
 use crate::timeline::Interval;
@@ -33,14 +33,14 @@ pub(crate) struct Lost {
     pub(crate) by_source: bool,
 }
 
-/// From this share of its rows on, what a source lost may mislead.
+/// A source that lost at least this share of its rows may mislead.
 const SERIOUS_SHARE: f64 = 0.01;
-/// Requests that were never sent would have been among the slowest: so many move a p99 by a tenth of what is above it.
+/// Requests that were never sent would have been among the slowest: this share moves a p99 by a tenth of the share above it.
 const SERIOUS_REQUESTS_SHARE: f64 = 0.001;
-/// Of samples. No finding about slow requests rests on them, and a missing share changes a share of a flame graph by no more
-/// than itself.
+/// Of samples. No finding about slow requests depends on samples, and a missing share changes a share of a flame graph by no
+/// more than itself.
 const SERIOUS_SAMPLES_SHARE: f64 = 0.1;
-/// Sources on which no finding about slow requests rests, and their tables.
+/// Sources on which no finding about slow requests depends, and their tables.
 const NOT_JUDGED_BY: [&str; 10] = [
     "stacks",
     "samples",
@@ -54,7 +54,7 @@ const NOT_JUDGED_BY: [&str; 10] = [
     "interrupts",
 ];
 
-/// Whether a source lost so much that a conclusion may rest on it.
+/// Whether a source lost so much that conclusions from it may be wrong.
 pub(crate) fn is_serious(source: &str, lost: i64, captured: i64) -> bool {
     let bound = match source {
         "requests" => SERIOUS_REQUESTS_SHARE,
@@ -141,7 +141,7 @@ impl Coverage {
         self.has("stalls of load") || self.sources.contains("stalls")
     }
 
-    /// What was not recorded, and what therefore can't be said.
+    /// Pairs of data that was not recorded, and the conclusion that it rules out.
     pub(crate) fn missing(&self, provider: Provider) -> Vec<(&'static str, &'static str)> {
         let mut missing = Vec::new();
         let mut need = |there: bool, what, so| {

@@ -159,7 +159,7 @@ mod tests {
 
     const S: i64 = 1_000_000_000;
 
-    /// A closed loop, 12 s on each level, of a server that needs `need_ns` for a request with so many in flight.
+    /// A closed loop, 12 s on each level, of a server that takes `need_ns` for a request at that number in flight.
     fn surge(in_flight: &[i64], need_ns: impl Fn(i64) -> i64) -> (Requests, Vec<Phase>) {
         let mut requests =
             Requests { operations: vec!["claim".into()], outcomes: vec!["ok".into()], ..Requests::default() };

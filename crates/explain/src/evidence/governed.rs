@@ -1,4 +1,4 @@
-//! What valves did in the nodes, and where the time of metered methods went.
+//! The decisions of valves in the nodes, and the time of metered methods.
 
 use crate::engine::Engine;
 use crate::percentiles::quantile_of_sorted;
@@ -90,7 +90,7 @@ impl Governed {
 }
 
 impl Metered {
-    /// Those with the most own time first.
+    /// Methods with the most own time first.
     pub(crate) fn load(engine: &Engine) -> Result<Vec<Metered>, Error> {
         let rows = engine.sql(&query::PROBE_TOTALS.fill(&[]))?;
         let (calls, total, own) = (rows.integers("calls")?, rows.integers("total_ns")?, rows.integers("own_ns")?);

@@ -1,4 +1,4 @@
-//! What the CPUs did, and for whom.
+//! CPU use of the machine and of the processes on it.
 
 use crate::engine::Engine;
 use crate::timeline::{Interval, covered_ns, merge};
@@ -44,7 +44,7 @@ struct ProcessInterval {
     run_queue_ns: Option<i64>,
 }
 
-/// What was used in a window. CPUs are CPU seconds per second.
+/// CPU use in a window, in CPU seconds per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Usage {
     /// Share of all CPU time; None when `cpus` has nothing for the window, as with the next two.
@@ -103,7 +103,7 @@ impl Machine {
         Ok(Machine { cpus, processes, watched, background })
     }
 
-    /// What was used in the windows together. An interval counts with the part of it that lies in a window.
+    /// The CPU use in all windows together. An interval counts with the part of it that lies in a window.
     pub(crate) fn usage(&self, windows: &[Interval]) -> Usage {
         self.usage_of(windows, |_| true)
     }
@@ -187,7 +187,7 @@ impl Machine {
         merge(self.background.iter().filter(running).map(|(window, _)| *window).collect())
     }
 
-    /// When the CPUs were not looked at as often as usual, because whoever looks did not run.
+    /// Times in which the CPUs were sampled less often than usual, because the sampling thread did not run.
     pub(crate) fn gaps(&self) -> Vec<Interval> {
         let mut lengths: Vec<i64> = self.cpus.iter().map(|interval| interval.window.length()).collect();
         let Some(usual) = crate::percentiles::median(&mut lengths) else { return Vec::new() };

@@ -55,7 +55,7 @@ pub(crate) struct Evidence {
     pub(crate) requests: Rc<Requests>,
     pub(crate) phases: Vec<Phase>,
     pub(crate) knee: Option<Knee>,
-    /// What limits the overloaded phases; None without any.
+    /// The resource that limits the overloaded phases; None without any.
     pub(crate) limit: Option<Limit>,
     pub(crate) judged: Judged,
     /// Whether overloaded phases are judged because there is no other.
@@ -74,11 +74,11 @@ pub(crate) struct Evidence {
     /// None where nothing is lost by more requests in flight.
     pub(crate) crowding: Option<Crowding>,
     pub(crate) governed: Vec<Governed>,
-    /// Those with the most own time first.
+    /// Methods with the most own time first.
     pub(crate) metered: Vec<Metered>,
-    /// What the rules for tables and nodes say; empty where no table was recorded.
+    /// The advice of the rules for tables and nodes; empty where no table was recorded.
     pub(crate) advised: Vec<Advice>,
-    /// What an operation sends, as the workload has it.
+    /// The statement that each operation sends, from the workload.
     statements: BTreeMap<String, String>,
     /// In the order of precedence.
     pub(crate) causes: Vec<Cause>,
@@ -184,7 +184,7 @@ impl Evidence {
         })
     }
 
-    /// What is judged, from first to last; the whole recording when nothing is.
+    /// From the start of the first judged stretch to the end of the last; the whole recording when nothing is judged.
     pub(crate) fn judged_hull(&self) -> Interval {
         self.judged.hull().unwrap_or(self.span)
     }

@@ -22,7 +22,7 @@ pub(crate) struct Origin {
 /// only means.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Sides {
-    /// What the user waited.
+    /// Response time: from when the request was due.
     pub(crate) response: Side,
     /// From when the driver sent them.
     pub(crate) service: Side,
@@ -42,7 +42,7 @@ pub(crate) struct Side {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub(crate) struct Split {
     pub(crate) requests: i64,
-    /// Those of them that were seen on the wire; all that follows is about these.
+    /// Requests that were seen on the wire; all further fields are about these.
     pub(crate) on_the_wire: i64,
     /// From when they were due until the driver sent them.
     pub(crate) before: Part,

@@ -6,7 +6,7 @@ use crate::{Error, query};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// With fewer samples nothing is said of a whole window.
+/// A window with fewer samples is not judged.
 const FEWEST_SAMPLES: usize = 5;
 /// The longest time that one sample speaks for.
 const LONGEST_SAMPLE_NS: i64 = 2_000_000_000;

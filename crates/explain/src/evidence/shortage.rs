@@ -1,4 +1,4 @@
-//! What the machine and the nodes were short of, and who took the CPUs, as the source `pressure` recorded it.
+//! Shortages of the machine and the nodes, and the processes that used the CPUs, as the source `pressure` recorded them.
 
 use crate::engine::Engine;
 use crate::timeline::{Interval, covered_ns, merge, total_ns};

@@ -1,4 +1,4 @@
-//! Pauses and stalls: who stopped, when, and which of two reports of the same stop counts.
+//! Pauses and stalls by process, and which of two reports of the same stop counts.
 
 use super::kind::CauseKind;
 use super::shortage::{COLLECTOR, LOAD, SERVER, Shortage};
@@ -13,13 +13,13 @@ pub(crate) const STOPPED: &str = "stopped";
 /// How far apart two sources can see the same stop.
 const SAME_STOP_NS: i64 = 2_000_000;
 
-/// A time in which something stood still.
+/// A time in which a process was stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stop {
     pub(crate) window: Interval,
     /// Empty when it is no node's.
     pub(crate) node: String,
-    /// What a person reads: the collector and its cause, the operation of a safepoint, the kind of a stall.
+    /// The displayed name: the collector and its cause, the operation of a safepoint, the kind of a stall.
     pub(crate) label: String,
 }
 
@@ -33,9 +33,9 @@ pub(crate) struct Stops {
     pub(crate) server: Vec<Stop>,
     /// Stalls of the load driver.
     pub(crate) client: Vec<Stop>,
-    /// Those of them in which the driver fell behind its own schedule.
+    /// Stalls of the driver in which it fell behind its own schedule.
     pub(crate) schedule: Vec<Stop>,
-    /// Those of all of the above that were waits for a CPU: what they would have been otherwise is their label.
+    /// Stops of all the above kinds that were waits for a CPU; the label is the kind that they would have had otherwise.
     pub(crate) waits: Vec<Stop>,
     /// The same, where the quota of a node's cgroup was used up.
     pub(crate) throttled: Vec<Stop>,
@@ -97,8 +97,8 @@ impl Stops {
         Ok(stops)
     }
 
-    /// Sets those apart that were waits for a CPU: for at least half of them a thread that was needed stood in a run queue
-    /// while the CPUs were scarce, or the quota kept the node off them.
+    /// Separates waits for a CPU from the other stops: for at least half of the stop, a thread that was needed was in a run queue
+    /// while the CPUs were scarce, or the cgroup's quota kept the node off the CPUs.
     pub(crate) fn apart(mut self, shortage: &Shortage, scarce: &[Interval]) -> Stops {
         let (mut waits, mut throttled) = (Vec::new(), Vec::new());
         for (stops, kind, label) in [
@@ -237,9 +237,9 @@ fn beside(stall: Stop, pauses: &[Interval]) -> Option<Stop> {
     (total_ns(&left) * 2 >= stall.window.length()).then_some(Stop { window, ..stall })
 }
 
-/// Each stop once, however many saw it: what overlaps or follows at once is one stop of a process. A process that the
-/// kernel held is seen so from outside, by its recorder: what it saw of the same stop itself is more exact and counts;
-/// where it saw nothing, this does.
+/// Each stop once, even if several sources saw it: stops of a process that overlap or follow each other at once are one. The
+/// recorder sees from outside that the kernel held a process. If the process itself saw the stop too, its own report counts,
+/// because it is more exact; otherwise the recorder's report counts.
 fn joined(stalls: Vec<Stop>, held: Vec<Stop>) -> Vec<Stop> {
     let mut all: Vec<(Stop, bool)> = stalls.into_iter().map(|stop| (stop, false)).collect();
     all.extend(held.into_iter().map(|stop| (stop, true)));

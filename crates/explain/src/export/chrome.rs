@@ -10,7 +10,7 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::io::Write;
 
-/// What a browser can still open.
+/// The most events that a browser can still open.
 const MOST_EVENTS: usize = 1_000_000;
 
 struct Trace<'a> {

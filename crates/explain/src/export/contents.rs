@@ -1,13 +1,13 @@
-//! What is to be in a file, what came into it, and what all formats have in common.
+//! Options and summary of an export, and helpers that all formats share.
 
 use crate::{Engine, Error, Flame, FlameOptions};
 
-/// Samples in a file that holds each by itself: what a browser can still show.
+/// The most single samples in a file that a browser can still show.
 pub(super) const MOST_SAMPLES: usize = 2_000_000;
 /// Samples that are added up in memory, at 24 bytes each.
 pub(super) const MOST_ADDED_UP: usize = 20_000_000;
 
-/// What is to be in the file.
+/// Selects the contents of the file.
 #[derive(Debug, Clone)]
 pub struct ExportOptions {
     /// Event, group and window; `reversed` says nothing here.
@@ -18,13 +18,13 @@ pub struct ExportOptions {
     pub syscalls_over_ns: i64,
 }
 
-/// What is in the file.
+/// Summary of the file that was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exported {
     pub samples: u64,
     /// Marks of the other kinds: pauses, phases, requests and the like.
     pub moments: u64,
-    /// What is not in it, and what one should know of what is.
+    /// Sentences about data that the file lacks, and about limits of the data that it has.
     pub notes: Vec<String>,
 }
 

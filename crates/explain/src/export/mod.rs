@@ -1,4 +1,4 @@
-//! What a recording holds, for the tools of others: one file per format.
+//! Exports a recording to the formats of other tools: one file per format.
 
 mod chrome;
 mod contents;

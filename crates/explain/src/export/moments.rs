@@ -1,11 +1,11 @@
-//! What happened beside the samples: phases of the load, pauses of the JVM, stalls, slow requests.
+//! Events beside the samples: phases of the load, pauses of the JVM, stalls, slow requests.
 
 use super::contents::ExportOptions;
 use crate::query::{MARKS, PAUSES, STALLS};
 use crate::requests::{Request, Requests};
 use crate::{Engine, Error, Explanation, text};
 
-/// The slowest requests of a file: more can't be told apart in a picture.
+/// The most slow requests in a file: a picture can't show more of them apart.
 const MOST_REQUESTS: usize = 20_000;
 
 pub(super) struct Phase {
@@ -49,12 +49,12 @@ pub(super) struct Moments {
     pub(super) stalls: Vec<Stall>,
     /// By intended start.
     pub(super) requests: Vec<SlowRequest>,
-    /// What was left out, and what counts as slow.
+    /// Sentences about events that were left out, and about the threshold for slow.
     pub(super) notes: Vec<String>,
 }
 
 impl Moments {
-    /// What overlaps the window.
+    /// Loads the events that overlap the window.
     pub(super) fn load(
         engine: &Engine,
         options: &ExportOptions,

@@ -199,7 +199,7 @@ fn profile(samples: &Samples, event: &str) -> Profile {
     profile
 }
 
-/// pprof has no kinds of frames: they are told apart by what would be the file of the code.
+/// pprof has no kinds of frames; the name of the source file tells them apart instead.
 fn kind_name(kind: char) -> &'static str {
     match kind {
         'j' | 'l' | '1' | 'i' => "java",

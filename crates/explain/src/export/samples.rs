@@ -20,7 +20,7 @@ pub(super) struct Sample {
     pub(super) weight: i64,
 }
 
-/// A thread, or a thread group where threads are not told apart.
+/// A thread, or a thread group where the recording does not separate threads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Track {
     /// Its own name, or the group's.

@@ -104,7 +104,7 @@ pub(super) fn write(
             }
         }
     }
-    // What took most is what one wants to see first.
+    // speedscope opens the first profile, so the heaviest one comes first.
     profiles.sort_by(|a, b| b.end_value.cmp(&a.end_value).then_with(|| a.name.cmp(&b.name)));
     let name = engine.manifests().iter().map(|manifest| manifest.title.as_str()).collect::<Vec<_>>().join(" + ");
     let file = File {

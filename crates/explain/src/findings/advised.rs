@@ -1,8 +1,8 @@
-//! What the rules for tables and nodes advise (`advice/`), as findings.
+//! Turns the advice of the rules for tables and nodes (`advice/`) into findings.
 //!
-//! An advice has the severity that its rule gave it, and no share of the slow requests: among findings of one severity it
-//! comes after what was counted for some. Where a finding speaks of the same already, and is as severe, the advice is added
-//! to that one, which then says what to do here.
+//! An advice keeps the severity that its rule gave it, and has no share of the slow requests: among findings of one severity
+//! the advice comes after findings that were counted for some requests. If an equally severe finding is about the same
+//! matter already, the advice is added to that finding, whose next step the advice then replaces.
 
 use super::claim::Claim;
 use super::finding::Finding;
@@ -76,7 +76,7 @@ fn finding(advice: &Advice, evidence: &Evidence) -> Finding {
     finding
 }
 
-/// What was seen at the first node, and at how many more.
+/// The evidence at the first node, and the number of further nodes.
 fn seen(advice: &Advice) -> String {
     match advice.evidence.as_slice() {
         [] => String::new(),

@@ -7,7 +7,7 @@ use crate::severity::Severity;
 use crate::{query, text};
 use serde_json::json;
 
-/// Events so long before a change are told with it; bins are a second long, so that the change may have been a little earlier.
+/// Events up to this long before a change are listed with it: bins last a second, so the change may have been a little earlier.
 const BEFORE_NS: i64 = 5_000_000_000;
 const AFTER_NS: i64 = 1_000_000_000;
 const MOST_TOLD: usize = 3;

@@ -15,7 +15,7 @@ impl Check for ClientStall {
         "client-stall"
     }
 
-    /// Always answers when the driver's stalls were recorded: whoever blames a server must have cleared the client.
+    /// Always gives a finding when the driver's stalls were recorded: the client must be cleared before a server is blamed.
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let Some(cause) = evidence.cause(CauseKind::ClientStall) else { return Vec::new() };
         let is_seen = evidence.provider == Provider::Load && evidence.coverage.has_client_stalls();

@@ -15,8 +15,8 @@ impl Check for LatencyOrigin {
         "latency-origin"
     }
 
-    /// A measurement, which says where to look for a cause. Where requests without one were on the way for most of their
-    /// time it is what explains them.
+    /// A measurement that says where to look for a cause. Requests without another cause are counted for this finding if they
+    /// spent most of their time between driver and node.
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let Some(origin) = &evidence.origin else { return Vec::new() };
         let (slow, others) = (&origin.slow, &origin.others);
@@ -84,7 +84,7 @@ fn beside(sides: &Sides) -> String {
     )
 }
 
-/// Where to look for what passed outside of the node.
+/// Where to look for time that passed outside of the node.
 #[derive(Clone, Copy, PartialEq)]
 enum Advice {
     /// The driver stood still, or may have.

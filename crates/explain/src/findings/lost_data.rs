@@ -10,7 +10,7 @@ use serde_json::json;
 /// From this share of the judged time on, what is left may mislead.
 const GAP_WARNING: f64 = 0.1;
 
-/// What is missing makes nothing slow: it ranks below whatever does, the knee included.
+/// Missing data makes nothing slow: the finding ranks below every cause, the knee included.
 const BELOW_CAUSES: f64 = 1.0;
 
 pub(super) struct LostData;

@@ -1,4 +1,4 @@
-//! Findings: what the evidence says, one file per kind.
+//! Findings from the evidence, one file per kind.
 //!
 //! Severity, which is what a script can fail on:
 //! - **information**: worth knowing, nothing to act on. All that chance explains, and all that is small.
@@ -87,7 +87,7 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     if evidence.judged.requests() == 0 {
         findings.push(healthy::nothing_to_judge(evidence));
     } else if findings.iter().all(|finding| finding.severity == Severity::Information) {
-        // Some requests are always the slowest: what of them nothing explains is in the finding that all is well.
+        // Some requests are always the slowest; the finding that all is well covers those that nothing explains.
         findings.retain(|finding| finding.finding != unexplained::NAME);
         findings.iter_mut().for_each(|finding| tell_minor(finding, true));
         findings.extend(healthy::Healthy.check(evidence));

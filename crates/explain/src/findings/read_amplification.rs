@@ -9,10 +9,10 @@ use serde_json::json;
 
 pub(super) struct ReadAmplification;
 
-/// From so many times as much on it is worth a word, where it is this much in all.
+/// The least ratio for a finding, and the least bytes read.
 const TIMES: f64 = 10.0;
 const BYTES: i64 = 10_000_000;
-/// A few chunks of a few SSTables; who reads more for a request reads a lot of what lies beside.
+/// A few chunks of a few SSTables; a request that reads more reads a lot of unrelated neighbouring data.
 const BESIDE_BYTES: i64 = 128 << 10;
 /// A request that reads as much of its table's files can't be fast from a disk: from here on it is a warning.
 const HEAVY_BYTES: i64 = 512 << 10;

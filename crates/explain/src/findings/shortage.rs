@@ -16,7 +16,7 @@ const ALWAYS_SHARE: f64 = 0.25;
 
 pub(super) struct Shortages;
 
-/// What is said of a cause.
+/// The text of a finding about a cause.
 struct Words {
     title: String,
     detail: String,
@@ -45,7 +45,7 @@ fn finding(cause: &Cause, evidence: &Evidence) -> Option<Finding> {
     let detail = format!("{detail} It was so in {there} of the judged time.");
     let mut finding =
         Finding::about(cause.kind.name(), cause, evidence, (title, detail), evidence.ask(&query), figures);
-    // What holds up all requests makes none of them much slower than the others.
+    // A cause that holds up all requests makes none of them much slower than the others.
     let is_always = cause.judged_time_share(&evidence.judged) >= ALWAYS_SHARE;
     if cause.kind == CauseKind::Throttling && is_always && cause.attributed_median_ns >= Some(MATERIAL_NS) {
         finding.severity = finding.severity.max(Severity::Warning);

@@ -1,4 +1,4 @@
-//! What the findings about causes say alike.
+//! Phrases that the findings about causes share.
 
 use crate::association::Association;
 use crate::evidence::{Blamed, Cause, CauseKind, EXCESS_BOUND};
@@ -26,7 +26,7 @@ pub(super) fn too_little() -> String {
     format!("Helenus counts no request for a cause below {} beyond chance.", text::percent(EXCESS_BOUND))
 }
 
-/// What decides about a suspect.
+/// The next step for a suspect.
 pub(super) const UNDECIDED: &str = "record for longer under the same load, so that chance can be excluded.";
 
 /// The test of a cause that is not known to be one, as a sentence.

@@ -46,7 +46,7 @@ pub(super) fn sampled(engine: &Engine) -> Result<Option<Interval>, Error> {
     Ok(ends.map(|(first_ns, last_ns)| Interval { start: first_ns, end: last_ns.saturating_add(1) }))
 }
 
-/// Those that `inside` holds for, and the others beside them.
+/// Gathers the samples for which `inside` holds, and counts the other samples for the comparison.
 pub(super) fn samples(
     engine: &Engine,
     options: &FlameOptions,

@@ -29,8 +29,8 @@ impl Flame {
         Ok(Flame { counted_ns, ..flame })
     }
 
-    /// Of the samples while requests were slow, against those of the rest of the judged time: what is on a CPU when
-    /// requests are slow, and is not otherwise.
+    /// Compares the samples while requests were slow with those of the rest of the judged time: shows the code that runs only
+    /// while requests are slow.
     pub fn of_slow(engine: &Engine, options: &FlameOptions, explanation: &Explanation) -> Result<Flame, Error> {
         let times = SlowTimes::of(engine, explanation)?;
         let (start_ns, end_ns) = times.judged.unwrap_or((options.start_ns, options.end_ns));
@@ -84,7 +84,7 @@ impl Flame {
         Ok(gather::sampled(engine)?.map(|sampled| sampled.start))
     }
 
-    /// What stacks were sampled of, by name, with the number of samples.
+    /// The sampled events, such as cpu or alloc, each with the number of samples.
     pub fn events(engine: &Engine) -> Result<Vec<(String, i64)>, Error> {
         let events = engine.sql(&SAMPLE_EVENTS.fill(&[]))?;
         Ok(events.texts("event")?.into_iter().zip(events.integers("samples")?).collect())
@@ -112,7 +112,7 @@ fn counted(engine: &Engine, options: &FlameOptions) -> Result<Option<i64>, Error
     Ok(engine.sql(&sql)?.integers_or_null("cpu_ns")?.into_iter().next().flatten())
 }
 
-/// What stands for a stack whose row is missing.
+/// The placeholder for a stack whose row is missing.
 pub(crate) const UNKNOWN_STACK: &str = "(a stack that was not recorded)";
 
 /// Names and kinds of the frames of each stack.

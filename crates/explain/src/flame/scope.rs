@@ -100,9 +100,9 @@ impl FlameScope {
     }
 }
 
-/// In the order of the nodes at which their stacks end, which `stack` is from here on, and of time within each: stacks
-/// that end at the same node are told apart by nothing that the graph shows. Each is put where it belongs by how many
-/// come before it, as sorting millions takes longer; of a node they mostly come in order.
+/// The samples sorted by the node at which their stacks end, and by time within each node. `stack` becomes the number of
+/// that node, because the graph does not tell stacks of one end node apart. Places are counted first (counting sort), which
+/// is faster than a comparison sort of millions of samples; samples of one node are mostly in order already.
 fn by_node(samples: &[TimedSample], ends: &[usize]) -> Vec<TimedSample> {
     let nodes = ends.iter().max().map_or(0, |last| last + 1);
     let mut place = vec![0; nodes + 1];

@@ -1,9 +1,9 @@
-//! What a flame graph is made of: weights by thread group and stack.
+//! The data of a flame graph: weights by thread group and stack.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a flame graph is to show.
+/// Selects the samples of a flame graph.
 #[derive(Debug, Clone)]
 pub struct FlameOptions {
     /// cpu, wall, alloc or lock; of an imported recording whatever was sampled.
@@ -15,7 +15,7 @@ pub struct FlameOptions {
     /// On the clock of the recording.
     pub start_ns: i64,
     pub end_ns: i64,
-    /// Innermost frames first: who calls what is hot, and not what is called.
+    /// Innermost frames first: shows the callers of hot methods, not their callees.
     pub reversed: bool,
     /// Keeps when each sample was taken, for a tree of which a stretch of time can be chosen.
     pub times: bool,
@@ -35,13 +35,13 @@ impl Default for FlameOptions {
     }
 }
 
-/// Weights by thread group and stack. With a comparison, each has two: what is looked at, and what it is compared with.
+/// Weights by thread group and stack. With a comparison, each stack has two weights, one for each side.
 #[derive(Debug, Clone, Default)]
 pub struct Flame {
     pub event: String,
-    /// What is looked at, in words.
+    /// The title of the graph.
     pub title: String,
-    /// What it is compared with, in words; empty where there is no comparison.
+    /// The title of the other side of a comparison; empty without a comparison.
     pub against: String,
     pub samples: u64,
     /// The CPU time that the kernel counted of the threads that were sampled, ns: samples miss more of those that run for
@@ -49,7 +49,7 @@ pub struct Flame {
     pub counted_ns: Option<i64>,
     /// Each stack of each group, once.
     pub(super) stacks: Vec<FlameStack>,
-    /// What the stacks have in common with those of other groups.
+    /// Frames of the stacks; stacks of several groups share them.
     pub(super) frames: Vec<Frames>,
     pub(super) reversed: bool,
     /// When each sample was taken, where that is kept.

@@ -89,7 +89,7 @@ fn fit(name: &str, room: usize) -> String {
     format!("…{end}")
 }
 
-/// By what the frame is, and a little by its name, so that neighbours can be told apart.
+/// The colour of a frame depends on its kind, and a little on its name so that neighbours differ.
 fn color(kind: char, name: &str) -> String {
     let shade = name.bytes().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte))) % 16;
     let (hue, saturation) = match kind {
@@ -109,7 +109,7 @@ fn difference(more: f64) -> String {
     format!("hsl({} {:.0}% {:.0}%)", if more >= 0.0 { 4 } else { 215 }, 80.0 * strength, 92.0 - 28.0 * strength)
 }
 
-/// As XML has texts. Characters that it has no way to write are seen as the one that stands for those.
+/// Escapes a text for XML. Characters that XML can't represent become U+FFFD.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! A flame graph as a tree: who called whom, with the weight of each.
+//! A flame graph as a tree of callers and callees, with the weight of each.
 
 use super::scope::FlameScope;
 use super::stacks::Flame;
@@ -140,7 +140,7 @@ impl FlameTree {
     }
 }
 
-/// What the root is called.
+/// The name of the root.
 const ALL: &str = "all";
 
 fn names_in_order(flame: &Flame) -> Vec<&str> {

@@ -1,4 +1,4 @@
-//! What the CPUs did, and for which thread groups.
+//! The CPU use of the machine and of its thread groups.
 
 use super::bins;
 use crate::engine::Engine;

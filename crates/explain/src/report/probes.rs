@@ -32,7 +32,7 @@ pub struct ReportProbe {
     pub off_reason: Option<String>,
 }
 
-/// What the report has of probes.
+/// The probes of the report.
 #[derive(Debug)]
 pub(super) struct Metered {
     /// All rows of one probe after each other, the baseline's first.
@@ -60,7 +60,7 @@ pub(super) fn probes(engine: &Engine) -> Result<Metered, Error> {
     Ok(foremost(rows))
 }
 
-/// Those with a run that was not cut short: the baseline, then the others by name.
+/// Variants with a run that was not cut short: the baseline, then the others by name.
 fn variants(engine: &Engine) -> Result<Vec<VariantRuns>, Error> {
     let rows = engine.sql(&query::VARIANT_RUNS.fill(&[]))?;
     let (kinds, names) = (rows.texts("kind")?, rows.texts("name")?);

@@ -19,7 +19,7 @@ const MOST_ROWS: i64 = 200;
 const COLUMNS: usize = 80;
 /// Cells in the page at most: with more, rows become longer and then names fewer.
 const MOST_CELLS: usize = 40_000;
-/// Names that are told apart: the most frequent ones.
+/// The most names that are shown; the most frequent ones come first.
 const MOST_CALLS: usize = 16;
 const MOST_GROUPS: usize = 12;
 const MOST_FILES: usize = 24;

@@ -1,4 +1,4 @@
-//! What valves measured and decided.
+//! The measurements and decisions of valves.
 
 use super::bins;
 use crate::Error;

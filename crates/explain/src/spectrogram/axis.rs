@@ -3,7 +3,7 @@
 /// The axis reaches from 1 ns to 10 s.
 const DECADES: usize = 10;
 
-/// The upper end of the axis. What took longer is in the last column.
+/// The upper end of the axis. Longer events are in the last column.
 pub const fn highest_ns() -> i64 {
     10_000_000_000
 }

@@ -30,7 +30,7 @@ impl Of {
     }
 }
 
-/// What a recording has that spectrograms can be made of, and when it begins and ends.
+/// The kinds of events in a recording that spectrograms can show, and the start and end of the recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traces {
     pub syscalls: bool,
@@ -66,7 +66,7 @@ pub struct SourceLoss {
     pub reason: String,
 }
 
-/// What the source of the events lost, on the way to the recording or before.
+/// Events that their source lost, before or on the way to the recording.
 pub(crate) fn losses(engine: &Engine, of: Of) -> Result<Vec<SourceLoss>, Error> {
     let (name, tables): (&str, &[&str]) = match of {
         Of::Syscalls | Of::Summary => ("syscalls", &["syscalls", "syscall_summary"]),

@@ -20,7 +20,7 @@ use arrow::datatypes::Int64Type;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Seconds in which a summary is written; shorter rows of the picture would be empty by turns.
+/// The interval at which a syscall summary is written. Shorter rows of the picture would alternate between full and empty.
 const SUMMARY_NS: i64 = 1_000_000_000;
 /// Nothing shorter is worth a row of its own.
 const SHORTEST_NS: i64 = 1000;

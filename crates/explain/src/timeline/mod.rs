@@ -1,4 +1,4 @@
-//! Sets of time intervals, and how a set looks when its timeline is turned.
+//! Sets of time intervals, and their circular shift.
 
 mod bins;
 mod burst;
@@ -56,7 +56,7 @@ pub(crate) fn merge(mut intervals: Vec<Interval>) -> Vec<Interval> {
     merged
 }
 
-/// What of the merged set `intervals` no interval of the merged set `taken` covers.
+/// The parts of the merged set `intervals` that no interval of the merged set `taken` covers.
 pub(crate) fn subtract(intervals: &[Interval], taken: &[Interval]) -> Vec<Interval> {
     let mut left = Vec::with_capacity(intervals.len());
     let mut first = 0;
@@ -102,9 +102,9 @@ pub(crate) fn total_ns(intervals: &[Interval]) -> i64 {
     intervals.iter().map(Interval::length).sum()
 }
 
-/// Turns the part of a merged set that lies in `circle` by `by` ns: what leaves the end comes in at the start. The
-/// intervals keep their lengths and distances, so that whatever made them cluster still does. The result is sorted and
-/// does not overlap; an interval on the seam is cut in two.
+/// Shifts the part of a merged set that lies in `circle` circularly by `by` ns: intervals that leave the end come in at the
+/// start. The intervals keep their lengths and distances, and so their clustering. The result is sorted and does not
+/// overlap; an interval on the seam is cut in two.
 pub(crate) fn turn(inside: &[Interval], circle: Interval, by: i64) -> Vec<Interval> {
     let length = circle.length();
     if length == 0 {

@@ -53,7 +53,7 @@ fn record(recorder: &Recorder) {
             source: "system_schema",
         });
     }
-    // What is set first is not what counts.
+    // The later setting counts, not the first one.
     for (second, value) in [(0, "1h"), (9, "3h")] {
         recorder.append(rows::Setting {
             time_ns: T0 + second * S,

@@ -1,4 +1,4 @@
-//! Variants whose worth is known, and what is said of them.
+//! Comparisons of variants whose effect is known.
 
 use crate::world::{MS, NODE, Random, S, T0};
 use helenus_explain::{
@@ -170,7 +170,7 @@ fn table(recorder: &Recorder, (from, to): (i64, i64), node: &str, takes: f64) {
             droppable_ratio: None,
             ..rows::TableSample::default()
         });
-        // What nobody uses is in no figure.
+        // A table that no request uses is in no figure.
         recorder.append(rows::TableSample {
             time_ns,
             node,
@@ -335,7 +335,7 @@ fn only_whole_blocks_count() {
     let comparison = experiment.judge();
     assert_eq!((comparison.cut_short, of(&comparison, "quick").runs), (1, 6));
     assert_eq!(figure(of(&comparison, "quick"), "throughput").verdict, Verdict::Better);
-    // What was measured is in the results all the same.
+    // The results keep the figures of blocks that were cut short.
     let mut results = Vec::new();
     comparison.for_each_row(|row| results.push((row.variant.to_string(), row.metric.to_string())));
     let throughputs = |variant: &str| results.iter().filter(|row| row.0 == variant && row.1 == "throughput").count();
@@ -397,7 +397,7 @@ fn sets_of_recordings_are_compared() {
     let paired = compare(("before", &before), ("after", &after), &options).unwrap();
     assert!(paired.paired && paired.run_unit == "recording");
     assert_eq!(figure(&paired.variants[0], "throughput").verdict, Verdict::Worse);
-    // The drift hides it where nothing is paired, and it is said how many would show it.
+    // Without pairs the drift hides the difference, and the comparison says how many runs would show it.
     let alone = compare(("before", &before), ("after", &after[..6]), &options).unwrap();
     assert!(!alone.paired);
     let throughput = figure(&alone.variants[0], "throughput");

@@ -1,4 +1,4 @@
-//! What is exported adds up to what was recorded, in every format.
+//! Exports add up to the recorded samples in every format.
 
 use crate::world::{MS, NODE, Phase, S, T0, World, healthy_gc};
 use arrow::array::AsArray;
@@ -277,7 +277,7 @@ fn a_picture_is_well_formed_whatever_the_names() {
     let is_char = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
     assert!(svg.chars().all(is_char), "{svg}");
     assert!(svg.contains("b\u{fffd}&lt;\u{fffd}[31m&amp;") && svg.contains("of \u{fffd}&lt;&amp;"), "{svg}");
-    // All that opens or stands for another is one of ours.
+    // Every tag and every character reference is one that the exporter wrote.
     let opened = svg.matches('<').count();
     let ours: usize = ["<svg ", "</svg>", "<g>", "</g>", "<title>", "</title>", "<rect ", "<text ", "</text>"]
         .iter()

@@ -96,7 +96,7 @@ fn report_of(record: impl Fn(&Recorder)) -> Report {
     Report::build(&engine, &explain(&engine, &Options::default()).unwrap()).unwrap()
 }
 
-/// What a probe metered in the second that ends at a time.
+/// A sample of a probe for the second that ends at a time.
 fn metered(end_ns: i64, node: &'static str, probe: &'static str) -> rows::ProbeSample<'static> {
     rows::ProbeSample { time_ns: T0 + end_ns, interval_ns: S, node, probe, ..rows::ProbeSample::default() }
 }
@@ -263,7 +263,7 @@ fn shape(value: &serde_json::Value, depth: usize) -> String {
             let lines: Vec<String> = fields
                 .iter()
                 .map(|(name, value)| {
-                    // What evidence holds differs by finding.
+                    // The fields of evidence differ by finding.
                     let shape = if name == "evidence" { "{…}".into() } else { shape(value, depth + 1) };
                     format!("{indent}{name}: {shape}")
                 })

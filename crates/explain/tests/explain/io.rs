@@ -69,7 +69,7 @@ fn recorded(folder: &TempDir) -> Engine {
         response_bytes: 13,
         ..rows::WireRequest::default()
     });
-    // What the agent knows of the table.
+    // The table, as the agent knows it.
     recorder.append(rows::TableSample {
         time_ns: 1,
         node: "n",
@@ -182,7 +182,7 @@ fn what_is_read_through_mappings_counts_as_read_for_requests() {
     assert_eq!(wide.mapped_reads, MappedReads { faults: 1000, bytes: 60_000_000 });
     assert_eq!(wide.background_mapped_reads, MappedReads { faults: 7, bytes: 7_000_000 });
     assert_eq!(wide.from_disk_bytes, 72_000_000);
-    // What a call moved may have come from the disk, and is counted once.
+    // Bytes that a call read may also have come from the disk; they count once.
     assert_eq!((wide.read_bytes(), wide.amplification), (100_000_000, Some(100.0)));
     assert_eq!(io.files.last().unwrap().file, "inode 77 of 254:0");
 }

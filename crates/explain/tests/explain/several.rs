@@ -1,4 +1,4 @@
-//! Two recorders of one machine: what both saw counts once, merged or opened together.
+//! Two recorders of one machine: events that both saw count once, whether the recordings are merged or opened together.
 
 use crate::world::{MS, Phase, S, World, healthy_gc};
 use helenus_explain::{Batches, Engine, Explanation, Options, explain};

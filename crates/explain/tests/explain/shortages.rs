@@ -1,4 +1,4 @@
-//! What held a node up from outside must be named, and by whom.
+//! A finding must name the cause outside of a node that held it up.
 
 use crate::world::{MS, NODE, S, T0, World, healthy_gc};
 use helenus_explain::{Finding, Severity};

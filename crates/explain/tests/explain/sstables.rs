@@ -131,7 +131,7 @@ fn what_was_read_once_has_no_rate() {
             reads,
             ..Default::default()
         });
-        // The look, and the report when all is over.
+        // The reading, and the report at the end.
         for (second, cpu_ns) in [(1, 1000), (4, 0)] {
             recorder.append(rows::SourceReport {
                 time_ns: T0 + second * S,

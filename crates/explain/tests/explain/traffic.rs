@@ -62,7 +62,7 @@ fn record(seed: u64, change: impl Fn(&mut Sent)) -> (Recording, TempDir) {
             response_bytes: sent.response_bytes,
             ..rows::WireRequest::default()
         });
-        // What drivers say beside requests is none.
+        // Protocol messages of drivers other than requests are not counted as requests.
         if number % 100 == 0 {
             recorder.append(rows::WireRequest {
                 start_ns: T0 + sent.at,
@@ -155,7 +155,7 @@ fn two_reasons_are_both_named() {
 #[test]
 fn what_chance_gives_is_nothing_in_common() {
     for seed in 0..20 {
-        // The node is slow for a while now and then, whoever asks for whatever.
+        // The node is slow for a while now and then, for every client and every statement.
         let (recording, _folder) = record(seed, |sent| {
             if sent.at / (S / 4) % 13 == 5 {
                 sent.duration_ns += 30 * MS;

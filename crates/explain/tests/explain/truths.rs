@@ -281,7 +281,7 @@ fn every_query_of_a_finding_runs() {
             kinds.insert(finding.finding);
             let rows =
                 explained.engine.sql(&finding.query).unwrap_or_else(|error| panic!("{}: {error}", finding.query));
-            // What cleared someone can have nothing to show.
+            // The query of a finding that clears a suspect may return no rows.
             assert!(rows.rows() > 0 || finding.severity == Severity::Information, "{}", finding.query);
             assert!(!finding.query.contains('$') && !finding.query.contains("--"), "{}", finding.query);
         }

@@ -34,7 +34,7 @@ enum Recorders {
     Node,
 }
 
-/// How much later than the other one the load's own recorder looks at the machine.
+/// How much later than the other recorder the load's own recorder samples the machine.
 const APART_NS: i64 = 37 * MS;
 
 /// Times are relative to the start: (start, length).
@@ -66,7 +66,7 @@ pub struct World {
     pub compactions: Vec<(i64, i64)>,
     /// Times in which another process uses what is idle of the CPUs, so that all threads wait for one.
     pub hogs: Vec<(i64, i64)>,
-    /// What else is in the recording.
+    /// Adds further rows to the recording.
     pub more: Option<fn(&Recorder)>,
 }
 
@@ -197,7 +197,7 @@ impl World {
             .collect();
         server_stops.sort_unstable();
         let (mut start, mut free, mut number) = (0, 0, 0);
-        // What the server's coordinator counts: by second, how many and how long.
+        // The server's coordinator counts requests by second: how many, and how long they took.
         let mut coordinated: BTreeMap<i64, (i64, i64)> = BTreeMap::new();
         for phase in &self.phases {
             let end = start + phase.seconds * S;
@@ -493,7 +493,7 @@ impl World {
             stall(*stop, "load", "", "watcher");
             stall(*stop, "load", "", "schedule");
         }
-        // What any process on a shared machine has.
+        // Short stalls that every process on a shared machine has.
         for index in 0..self.seconds() / 3 {
             stall((index * 3 * S + 700 * MS, 2 * MS), "load", "", "watcher");
         }

@@ -64,7 +64,7 @@ enum Format {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let title = arguments.output.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    // What can't be opened is said before there is a recording.
+    // Open all files before the recording is created, so that a file that can't be opened leaves none behind.
     let files = arguments.files.iter().map(|path| open(path)).collect::<Result<Vec<_>>>()?;
     let mut manifest = Manifest::new(&title, &super::command_line());
     if !arguments.this_boot {

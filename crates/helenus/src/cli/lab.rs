@@ -112,7 +112,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(code(&explanation, arguments.fail_on))
 }
 
-/// Writes what was found into the recording, for whoever asks it in SQL.
+/// Writes findings and comparisons into the recording, for queries in SQL.
 fn keep(recording: &mut Recording, explanation: &Explanation, compared: Option<&Comparison>) -> Result<()> {
     let mut found = BatchBuilder::new(Finding::TABLE);
     explanation.for_each_row(|row| row.append_to(&mut found));

@@ -16,7 +16,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What `cargo xtask licenses` wrote.
+/// The file that `cargo xtask licenses` wrote.
 #[derive(Debug, Deserialize, Serialize)]
 struct List {
     part: Vec<Part>,

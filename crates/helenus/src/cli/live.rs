@@ -72,7 +72,7 @@ struct LiveArguments {
 /// How long a node may take to answer over CQL.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The figures of one of several looks, with the time of its end.
+/// The figures of one of several readings, with the time of its end.
 #[derive(Debug, Serialize)]
 pub struct Timed<'a, T> {
     time: String,
@@ -130,7 +130,7 @@ impl Sources {
             let goes_on = waited.is_ok() && self.live.watch && !cancel.is_cancelled();
             let (look, next) = if goes_on { watching.turn()? } else { (watching.end()?, None) };
             waited?;
-            // Whoever watches has seen the looks before this one.
+            // With --watch, the last reading is not shown: the user has seen the readings before it.
             if self.live.watch && !goes_on {
                 return Ok(());
             }

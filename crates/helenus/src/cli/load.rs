@@ -443,7 +443,7 @@ pub fn print_summary(summary: &Summary) -> Result<()> {
     Ok(())
 }
 
-/// What the driver's own pauses did to the requests, and why it paused.
+/// Reports the requests that the driver's own pauses delayed, and the reasons for the pauses.
 fn say_stalls(stalls: &StallSummary) {
     if stalls.requests == 0 {
         return;

@@ -1,4 +1,4 @@
-//! The command line. Each subcommand is a file; what it needs of others is in the crates below.
+//! The command line, one file for each subcommand. The functions that they share with other programs are in the other crates.
 
 mod access;
 mod advise;

@@ -12,9 +12,9 @@ use helenus_control::{Beside, Figures, Link, Measured};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Between two looks at the compactions.
+/// Time between two polls of the compactions.
 const EVERY: Duration = Duration::from_secs(2);
-/// Nothing to compact at so many looks is the end of it: the node's estimate lags behind.
+/// Polls in a row with nothing to compact that end the wait: the node's estimate lags behind.
 const STEADY_LOOKS: u32 = 3;
 const CQL_WITHIN: Duration = Duration::from_secs(5);
 
@@ -92,7 +92,7 @@ impl Peers {
             let figures = self.node.figures(&self.table)?;
             steady = if figures.is_settled() { steady + 1 } else { 0 };
             let text = progress(&figures, started.elapsed());
-            // Each look is a line of its own where nobody sees it change in place.
+            // Without a terminal that redraws in place, each poll prints a line of its own.
             if steps.is_plain() {
                 steps.step(text);
             } else {
@@ -201,7 +201,7 @@ pub fn beside(
     before: &BTreeMap<String, Measured>,
     now: &BTreeMap<String, Measured>,
 ) -> (Vec<Beside>, usize) {
-    // Those that were measured both times.
+    // Peers that were measured both times.
     let names: Vec<&String> =
         now.keys().filter(|name| *name != node && (before.is_empty() || before.contains_key(*name))).collect();
     let mean = |of: &BTreeMap<String, Measured>| {

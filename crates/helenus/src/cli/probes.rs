@@ -100,7 +100,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     };
     let points = link.start_probes(&options)?;
     terminal::done(format_args!("{} points are metered", points.len()));
-    // Whatever comes, they are taken off again.
+    // The probes are removed even if watching fails.
     let watched = watch(arguments, &mut link, &cancel);
     let model = link.stop_probes();
     say_log(&mut link);
@@ -126,7 +126,7 @@ fn watch(arguments: &Arguments, link: &mut Link, cancel: &Cancel) -> Result<()> 
             continue;
         }
         shown = Instant::now();
-        // Also when nobody looks: a node that has ended is noticed.
+        // Read even if nothing is drawn, to notice a node that has ended.
         let Some(model) = link.read_probes()? else { bail!("somebody else has stopped the probes") };
         if live {
             // From the top left, and what is below is cleared.
@@ -202,7 +202,7 @@ impl Line {
     }
 }
 
-/// What metering cost, and what was switched off for it.
+/// Reports the cost of metering, and the probes that were switched off because of it.
 fn say(model: &Model) {
     terminal::talk(terminal::dim(format_args!(
         "metering a call cost {:.0} ns, and all of it {:.2} % of all CPUs in the last second (bound {:.0} %)",

@@ -68,7 +68,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let title = format!("record {}", targets.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" "));
     let recorder = Recorder::create(&folder, Manifest::new(&title, &super::command_line()))?;
     let outcome = record(&arguments, &targets, &recorder, &cancel);
-    // Whatever happened, what was recorded is kept.
+    // Keep the data that was recorded before an error.
     let summary = super::close(&recorder, &outcome);
     if outcome.is_err() && summary.as_ref().is_ok_and(|summary| summary.tables.values().all(|table| table.rows == 0)) {
         // Best effort: an empty recording of a run that could not start helps nobody.

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// Hints are kept for so long unless `max_hint_window` says otherwise.
+/// Cassandra's default of `max_hint_window`, the time for which hints are kept.
 const HINT_WINDOW: Duration = Duration::from_secs(3 * 3600);
 const PACKAGE: &str = "org.apache.cassandra.db.compaction.";
 

@@ -268,7 +268,7 @@ fn print(out: &mut impl Write, outcome: &Outcome, comparison: &Comparison, repla
     Ok(())
 }
 
-/// What is a state and not a sample has a ratio and no interval.
+/// Values that are states, not samples, have a ratio and no interval.
 fn settled(variants: &[Variant]) -> terminal::Table {
     let header = ["", "on disk", "", "SSTables", "droppable", "", "compacted", "took", ""];
     let base = variants.first();

@@ -104,7 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     }
 }
 
-/// What is asked for and there, or what there is.
+/// The kind of events to draw: the requested one if the recording has it, or the most detailed one that it has.
 fn chosen(arguments: &Arguments, traces: Traces) -> Result<Of> {
     let recording = arguments.recording.display();
     let of = match arguments.of {

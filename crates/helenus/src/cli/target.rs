@@ -40,7 +40,7 @@ pub fn find(node: Option<&str>, pid: Option<i32>) -> Result<Target> {
     Ok(target::find(which)?)
 }
 
-/// Says what the agent has said.
+/// Prints the agent's log.
 pub fn say_log(link: &mut Link) {
     for line in link.take_log() {
         terminal::talk(terminal::dim(format_args!("agent: {line}")));

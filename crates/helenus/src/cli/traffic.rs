@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long a node that runs is listened to, once or for each look of several.
+/// How long a running node is recorded, for a single reading or for each of several.
 const ONCE: Duration = Duration::from_secs(10);
 const EACH_LOOK: Duration = Duration::from_secs(3);
 

@@ -275,7 +275,7 @@ fn entries(tuner: &Tuner, node: Option<&str>, table: Option<&str>) -> Result<Vec
         entries.retain(|entry| is_of(entry, node));
         match target::find(Which::Address(nodes::address(node)?)) {
             Ok(target) => entries.extend(tuner.set_elsewhere(node, &target)?),
-            // What the journal has of a node that is down is known without it.
+            // The journal's entries are enough for a node that is down.
             Err(error) if entries.is_empty() => return Err(error.into()),
             Err(_) => {}
         }

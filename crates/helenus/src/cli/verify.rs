@@ -85,7 +85,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     })
 }
 
-/// What is to be read back, and where.
+/// The rows to read back, and the nodes to read from.
 fn order(arguments: &Arguments) -> Result<Verify> {
     let Arguments { written, nodes, population, count, requests, .. } = arguments;
     let otherwise = |usual: Vec<String>| if nodes.is_empty() { usual } else { nodes.clone() };

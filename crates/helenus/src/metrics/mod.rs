@@ -1,5 +1,5 @@
-//! What a command shows, as OpenMetrics while it runs, for Prometheus and what reads the same: one page, on loopback, for
-//! who has the token.
+//! Serves a command's figures as OpenMetrics while it runs, for Prometheus and compatible readers: one page, on loopback, that
+//! requires the token.
 
 mod load;
 mod valves;
@@ -158,7 +158,7 @@ fn response(status: StatusCode, content: HeaderValue, text: String) -> Response<
     response
 }
 
-/// What was shown last.
+/// The latest value.
 #[derive(Debug)]
 struct Latest<T>(Arc<Mutex<Option<T>>>);
 

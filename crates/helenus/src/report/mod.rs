@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use helenus_recording::private;
 use std::path::Path;
 
-/// What stands for the figures in each page.
+/// The placeholder for the figures in each page.
 const PLACE: &str = "/*HELENUS_REPORT*/";
 const FLAME_PLACE: &str = "/*HELENUS_FLAME*/";
 
@@ -23,8 +23,8 @@ fn write_page(page: &str, output: &Path) -> Result<()> {
     private::write(output, page.as_bytes()).with_context(|| format!("cannot write {}", output.display()))
 }
 
-/// The page with its figures. In JSON `<` only stands within texts, where it may be escaped, so that no text of a
-/// recording can end the script element that holds it.
+/// The page with its figures. `<` occurs in JSON only within texts, where it may be escaped. The escape keeps a text of a
+/// recording from ending the script element that holds the JSON.
 fn page(page: &str, place: &str, json: &str) -> Result<String> {
     ensure!(page.matches(place).count() == 1, "the page has no place for its figures");
     Ok(page.replacen(place, &json.replace('<', "\\u003c"), 1))

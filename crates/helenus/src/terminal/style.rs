@@ -148,7 +148,7 @@ pub fn columns(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
 
-/// Breaks a text at its spaces and line feeds into lines of so many columns; words that are longer are broken, too.
+/// Breaks a text at its spaces and line feeds into lines of at most `width` columns; longer words are broken, too.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let text = escaped(text);
     let mut lines = vec![String::new()];
@@ -173,7 +173,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
 /// No word is broken into pieces that are shorter.
 const NARROWEST: usize = 8;
 
-/// A word in pieces of so many columns at most; none of an empty one.
+/// A word in pieces of at most `width` columns; no pieces of an empty word.
 fn pieces(word: &str, width: usize) -> Vec<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut used = width;

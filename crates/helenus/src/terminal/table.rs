@@ -47,7 +47,7 @@ impl Table {
         }
     }
 
-    /// With columns aligned as said, the first one first; the others stay as they are.
+    /// Aligns columns to the right, from the first one on, where the value is true; the other columns stay as they are.
     pub fn aligned_right(mut self, columns: impl IntoIterator<Item = bool>) -> Table {
         self.right.iter_mut().zip(columns).for_each(|(right, said)| *right = said);
         self
@@ -64,7 +64,7 @@ impl Table {
         (0..self.header.len()).map(|column| self.natural(column)).collect()
     }
 
-    /// For a terminal of so many columns; as wide as it wants to be without a number.
+    /// Fits the table to a terminal of this many columns; None for the table's natural width.
     #[cfg(test)]
     fn within(mut self, width: Option<usize>) -> Table {
         self.width = width;
@@ -89,13 +89,13 @@ impl Table {
         cells.max(head).max(1)
     }
 
-    /// As [`Table::least`], where names of rows may take so many columns before they are broken.
+    /// As [`Table::least`], but row names may take `name` columns before they are broken.
     fn least_in_band(&self, column: usize, name: usize) -> usize {
         let name = if column < self.keys { self.natural(column).min(name) } else { 0 };
         self.least(column).max(name)
     }
 
-    /// Some of the columns, as wide as there is room for; each at least as wide as said.
+    /// Some of the columns, as wide as there is room for; each has at least its width in `least`.
     fn band(&self, chosen: &[usize], least: &dyn Fn(usize) -> usize, width: usize) -> String {
         let mut widths: Vec<usize> = chosen.iter().map(|column| least(*column)).collect();
         let mut room = width.saturating_sub(widths.iter().map(|width| width + PADDING).sum());

@@ -140,7 +140,7 @@ fn files_without_an_end_are_refused_at_once() {
     refused(&place, "import sparse.txt --format perf -o r", &["no sample", "longer than 64 MiB"]);
     refused(&place, "load sparse.txt --rate 5 --for 1s", &["more than 64 MiB"]);
     assert!(!place.path("r").exists());
-    // What was read before is taken.
+    // Lines before the error are imported.
     let mut file = std::fs::File::options().create_new(true).write(true).open(place.path("half.txt")).unwrap();
     std::io::Write::write_all(&mut file, b"main;f 3\nmain;g 4\n").unwrap();
     file.set_len(200 << 30).unwrap();

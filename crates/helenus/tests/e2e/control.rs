@@ -1,4 +1,4 @@
-//! Valves, probes and placement in a real Cassandra under load: what they say, and that nothing of them is left.
+//! Valves, probes and placement in a real Cassandra under load: their output, and that nothing of them remains.
 
 use crate::harness::{Place, Running, size_of, wait_for};
 use serde_json::Value;
@@ -56,7 +56,7 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     let (requests, writes) = (probe("request"), probe("writes"));
     assert!(sum(requests, "calls") > sum(writes, "calls"), "{model}");
     assert!(sum(writes, "calls") > 0);
-    // What a request spends in a write is not its own. The node writes for itself too.
+    // The time of a write is not part of its request's inherent time. The node also writes on its own behalf.
     let within = writes["calls"].as_array().unwrap().iter().filter(|calls| calls["caller"] == "request");
     let inside: i64 = within.map(|calls| calls["total_ns"].as_i64().unwrap()).sum();
     let (own, total) = (sum(requests, "inherent_ns"), sum(requests, "total_ns"));
@@ -189,7 +189,7 @@ fn a_valve_sheds_load_as_the_server_does_and_each_stage_gets_its_size_back() {
     let early = place.run(&format!("valve add early --stage counter-mutation {on}"));
     assert!(early.status.code() == Some(2) && early.err.contains("with its first task"), "{}", early.err);
     for stage in ["native-transport", "read", "mutation", "compaction", "compaction-throughput"] {
-        // Unless it is told, a valve begins with what the stage has.
+        // Without a parameter, a valve starts with the stage's own limit.
         let has = || {
             let added = place.json(&format!("valve add probe --stage {stage} --law fixed {on} --json"));
             place.well(&format!("valve remove probe {on}"));

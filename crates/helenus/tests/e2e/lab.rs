@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Two variants that are the same thing. Between runs the table is emptied, so that each populates it anew.
+/// Two variants with the same settings. Between runs the table is emptied, so that each run populates it again.
 const EQUAL: &str = r#"
 title = "Equal"
 question = "Do two names of one thing differ?"
@@ -191,7 +191,7 @@ strategy = "equal-spread"
     };
     assert!(helped("executor") > 0 && helped("none") == 0, "{} and {}", helped("executor"), helped("none"));
 
-    // What can't be concluded is in what is printed and in the report, whoever judges the recording.
+    // The comparison and the report both list the conclusions that the data does not allow.
     assert!(place.ask("changes.helenus", "select count(*) from counters where cpu_ns > 0") > 0);
     let printed = place.well("compare changes.helenus");
     let report = std::fs::read_to_string(place.path("changes.html")).unwrap();

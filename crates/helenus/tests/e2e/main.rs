@@ -10,7 +10,7 @@ mod exchange;
 mod harness;
 mod lab;
 mod networks;
-// Where there is a JDK 11 to be had for them.
+// JDK 11, which Cassandra 4.0 and 4.1 need, is available on this architecture only.
 #[cfg(target_arch = "x86_64")]
 mod older_lines;
 mod placement;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Makes and ends threads as it is told: `+ NAME COUNT FIRST`, `- NAME`. A thread of FIRST 1 is made by the one named Reader-0,
-/// so that it begins with the CPUs of that.
+/// Creates and ends threads on command: `+ NAME COUNT FIRST`, `- NAME`. If FIRST is 1, the thread Reader-0 creates them, so that
+/// they inherit its CPU affinity.
 const PROGRAM: &str = r#"
 import ctypes, queue, sys, threading
 libc = ctypes.CDLL(None)

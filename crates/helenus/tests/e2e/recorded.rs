@@ -1,4 +1,4 @@
-//! What a recording of a real node has in it, and that none is lost, whoever is killed.
+//! A recording of a real node is complete, and no process that is killed loses any of it.
 
 use crate::harness::{Place, origin, pid_of_node, record_under_load, signal_to, size_of, wait_for};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A change tried on copies of a table: what it shows, and that nothing is left of it, wherever it is killed.
+//! A change tried on copies of a table: its output, and that nothing of the try remains wherever it is killed.
 
 use crate::harness::{Place, wait_for};
 use helenus_cassandra::cql::Connection;

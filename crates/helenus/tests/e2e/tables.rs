@@ -45,7 +45,7 @@ fn a_running_node_shows_its_tables_and_is_given_advice() {
     assert!(cart["tombstones_per_slice_p95"].is_null() && cart["droppable_ratio"].is_null(), "{cart:#}");
     assert!(by_cql["source"][0].as_str().unwrap().contains("virtual tables"), "{by_cql:#}");
 
-    // A busy machine may need longer to ask all of a node than this looks at it.
+    // On a busy machine one pass over all of a node's tables may take longer than the reading.
     let look =
         |lasts_s: u32| place.json(&format!("tables {on} --jmx 127.0.0.1:7299 --for {lasts_s}s --table churn. --json"));
     let has_tables = |shown: &Value| shown["tables"].as_array().is_some_and(|tables| !tables.is_empty());
@@ -72,7 +72,7 @@ fn a_running_node_shows_its_tables_and_is_given_advice() {
     assert!(advised.contains(&"tombstones-per-read".to_string()), "{counsel:#}");
     // With one replica no delete can come back.
     assert!(!advised.contains(&"gc-grace".to_string()), "{counsel:#}");
-    // What needs the definition of the table and the settings of the node could be looked at.
+    // Rules that need the definition of the table and the settings of the node were able to check them.
     for rule in ["gc-grace", "retired-strategy", "local-override", "young-generation", "dropped-messages"] {
         let well = counsel["well"].as_array().unwrap().iter().any(|name| name == rule);
         assert!(well || advised.contains(&rule.to_string()), "{rule}: {counsel:#}");
@@ -97,7 +97,7 @@ fn a_table_made_anew_is_another(place: &Place, node: &str) {
     let mut connection = Connection::open(node.parse().unwrap(), Duration::from_secs(30), None).unwrap();
     connection.query("DROP TABLE churn.cart").unwrap();
     place.well(&format!("load {CHURN} --node {node} --in-flight 1 --count 40 -o anew-load.helenus"));
-    // After a look that took long the agent rests for some seconds.
+    // After a reading that took long, the agent rests for some seconds.
     std::thread::sleep(Duration::from_secs(12));
     recorder.signal(libc::SIGINT);
     let recorder = recorder.end();

@@ -71,7 +71,7 @@ fn whatever_ends_it_the_node_gets_back_what_it_had() {
     a_node_that_ends_while_it_is_compared(&tuned, pid);
 }
 
-/// What the table has had.
+/// Changes the table and undoes it. Returns the table's original compaction parameters.
 fn changed_and_put_back(tuned: &Tuned) -> Value {
     let made = &tuned.place.json(&format!("{} --json", tuned.apply()))[0];
     assert_eq!(made["set"]["sstable_size_in_mb"], "8");
@@ -80,7 +80,7 @@ fn changed_and_put_back(tuned: &Tuned) -> Value {
     assert_ne!(before, made["set"]);
     assert_eq!(tuned.state(), "applied");
     tuned.refused(&tuned.apply(), &["tuned already", "tune undo"]);
-    // Whoever has no journal of it is told by the agent in the node, and can undo it.
+    // Without the journal's entry, the agent in the node reports the change, and the change can be undone.
     let journal = tuned.journal().remove(0);
     let kept = std::fs::read(&journal).unwrap();
     std::fs::remove_file(&journal).unwrap();
@@ -196,7 +196,7 @@ fn what_others_have_set_stays(tuned: &Tuned) {
     assert_eq!(altered[0]["in_schema"], true);
     let undone = tuned.undo();
     assert_eq!((&undone[0]["outcome"], &undone[0]["now"]), (&json!("altered"), &altered[0]["now"]));
-    // What was tried has become the table's own: putting back what was before would undo that.
+    // The tried setting has become the table's own in the schema; putting the old one back would undo that.
     tuned.place.well(&tuned.apply());
     alter("'class': 'LeveledCompactionStrategy', 'sstable_size_in_mb': '8'");
     wait_for("the schema", || tuned.state() == "altered");
@@ -246,6 +246,6 @@ fn a_node_that_ends_while_it_is_compared(tuned: &Tuned, pid: i32) {
     tuned.refused(&tuned.apply(), &["nobody listens"]);
     assert_eq!(tuned.undo()[0]["outcome"], "restarted");
     assert_eq!(tuned.status(), json!([]));
-    // Best effort: what is left of the cluster goes with the place.
+    // Best effort: the rest of the cluster is removed with the place.
     let _ = tuned.place.run("down tune");
 }

@@ -15,7 +15,7 @@ pub struct Place {
     java: Option<PathBuf>,
 }
 
-/// What a command said, and how it ended.
+/// The output and exit status of a command.
 #[derive(Debug)]
 pub struct Said {
     pub status: ExitStatus,
@@ -117,7 +117,7 @@ impl Drop for Ours {
     }
 }
 
-/// What a process writes, as it comes.
+/// The output of a process so far.
 struct Saying {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: std::thread::JoinHandle<()>,

@@ -3,7 +3,7 @@
 use crate::harness::{Place, record_under_load};
 use crate::{alone, blamed};
 
-/// So many bytes a row that a small heap has to be collected all the time.
+/// Rows so large that a small heap is collected all the time.
 const LARGE_ROWS: &str = r#"
 description = "Rows of 20 kB"
 schema = [

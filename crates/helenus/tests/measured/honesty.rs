@@ -1,4 +1,4 @@
-//! The load is honest: what it reports is what its schedule implies, whoever stood still.
+//! The load is honest: its report matches its schedule, no matter which side was stopped.
 
 use crate::alone;
 use crate::harness::{Place, Running, signal_to, wait_for};
@@ -46,11 +46,11 @@ fn drive(place: &Place, address: &str, name: &str, whom: impl FnOnce(&Running) -
     (serde_json::from_str(&load.out).unwrap(), stopped)
 }
 
-/// A machine that has other work to do may take so long to answer all who were due while one of both stood still.
+/// A busy machine may need this long to answer all requests that were due during the stop.
 const CATCHES_UP_NS: i64 = 2_000_000_000;
 
-/// Each reported percentile is within a tenth of what follows from the schedule and the stop: who was due while one of both
-/// stood still was answered at its end, or until the last of them was.
+/// Each reported percentile is within a tenth of the one that follows from the schedule and the stop: a request that was due
+/// during the stop was answered at the end of the stop, or while the backlog drained.
 fn assert_as_the_schedule_implies(place: &Place, name: &str, summary: &Value, stopped: &Stopped) {
     let first_ns = place.ask(name, "select min(intended_start_ns) from requests");
     let interval_ns = 1_000_000_000 / RATE_PER_S;
@@ -88,7 +88,7 @@ fn assert_as_the_schedule_implies(place: &Place, name: &str, summary: &Value, st
         (1.0, "max", reported("max_ns")),
     ] {
         let implied_ns = rank(share);
-        // When exactly it stood still is known no better on a busy machine.
+        // On a busy machine the time of the stop is not known more exactly.
         let bound_ns = implied_ns / 10;
         let meant = implied_ns - bound_ns..implied_ns + bound_ns + caught_up_ns;
         assert!(meant.contains(&reported_ns), "{name} {what}: {reported_ns} ns reported, {implied_ns} ns implied");
@@ -104,13 +104,13 @@ fn what_is_reported_is_what_the_schedule_implies() {
 
     let (summary, stopped) = drive(&place, address, "server-stopped", |_| responder.pid());
     assert_as_the_schedule_implies(&place, "server-stopped", &summary, &stopped);
-    // Nobody but the server stood still: what was due was sent in time, but for what a busy machine holds up.
+    // Only the server was stopped: requests were sent when due, except for delays of a busy machine.
     let due_meanwhile = RATE_PER_S * STOP.as_millis() as i64 / 1000;
     assert!(summary["lag"]["late_driver"].as_i64().unwrap() < due_meanwhile / 5, "{summary:#}");
 
     let (summary, stopped) = drive(&place, address, "driver-stopped", Running::pid);
     assert_as_the_schedule_implies(&place, "driver-stopped", &summary, &stopped);
-    // The server is not blamed for it: what was sent was answered, and the driver says whose pause it was.
+    // The server is not blamed: it answered the requests that were sent, and the driver reports its own pause.
     let slow = "select count(*) from requests where end_ns - start_ns > 100000000";
     assert!(place.ask("driver-stopped", slow) < due_meanwhile / 5, "only what was on its way had a long service time");
     let late = summary["lag"]["late_driver"].as_i64().unwrap();

@@ -1,4 +1,4 @@
-//! Who stood still is named: explain blames the load driver for its own stop, and the node for the node's.
+//! Explain names the stopped process: the load driver for its own stop, and the node for the node's.
 
 use crate::harness::{Place, Running, origin, pid_of_node, record_under_load, signal_to};
 use crate::{alone, blamed};

@@ -1,4 +1,4 @@
-//! What `make build` has made for a node to load.
+//! The files that `make build` produced for a node to load.
 
 use std::path::Path;
 

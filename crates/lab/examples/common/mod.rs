@@ -1,4 +1,4 @@
-//! What two measurements of what watching costs have in common: the sources by name, and the node that they watch.
+//! Shared code of the two measurements of recording overhead: the sources by name, and the recorded node.
 
 #[path = "../built/mod.rs"]
 mod built;

@@ -1,11 +1,11 @@
-//! What a node's threads do with the CPUs.
+//! The CPU time of a node's threads.
 
 /// So begin the names of the threads that requests go through, as far as the kernel keeps them.
 const REQUESTS: [&str; 5] = ["Native-Transpor", "epollEventLoop", "ReadStage", "MutationStage", "helenus-agent"];
 
 /// CPU time since their start, of the threads that live, in s.
 pub struct CpuTime {
-    /// Of those that requests go through, and of the agent's.
+    /// Of the threads that process requests, and of the agent's threads.
     pub requests_s: f64,
     pub compilers_s: f64,
 }

@@ -27,9 +27,9 @@ const WORKLOADS: [(&str, &str); 4] = [
     ("inserts", "adaptive-valves-inserts.toml"),
     ("reads", "adaptive-valves-reads.toml"),
 ];
-/// So many changes of a block are said.
+/// The most limit changes of a block that are printed.
 const MOST_SAID: usize = 40;
-/// Warm is who does no more in a stretch than in the one before, by this share, or has had so many.
+/// The node is warm if a stretch gains no more than this share over the one before, or after this many stretches.
 const WARM_UP: Duration = Duration::from_secs(10);
 const WARM: f64 = 0.03;
 const WARM_UPS: usize = 12;
@@ -41,7 +41,7 @@ pub const FEW: u32 = 4;
 pub const WOVEN: Duration = Duration::from_secs(8);
 /// The laws that search for a limit.
 pub const SEARCHING: [&str; 2] = ["throughput", "response-time"];
-/// Each look takes the node half a millisecond.
+/// Each poll costs the node half a millisecond.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The workloads that were asked for, all when none was.
@@ -67,7 +67,7 @@ pub struct Study {
 /// A valve that is to be there while load is, as `valve.add` takes it; none for none.
 pub type Valve = Option<Value>;
 
-/// What came of some load under a valve.
+/// The result of some load under a valve.
 pub struct Block {
     pub phases: Vec<PhaseSummary>,
     /// One after another. With no valve there are none.
@@ -88,7 +88,7 @@ pub struct Held {
     /// On the clock of the phases.
     pub since_ns: i64,
     pub limit: f64,
-    /// None before the law has said anything.
+    /// None before the law has given a reason.
     pub reason: Option<String>,
 }
 
@@ -127,7 +127,7 @@ impl Study {
             folder,
         };
         study.fill()?;
-        // Filling takes longer than the agent waits to be told something.
+        // Filling takes longer than the agent waits for a command, so the link is opened again.
         study.link = open()?;
         study.warm_up()?;
         Ok(study)
@@ -170,7 +170,7 @@ impl Study {
         Ok(())
     }
 
-    /// What is written grows, and is taken away; what is only read stays.
+    /// Truncates tables that the workload writes to, so that they don't grow; tables that are only read stay.
     pub fn restore(&self) -> Result<(), Failure> {
         if self.restores() == Restore::Truncate {
             helenus_lab::truncate(self.node, &self.workload.schema)?;
@@ -257,7 +257,7 @@ impl Study {
     }
 }
 
-/// What is done with a recording that is not kept.
+/// Runs with a recorder whose recording is removed afterwards.
 fn recorded<T>(folder: &Path, run: impl FnOnce(&Recorder) -> T) -> Result<T, Failure> {
     let folder = folder.join("load");
     let recorder = Recorder::create(&folder, Manifest::new("valves", "valve_study"))?;

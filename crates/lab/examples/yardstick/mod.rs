@@ -1,6 +1,6 @@
-//! How fast the CPUs are while something else is measured on them: one piece of work, over and over, by the CPU time that it
-//! takes. What another guest of the host takes of a core that both run on, or of its caches, no count of stolen time shows;
-//! here it does, and a machine that was slower for a block can be told from a valve that was worse.
+//! Measures how fast the CPUs are during another measurement: one piece of work runs repeatedly, and its CPU time is the
+//! figure. Another guest of the host slows a shared core or its caches down without any stolen time; this figure shows it, and
+//! so tells a machine that was slower during a block from a valve that was worse.
 
 use helenus_recording::cpu_time_of_this_thread_ns;
 use lz4_flex::block::DecompressError;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// It takes about half a millisecond then, 1 % of one CPU.
 const EVERY: Duration = Duration::from_millis(50);
 const TIMES: usize = 8;
-/// What is unpacked lies in the second-level cache.
+/// The unpacked data fits into the second-level cache.
 const BYTES: usize = 64 * 1024;
 
 /// Packed as a node's chunks of SSTables are, for unpacking is much of what reads cost.
@@ -37,7 +37,7 @@ impl Yardstick {
         Yardstick { packed: lz4_flex::compress(&plain) }
     }
 
-    /// Reads until it is told to end.
+    /// Takes readings until `ended` is set.
     pub fn read(&self, now_ns: impl Fn() -> i64, ended: &AtomicBool) -> Result<Vec<Reading>, DecompressError> {
         let mut plain = vec![0; BYTES];
         let mut readings = Vec::new();

@@ -1,4 +1,4 @@
-//! Takes away what a try has made, whoever made it and however far it came.
+//! Removes everything that a try has made, by this process or an earlier one, complete or not.
 
 use super::error::file;
 use super::{Entry, Error, Step, sstables};
@@ -20,7 +20,7 @@ pub(super) fn make_folder(entry: &Entry) -> Result<(), Error> {
     std::fs::write(&marker, &entry.id).map_err(file("write", &marker))
 }
 
-/// What takes it away.
+/// Removes the nodes, the snapshot and the folder of a try.
 #[derive(Debug)]
 pub struct Cleaner {
     pub journal: Journal<Entry>,
@@ -30,7 +30,7 @@ pub struct Cleaner {
 }
 
 impl Cleaner {
-    /// Those that a helenus has left which has ended.
+    /// Entries whose helenus process has ended.
     ///
     /// # Errors
     /// [`Error::Journal`].
@@ -38,11 +38,11 @@ impl Cleaner {
         Ok(self.journal.entries()?.into_iter().filter(|entry| !entry.is_running()).collect())
     }
 
-    /// Stops the nodes, has the snapshot cleared, and removes the folder and then the entry. As much of it as can be done is
-    /// done; it can be done again.
+    /// Stops the nodes, has the snapshot cleared, and removes the folder and then the entry. A step that fails does not stop the
+    /// others; the call can be repeated.
     ///
     /// # Errors
-    /// What is left, and why; the entry stays.
+    /// The remains and the reason; the entry stays.
     pub fn clean(&self, entry: &Entry) -> Result<(), Error> {
         self.clean_but(entry, true)
     }

@@ -1,4 +1,4 @@
-//! What a try has made, as the journal has it.
+//! The journal entry of a try: the things that it has made.
 
 use helenus_cassandra::journal::Journaled;
 use helenus_cassandra::process::{self, Process};
@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What is being done; all before it may be there, and nothing after it is.
+/// The current step of a try. The results of earlier steps may exist; those of later steps do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {

@@ -5,7 +5,7 @@
 pub(super) enum Histogram {
     /// 0 has a bucket of its own.
     WithZero,
-    /// The first is of 0 and 1, which can't be told apart: both count as 1.
+    /// The first bucket holds 0 and 1 alike; both count as 1.
     FromOne,
 }
 

@@ -56,7 +56,7 @@ const COPIED_PER_S: u64 = 20 << 20;
 /// A schema.cql has the definition of one table.
 const SCHEMA_BYTES_AT_MOST: u64 = 16 << 20;
 
-/// What is under way.
+/// Progress of a try.
 #[derive(Debug)]
 pub enum Progress {
     Cluster(helenus_cassandra::Progress),
@@ -78,7 +78,7 @@ pub struct Try<'a> {
     pub options: &'a Options,
 }
 
-/// What a shadow came to.
+/// The result for one shadow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Variant {
     pub name: String,
@@ -88,13 +88,13 @@ pub struct Variant {
     pub settled: Settled,
 }
 
-/// What came of it.
+/// The result of a try.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
     /// Of the node's SSTables.
     pub table_bytes: u64,
     pub sstables: usize,
-    /// What was copied because it could not be linked.
+    /// Bytes that were copied because the file system could not link them.
     pub copied_bytes: u64,
     /// From the first word to the node until its snapshot was cleared.
     pub snapshot_s: f64,
@@ -248,7 +248,7 @@ impl Try<'_> {
         }
     }
 
-    /// For so many bytes of the table.
+    /// Checks the free space for this many bytes of the table.
     fn check_room(&self, entry: &Entry, folder: &Path, bytes: u64) -> Result<(), Error> {
         let there = folder.ancestors().find(|folder| folder.is_dir()).unwrap_or(folder);
         let linked = entry.data.iter().all(|data| device(data) == device(there));
@@ -414,7 +414,7 @@ impl Try<'_> {
         now.schema == then.schema && types(now) == types(then)
     }
 
-    /// What has become of the node and the table meanwhile, where it is another thing than what was tried.
+    /// A sentence about a change of the node or table since the snapshot; None without one.
     fn changed_since(&self, original: &Original) -> Option<String> {
         if !self.target.is_alive() {
             return Some(format!("{} has ended since the snapshot: the figures are of what it had then", self.node));

@@ -9,7 +9,7 @@ use helenus_control::{Link, Original, Setting, THROWAWAY};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Away from where clients look for nodes.
+/// Not the default ports, so that no client connects to a throwaway node by mistake.
 const NATIVE_PORT: u16 = 19042;
 const STORAGE_PORT: u16 = 17000;
 /// A read of a partition full of tombstones takes its time.
@@ -21,7 +21,7 @@ pub(super) struct Shadow {
     pub name: String,
     pub node: Node,
     pub link: Link,
-    /// What the table's definition says: it may have compaction switched off.
+    /// Whether the table's definition leaves compaction enabled.
     pub compacts: bool,
     cluster: Cluster,
 }
@@ -53,13 +53,13 @@ impl Shadow {
     }
 
     pub fn end(self) {
-        // The agent in it goes with it, and need not be told first.
+        // The agent ends with the node, so it need not be detached first.
         drop(self.cluster);
         drop(self.link);
     }
 }
 
-/// What all throwaway nodes of a try have in common.
+/// Options that all throwaway nodes of a try share.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     pub places: &'a Places,
@@ -116,7 +116,7 @@ impl Plan<'_> {
         Ok(shadow)
     }
 
-    /// For cassandra.yaml: what the node has, then what a shadow needs, then what the user wants.
+    /// Settings for cassandra.yaml: those of the node, then those that a shadow needs, then the user's.
     fn settings(&self) -> Vec<String> {
         let mut settings: Vec<String> = self
             .original
@@ -125,7 +125,7 @@ impl Plan<'_> {
             .filter(|(name, _)| *name != "partitioner" && is_of(name, self.version.line()))
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        // What the node itself would refuse to read is read here: it is what is asked about.
+        // Raise the limits at which the node itself would abort a read: reads with many tombstones are what the try measures.
         let patience = ANSWER_WITHIN.as_millis();
         settings.extend(["warn", "failure"].map(|bound| format!("tombstone_{bound}_threshold={}", i32::MAX)));
         settings.extend(["read", "range"].map(|kind| match self.version.line() {

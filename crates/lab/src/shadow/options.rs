@@ -1,4 +1,4 @@
-//! What is tried, and how.
+//! The candidates of a try, and its options.
 
 use serde::Serialize;
 use std::fmt;
@@ -75,7 +75,7 @@ pub struct Options {
     /// Reads of a recording; none for whole partitions.
     pub replayed: Vec<Replayed>,
     pub blocks: usize,
-    /// What has not been compacted by then stays so.
+    /// The longest time for compaction; SSTables that are not compacted by then stay as they are.
     pub settle_within: Duration,
 }
 

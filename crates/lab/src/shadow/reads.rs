@@ -19,14 +19,14 @@ pub const ROWS: i32 = 500;
 const KEYS: usize = 2000;
 /// Of them at each place where they are looked for.
 const KEYS_AT_ONCE: usize = 20;
-/// Reads of a block of one shadow take about so long.
+/// Approximate length of a block of reads of one shadow.
 const BLOCK: Duration = Duration::from_secs(2);
-/// Each shadow is read so long before it counts, in turns: a JVM that has just started compiles.
+/// Warm-up of each shadow, in turns: a JVM that has just started compiles.
 const WARM_UP: Duration = Duration::from_secs(12);
 const TURN: Duration = Duration::from_secs(2);
 const FEWEST_READS: usize = 20;
 
-/// What all reads are made of.
+/// The statements and values of all reads.
 struct Requests {
     statements: Vec<String>,
     /// Statement and values of each.
@@ -51,7 +51,7 @@ pub struct Block {
     pub figures: BTreeMap<&'static str, f64>,
 }
 
-/// What was read, and what came of it.
+/// The reads and their figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Reads {
     pub statements: Vec<Statement>,
@@ -350,10 +350,10 @@ impl Requests {
     }
 }
 
-/// What each marker of a statement stands for, of a row of the table.
+/// The value of each marker of a statement, from a row of the table.
 ///
 /// # Errors
-/// The marker for which the row has nothing.
+/// The marker for which the row has no value.
 fn values(prepared: &Prepared, row: &RawRows) -> Result<Vec<Option<Vec<u8>>>, String> {
     let of_column = |name: &str| {
         let at = row.columns.iter().position(|(column, _)| column == name)?;

@@ -11,23 +11,23 @@ const OF_A_NODE: u64 = 256 << 20;
 const BESIDE_HEAP: u64 = 512 << 20;
 /// The share of a file system that is left to others, which is a node's, as a rule.
 const LEFT: f64 = 0.05;
-/// Of what may be used, for a sample that is proposed.
+/// The share of the usable space that a proposed sample may take.
 const SPARE: f64 = 0.9;
 
-/// What a try will write.
+/// The space that a try needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Need {
     pub table_bytes: u64,
     /// The share of the table that the shadows take over, and write once; none for all of it.
     pub sample: Option<f64>,
-    /// What has to be copied because it can't be linked.
+    /// Bytes to copy because the file system can't link them.
     pub copied_bytes: u64,
     pub nodes: usize,
 }
 
 impl Need {
-    /// Each shadow may write the table anew, of which links take nothing; the largest compaction of one of them has its
-    /// input beside its output, which both were written by then.
+    /// Each shadow may rewrite the table once (links take no space). The largest compaction of one shadow keeps its input, which
+    /// earlier compactions wrote, beside its output.
     pub fn disk_bytes(&self) -> u64 {
         let nodes = self.nodes as u64;
         let anew = nodes + 1 + u64::from(self.sample.is_some());
@@ -56,7 +56,7 @@ impl Need {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Room {
     pub available: u64,
-    /// What is left to others.
+    /// Space that stays free for other processes.
     pub left: u64,
 }
 
@@ -86,7 +86,7 @@ impl Room {
         })
     }
 
-    /// The largest sample that fits, where one does, with some room to spare: what is in memory is flushed first.
+    /// The largest sample that fits, if one does. Some space stays spare, because the snapshot flushes memtables first.
     fn way_out(&self, need: &Need) -> String {
         let elsewhere = "name a --folder with more";
         let usable = (self.available.saturating_sub(self.left) as f64 * SPARE) as u64;

@@ -7,7 +7,7 @@ use helenus_control::UserType;
 /// Where the compressors are that a Cassandra has.
 const OURS: &str = "org.apache.cassandra.";
 
-/// What makes a table, in the order in which it is to be run.
+/// The statements that create a table, in the order of execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     statements: Vec<String>,
@@ -49,7 +49,7 @@ impl Schema {
 
     /// The statements, those of the keyspace before them.
     pub fn statements<'s>(&'s self, keyspace: &str) -> impl Iterator<Item = String> + use<'s> {
-        // One node has all replicas; what the keyspace has elsewhere would wait for more.
+        // One node has all replicas; a read at the keyspace's own replication factor would wait for more nodes.
         let keyspace = format!(
             "CREATE KEYSPACE IF NOT EXISTS {} WITH replication = {{'class': 'SimpleStrategy', 'replication_factor': 1}}",
             quoted(keyspace)
@@ -62,8 +62,8 @@ fn is_table(statement: &str) -> bool {
     statement.trim_start().get(..12).is_some_and(|start| start.eq_ignore_ascii_case("CREATE TABLE"))
 }
 
-/// Cassandra puts the statement of a table with COMPACT STORAGE into a comment (`CompactTableMetadata.appendCqlTo`, 4.0 to 5.0). It
-/// makes the same table where CQL made the first; what else has such a table is refused by the shadow.
+/// Cassandra puts the statement of a table with COMPACT STORAGE into a comment (`CompactTableMetadata.appendCqlTo`, 4.0 to 5.0).
+/// The statement creates the same table if the table was created by CQL; the shadow refuses all others.
 fn in_comment(comment: &str) -> Vec<String> {
     match comment.find("CREATE TABLE").filter(|_| comment.contains("omitted because it has constructs")) {
         Some(at) => split(comment[at..].trim_end_matches('*'), false),

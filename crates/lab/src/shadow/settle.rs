@@ -1,4 +1,4 @@
-//! Waits until the shadows have nothing left to compact, and looks after the disk meanwhile.
+//! Waits until the shadows have nothing left to compact, and checks the disk space meanwhile.
 
 use super::nodes::Shadow;
 use super::room::Room;
@@ -11,11 +11,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 const EVERY: Duration = Duration::from_secs(1);
-/// Nothing to compact at so many looks is the end of it: the node's estimate lags behind.
+/// Polls in a row with nothing to compact that end the wait: the node's estimate lags behind.
 const STEADY_LOOKS: u32 = 4;
-/// So many looks at which nothing was done are the end of it, too, whatever the node thinks is to come.
+/// Polls in a row without progress that end the wait too, even if the node's estimate is not 0.
 const IDLE_LOOKS: u32 = 30;
-/// What Cassandra says in its log of a compaction that it can't do, and then leaves undone.
+/// Log messages of Cassandra about a compaction that it gives up for lack of disk space.
 const NO_ROOM: [&str; 3] = ["Not enough space for compaction", "No space left on device", "insufficient disk space"];
 
 /// A shadow whose compactions are waited for.
@@ -30,7 +30,7 @@ struct Waited<'s> {
     log_read: u64,
 }
 
-/// What compaction made of a shadow.
+/// The state of a shadow after compaction.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Settled {
     /// Nothing was left to compact.
@@ -39,13 +39,13 @@ pub struct Settled {
     pub sstables: i64,
     pub live_disk_bytes: i64,
     pub droppable_ratio: Option<f64>,
-    /// What its compactions have written.
+    /// Bytes that its compactions have written.
     pub compacted_bytes: i64,
     /// Until nothing was left, beside the others' compactions; none when something was.
     pub compacted_s: Option<f64>,
 }
 
-/// Lets all of them compact, side by side, until nothing is left, or for so long.
+/// Lets all shadows compact, in parallel, until nothing is left or the time is over.
 ///
 /// # Errors
 /// [`Error::DiskLow`], [`Error::CannotCompact`], [`Error::Ended`], [`Error::Cancelled`].
@@ -111,7 +111,7 @@ impl Waited<'_> {
         Ok(())
     }
 
-    /// A line of its log since the last look that says so.
+    /// A log line since the last poll that reports a compaction without disk space.
     fn cannot(&mut self) -> Option<String> {
         let mut log = std::fs::File::open(&self.shadow.node.log).ok()?;
         log.seek(SeekFrom::Start(self.log_read)).ok()?;

@@ -1,8 +1,7 @@
 //! The SSTables of a snapshot, and links to them in a folder of ours.
 //!
-//! What is written once and never again is hard-linked, which takes neither time nor room, and is copied where the file
-//! system will not link. The small components that Cassandra may write anew are copied in any case, so that nothing that a
-//! shadow does can reach a file of the node.
+//! Immutable components are hard-linked, which takes neither time nor space, or copied if the file system refuses links. The
+//! small components that Cassandra may rewrite are always copied, so that no shadow can change a file of the node.
 
 use super::Error;
 use super::error::file;

@@ -26,7 +26,7 @@ impl Timer {
         Ok(Timer { fd, clock })
     }
 
-    /// Sets it to ring at a time of the recording, or at once when that has passed. What it was set to is forgotten.
+    /// Sets the timer to a time of the recording, replacing an earlier setting. A time in the past rings at once.
     pub fn set(&self, at_ns: i64) {
         // 0 would switch it off.
         let monotonic_ns = (at_ns - self.clock.epoch_offset_ns()).max(1);

@@ -50,7 +50,7 @@ pub(super) struct Engine {
     next_number: Cell<u64>,
 }
 
-/// What an engine is made of.
+/// The parts that an engine is built from.
 pub(super) struct Parts {
     pub session: Session,
     pub statements: Vec<Statement>,
@@ -106,7 +106,7 @@ impl Engine {
             let now_ns = self.clock.now_ns();
             let has_room = self.slots.has_free() || self.slots.count() < self.room;
             if !has_room {
-                // Whoever becomes free takes what is overdue by itself, and parks when nothing is.
+                // A slot that becomes free takes overdue requests by itself, and parks when there are none.
                 self.feed.borrow_mut().full(now_ns);
                 self.wait(None).await;
                 continue;

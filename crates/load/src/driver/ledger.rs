@@ -1,4 +1,4 @@
-//! What one driver thread knows of its requests: rows for the recording and tallies for the summary.
+//! The requests of one driver thread: rows for the recording and tallies for the summary.
 
 use super::job::Job;
 use super::request::Answer;
@@ -10,7 +10,7 @@ use crate::stalls::{Late, Lateness, Stall, Stood};
 use helenus_recording::Recorder;
 use helenus_recording::rows;
 
-/// So many rows are written under one lock: enough to make the lock cheap, few enough that the loop hardly waits.
+/// Rows written under one lock: enough to make the lock cheap, few enough that the event loop hardly waits.
 const ROWS_AT_ONCE: usize = 256;
 
 /// A request that has ended.

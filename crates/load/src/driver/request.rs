@@ -29,7 +29,7 @@ pub(crate) enum Way {
     Made(BatchType),
 }
 
-/// What an answer that is no error says.
+/// The content of an answer that is not an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Answer {
     /// Rows in it; none where it has no place for rows.

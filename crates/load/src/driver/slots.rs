@@ -90,7 +90,7 @@ impl Slots {
         self.all.borrow().iter().for_each(|slot| slot.wake());
     }
 
-    /// The next request for a slot; none when the tasks are to end. `parked` is told when the slot begins to wait.
+    /// The next request for a slot; None when the tasks are to end. Calls `parked` when the slot begins to wait.
     pub fn poll_job(&self, slot: &Slot, context: &mut Context<'_>, parked: impl FnOnce()) -> Poll<Option<Job>> {
         if let Some(job) = slot.job.take() {
             return Poll::Ready(Some(job));

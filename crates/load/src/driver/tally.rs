@@ -75,7 +75,7 @@ pub(crate) struct Counts {
     pub cpu_ns: i64,
 }
 
-/// What became of the requests of a phase.
+/// Outcomes and times of the requests of a phase.
 #[derive(Debug, Clone)]
 pub(crate) struct Tally {
     pub counts: Counts,
@@ -122,7 +122,7 @@ impl Counts {
     }
 }
 
-/// What a driver thread has to tell.
+/// The report of a driver thread.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     /// By position of the phase.

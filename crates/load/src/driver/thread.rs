@@ -28,12 +28,12 @@ use tokio::time::MissedTickBehavior;
 
 /// How often news and rows are passed on: often enough that a kill costs little.
 pub(super) const PUBLISH_EVERY: Duration = Duration::from_millis(100);
-/// How long requests in flight are waited for when the run is told to stop.
+/// Longest wait for requests in flight after the run is stopped.
 pub(super) const STOP_DRAIN_NS: i64 = 1_000_000_000;
 /// How long requests that were cut off are given to be entered in the ledger.
 const CUT_NS: i64 = 200_000_000;
 
-/// What a thread needs to know of the run.
+/// The data of the run that a thread needs.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub plan: Arc<Plan>,
@@ -44,7 +44,7 @@ pub(crate) struct Run {
     pub recorder: Recorder,
     pub cancel: Cancel,
     pub standstills: Standstills,
-    /// What the thin driver has to know; none where the driver crate carries the requests.
+    /// Data for the thin driver; None where the driver crate carries the requests.
     pub briefing: Option<thin::Briefing>,
 }
 
@@ -149,7 +149,7 @@ pub(super) struct Planned {
     pub in_flight: Option<usize>,
 }
 
-/// What the segment and the housekeeping share.
+/// State shared by the segment and the housekeeping.
 struct Watch {
     /// When an open loop ends whatever is not sent by then.
     give_up_ns: Cell<i64>,
@@ -310,7 +310,7 @@ impl Thread {
     }
 }
 
-/// What is done a few times a second beside the requests.
+/// Housekeeping a few times a second.
 struct Housekeeping {
     engine: Rc<Engine>,
     watch: Rc<Watch>,

@@ -1,4 +1,4 @@
-//! What answers say of their columns (CQL v4, section 4.2.5.2).
+//! Column metadata in answers (CQL v4, section 4.2.5.2).
 
 /// Metadata of rows; of bind markers, where the number of columns of the partition key is given.
 pub(super) fn metadata(out: &mut Vec<u8>, keyspace: &str, table: &str, columns: &[(&str, Vec<u8>)], key: Option<u16>) {

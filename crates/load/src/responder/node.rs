@@ -1,4 +1,4 @@
-//! What a responder says of itself as a node, to drivers that ask for the cluster and its schema.
+//! The responder's answers to drivers that query the cluster and its schema.
 
 use super::metadata::{metadata, type_id};
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ const LOCAL: [&str; 13] = [
     "tokens",
 ];
 
-/// What a node says of itself, the others that it knows, and its schema: it is alone, and has none.
+/// The answer to a query of the node, its peers or its schema: a single node without peers or tables.
 pub(super) fn answer(address: SocketAddr, lower: &str) -> Vec<u8> {
     let columns = columns(lower);
     let local = lower.contains("system.local");

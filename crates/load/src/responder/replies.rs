@@ -1,4 +1,4 @@
-//! What a responder says: fixed answers to what a driver asks of a node, and to everything else.
+//! The responder's fixed answers: to a driver's queries of the node, and to everything else.
 
 use super::metadata::{metadata, type_id};
 use super::{Behaviour, node};
@@ -21,13 +21,13 @@ pub(super) struct Replies {
     tables: HashMap<String, Vec<(String, String)>>,
     /// Statements by their id, and whether they read.
     prepared: HashMap<Vec<u8>, bool>,
-    /// Those that ask for what a driver has to know of the node, and what they ask.
+    /// Prepared queries of the node's system tables, by their id, and their text.
     system: HashMap<Vec<u8>, String>,
     forgotten: HashSet<Vec<u8>>,
     was_forgetful: bool,
 }
 
-/// What became of the bytes of a client.
+/// Summary of the answers to a client's bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Answered {
     /// Bytes of whole frames.

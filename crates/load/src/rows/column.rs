@@ -17,7 +17,7 @@ pub(crate) struct Column {
     pub name: String,
     pub role: Role,
     pub value_type: ValueType,
-    /// What makes its values unlike those of other columns: the text is hashed.
+    /// The text whose hash makes the column's values differ from those of other columns.
     pub salt_text: String,
     pub(super) salt: i64,
     pub(super) identity: Distribution,
@@ -34,7 +34,7 @@ pub(crate) enum Role {
     Regular,
 }
 
-/// What is said of a column; anything else is cassandra-stress's own default.
+/// The given settings of a column; the others have the defaults of cassandra-stress.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Given {
     pub population: Option<Distribution>,

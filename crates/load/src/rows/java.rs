@@ -74,7 +74,7 @@ impl ByteRandom {
         self.state.wrapping_mul(2_685_821_657_736_338_717)
     }
 
-    /// So many bytes, from the lowest of each number on.
+    /// The next `count` bytes, from the lowest byte of each number on.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(count.next_multiple_of(8));
         while bytes.len() < count {

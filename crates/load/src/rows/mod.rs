@@ -46,7 +46,7 @@ pub(crate) enum Seeds {
     Drawn(Distribution),
 }
 
-/// What is inserted at a time.
+/// The rows of one insert.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Insert {
     /// How many partitions.
@@ -218,7 +218,7 @@ impl Rows {
     }
 }
 
-/// What makes up for the chance with which the walk came to a level, so that each row has the same chance.
+/// Correction for the probability with which the walk reached a level, so that each row has the same probability.
 #[derive(Debug, Clone, Copy)]
 struct Factors {
     roll: f64,

@@ -1,4 +1,4 @@
-//! What a distribution draws, one number after the other, from a seed on.
+//! The sequence of numbers that a distribution draws from a seed.
 
 use super::distribution::{Distribution, Shape};
 use super::java::Random;

@@ -1,6 +1,6 @@
-//! What is written here as right was printed by the generators of cassandra-stress itself: its packages `generate` and
-//! `generate.values`, built on the jars of Cassandra 5.0.9 and run on OpenJDK 17 with these columns, for these seeds. None
-//! of it is needed to run the tests.
+//! Compares rows with those of cassandra-stress. Its generators (packages `generate` and `generate.values`, built on the
+//! jars of Cassandra 5.0.9, run on OpenJDK 17) printed the expected values for these columns and seeds. The tests need
+//! neither of them.
 
 use super::*;
 use std::collections::HashSet;
@@ -85,7 +85,7 @@ fn values_of_each_type_are_those_of_cassandra_stress() {
             "id uuid regular - - -",
             "tu timeuuid regular - - -",
             "ip inet regular - - -",
-            // What the driver of cassandra-stress sends counts from the middle of the range, and not from 0.
+            // In the driver of cassandra-stress, dates count from the middle of the range and not from 0.
             "da date regular uniform(1..20000) - -",
             "ti time regular - - -",
             "fx bigint regular fixed(7) - -",

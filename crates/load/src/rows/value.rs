@@ -1,6 +1,6 @@
 //! Single values, in the encoding of CQL.
 
-/// What values are made.
+/// The CQL type of made values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueType {
     TinyInt,

@@ -65,7 +65,7 @@ pub enum Until {
     Count(u64),
 }
 
-/// What a phase's requests do.
+/// The kind of requests in a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Operations of the workload's mix.

@@ -180,7 +180,7 @@ pub fn from_toml(sections: Vec<Section<'_>>) -> Result<Vec<Phase>, Error> {
         let steps = text(&mut section, "steps")?.map(|text| steps(&text)).transpose();
         let ramp = text(&mut section, "ramp")?.map(|text| ramp(&text)).transpose();
         let trace = text(&mut section, "trace")?.map(|path| Trace::read(Path::new(&path))).transpose();
-        // What is wrong in the trace itself has the trace's own line.
+        // Errors within the trace keep the line number of the trace.
         let trace = trace.map_err(|error| match error {
             Error::ReadTrace { .. } => section.error_at("trace", error.to_string()).into(),
             other => other,

@@ -1,4 +1,4 @@
-//! When the driver stood still, for whoever has to mark the requests that met it.
+//! Standstills of the driver process, for threads that mark the requests affected by them.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ struct Shared {
     ended: Mutex<Vec<(i64, i64)>>,
 }
 
-/// What one driver thread knows of them.
+/// One driver thread's copy of the standstills.
 #[derive(Debug)]
 pub(crate) struct Stood {
     standstills: Standstills,

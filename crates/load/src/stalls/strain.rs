@@ -1,4 +1,4 @@
-//! What the kernel says of why a thread did not run.
+//! The kernel's counters that explain why a thread did not run.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -43,7 +43,7 @@ impl Strain {
         strain
     }
 
-    /// What has grown since the last look at this thread and its process; a microsecond.
+    /// The growth of the thread's and its process's counters since the last call. Takes about a microsecond.
     pub fn look(&mut self) -> Strained {
         let last = self.last;
         self.last.run_queue_ns = self.schedstat.as_ref().and_then(|file| number_at(file, 1));
@@ -54,7 +54,7 @@ impl Strain {
         }
     }
 
-    /// What the hypervisor took, over all CPUs, since the last look at the machine. Some microseconds, and so not for each wake.
+    /// Steal time over all CPUs since the last call. Takes some microseconds, so it is not called at each wake.
     pub fn look_at_machine(&mut self) -> Option<i64> {
         let last = self.last.steal_ns;
         // cpu user nice system idle iowait irq softirq steal …

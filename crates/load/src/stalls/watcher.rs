@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 const SLEEP_NS: i64 = 1_000_000;
-/// So many sleeps are between two looks at what the thread waited for, since a look takes as long as to wake does.
+/// Sleeps between two reads of the thread's counters, since a read takes as long as a wake.
 const SLEEPS_BETWEEN_LOOKS: u32 = 10;
-/// After a sleep that was so much too long it is looked at once, so that a stall soon after has only its own.
+/// After a sleep that was this much too long the counters are read at once, so that a later stall has only its own growth.
 const LATE_NS: i64 = SLEEP_NS / 2;
-/// So many sleeps are between two looks at what the hypervisor takes: a tenth of a second.
+/// Sleeps between two reads of the steal time: a tenth of a second.
 const SLEEPS_BETWEEN_LOOKS_AT_MACHINE: u32 = 100;
 
 /// Runs until it is dropped.
@@ -35,7 +35,7 @@ struct Shared {
     steal_ns: AtomicI64,
 }
 
-/// What the watcher has seen so far.
+/// Totals of the stalls that the watcher has seen so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Pauses {
     pub count: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Pauses {
     /// Ready to run and without a CPU.
     pub run_queue_ns: i64,
     pub major_faults: i64,
-    /// What the hypervisor took around them.
+    /// Steal time around them.
     pub steal_ns: i64,
 }
 
@@ -92,7 +92,7 @@ fn watch(shared: &Shared, recorder: &Recorder, standstills: &Standstills) {
         sleeps += 1;
         if standstills.woke(due_ns, now_ns) {
             let (strained, steal_ns) = (strain.look(), strain.look_at_machine());
-            // What it waited for in the sleeps since the last look is not of this one.
+            // The counter also has waits of earlier sleeps since the last read; those don't belong to this stall.
             let run_queue_ns = strained.run_queue_ns.map(|waited_ns| waited_ns.min(late_ns));
             recorder.append(Stall {
                 start_ns: due_ns,

@@ -16,7 +16,7 @@ pub(super) struct Command {
     pub truncate: Truncate,
     /// Of the keys of the tables that cassandra-stress brings along.
     pub key_bytes: u64,
-    /// What counters are raised by.
+    /// The increment of counters.
     pub add: i64,
 }
 

@@ -4,7 +4,7 @@ use crate::rows::{Fields, Insert, Rows};
 use crate::workload::BatchKind;
 use std::fmt::{self, Display};
 
-/// What becomes a workload file, and what the driver does not need to know of it.
+/// The content of a workload file, and facts that the driver does not need.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     pub description: String,

@@ -1,4 +1,4 @@
-//! What an interval or a run amounts to, as cassandra-stress counts it.
+//! Figures of an interval or a run, computed as cassandra-stress does.
 
 use super::draft::Effect;
 use crate::OperationTimes;

@@ -7,9 +7,9 @@
 //!                                              rounds of threads ───────┘     └──▶ table, results, HdrHistogram log
 //! ```
 //!
-//! What is not taken is refused by name with what to write instead. What is taken and means something else here is said
-//! in a note. `docs/stress.md` has both lists. What the arguments mean is from the help and the manual of cassandra-stress
-//! 3.11 to 5.0.
+//! Unsupported arguments are refused by name, with a replacement. Arguments that have another meaning here give a note.
+//! `docs/stress.md` has both lists. The meaning of the arguments is from the help and the manual of cassandra-stress 3.11
+//! to 5.0.
 
 mod command;
 mod draft;
@@ -118,7 +118,7 @@ impl Stress {
         Ok(Stress { command, rate, target, log, failures, most_partitions, draft, workload, notes })
     }
 
-    /// What means something else here than there, a sentence each.
+    /// Arguments whose meaning differs from that in cassandra-stress, a sentence each.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -157,7 +157,7 @@ impl Stress {
         self.target.access.tls = Some(tls);
     }
 
-    /// What is the same in all rounds.
+    /// The part of the plan that all rounds share.
     fn plan(&self, schema: Vec<String>) -> Plan {
         let mut plan = Plan::new(self.workload.clone(), Vec::new(), self.target.nodes.clone());
         plan.create_schema = !schema.is_empty();

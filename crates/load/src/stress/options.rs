@@ -1,4 +1,4 @@
-//! What follows the command: `-rate`, `-pop`, `-node` and the like.
+//! The options after the command: `-rate`, `-pop`, `-node` and the like.
 
 use super::words::{Words, number};
 use crate::rows::{Distribution, range};
@@ -7,12 +7,12 @@ use helenus_notation::given;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How hard.
+/// Target load: fixed concurrency, or rising concurrency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rate {
-    /// So many requests in flight, and with a rate as many at most.
+    /// This many requests in flight; with a rate, at most this many.
     Threads { threads: u32, per_s: Option<f64> },
-    /// With more and more in flight, and told to stop once that gains nothing.
+    /// Rising concurrency; with `until_saturated` it stops once more requests in flight gain nothing.
     Rising { from: u32, to: u32, until_saturated: bool },
 }
 
@@ -193,7 +193,7 @@ fn read_mode(mode: &mut Words, access: &mut Access, notes: &mut Vec<String>) -> 
     Ok(connections)
 }
 
-/// What is shown and written, and where.
+/// The output: intervals and files.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Log {
     pub interval: Duration,

@@ -21,7 +21,7 @@ pub(super) struct Columns {
 pub(super) struct Schema {
     keyspace: String,
     replication: String,
-    /// What follows `WITH` in a table.
+    /// The text after `WITH` in a table.
     table_options: String,
 }
 

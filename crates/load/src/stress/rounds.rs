@@ -17,7 +17,7 @@ pub(super) fn gains(rates_per_s: &[f64], least_gain: f64) -> bool {
     enough(3, 0.0) && enough(5, least_gain)
 }
 
-/// What the last round gained over the one before, as a share.
+/// The gain of the last round over the one before, as a share.
 pub(super) fn last_gain(rates_per_s: &[f64]) -> Option<f64> {
     match rates_per_s {
         [.., before, last] => Some((last - before) / before),

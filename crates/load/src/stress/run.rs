@@ -12,13 +12,13 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-/// Where there is no end to the requests of a run but another one: a year.
+/// The length of a run whose number of requests has no end: a year.
 const ENDLESS: Duration = Duration::from_secs(365 * 86_400);
-/// Warm-ups are a quarter of the run, and so many requests for each node at most.
+/// Warm-ups are a quarter of the run, and at most this many requests for each node.
 const WARM_UP_MOST: u64 = 50_000;
 const WARM_UP_THREADS: u32 = 100;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
     /// Of each round, without the warm-up.
@@ -263,7 +263,7 @@ impl Runner<'_> {
         self.stress.plan(schema)
     }
 
-    /// What is run, as cassandra-stress names it.
+    /// The name that cassandra-stress gives to the operations.
     fn what(&self) -> String {
         let names: Vec<&str> = self.stress.names().collect();
         if let [only] = names.as_slice() { only.to_string() } else { format!("[{}]", names.join(", ")) }
@@ -312,7 +312,7 @@ impl<'r> Table<'r> {
     fn finish(&mut self, seconds: f64, end_ns: i64) -> Result<(), Error> {
         let length = seconds - self.shown.as_secs_f64();
         self.shown = self.shown.max(Duration::from_secs_f64(seconds.max(0.0)));
-        // What ended after the last look and before the end is an interval, however short.
+        // Requests since the last interval form an interval of their own, however short.
         self.show(length.max(1e-3), end_ns)
     }
 

@@ -50,7 +50,7 @@ impl Words {
         self.words.len() < before
     }
 
-    /// What follows a word such as `threads=`.
+    /// The text after a word such as `threads=`.
     pub fn value(&mut self, name: &'static str) -> Result<Option<String>, Error> {
         self.asked.push(name);
         let found = self.words.iter().position(|word| strip(word, name).is_some());
@@ -74,7 +74,7 @@ impl Words {
         value.map(|text| parse(&text).map_err(|message| self.wrong(name, &message))).transpose()
     }
 
-    /// What stands between the brackets of a word such as `ratio(write=1)`.
+    /// The text between the brackets of a word such as `ratio(write=1)`.
     pub fn inside(&mut self, name: &'static str) -> Result<Option<String>, Error> {
         self.asked.push(name);
         let of = |word: &str| strip(word, name).and_then(|rest| rest.strip_prefix('(')).map(str::to_string);
@@ -103,7 +103,7 @@ impl Words {
         Ok(())
     }
 
-    /// Whatever was not asked for is unknown.
+    /// Fails if a word remains that nothing asked for.
     pub fn finish(&self) -> Result<(), Error> {
         let Some(word) = self.words.first() else { return Ok(()) };
         let name = word.find(['=', '(', '<', '>']).map_or(word.as_str(), |end| &word[..=end]);

@@ -19,7 +19,7 @@ use fixedbitset::FixedBitSet;
 use serde::Serialize;
 use std::time::Duration;
 
-/// What is to be read back.
+/// The rows to read back, and how.
 #[derive(Debug, Clone)]
 pub struct Verify {
     /// With a `[verify]`, and with the seed, the population and the mix that it was run with.
@@ -109,7 +109,7 @@ pub struct Example {
     pub kind: Kind,
     /// Columns of the read and their values, such as `key = 5`.
     pub key: String,
-    /// What was found and expected, or the error; empty for a row that is missing.
+    /// The found and the expected value, or the error; empty for a row that is missing.
     pub detail: String,
 }
 
@@ -131,7 +131,7 @@ impl Kind {
     }
 }
 
-/// What became of a row.
+/// The result for a row.
 #[derive(Debug)]
 enum Found {
     /// As one of its writes left it.

@@ -1,4 +1,4 @@
-//! What was written, made again from its numbers.
+//! The written rows, computed again from their numbers.
 
 use super::{Acknowledged, Verify};
 use crate::workload::{BoundOperation, Call, Pool, Sequence, Taken, Workload};
@@ -91,7 +91,7 @@ impl<'w> Writes<'w> {
         }
     }
 
-    /// What was written, marker by marker.
+    /// The written values, marker by marker.
     pub fn cells(&self, write: Write) -> Vec<Vec<u8>> {
         cells(&self.call(self.writer, write))
     }

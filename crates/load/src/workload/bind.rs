@@ -210,7 +210,7 @@ impl BoundOperation {
 }
 
 impl Cell {
-    /// What a key is divided by while populating, and how many there are; none for what is no key or always the same.
+    /// The divisor of a key while populating, and the number of keys; None for other cells and for fixed keys.
     fn population(&self) -> Option<(u64, u64)> {
         match &self.source {
             Source::Key { before, numbers, .. } if !numbers.is_fixed() && self.items.is_none() => {

@@ -35,8 +35,8 @@ pub enum Distribution {
         keys: f64,
         requests: f64,
     },
-    /// Those that [`Distribution::Sequential`] has just given to the requests before, the newer the more often: the one
-    /// r before with a probability proportional to 1 / r^exponent.
+    /// Keys that [`Distribution::Sequential`] has just given to earlier requests. Newer keys are more frequent: the key of r
+    /// requests before has a probability proportional to 1 / r^exponent.
     Latest {
         exponent: f64,
     },
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What the requests from 1000 on draw from a range of `count`.
+    /// The numbers that requests from 1000 on draw from a range of `count`.
     fn drawn(distribution: Distribution, count: u64) -> Vec<u64> {
         let numbers = Numbers::new(distribution, 0.0, count).unwrap();
         (1000..21_000).map(|number| numbers.draw(number, &mut Draw::new(1, number, 0))).collect()

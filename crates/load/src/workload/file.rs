@@ -38,7 +38,7 @@ pub(super) fn read(name: &str, file: &str, text: &str) -> Result<Workload, Error
         }
     };
     let rows = root.section("rows")?.map(crate::rows::read).transpose()?;
-    // An unknown key at the top often is a misspelt one that is required, so it is told first.
+    // An unknown key at the top is often a misspelt required key, so it is reported first.
     let operations = root.section("operations")?;
     let mixes = root.section("mixes")?;
     let populate = root.section("populate")?;
@@ -130,7 +130,7 @@ fn read_populate(
     Ok(Populate { operation, count, in_flight })
 }
 
-/// So many requests that each combination of the keys is written once.
+/// The number of requests that writes each combination of the keys once.
 pub(super) fn default_count(parameters: &[Parameter], operation: &Operation) -> Option<u64> {
     let markers = markers::markers(&operation.cql).unwrap_or_default();
     let own = parameters.iter().filter(|parameter| markers.contains(&parameter.name));

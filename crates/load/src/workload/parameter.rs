@@ -12,8 +12,8 @@ pub struct Parameter {
     pub generator: Generator,
 }
 
-/// What fills a bind marker. The type of the column decides how it is written: key 7 is the number 7 for a bigint, text
-/// that ends in 7 for a text, and a UUID of its own for a uuid.
+/// The values of a bind marker. The type of the column decides how they are written: key 7 is the number 7 for a bigint,
+/// text that ends in 7 for a text, and a unique UUID for a uuid.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Generator {
     /// A number from 0 to below `population`.
@@ -39,8 +39,8 @@ pub enum Generator {
     List { of: Box<Generator>, min_items: u32, max_items: u32 },
 }
 
-/// What the bytes of a value are like, which is how far they compress. Measured with LZ4 on chunks of 16 KiB, as tables
-/// are stored unless told otherwise.
+/// The content of a value's bytes, which decides how well they compress. Ratios were measured with LZ4 on chunks of 16 KiB,
+/// the default of tables.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Content {
     /// Does not compress.

@@ -78,7 +78,7 @@ fn random(draw: &mut Draw, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Random bytes and runs of one byte by turns, short enough that a value of 100 bytes has both. In an LZ4 block a run
+/// Random bytes alternating with runs of one byte, short enough that a value of 100 bytes has both. In an LZ4 block a run
 /// costs a token, two bytes of offset and one of length, and the bytes before it one more length.
 fn compressible(draw: &mut Draw, length: usize, ratio: f64) -> Vec<u8> {
     const TURN: usize = 100;

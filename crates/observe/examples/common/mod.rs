@@ -1,11 +1,11 @@
-//! What the measurements of sources have in common.
+//! Code shared by the measurements of sources.
 
 use std::fs::File;
 use std::path::Path;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// What a source has lost, its reader's CPU time, and that of the thread that writes the recording.
+/// A source's lost events, its reader's CPU time, and the CPU time of the thread that writes the recording.
 pub fn account(folder: &Path, source: &str) -> Result<(u64, u64, u64), Failure> {
     use arrow::array::AsArray;
     use arrow::datatypes::Int64Type;

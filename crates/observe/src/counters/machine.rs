@@ -1,4 +1,4 @@
-//! What can be counted on this machine, by this user; and if not all, why, and what would change that.
+//! The events that this user can count on this machine; if some are missing, why, and how to get them.
 
 use super::thread::{Group, HARDWARE, SOFTWARE};
 use crate::Missing;
@@ -8,14 +8,14 @@ use std::io;
 const THIS_THREAD: i32 = 0;
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 
-/// What can be counted.
+/// The events that can be counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Countable {
     /// The kernel lets this user count user mode alone.
     pub user_only: bool,
     /// Cycles, instructions, cache references and cache misses.
     pub(super) counters: [bool; HARDWARE.len()],
-    /// What is not counted for want of a PMU or of a right, and why; None when all is.
+    /// The events that are not counted for lack of a PMU or of a permission, and why; None when all are counted.
     pub without: Option<Missing>,
 }
 

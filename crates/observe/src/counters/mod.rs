@@ -1,9 +1,9 @@
-//! What the kernel and the CPUs count of a node's threads: page faults, switches, moves; cycles, instructions and cache
-//! misses where the machine has counters for them (a PMU).
+//! Events of a node's threads that the kernel and the CPUs count: page faults, context switches, migrations; cycles,
+//! instructions and cache misses where the machine has hardware counters (a PMU).
 //!
-//! A thread has counters of its own from when the sampler first sees it. They are not inherited by the threads that it
-//! makes: these would count for its group, and once more by counters of their own. What threads did before they were seen is
-//! missing instead, and known: the process's own clock has the CPU time of all.
+//! The sampler opens counters for each thread when it first sees the thread. Child threads don't inherit these counters:
+//! their events would be counted in the parent's group and again by their own counters. Events before a thread was first
+//! seen are missing. The size of the gap is known, since the process's clock has the CPU time of all threads.
 
 mod machine;
 mod thread;
@@ -21,7 +21,7 @@ use std::io;
 use thread::{Counts, ThreadCounters};
 
 const SOURCE: &str = "counters";
-/// From this share of the process's CPU time on it is said that threads came and went uncounted.
+/// The share of the process's CPU time from which the source reports that threads came and went uncounted.
 const UNSEEN_SHARE: f64 = 0.01;
 
 /// Says whether the CPUs of this machine count for us.
@@ -48,7 +48,7 @@ pub(crate) struct Counters {
     node: String,
     countable: Countable,
     threads: HashMap<i64, Counted>,
-    /// What was counted since the last rows, by thread group.
+    /// Events counted since the last rows, by thread group.
     groups: BTreeMap<String, Counts>,
     /// None where it can't be read.
     process: Option<ProcessClock>,
@@ -73,7 +73,7 @@ struct ProcessClock {
 }
 
 impl Counters {
-    /// Begins to count the threads of a process. Where nothing can be counted, or less than all, that is told.
+    /// Begins to count the threads of a process. Reports it when some or all events can't be counted.
     pub(crate) fn start(context: &Context<'_>, watched: &Watched, threads: &Threads) -> Option<Counters> {
         let counters = Counters::try_start(context.recorder, watched, threads);
         let (provider, note) = match &counters {
@@ -186,7 +186,7 @@ impl Counters {
         });
     }
 
-    /// What went less than well, in a sentence.
+    /// Problems of this interval, in a sentence; empty if there were none.
     fn less_than_well(&self, unseen_ns: i64, counted_ns: i64) -> String {
         let mut said = Vec::new();
         if let Some(error) = self.refused.values().next() {
@@ -243,7 +243,7 @@ fn provider(countable: &Countable) -> &'static str {
     if countable.has_pmu() { "perf" } else { "perf-software" }
 }
 
-/// What is not counted, and why; empty where all is.
+/// The events that are not counted, and why; empty if all are counted.
 fn note(countable: &Countable) -> String {
     match &countable.without {
         None => String::new(),

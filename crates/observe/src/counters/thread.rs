@@ -13,14 +13,14 @@ pub(super) const SOFTWARE: [Software; 4] =
 pub(super) const HARDWARE: [Hardware; 4] =
     [Hardware::CPU_CYCLES, Hardware::INSTRUCTIONS, Hardware::CACHE_REFERENCES, Hardware::CACHE_MISSES];
 
-/// What was counted of threads in some time.
+/// Counts of threads over some time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) software: Read,
     pub(super) hardware: Read,
 }
 
-/// What the counters of one group said.
+/// Values read from the counters of one group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Read {
     pub(super) values: [u64; 4],
@@ -46,7 +46,7 @@ impl ThreadCounters {
         Ok(ThreadCounters { software, hardware })
     }
 
-    /// What was counted since the last call.
+    /// The counts since the last call.
     pub(super) fn more(&mut self) -> io::Result<Counts> {
         let hardware = self.hardware.as_mut().map_or_else(|| Ok(Read::default()), Group::more)?;
         Ok(Counts { software: self.software.more()?, hardware })

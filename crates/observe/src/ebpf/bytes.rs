@@ -5,7 +5,7 @@ pub(crate) fn text(bytes: &[u8]) -> &[u8] {
     bytes.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// What is left of a record that is read field by field.
+/// The unread rest of a record that is read field by field.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl Bytes<'_> {

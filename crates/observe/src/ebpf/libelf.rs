@@ -32,7 +32,7 @@ fn function(name: &CStr) -> Option<Function> {
     (!address.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Function>(address) })
 }
 
-/// Defines functions that pass on. Where there is no libelf they return 0, which libelf returns for an error.
+/// Defines functions that call libelf's. Without libelf they return 0, which libelf returns for an error.
 macro_rules! passed_on {
     ($($name:ident)*) => {$(
         #[unsafe(no_mangle)]

@@ -1,5 +1,4 @@
-//! What all sources have in common that run programs in the kernel: whether that can be had, loading, and the processes
-//! that are followed.
+//! Code shared by all eBPF sources: whether eBPF is available, loading of programs, and the processes that are followed.
 
 mod bytes;
 mod following;
@@ -44,7 +43,7 @@ macro_rules! object {
 }
 pub(crate) use object;
 
-/// What libbpf said last, which holds the kernel's own reason.
+/// The last messages of libbpf, which hold the kernel's own reason.
 static SAID: Mutex<String> = Mutex::new(String::new());
 
 /// Loads an object, without effect as yet; each of its maps can be set before.
@@ -71,7 +70,7 @@ pub(crate) fn load(
     loaded.map_err(refused)
 }
 
-/// What the kernel refused, with its reason.
+/// The error for an operation that the kernel refused, with the kernel's reason.
 pub(crate) fn refused(error: libbpf_rs::Error) -> Missing {
     Missing::load(&error, &SAID.lock().unwrap_or_else(PoisonError::into_inner))
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(crate) struct Programs {
     links: Vec<Link>,
     object: Object,
-    /// None where nothing is told one by one.
+    /// The ring buffer of single events; None where the programs only keep sums.
     records: Option<MapHandle>,
     processes: MapHandle,
     losses: Losses,
@@ -135,7 +135,7 @@ impl Programs {
         }
     }
 
-    /// What was lost of the process at an index since the last time, in the order of the kernel's counters.
+    /// Events of the process at an index that were lost since the last call, in the order of the kernel's counters.
     pub(crate) fn lost(&mut self, index: usize) -> Vec<u64> {
         self.losses.since_last_time(index)
     }

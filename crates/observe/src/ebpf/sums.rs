@@ -1,4 +1,4 @@
-//! What programs in the kernel count: sums in two tables that take turns, and losses by process and reason.
+//! Counts kept by programs in the kernel: sums in two tables that are used alternately, and losses by process and reason.
 
 use super::{PROCESSES, map};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Object};
@@ -40,7 +40,8 @@ impl Sums {
         Ok(sums)
     }
 
-    /// Takes out the sums since the last time, each as its key and value. What was added up is in one half or the other.
+    /// Takes out the sums since the last time, each as its key and value. Each addition is in exactly one half, so none is
+    /// lost or counted twice.
     pub(crate) fn take(&mut self, mut each: impl FnMut(&[u8], &[u8])) -> libbpf_rs::Result<()> {
         let full = self.current;
         let next = full.wrapping_add(1);
@@ -104,7 +105,7 @@ impl Losses {
         Ok(Losses { table: map(object, "losses")?, before: vec![vec![0; reasons]; PROCESSES] })
     }
 
-    /// What a process has lost since this was asked last, by reason.
+    /// Events that a process has lost since the last call, by reason.
     pub(crate) fn since_last_time(&mut self, process: usize) -> Vec<u64> {
         let reasons = self.before[process].len();
         let mut new = vec![0; reasons];

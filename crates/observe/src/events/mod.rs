@@ -1,4 +1,4 @@
-//! What a node's log says that happened: compactions, flushes, schema changes, nodes up and down, and warnings.
+//! Events from a node's log: compactions, flushes, schema changes, nodes up and down, and warnings.
 //!
 //! ```text
 //! debug.log or system.log of the node, from now on ─▶ lines ─▶ events

@@ -7,7 +7,7 @@ use super::{Error, ImportOptions, Place, Sink, kind_of};
 use crate::stacks::Frames;
 use std::io::BufRead;
 
-/// What a line says.
+/// A parsed line.
 struct Folded<'a> {
     tid: i64,
     thread: &'a str,

@@ -13,13 +13,13 @@ const STEP: u64 = 8 << 20;
 const CUT_OFF: &str = "the last chunk is cut off: the profiler still writes it, or was killed, or the file was not copied \
                        whole; end the recording (`asprof stop PID`, `jcmd PID JFR.stop`), and import its file again";
 
-/// What chunks before the one that is read have said.
+/// Facts known from the chunks before the current one.
 #[derive(Default)]
 struct Known {
     intervals: HashMap<SampleEvent, i64>,
     /// Classes of samples, to count those of a chunk that can't be read.
     classes: HashSet<i64>,
-    /// What is added to times, where the first sample's is given.
+    /// Nanoseconds added to times, where the user gave the time of the first sample.
     shift_ns: Option<i64>,
 }
 

@@ -8,7 +8,7 @@ pub(super) const LONGEST: u64 = 4 << 20;
 /// Nothing that a profiler writes has a line of which so much more is skipped, or so much before its first sample.
 const MOST_SKIPPED: u64 = 64 << 20;
 
-/// What came of a line.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// Without its end.

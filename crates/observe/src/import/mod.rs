@@ -1,7 +1,7 @@
-//! Samples that others took, written into a recording: JFR files, what `perf script` prints, folded stacks.
+//! Import of samples taken by other tools: JFR files, output of `perf script`, folded stacks.
 //!
-//! Nothing of a file is taken on trust. What is whole is taken, and what is not is counted in the table `sources`, or
-//! named in the manifest where it can't be counted.
+//! The importer trusts nothing in a file. It takes whole samples; it counts the others in the table `sources`, or names
+//! them in the manifest where it can't count them.
 
 mod folded;
 mod jfr;
@@ -24,7 +24,7 @@ const LOOKED_AT: u64 = 1 << 16;
 const AT_ONCE: usize = 128 << 20;
 const TO_WRITE: Duration = Duration::from_millis(250);
 
-/// What a file is.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImportFormat {
     /// JDK Flight Recorder: of the JDK itself, of async-profiler.
@@ -63,16 +63,16 @@ pub struct ImportOptions {
     pub format: Option<ImportFormat>,
     /// The node that the samples are of.
     pub node: String,
-    /// What folded stacks are of; cpu unless it is said.
+    /// The event of folded stacks; cpu by default.
     pub event: Option<String>,
-    /// What one sample stands for.
+    /// Time or amount that one sample represents.
     pub interval: Option<Duration>,
     /// Cycles in a nanosecond, so that cycles can be told as CPU time.
     pub ghz: Option<f64>,
     pub place: Place,
 }
 
-/// What was taken of a file.
+/// The result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     pub format: ImportFormat,
@@ -82,7 +82,7 @@ pub struct Imported {
     /// Samples that are known not to be taken, and why.
     pub lost: u64,
     pub losses: Vec<String>,
-    /// What was assumed, and what one should know of the figures.
+    /// Assumptions that were made, and cautions for the reader of the figures.
     pub notes: Vec<String>,
 }
 
@@ -193,7 +193,7 @@ struct Sink<'a> {
     first_ns: Option<i64>,
     last_ns: Option<i64>,
     imported: Imported,
-    /// What is missing and can't be counted.
+    /// Descriptions of missing data that can't be counted.
     uncounted: Vec<String>,
 }
 
@@ -280,7 +280,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// What follows a line is not read.
+    /// Records that nothing after a line is read.
     fn give_up(&mut self, number: u64, reason: &str) {
         self.lose_uncounted(&format!("nothing is read from line {number} on: {reason}"));
     }
@@ -334,7 +334,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// What a frame is, by what folded stacks say of it: the letter in brackets that some put behind a name, or else its shape.
+/// The kind of a frame of folded stacks: from the letter in brackets that some tools append to a name, else from its shape.
 fn kind_of(name: &str) -> char {
     if let Some((_, letter)) = name.strip_suffix(']').and_then(|name| name.rsplit_once("_[")) {
         match letter {

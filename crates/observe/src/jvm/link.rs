@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// Lines of the agent's log that are shown. A healthy agent writes a handful in hours.
 const LINES_TOLD: usize = 1000;
 
-/// What the agent is asked for.
+/// The request to the agent: sources and settings.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     pub node: String,
@@ -53,7 +53,7 @@ pub struct AgentLink {
     wanted: Wanted,
     connection: Arc<Mutex<Connection>>,
     connected: Receiver<Result<Hello, String>>,
-    /// Where rows go once the agent has begun anew.
+    /// The recorder for rows after the agent has restarted its sources.
     next: Arc<Mutex<Option<Recorder>>>,
     turned: Receiver<()>,
     reader: JoinHandle<()>,
@@ -113,7 +113,7 @@ impl AgentLink {
         })
     }
 
-    /// Has the agent begin anew, for another recording, and waits until it has: nothing goes into the one before from then on.
+    /// Has the agent start again for another recording, and waits until it has. After that the old recording gets no rows.
     pub fn turn_to(&self, recorder: &Recorder, within: Duration) -> Result<(), String> {
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(recorder.clone());
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
@@ -266,7 +266,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What the recording says of its sources and the node.
+    /// Writes facts about the sources and the node into the recording.
     fn note(&self, hello: &Hello) -> io::Result<()> {
         let facts = self.wanted.sources.iter().map(|source| SourceFacts {
             name: (*source).to_string(),

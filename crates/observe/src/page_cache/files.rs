@@ -13,8 +13,8 @@ const FILES_KEPT: usize = 1 << 16;
 pub(super) struct Files {
     pid: u32,
     paths: HashMap<FileNumber, Rc<str>>,
-    /// Those whose device is not what the process is told: an overlay shows its own, and the kernel's cache is of the
-    /// file system below. None where two files have the number.
+    /// Paths by inode alone, for files whose device differs from the one that the process sees: overlayfs shows its own
+    /// device, while the kernel's cache belongs to the file system below. None where two files have the same number.
     by_inode: HashMap<u64, Option<Rc<str>>>,
 }
 
@@ -30,7 +30,7 @@ impl Files {
         self.paths.get(file).or_else(|| self.by_inode.get(&file.inode)?.as_ref()).cloned()
     }
 
-    /// Looks at what the process has mapped and open now. What it had before stays known.
+    /// Reads which files the process has mapped and open now. Earlier files stay known.
     pub(super) fn look(&mut self) {
         if self.paths.len() > FILES_KEPT {
             self.paths.clear();

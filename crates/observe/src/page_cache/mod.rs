@@ -1,5 +1,5 @@
-//! What the watched processes have the kernel read from disks, by file: what mapped memory reads is no system call, and
-//! whether a call reads from the disk it does not say.
+//! Disk reads of the watched processes into the page cache, by file. System calls don't show them: access to mapped
+//! memory makes no call, and a call doesn't tell whether the kernel read from the disk.
 //!
 //! ```text
 //! page taken into the cache ─▶ table of sums ─▶ rows ─▶ page_cache

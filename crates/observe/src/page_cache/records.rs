@@ -1,4 +1,4 @@
-//! What the program in the kernel and its reader tell each other: `bpf/page_cache.h`, seen from this side.
+//! Data that the program in the kernel and its reader exchange: the counterpart of `bpf/page_cache.h`.
 
 use crate::ebpf::Bytes;
 
@@ -36,7 +36,7 @@ pub(super) fn settings() -> Vec<u8> {
     page_bytes.to_ne_bytes().into_iter().chain(writes).collect()
 }
 
-/// What a thread has had read of a file.
+/// Pages of a file that were read for a thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) file: FileNumber,

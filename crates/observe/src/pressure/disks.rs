@@ -1,4 +1,4 @@
-//! What the disks did.
+//! I/O of the disks, from /proc/diskstats.
 
 use super::Sample;
 use helenus_cassandra::foreign::read_proc;

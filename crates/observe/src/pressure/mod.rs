@@ -1,4 +1,4 @@
-//! What the machine and the nodes were short of: CPU quotas, pressure, disks, memory, the network, and who took the CPUs.
+//! Shortage of resources on the machine and the nodes: CPU quotas, pressure, disks, memory, network, and CPU by process.
 //!
 //! ```text
 //! /proc/pressure ─▶ pressure          /proc/PID/{cgroup,stat,net/snmp} ─▶ node_pressure
@@ -154,7 +154,7 @@ impl Run {
         nodes.extend(self.nodes.iter().map(Node::address));
         nodes.dedup();
         for (index, node) in nodes.into_iter().enumerate() {
-            // What it read and cost is the machine's, and told once.
+            // Rows and CPU time of this source belong to the machine, so only the first node's row has them.
             let of_first = |value: i64| if index == 0 { value } else { 0 };
             self.recorder.append(SourceReport {
                 time_ns,

@@ -1,4 +1,4 @@
-//! What held up a node from outside.
+//! External limits that held up a node: cgroup throttling, pressure, the network.
 
 use super::cgroup::{Cgroup, Throttled};
 use crate::Watched;

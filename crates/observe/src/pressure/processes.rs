@@ -57,7 +57,7 @@ impl Processes {
         i64::try_from(used.len()).unwrap_or(i64::MAX)
     }
 
-    /// What each process used since the last look. A process that came meanwhile used all that it has.
+    /// CPU time of each process since the last call. For a new process this is all the CPU time it has used.
     fn look(&mut self) -> Vec<Used> {
         let is_first = self.last.is_empty();
         let pids = std::fs::read_dir("/proc").into_iter().flatten().flatten();

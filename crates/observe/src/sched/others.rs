@@ -1,4 +1,4 @@
-//! Who took a thread's CPU or woke it: threads of any process, of which the kernel tells no more than numbers and a short name.
+//! Threads of any process that took a thread's CPU or woke it. The kernel gives only their numbers and a short name.
 
 use super::records::Other;
 use crate::ebpf::{NamedThreads, text};

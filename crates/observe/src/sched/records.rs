@@ -1,4 +1,4 @@
-//! What the programs in the kernel and their reader tell each other: `bpf/sched.h`, seen from this side.
+//! Data that the programs in the kernel and their reader exchange: the counterpart of `bpf/sched.h`.
 
 use super::SchedOptions;
 use crate::ebpf::{Bytes, text};
@@ -17,7 +17,7 @@ pub(super) const LOST_REASONS: [&str; 4] = [
 /// Why a thread was off the CPU, in the order of the kernel's numbers.
 const REASONS: [&str; 5] = ["preempted", "blocked", "disk", "uninterruptible", "stopped"];
 
-/// What a run-queue delay began with, in the order of the kernel's numbers.
+/// Causes that begin a run-queue delay, in the order of the kernel's numbers.
 const AFTER: [&str; 2] = ["wakeup", "preemption"];
 
 /// The settings as the programs read them.
@@ -44,7 +44,7 @@ pub(super) struct OffCpuTime {
     pub(super) reason: &'static str,
     pub(super) from_cpu: u32,
     pub(super) to_cpu: u32,
-    /// Who took its CPU, or woke it.
+    /// The thread that took its CPU, or woke it.
     pub(super) by: Other,
 }
 
@@ -62,7 +62,7 @@ impl Other {
     pub(super) const NAME_BYTES: usize = 16;
 }
 
-/// What the kernel adds up, by thread.
+/// Sums that the kernel keeps, by thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) tid: u32,

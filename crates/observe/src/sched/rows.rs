@@ -9,7 +9,7 @@ use helenus_recording::rows::{Migrations, OffCpu, RunQueueDelay};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What every stack begins with at its innermost end: the switch itself, and the programs that look at it.
+/// The innermost frame of every stack; the programs' own frames are inside of this one.
 const SWITCH: &str = "__schedule";
 
 /// A row that waits for its batch.

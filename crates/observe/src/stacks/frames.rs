@@ -10,7 +10,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Adds a frame inside of the others. What separates frames is in no name.
+    /// Adds a frame inside of the others. Replaces the characters that separate frames in its name.
     pub fn push(&mut self, name: &str, kind: char) {
         if !self.kinds.is_empty() {
             self.names.push(';');

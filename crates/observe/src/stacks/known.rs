@@ -19,7 +19,7 @@ struct New {
 #[derive(Default)]
 pub(crate) struct KnownStacks {
     numbers: HashMap<Vec<u64>, i64>,
-    /// Those that have a row. Different addresses may have the same names.
+    /// Stacks that have a row. Different addresses may have the same names.
     told: HashSet<i64>,
     /// Those whose row waits.
     new: Vec<New>,
@@ -54,7 +54,7 @@ impl KnownStacks {
         Ok(number)
     }
 
-    /// What was compiled anew may have other names at the same addresses.
+    /// Forgets addresses, since recompiled code may have other names at the same addresses.
     pub(crate) fn forget_addresses(&mut self) {
         self.numbers.clear();
     }

@@ -32,7 +32,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// With each chunk the profiler writes all stacks that it has seen since it was started, and all their methods' names.
 const CHUNK: Duration = Duration::from_secs(5);
-/// After so long the profiler is started anew, and so much later it ends by itself where that did not happen.
+/// The profiler is restarted after `SESSION`, and stops by itself `GRACE` later if that did not happen.
 const SESSION: Duration = Duration::from_secs(300);
 const GRACE: Duration = Duration::from_secs(30);
 /// The profiler writes a line or two.
@@ -40,15 +40,15 @@ const LONGEST_LOG_BYTES: u64 = 64 << 10;
 /// A busy node's chunk has a few MB. The file is the node's user's, who may have made anything of it.
 const LARGEST_CHUNK_BYTES: u64 = 256 << 20;
 const PROVIDER: &str = "async-profiler";
-/// Between two stacks that the profiler takes by itself where it is told when to: longer than it is started for.
+/// Interval of the profiler's own samples where our signals trigger it: longer than a session, so it takes none.
 const BY_ITSELF: Duration = Duration::from_secs(3600);
 
-/// Who says when CPU time is sampled.
+/// The clock that triggers samples of CPU time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Clock {
-    /// Those of the CPUs, by a signal.
+    /// The clocks of the CPUs: a program in the kernel sends a signal at each tick.
     Cpus,
-    /// The profiler's own, one for each thread.
+    /// The clocks of the profiler, one for each thread.
     Threads,
 }
 
@@ -118,7 +118,7 @@ struct Session {
     /// Up to here it is read.
     read: u64,
     begun: Instant,
-    /// What the profiler could not do as asked, such as seeing the kernel's frames.
+    /// Requests that the profiler could not fulfil, such as recording the kernel's frames.
     warnings: Vec<String>,
 }
 
@@ -343,7 +343,7 @@ impl Reader {
             })?;
             self.stacks.append(&self.recorder);
             let time_ns = clock.from_monotonic_ns(sample.time_ns);
-            // Names that the kernel cut off are told whole where the agent knows them.
+            // The kernel cuts names off; the agent may know the full name.
             let full = self.names.full(sample.tid, &sample.thread);
             let thread = full.as_deref().unwrap_or(&sample.thread);
             let group = if full.is_some() { thread_group(thread).to_string() } else { self.names.group(thread) };

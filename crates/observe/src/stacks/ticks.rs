@@ -1,14 +1,14 @@
-//! What has the profiler take a thread's stack: a tick of a CPU's clock, at which a program in the kernel sends the thread that
-//! runs there the profiler's signal, and notes where in the kernel it is.
+//! Ticks that trigger the profiler: at each tick of a CPU's clock, a program in the kernel sends the running thread the
+//! profiler's signal, and records the thread's frames in the kernel.
 //!
 //! ```text
 //! clock of each CPU ─▶ program ─┬▶ signal ─▶ profiler in the JVM ─▶ frames of the process ─┐
 //!                               └▶ ring buffer ─▶ frames of the kernel ────────────────────┴▶ samples
 //! ```
 //!
-//! The profiler has clocks of its own that see the kernel's frames, but they are one for each thread, and the kernel stops and
-//! starts them at each switch of threads. Clocks of CPUs cost a switch nothing (docs/observe.md has the figures). The signal
-//! reaches a thread as it leaves the kernel, so that the sample of a thread is the first one after its tick.
+//! The profiler has clocks of its own that see the kernel's frames, but they are one for each thread, and the kernel stops
+//! and starts them at each context switch. Clocks of CPUs add no cost to a switch (docs/observe.md has the figures). A
+//! thread handles the signal when it leaves the kernel, so its first sample after a tick belongs to that tick.
 
 use super::Frames;
 use super::kernel::{self, LOST_REASONS};

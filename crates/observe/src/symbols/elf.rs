@@ -54,7 +54,7 @@ impl ElfSymbols {
             let cache = ReadCache::new(Beginning::of(open_regular(&path).ok()?));
             object::File::parse(&cache).ok().map(|file| functions(&file))
         });
-        // What is left in a stripped file are the names that others link to.
+        // A stripped file still has the dynamic symbols.
         Some(ElfSymbols { functions: apart.unwrap_or_else(|| functions(&file)), segments })
     }
 

@@ -1,4 +1,4 @@
-//! What a process has mapped where, from /proc/PID/maps.
+//! Memory mappings of a process, from /proc/PID/maps.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ impl Mapping {
         self.file.is_none() && !self.name.starts_with("[v")
     }
 
-    /// What stands for a function without a name: the file's last name, so that one library is one frame.
+    /// The label for a function without a name: the file's last name, so that one library is one frame.
     pub(super) fn label(&self) -> String {
         match self.name.rsplit('/').next() {
             None | Some("") => "[anonymous]".to_string(),

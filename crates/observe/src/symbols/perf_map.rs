@@ -12,7 +12,7 @@ use std::time::SystemTime;
 /// Longer ones are read to here: they are written by the process that is watched.
 const BYTES_AT_MOST: u64 = 256 << 20;
 
-/// What the file was like when it was read.
+/// The file's identity, size and time of change when it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct State {
     path: PathBuf,

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// How often what the process has mapped and compiled is looked at anew, where an address is of neither.
+/// Shortest interval between refreshes of the process's mappings and compiled code, when an address is in neither.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Addresses whose names are kept.
 const SYMBOLS_KEPT: usize = 1 << 18;
 
-/// What an address stands for.
+/// The function that an address belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Symbol {
     pub(crate) name: Rc<str>,

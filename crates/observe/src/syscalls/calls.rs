@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use syscalls::{Errno, Sysno};
 
-/// What a call does with descriptors and paths; what the programs in the kernel know of it.
+/// How a call uses descriptors and paths, as the programs in the kernel need it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CallKind {
     /// One more than the index of the argument that is a descriptor; 0: none.
@@ -16,7 +16,7 @@ pub(super) struct CallKind {
     pub(super) flags: u8,
 }
 
-/// What the returned number of a call that succeeds means.
+/// The meaning of the value that a successful call returns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Result {

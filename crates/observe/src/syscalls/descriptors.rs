@@ -1,4 +1,4 @@
-//! What descriptors stand for: each identity that the kernel tells gets a name once.
+//! Names of descriptors: each identity that the kernel reports gets a name once.
 
 use super::calls::Calls;
 use super::records::{CALLS, Descriptor};
@@ -16,7 +16,7 @@ const KEEP: Duration = Duration::from_secs(30);
 /// Bytes of a path that the kernel hands over at most.
 const PATH_LIMIT: usize = 255;
 
-/// What a call was about.
+/// The file, socket or path that a call used.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Named {
     pub(super) file: Rc<str>,
@@ -75,7 +75,7 @@ impl Descriptors {
         descriptors
     }
 
-    /// What an identity stands for.
+    /// The name of an identity.
     pub(super) fn name(&self, identity: u32) -> Named {
         match identity {
             0 => self.nothing.clone(),
@@ -83,7 +83,7 @@ impl Descriptors {
         }
     }
 
-    /// What a call was about that takes a path, relative to `identity` where it takes a folder besides.
+    /// The name for a call that takes a path, relative to the folder `identity` if the call takes one as well.
     pub(super) fn path(&self, process: u8, identity: u32, path: &[u8]) -> Named {
         if path.is_empty() {
             return self.name(identity);
@@ -105,7 +105,7 @@ impl Descriptors {
         self.closed.push_back((Instant::now(), identity));
     }
 
-    /// Lets go of names that were closed long ago.
+    /// Removes names of descriptors that were closed longer than `KEEP` ago.
     pub(super) fn tidy(&mut self) {
         while let Some((_, identity)) = self.closed.pop_front_if(|(since, _)| since.elapsed() > KEEP) {
             self.names.remove(&identity);
@@ -145,7 +145,7 @@ impl Descriptors {
         }
     }
 
-    /// What /proc says now, if that is still the same.
+    /// The descriptor in /proc now, if its inode is still the same.
     fn open_now(&self, process: u8, descriptor: &Descriptor<'_>) -> Option<Seen> {
         let seen = look(&self.folder(process)?.join("fd").join(descriptor.fd.to_string()))?;
         (seen.inode == descriptor.inode).then_some(seen)

@@ -1,4 +1,4 @@
-//! What the programs in the kernel and their reader tell each other: `bpf/syscalls.h`, seen from this side.
+//! Data that the programs in the kernel and their reader exchange: the counterpart of `bpf/syscalls.h`.
 
 use super::calls::CallKind;
 use super::{SyscallsMode, SyscallsOptions};
@@ -14,7 +14,7 @@ pub(super) const LOST_REASONS: [&str; 4] = [
     "more events than --max-events-per-s",
 ];
 
-/// What FLAG_CHOSEN is there.
+/// The value of FLAG_CHOSEN in `bpf/syscalls.h`.
 const CHOSEN: u8 = 8;
 
 /// The settings as the programs read them.
@@ -43,7 +43,7 @@ pub(super) enum Record<'a> {
 /// A call that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended {
-    /// What its descriptor stood for; 0: it has none.
+    /// Identity of its descriptor; 0 for a call without one.
     pub(super) identity: u32,
     /// On CLOCK_MONOTONIC.
     pub(super) start_ns: i64,
@@ -51,7 +51,7 @@ pub(super) struct Ended {
     pub(super) returned: i64,
 }
 
-/// What a descriptor stands for, as the kernel tells it.
+/// A descriptor as the kernel reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Descriptor<'a> {
     pub(super) identity: u32,

@@ -1,4 +1,4 @@
-//! What a program in the kernel tells of the threads of a process, all of them at once (`bpf/threads.bpf.c`).
+//! Counters of all threads of a process at once, from a program in the kernel (`bpf/threads.bpf.c`).
 
 use super::{Looked, Switched, Used};
 use crate::ebpf::{self, Bytes, Missing};

@@ -16,7 +16,7 @@ use std::io;
 /// Rows after which the name of a thread is looked up again: threads name themselves after they start.
 const ROWS_PER_NAME: u32 = 10;
 
-/// What the kernel keeps of a name, and a zero.
+/// Length of a thread's name in the kernel, with the final zero.
 const NAME_BYTES: usize = 16;
 
 /// A process whose threads are sampled.
@@ -27,14 +27,14 @@ pub struct Threads {
     names: ThreadNames,
     source: Source,
     known: HashMap<i64, Thread>,
-    /// What the last look found.
+    /// The threads that the last refresh found.
     found: Vec<Looked>,
-    /// Counts the looks.
+    /// Number of refreshes so far.
     look: u64,
     last_ns: i64,
 }
 
-/// What a tick captured.
+/// Counts of what a tick captured.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Captured {
     pub rows: u64,
@@ -90,7 +90,7 @@ struct Switched {
 impl Threads {
     /// Begins to sample a process; its threads' counters count from here.
     pub fn new(pid: u32, process: &'static str, node: &str, names: ThreadNames, clock: &Clock) -> io::Result<Threads> {
-        // Why the kernel tells nothing is said by the sources that can't do without.
+        // Sources that need eBPF report why it is not available.
         let source = Tasks::open(pid).map_or_else(|_| Source::Proc(Proc::new(pid)), Source::Kernel);
         Threads::of(source, process, node, names, clock)
     }
@@ -103,7 +103,7 @@ impl Threads {
         Ok(threads)
     }
 
-    /// Who tells, and whether exact times or the kernel's ticks.
+    /// The provider of the data, and whether its times are exact or the kernel's ticks.
     pub fn provider(&self) -> &'static str {
         match &self.source {
             Source::Kernel(_) => "ebpf",
@@ -171,7 +171,7 @@ impl Source {
 }
 
 impl Thread {
-    /// What the counters have gone up by; none when there is nothing to tell.
+    /// The increase of the counters; None if they have not changed.
     fn count(&mut self, looked: &Looked) -> Option<(Used, Switched)> {
         let switched = looked.switched.unwrap_or(self.switched);
         if looked.used == self.used && switched == self.switched {

@@ -1,8 +1,8 @@
-//! What /proc has of the threads of a process.
+//! Threads of a process, from /proc.
 //!
-//! A thread's `schedstat` is one short line and is read at every look. Its long `sched`, which the kernel takes five times as
-//! long to write, is read once a second, and only when the thread has run since. Both stay open, so that a look is one `pread`
-//! for a thread that sleeps. Which threads there are is asked when their number has changed, or one of them is gone.
+//! A thread's `schedstat` is one short line and is read at every refresh. Its long `sched`, which takes the kernel five
+//! times as long to write, is read once a second, and only when the thread has run since. Both files stay open, so a
+//! refresh is one `pread` for a sleeping thread. The list of threads is read when their number has changed, or one is gone.
 
 use super::{Looked, Switched, Used};
 use helenus_cassandra::foreign::read_proc;
@@ -74,14 +74,14 @@ impl Proc {
         Ok(lost)
     }
 
-    /// What the kernel calls a thread.
+    /// The kernel's name of a thread.
     pub(super) fn name(&self, tid: i64) -> Option<String> {
         let mut name = read_proc(self.folder.join(tid.to_string()).join("comm")).ok()?;
         name.truncate(name.trim_end_matches('\n').len());
         Some(name)
     }
 
-    /// Takes up the threads that are new and lets go of those that ended, where there may be any.
+    /// Adds new threads and removes ended ones, if the number of threads has changed or the list is old.
     fn list(&mut self, now_ns: i64) -> io::Result<u64> {
         let links = std::fs::metadata(&self.folder)?.nlink();
         if self.listed.is_some_and(|(at_ns, then)| links == then && now_ns - at_ns < LISTED_EVERY_NS) {

@@ -36,7 +36,7 @@ impl<'a> Answer<'a> {
                 let code = Reader::new(body).int();
                 answer.error = Some(code.map_or(Cow::Borrowed("unknown"), error_name));
             }
-            // What has been read by then stays.
+            // On an error the fields read so far are kept.
             opcode::RESULT => drop(answer.read_result(version, &mut Reader::new(body))),
             _ => {}
         }

@@ -180,7 +180,7 @@ impl Conversations {
         self.add(counts);
     }
 
-    /// What could not be paired since the last time, by reason.
+    /// Exchanges that could not be paired since the last call, by reason.
     pub(super) fn lost(&mut self) -> [u64; LOST_REASONS.len()] {
         let counts: Vec<Counts> = self.all.values_mut().map(Conversation::counts).collect();
         counts.into_iter().for_each(|counts| self.add(counts));
@@ -216,7 +216,7 @@ struct Conversation {
     ended: [bool; 2],
 }
 
-/// What was said and agreed upon.
+/// The state that both sides of a connection have agreed upon, and the pending requests.
 #[derive(Debug, Default)]
 struct Speech {
     compression: Option<Compression>,
@@ -302,7 +302,7 @@ impl Conversation {
     }
 }
 
-/// What a message has agreed upon.
+/// The effect of a message on the protocol.
 enum Agreed {
     Nothing,
     /// From now on both sides speak in segments.
@@ -497,7 +497,7 @@ mod tests {
         "127.0.0.1:9042".parse().unwrap()
     }
 
-    /// What an exchange is about, apart from times.
+    /// The content of an exchange without its times.
     fn told(exchange: &Exchange) -> (u16, i16, u8, String, &'static str, u64, u64) {
         let Exchange { client_port, stream, request, kind, answer_bytes, .. } = exchange;
         (
@@ -667,7 +667,7 @@ mod tests {
             prop_assert_eq!(expected, got);
         }
 
-        /// Whatever is not captured: what is told is true, and the rest is counted.
+        /// Whichever packets are missing, reported exchanges are true and the rest is counted.
         #[test]
         fn nothing_is_made_up_where_packets_are_missing(
             file in prop::sample::select(vec!["v4-snappy", "v5", "v5-lz4"]),

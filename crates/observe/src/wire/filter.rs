@@ -1,14 +1,14 @@
 //! The filter that the kernel applies to each packet: TCP from and to one node's port, with something in it.
 //!
-//! What comes in is taken when it comes in, and what goes out when it goes out, so that packets that stay on the
-//! machine, which pass twice, are taken once. Where all of a node's packets stay there, each is taken when it comes in: what
-//! listens to packets that go out has the kernel copy the head of every one. Packets begin with their IP header here.
+//! Incoming packets are taken when they come in, and outgoing ones when they go out, so that packets that stay on the
+//! machine, which pass twice, are taken once. If all of a node's packets stay on the machine, each is taken when it comes
+//! in: a listener for outgoing packets makes the kernel copy the head of every one. Packets begin with their IP header.
 
 use super::sample::{FACTOR, Sample};
 use libc::sock_filter;
 use std::net::{IpAddr, SocketAddr};
 
-/// What a filter may say of a packet.
+/// Outcome of a filter: take the packet.
 const TAKE: &str = "take";
 const LEAVE: &str = "leave";
 /// To the next instruction.
@@ -142,8 +142,8 @@ pub(super) fn for_node(node: SocketAddr, sample: Sample) -> Vec<sock_filter> {
     program.assemble()
 }
 
-/// Goes on with packets to the node that come in and, of those from it, the ones that go out, or come in if all stay; X is the length of the IP header, and
-/// its addresses are at these places.
+/// Continues with incoming packets to the node, and with packets from the node: outgoing ones, or incoming ones if all
+/// stay on the machine. X is the length of the IP header; its addresses are at the given offsets.
 fn ends(
     program: &mut Program,
     node: SocketAddr,
@@ -229,7 +229,7 @@ mod tests {
                 _ => None,
             };
             match (loaded, step.code) {
-                // What reads beyond a packet leaves it.
+                // A read beyond the packet's end drops the packet.
                 (Some(None), _) => return false,
                 (Some(Some(loaded)), _) => a = loaded,
                 (None, SAVE) => memory[step.k as usize] = a,

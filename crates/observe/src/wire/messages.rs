@@ -16,11 +16,11 @@ use helenus_cassandra::cql::frame::{HEADER, opcode};
 
 /// The longest message that a node takes by default is 16 MiB; answers may be longer.
 const LARGEST: u32 = 512 << 20;
-/// What is kept of a message: the text of a statement as far as it is read, and what stands behind a shorter one.
+/// Bytes kept of a message: the readable part of a statement, and the fields behind a shorter one.
 const TEXT: usize = READ + (4 << 10);
-/// What is kept of a batch, whose consistency stands behind all of its statements.
+/// Bytes kept of a batch, whose consistency comes after all of its statements.
 const BATCH: usize = 64 << 10;
-/// What is kept of one that is compressed, as nothing can be read in a part of it.
+/// Bytes kept of a compressed message, since a part of one can't be decompressed.
 const COMPRESSED: usize = 4 << 20;
 
 const FLAG_COMPRESSED: u8 = 0x01;
@@ -212,7 +212,7 @@ impl Messages {
     }
 
     fn read_segment(&mut self, packing: Packing, bytes: &mut &[u8], time_ns: i64) {
-        // What is whole in the bytes is read where it is.
+        // A segment that is whole in the bytes is read in place.
         let is_apart = !self.segment.is_empty();
         if is_apart {
             self.segment.extend_from_slice(bytes);

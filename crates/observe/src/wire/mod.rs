@@ -256,7 +256,7 @@ impl Listener {
         loop {
             let going_on = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
             if !going_on {
-                // What has passed by now is handed over by then.
+                // The kernel hands over the packets captured so far within this time.
                 std::thread::sleep(2 * HANDED_OVER_AFTER);
             }
             let Listener { ring, conversations, rows, turns, .. } = &mut self;

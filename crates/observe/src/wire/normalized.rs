@@ -23,7 +23,7 @@ fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// What has been written, and the brackets in it that are open.
+/// The text written so far, and its open brackets.
 struct Text {
     text: String,
     brackets: Vec<Bracket>,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-/// So much is kept while something before it is missing. It is on its way, or was not captured.
+/// Most bytes kept while an earlier part is missing: delayed, or not captured.
 const WAITING_BYTES: usize = 4 << 20;
-/// And so long.
+/// Longest time, in ns, that bytes are kept while an earlier part is missing.
 const WAITING_NS: i64 = 1_000_000_000;
 
-/// What comes out, in order.
+/// A piece of the ordered stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     Bytes {
@@ -22,7 +22,7 @@ pub(super) enum Part<'a> {
 pub(super) struct Ordered {
     /// The number of the byte that comes next; none before anything was seen.
     next: Option<u32>,
-    /// What came too early, by how far it is ahead of the first byte ever seen.
+    /// Parts that came too early, by their distance from the first byte ever seen.
     waiting: BTreeMap<u64, (i64, Vec<u8>)>,
     waiting_bytes: usize,
     /// How far `next` is ahead of the first byte ever seen.

@@ -1,4 +1,4 @@
-//! What is in a packet of TCP, from its IP header on.
+//! Fields of a TCP packet, from its IP header on.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -20,7 +20,7 @@ pub(super) struct Packet<'a> {
     pub(super) from: Side,
     /// The number of the first byte.
     pub(super) sequence: u32,
-    /// What the other side has sent has come in up to this number.
+    /// The sequence number up to which the other side's data was received.
     acknowledged: u32,
     flags: u8,
     pub(super) payload: &'a [u8],
@@ -36,7 +36,7 @@ impl Side {
 }
 
 impl<'a> Packet<'a> {
-    /// What would be a packet if the bytes had been taken from the network.
+    /// A packet built from bytes that did not come from the network.
     pub(super) fn tapped(
         client: SocketAddr,
         from: Side,

@@ -1,4 +1,4 @@
-//! What goes with a statement in QUERY, EXECUTE, BATCH and PREPARE: consistency, pages, keyspace.
+//! Parameters of a statement in QUERY, EXECUTE, BATCH and PREPARE: consistency, paging, keyspace.
 //!
 //! Source: Apache Cassandra, doc/native_protocol_v4.spec and doc/native_protocol_v5.spec, section 4.1.
 
@@ -26,7 +26,7 @@ pub(super) struct Parameters<'a> {
 impl<'a> Parameters<'a> {
     pub(super) fn read(reader: &mut Reader<'a>, version: u8) -> Parameters<'a> {
         let mut parameters = Parameters::default();
-        // What has been read by then stays.
+        // On an error the fields read so far are kept.
         let _ = parameters.fill(reader, version);
         parameters
     }

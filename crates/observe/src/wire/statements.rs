@@ -12,7 +12,7 @@ use std::rc::Rc;
 pub(super) const READ: usize = 4 << 10;
 /// Prepared statements that are known at once; Cassandra's own cache holds fewer.
 const MOST_PREPARED: usize = 100_000;
-/// Different statements that are told apart in one recording.
+/// Most statements that one recording distinguishes.
 pub(super) const MOST: usize = 10_000;
 /// The text of all others.
 pub(super) const OTHERS: &str = "other statements";
@@ -24,7 +24,7 @@ pub(super) struct Prepared {
     pub(super) keyspace: Option<Rc<str>>,
 }
 
-/// What a request asks.
+/// The content of a request: statement and parameters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) statement: Rc<str>,
@@ -42,7 +42,7 @@ pub(super) struct Statements {
     texts: HashSet<Rc<str>, RandomState>,
     keyspaces: HashSet<Rc<str>, RandomState>,
     others: Rc<str>,
-    /// Requests whose statement was beyond those that are told apart, since that was asked.
+    /// Requests since the last call whose statement exceeded the number of distinguished statements.
     pub(super) untold: u64,
 }
 
@@ -89,7 +89,7 @@ impl Statements {
         }
     }
 
-    /// What a request asks, by its body, which may be cut off.
+    /// The content of a request, from its body, which may be cut off.
     pub(super) fn of(&mut self, version: u8, code: u8, body: &[u8]) -> Asked {
         self.read(version, code, body).unwrap_or_default()
     }

@@ -105,7 +105,7 @@ impl Watch {
         watch
     }
 
-    /// Of processes by their node and pid, and what is said of a source that can't have all that it wants.
+    /// Watches processes, given by node and pid, and returns the message of a source that is degraded.
     pub fn start_and_hear(processes: &[(&str, u32)], options: &Options, of: &str) -> (Watch, Option<String>) {
         let (folder, recorder, watched) = new_recording(processes);
         let (events, heard) = channel();
@@ -185,12 +185,12 @@ impl Ended {
         rows
     }
 
-    /// What a source captured by eBPF, what it lost, and why.
+    /// Captured and lost events of an eBPF source, and the reasons of the losses.
     pub fn source(&self, source: &str) -> (i64, i64, Vec<String>) {
         self.source_by("ebpf", source)
     }
 
-    /// What a source captured by its provider, what it lost, and why.
+    /// Captured and lost events of a source with this provider, and the reasons of the losses.
     pub fn source_by(&self, provider: &str, source: &str) -> (i64, i64, Vec<String>) {
         let reports: Vec<Row> = self.rows("sources").into_iter().filter(|row| row.text("source") == source).collect();
         assert!(reports.iter().all(|row| row.text("provider") == provider && row.numbers.contains_key("cpu_ns")));
@@ -214,7 +214,7 @@ fn drop_capabilities() {
     assert_eq!(dropped, 0);
 }
 
-/// Records a program without any capability: what is said of a source, and the tables that there are.
+/// Records a program without any capability. Returns the message of a source, and the tables of the recording.
 pub fn without_capabilities(pid: u32, options: Options, source: &'static str) -> (Option<String>, Vec<String>) {
     let without = std::thread::spawn(move || {
         drop_capabilities();

@@ -39,7 +39,7 @@ fn with_stacks(stacks: &[Vec<u64>], methods: &[String]) -> Chunk {
     chunk
 }
 
-/// What was taken of a file, or why nothing was.
+/// The result of an import, or its error.
 fn outcome(bytes: &[u8]) -> Result<Imported, String> {
     let folder = tempfile::tempdir().unwrap();
     let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("t", "c")).unwrap();
@@ -97,7 +97,7 @@ fn long_names_that_many_stacks_share_are_refused() {
     let bytes = with_stacks(&stacks, std::slice::from_ref(&name)).bytes();
     assert!(bytes.len() < 130_000, "{}", bytes.len());
     let imported = outcome(&bytes).unwrap();
-    // What was taken before is taken, and the rest is counted.
+    // Samples before the limit are taken, and the rest is counted.
     assert!(imported.samples > 0 && imported.losses[0].contains("24 times its size"), "{imported:?}");
     assert_eq!(imported.samples + imported.lost, 600);
     let deep = with_stacks(&[vec![1; 100]], &[name]).bytes();

@@ -200,7 +200,7 @@ fn perf_script_has_threads_kernel_and_user_frames_and_times() {
     // The header has one moment on both clocks: 35602.849059067 s since the boot was 1795302393.370398 s.
     let first = read.rows.iter().map(|row| row.0).min().unwrap();
     assert_eq!(first, 35_602_899_682_000 + 1_795_302_393_370_398_000 - 35_602_849_059_067);
-    // Without it the last sample is where it is told to be.
+    // Without the header, the last sample is at the time given by the options.
     let bare: String = PERF.lines().filter(|line| !line.starts_with('#')).map(|line| format!("{line}\n")).collect();
     let bare = whole(bare.as_bytes(), &options());
     assert_eq!(bare.rows.iter().map(|row| row.0).max().unwrap(), AT);

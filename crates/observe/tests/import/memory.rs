@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counted {
 #[global_allocator]
 static ALLOCATOR: Counted = Counted;
 
-/// What comes of it, and the bytes that this thread held at most meanwhile, beyond those that it held before.
+/// The result of a function, and the most bytes that this thread held during the call beyond those held before.
 pub fn most_held<T>(of: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.get();
     MOST.set(before);

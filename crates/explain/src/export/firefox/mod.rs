@@ -99,7 +99,7 @@ impl Building {
         self.threads.len() - 1
     }
 
-    /// The thread that stands for a process and has its markers.
+    /// The thread that represents a process and has its markers.
     fn main(&mut self, process: &str) -> usize {
         let is_main = |thread: &Thread| thread.is_main_thread && thread.pid == process;
         match self.threads.iter().position(is_main) {
@@ -133,7 +133,7 @@ pub(super) fn write(
     let moments = Moments::load(engine, options, explanation)?;
     let event = &options.selection.event;
     let is_cpu = event == "cpu";
-    // A sample of CPU time stands for what was before it. By whole milliseconds, the unit of the profile's times.
+    // A CPU sample covers the time before it. Times are in whole milliseconds, the unit of the profile.
     let before_ns = |ns: i64| ns.saturating_sub(ns.rem_euclid(1_000_000));
     let began_ns = |sample: &Sample| match is_cpu {
         true => before_ns(sample.time_ns.saturating_sub(sample.weight)),
@@ -188,7 +188,7 @@ pub(super) fn write(
 
 /// Threads of the tracks. Gives them with the heaviest first.
 fn add_samples(building: &mut Building, samples: &Samples, per_unit: f64) -> Vec<usize> {
-    // A track of a node that has no markers still needs the thread that stands for the node.
+    // A track of a node without markers still needs the thread that represents the node.
     let process = |track: &Track| match track.thread.node.as_str() {
         "" => "node".to_string(),
         node => node.to_string(),

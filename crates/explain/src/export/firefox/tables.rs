@@ -113,9 +113,9 @@ impl SampleTable {
         self.last_ns = at_ns;
     }
 
-    /// The profiler spreads a sample's CPU time over all the time since the one before. Samples of CPU time are taken
-    /// where there is some, and not while a thread waits: what came before the time that a sample stands for was idle.
-    /// A gap shorter than half of that is left as it is.
+    /// The profiler spreads a sample's CPU time over all the time since the previous sample. CPU samples are taken only while
+    /// a thread runs, so the thread was idle before the time that the sample covers. A gap shorter than half of that time is
+    /// left as it is.
     pub(super) fn add_idle(&mut self, at_ns: i64, weight: i64) {
         let busy_ns = at_ns.saturating_sub(weight).max(0);
         let is_gap = busy_ns.saturating_sub(self.last_ns) > weight / 2;

@@ -1,4 +1,4 @@
-//! Nodes that are looked at, by agents in them or from outside, one look after the other.
+//! Takes readings of nodes, one after the other, by agents in them or from outside.
 
 use super::{ASK_EVERY, LiveArguments, TIMEOUT};
 use crate::assets::AGENT_JAR;
@@ -23,7 +23,7 @@ pub(super) struct Look {
     _folder: tempfile::TempDir,
 }
 
-/// A recording that is being made for a look.
+/// A recording in progress, for one reading.
 struct Taking {
     recorder: Recorder,
     folder: tempfile::TempDir,
@@ -44,7 +44,7 @@ impl Taking {
     }
 }
 
-/// Nodes that are looked at. They stay so from one look to the next.
+/// Nodes that are being recorded. Agents and connections stay from one reading to the next.
 pub(super) struct Watching<'a> {
     live: &'a LiveArguments,
     taking: Taking,
@@ -81,7 +81,7 @@ impl<'a> Watching<'a> {
         Ok(Watching { live, taking, by })
     }
 
-    /// Until the look is over.
+    /// Waits until the reading is over.
     pub(super) fn wait(&mut self, cancel: &Cancel) -> Result<()> {
         let (started, lasts) = (Instant::now(), self.live.lasts);
         let mut steps = Steps::new();
@@ -100,7 +100,7 @@ impl<'a> Watching<'a> {
         Ok(())
     }
 
-    /// The look that was taken, while the next one has begun already. Where nodes have gone meanwhile, they are found anew.
+    /// Returns the reading that was taken, and begins the next one first. Nodes that went away meanwhile are searched for again.
     pub(super) fn turn(self) -> Result<(Look, Option<Watching<'a>>)> {
         let Watching { live, taking, mut by } = self;
         let next = Taking::begin()?;
@@ -117,7 +117,7 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// The last look, with nothing left behind.
+    /// Returns the last reading, and detaches from the nodes.
     pub(super) fn end(self) -> Result<Look> {
         let Watching { taking, by, .. } = self;
         let mut steps = Steps::new();
@@ -238,7 +238,7 @@ fn outside(live: &LiveArguments, recorder: &Recorder, addresses: &[SocketAddr], 
     let mut jmx: Vec<Jmx> = Vec::new();
     for (address, endpoint) in addresses.iter().zip(endpoints) {
         let java = java::for_version(Version::default(), None)?;
-        // What it logs is about itself.
+        // The events are log lines of the JMX client itself, which nobody needs.
         let (events, _) = std::sync::mpsc::channel();
         let node = address.ip().to_string();
         match Jmx::open(recorder, &node, endpoint, &java.program(), AGENT_JAR, &events) {

@@ -22,7 +22,7 @@ const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
     Colours,
-    /// Where there is no colour.
+    /// For terminals without colour.
     Shades,
 }
 
@@ -141,7 +141,7 @@ fn visible(text: &str) -> usize {
     anstream::adapter::strip_str(text).to_string().chars().count()
 }
 
-/// The smallest count that each ink stands for. One of `every` inks has its number.
+/// The smallest count for each ink. One of `every` inks is labelled with its count.
 fn legend(most: u64, ink: Ink, every: usize) -> String {
     let mut text = String::new();
     let mut before = 0;

@@ -13,7 +13,7 @@ use crate::cli::opened::opened;
 pub const SOURCE: &str = "source: Cassandra's own sstablemetadata, on the files; tombstones are droppable as of now, by \
                           Cassandra's default gc_grace_seconds of 10 days, as the files do not have the table's own";
 
-/// What the files say, as a recording that goes with its folder.
+/// The metadata of the files as a recording, which is removed together with its folder.
 pub struct Recorded {
     engine: Engine,
     _folder: tempfile::TempDir,

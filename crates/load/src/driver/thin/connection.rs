@@ -57,7 +57,7 @@ enum State {
     Greeting {
         until_ns: i64,
     },
-    /// So many statements are not prepared yet.
+    /// `left` statements are not prepared yet.
     Preparing {
         until_ns: i64,
         left: usize,
@@ -158,7 +158,7 @@ impl Connection {
         if !socket.is_encrypted() {
             return Ok(received);
         }
-        // What came may have ended the handshake, which what goes out has waited for.
+        // The received bytes may have ended the handshake that outgoing bytes waited for.
         self.flush()?;
         Ok(match received {
             // TLS gives one record at a time.

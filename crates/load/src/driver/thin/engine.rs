@@ -29,12 +29,12 @@ const SHORT_NS: i64 = 3_000;
 /// Requests that are due within so long after others were sent go together with the next: above 20,000/s a wake for each
 /// would cost more than the requests do. It is part of their response time, and less than a timer of the kernel is late.
 const TOGETHER_NS: i64 = 50_000;
-/// So many requests are made before those that are made are written: the first does not wait for the last of thousands.
+/// Requests that are made before they are written, so that the first does not wait for the last of thousands.
 const MOST_UNSENT: usize = 64;
 /// A connection with so many streams that nobody waits for is given up: the node has lost them.
 const MOST_ORPHANS: usize = 16_384;
 
-/// What an engine is made of.
+/// The parts that an engine is built from.
 pub(super) struct Parts {
     pub statements: Arc<Vec<Statement>>,
     pub ring: Shared,
@@ -68,7 +68,7 @@ pub(super) struct Engine {
     poll: Poll,
     events: Events,
     timer: Timer,
-    /// What the timer is set to.
+    /// The time at which the timer rings.
     timer_ns: i64,
     /// When requests were sent last.
     sent_ns: i64,
@@ -76,7 +76,7 @@ pub(super) struct Engine {
     dirty: Vec<usize>,
     values: Vec<u8>,
     next_number: u64,
-    /// What the last connection broke of.
+    /// The error that broke the last connection.
     last_failure: String,
 }
 

@@ -26,7 +26,7 @@ impl Framing {
         Framing { protocol: access.protocol, compression: access.compression }
     }
 
-    /// What the bodies of frames are compressed with, each for itself.
+    /// The compression of single frame bodies; None if there is none.
     pub fn of_bodies(self) -> Option<Compression> {
         self.compression.filter(|_| self.protocol == Protocol::V4)
     }
@@ -156,14 +156,14 @@ pub(super) fn execute(prepared: &Prepared, terms: Terms) -> Execute {
     Execute { head, tail }
 }
 
-/// What stands before and after the values of an EXECUTE.
+/// The bytes before and after the values of an EXECUTE.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Execute {
     pub head: Vec<u8>,
     pub tail: Vec<u8>,
 }
 
-/// What an answer to an EXECUTE says.
+/// The content of an answer to an EXECUTE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer<'a> {
     /// It went well, with so many rows where it has a place for rows.
@@ -231,11 +231,11 @@ fn outcome_of(code: i32) -> Option<Outcome> {
     })
 }
 
-/// What a node calls a statement that it has prepared.
+/// A node's ids of a prepared statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prepared {
     pub id: Vec<u8>,
-    /// What it calls the columns of its rows, in version 5.
+    /// The node's id of the result's columns, in version 5.
     pub metadata_id: Option<Vec<u8>>,
 }
 
@@ -273,7 +273,7 @@ fn skip_metadata(reader: &mut Reader<'_>) -> Result<(), Malformed> {
         reader.bytes()?;
     }
     if flags & CHANGED != 0 {
-        // What the columns are called now; they are not read.
+        // The new id of the result's columns is skipped.
         reader.short_bytes()?;
     }
     if flags & NO_METADATA != 0 {

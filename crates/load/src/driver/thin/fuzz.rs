@@ -63,7 +63,7 @@ fn prepared(protocol: Protocol) -> Vec<u8> {
     body
 }
 
-/// What system.local answers to, with the types that it has.
+/// The answer to a query of system.local, with the types of its columns.
 fn local() -> Vec<u8> {
     let text = |name| (name, vec![0, 0x0d], b"text".to_vec());
     rows(&[
@@ -214,7 +214,7 @@ fn read_all(wire: &[u8], framing: Framing) {
     }
 }
 
-/// What a node says, whatever it is asked.
+/// A node's fixed answer to any request.
 struct Said(io::Cursor<Vec<u8>>);
 
 impl Read for Said {

@@ -1,4 +1,4 @@
-//! What came in on a connection and is not read yet.
+//! Bytes received on a connection that are not parsed yet.
 
 use super::frame::{Framing, HEADER_BYTES, Header};
 use helenus_cassandra::cql::Segment;
@@ -14,13 +14,13 @@ pub(super) struct Inbox {
     framing: Framing,
     segmented: bool,
     arrived: Buffer,
-    /// What was in segments.
+    /// The frames unpacked from segments.
     opened: Buffer,
     /// The body that was decompressed last.
     body: Vec<u8>,
 }
 
-/// What became of an attempt to read.
+/// The result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Received {
     /// Bytes came; `all` when there can't be more at the moment.
@@ -118,7 +118,7 @@ impl Inbox {
 #[derive(Debug, Default)]
 struct Buffer {
     bytes: Vec<u8>,
-    /// What is in it: from the first byte that is not read to the last that came.
+    /// The range of the buffered bytes: from the first unread byte to the last received one.
     start: usize,
     end: usize,
 }

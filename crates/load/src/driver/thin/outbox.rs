@@ -1,4 +1,4 @@
-//! What goes out on a connection and is not written yet.
+//! Bytes to be sent on a connection that are not written yet.
 
 use super::frame::{self, COMPRESSED, Execute, Framing, HEADER_BYTES};
 use helenus_cassandra::cql::frame::opcode;
@@ -11,7 +11,7 @@ pub(super) struct Outbox {
     /// Frames that are not in a segment yet, where they travel in segments.
     frames: Vec<u8>,
     bytes: Vec<u8>,
-    /// So many of the bytes are written.
+    /// How many of `bytes` are written.
     written: usize,
 }
 
@@ -65,7 +65,7 @@ impl Outbox {
         size
     }
 
-    /// Writes as much as `to` takes. What is left goes when it can be written to again.
+    /// Writes as much as `to` accepts. The rest is written when `to` is writable again.
     pub fn write(&mut self, to: &mut impl Write) -> io::Result<()> {
         if let Some(packing) = self.framing.of_segments() {
             packing.seal(&self.frames, &mut self.bytes);

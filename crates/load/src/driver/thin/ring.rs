@@ -22,10 +22,10 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// What the driver crate knows of the cluster. `before` gives the nodes their numbers.
+    /// The ring according to the driver crate. `before` gives the nodes their numbers.
     pub fn of(state: &ClusterState, tables: &[TableName], before: &Ring) -> Ring {
         let mut nodes = before.nodes.clone();
-        // Those that the driver crate was told to leave alone are left alone.
+        // Nodes disabled in the driver crate get no requests.
         let driven = state.get_nodes_info().iter().filter(|node| node.is_enabled());
         let present: Vec<SocketAddr> =
             driven.map(|node| SocketAddr::new(node.address.ip(), node.address.port())).collect();

@@ -28,7 +28,7 @@ pub(super) struct Statement {
     pub table: Option<TableName>,
 }
 
-/// What all threads of the thin driver share.
+/// Data shared by all threads of the thin driver.
 #[derive(Debug, Clone)]
 pub(crate) struct Briefing {
     pub(super) statements: Arc<Vec<Statement>>,

@@ -1,4 +1,4 @@
-//! What a thread sends next, and what became of what it sent.
+//! A thread's next requests, and the outcomes of those that it sent.
 
 use crate::Outcome;
 use crate::driver::feed::Feed;

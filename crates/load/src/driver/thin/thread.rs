@@ -127,7 +127,7 @@ impl<'a> Life<'a> {
         Done { end_ns: clock.now_ns(), next_number: self.engine.next_number().max(begin.first_number) }
     }
 
-    /// What is done a few times a second beside the requests.
+    /// Housekeeping a few times a second.
     fn keep_house(&mut self, now_ns: i64) {
         if now_ns < self.next_tick_ns {
             return;

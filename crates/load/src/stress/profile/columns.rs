@@ -9,7 +9,7 @@ use crate::stress::draft::marker_name;
 /// The prefix that cassandra-stress puts before the name of a column, for the seed of its values.
 const SALT: &str = "seed for stress";
 
-/// The table's columns and what is said of them.
+/// The table's columns and their settings in the profile.
 #[derive(Debug)]
 pub(super) struct Columns<'p> {
     pub table: &'p Table,

@@ -27,7 +27,7 @@ impl<'c> Token<'c> {
     }
 }
 
-/// The tokens of a statement. What is not closed ends with the statement.
+/// The tokens of a statement. An unclosed comment or string ends with the statement.
 pub(super) fn tokens(cql: &str) -> Vec<Token<'_>> {
     let bytes = cql.as_bytes();
     let mut tokens = Vec::new();

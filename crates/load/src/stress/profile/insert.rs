@@ -12,7 +12,7 @@ use crate::workload::BatchKind;
 /// Rows of a request, which are all in memory at once.
 const MOST_ROWS: f64 = 1e6;
 
-/// What a profile and `-insert` say of inserts.
+/// The settings of inserts in a profile and in `-insert`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::stress) struct Inserts {
     partitions: Option<Distribution>,

@@ -19,7 +19,7 @@ use std::path::Path;
 use table::Table;
 use yaml::Map;
 
-/// What a profile says of a column.
+/// A column's settings in a profile.
 #[derive(Debug, Clone)]
 struct Spec {
     name: String,

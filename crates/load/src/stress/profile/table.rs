@@ -93,8 +93,8 @@ impl Table {
     }
 }
 
-/// What stands between the bracket that `tokens` begin with and the one that closes it, cut at the commas that are in no
-/// further bracket.
+/// The tokens between the opening bracket at the start of `tokens` and its closing one, split at the commas that are in no
+/// inner bracket.
 fn parts<'t, 'c>(tokens: &'t [Token<'c>]) -> Option<Vec<&'t [Token<'c>]>> {
     let (first, tokens) = tokens.split_first()?;
     if first.text != "(" {

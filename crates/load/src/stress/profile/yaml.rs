@@ -135,7 +135,7 @@ impl<'y> Map<'y> {
         self.entries.iter().map(|entry| entry.key.as_str())
     }
 
-    /// Whatever was not asked for is unknown.
+    /// Fails if an entry remains that nothing asked for.
     pub fn finish(&self) -> Result<(), Error> {
         let Some(unknown) = self.entries.iter().find(|entry| !self.asked.contains(&entry.key.as_str())) else {
             return Ok(());

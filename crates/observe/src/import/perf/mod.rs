@@ -1,5 +1,5 @@
-//! What `perf script` prints: for each sample a line that says who, when and why, then its frames from the innermost, a
-//! line each, then an empty line.
+//! Output of `perf script`: for each sample a header line (thread, time, event), then its frames from the innermost, one
+//! a line, then an empty line.
 //!
 //! Source: perf-script(1), and what perf 6.1 prints.
 
@@ -122,7 +122,7 @@ struct Reading<'o> {
     events: Once<String>,
     threads: Once<String>,
     stacks: Once<Frames>,
-    /// What is added to perf's times, where the file says so.
+    /// Nanoseconds added to perf's times, where the file gives the offset.
     epoch_offset_ns: Option<i64>,
     /// Whether perf printed times, as the first sample tells: it does so for all or for none.
     has_times: Option<bool>,
@@ -257,7 +257,7 @@ impl Reading<'_> {
     }
 }
 
-/// What perf itself says of samples that it lost.
+/// Counts the samples that perf itself reports as lost.
 fn lose(header: &Header<'_>, sink: &mut Sink<'_>) {
     if !header.event.starts_with("PERF_RECORD_LOST") {
         return;

@@ -94,8 +94,8 @@ impl<'a> Chunk<'a> {
         Ok(chunk)
     }
 
-    /// What is to be added to a time on the file's clock for nanoseconds since the Unix epoch: the header has the start
-    /// of the chunk on both.
+    /// The offset from a time on the file's clock to nanoseconds since the Unix epoch. The header has the start of the chunk
+    /// on both clocks.
     pub(super) fn epoch_offset_ns(&self) -> i64 {
         self.start_ns.saturating_sub(self.ticks_ns(self.start_ticks))
     }

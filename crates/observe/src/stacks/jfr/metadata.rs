@@ -96,7 +96,7 @@ fn leave_out_empty_fields(classes: &mut HashMap<i64, Class>) {
     for class in classes.values() {
         match &class.kind {
             Kind::Object(fields) => {
-                // What is declared nowhere can't be passed over: whoever comes to it fails.
+                // Fields of undeclared classes can't be skipped: a reader that meets one must fail.
                 let takes_bytes =
                     |field: &Field| field.is_reference || field.is_list || !classes.contains_key(&field.class);
                 if fields.iter().any(takes_bytes) {

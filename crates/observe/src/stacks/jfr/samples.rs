@@ -13,7 +13,7 @@ const LONGEST_NAME: usize = 512;
 /// Threads whose names are kept in memory.
 const THREADS_KEPT: usize = 1 << 14;
 
-/// What a file says of a moment of a thread.
+/// A sample: the state of a thread at one time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// On the clock that the file was recorded with.

@@ -1,4 +1,4 @@
-//! What a chunk says of how it was recorded, and what its samples are by that.
+//! A chunk's recording settings, and the meaning that they give to its samples.
 
 use super::format::{Chunk, Object};
 use super::samples::SampleEvent;
@@ -71,7 +71,7 @@ impl Settings {
         }
     }
 
-    /// What a sample of a class is of.
+    /// The event that a sample of a class represents.
     pub(super) fn event(&self, class: &str, event: Object<'_>) -> Option<SampleEvent> {
         let of = SampleEvent::of(class)?;
         if class != EXECUTION_SAMPLE || !self.is_async_profiler {
@@ -87,14 +87,14 @@ impl Settings {
         Some(if self.counted().is_some() { SampleEvent::Counted } else { SampleEvent::Cpu })
     }
 
-    /// What was sampled by how often it happened.
+    /// The counted event that triggered the samples; None for samples by time.
     pub(super) fn counted(&self) -> Option<&str> {
         let is_time =
             |engine: &&str| matches!(*engine, "cpu" | "itimer" | "ctimer" | "wall" | "cpu-clock" | "task-clock");
         self.engine.as_deref().filter(|engine| !is_time(engine))
     }
 
-    /// What a sample of an event stands for, where that is known.
+    /// The interval that a sample of each event represents, where it is known.
     pub(super) fn intervals(&self) -> HashMap<SampleEvent, i64> {
         let mut intervals = self.periods_ns.clone();
         let of = |setting: Option<i64>| setting.filter(|ns| *ns > 0);

@@ -1,4 +1,4 @@
-//! What the program in the kernel and its reader tell each other: `bpf/stacks.h`, seen from this side.
+//! Data that the program in the kernel and its reader exchange: the counterpart of `bpf/stacks.h`.
 
 use crate::ebpf::{Bytes, text};
 
@@ -9,7 +9,7 @@ pub(crate) const LOST_REASONS: [&str; 2] =
 /// Bytes of a thread's name.
 const NAME_BYTES: usize = 16;
 
-/// What a thread was doing at a tick. Frames are addresses, innermost first.
+/// A thread's state at a tick. Frames are addresses, innermost first.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Sample<'a> {
     /// On CLOCK_MONOTONIC.
