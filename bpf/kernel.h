@@ -1,5 +1,5 @@
 /*
- * What of the kernel's types the programs read. Fields are found by name in the running kernel (CO-RE), so that only
+ * The parts of the kernel's types that the programs read. Fields are found by name in the running kernel (CO-RE), so that only
  * those that are read are named here, in any order.
  */
 #pragma once
@@ -142,7 +142,7 @@ struct task_struct___before_5_14 {
 
 struct seq_file;
 
-/* What a program is given that is called for each thread. */
+/* The argument of a program that is called for each thread. */
 struct bpf_iter_meta {
 	struct seq_file *seq;
 };

@@ -1,5 +1,5 @@
 /*
- * What a source has lost, by process and reason. Included after enum lost is known.
+ * Losses of a source, by process and reason. Included after enum lost is known.
  */
 #pragma once
 #include "process.h"

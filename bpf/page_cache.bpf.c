@@ -63,7 +63,7 @@ int taken(struct trace_event_raw_mm_filemap_op_page_cache *page)
 	key.process = process->index;
 	key.how = call < 0 ? HOW_MAPPING : HOW_CALL;
 	bpf_get_current_comm(key.name, sizeof(key.name));
-	/* Whatever is added up belongs to one thread, to which it happens one after another. */
+	/* Each sum belongs to one thread, whose events follow each other. */
 	sum = sum_of(&key, 0, 0);
 	if (!sum) {
 		lose(process->index, LOST_SUMS);

@@ -1,5 +1,5 @@
 /*
- * What the program in page_cache.bpf.c and the reader in crates/observe/src/page_cache/ tell each other. The reader's side of it
+ * The interface of the program in page_cache.bpf.c and the reader in crates/observe/src/page_cache/. The reader's side of it
  * is page_cache/records.rs; the two change together.
  */
 #pragma once

@@ -49,7 +49,7 @@ struct thread {
 	__u8 named;
 	__u8 seen;
 	__u8 filler;
-	/* Who took its CPU, or who has woken it since it ran. */
+	/* The thread that took its CPU, or that has woken it since it ran. */
 	struct other by;
 	struct slots sums;
 };
@@ -91,7 +91,7 @@ struct {
 	__type(value, struct stack);
 } stacks SEC(".maps");
 
-/* Whatever is added up belongs to one thread, which the kernel's lock lets happen to it one after another. */
+/* Each sum belongs to one thread, whose events the kernel's lock puts one after another. */
 static __always_inline void add_up(struct process *process, struct thread *thread, struct sum_key *key, __u64 total_ns)
 {
 	struct sum *sum = sum_of(key, &thread->sums, key->kind + 32 * key->first + key->second);
@@ -128,7 +128,7 @@ static __always_inline struct near_thread *near_thread(__u32 tid)
 	return bpf_map_lookup_elem(&near_threads, &place);
 }
 
-/* What is known of a thread, if anything is. */
+/* The state of a thread, if it is known. */
 static __always_inline struct thread *known_thread(__u32 tid)
 {
 	struct near_thread *near = near_thread(tid);
@@ -159,7 +159,7 @@ static __always_inline void forget_thread(__u32 tid)
 	}
 }
 
-/* What is known of a thread, which from here on has a name that the reader knows. */
+/* The state of a thread, whose name the reader knows from here on. */
 static __always_inline struct thread *thread_of(struct process *process, struct task_struct *task)
 {
 	__u32 tid = task->pid;
@@ -393,7 +393,7 @@ int BPF_PROG(waking, struct task_struct *task)
 	if (!process)
 		return 0;
 	thread = known_thread(tid);
-	/* What is told of one that was preempted is who took its CPU. */
+	/* For a preempted thread the reader gets the thread that took its CPU. */
 	if (!thread || (thread->off_ns && thread->reason == REASON_PREEMPTED))
 		return 0;
 	current = bpf_get_current_task_btf();

@@ -1,5 +1,5 @@
 /*
- * What the programs in sched.bpf.c and the reader in crates/observe/src/sched/ tell each other. The reader's side of it
+ * The interface of the programs in sched.bpf.c and the reader in crates/observe/src/sched/. The reader's side of it
  * is sched/records.rs; the two change together.
  */
 #pragma once
@@ -63,7 +63,7 @@ struct off_cpu_record {
 	__u64 run_queue_ns;
 	__u32 from_cpu;
 	__u32 to_cpu;
-	/* Who was given the CPU instead of a thread that was preempted; who woke any other. */
+	/* The thread that got the CPU of a preempted thread, or that woke any other. */
 	struct other by;
 };
 

@@ -1,5 +1,5 @@
 /*
- * What the program in stacks.bpf.c and the reader in crates/observe/src/stacks/kernel/ tell each other. The reader's side
+ * The interface of the program in stacks.bpf.c and the reader in crates/observe/src/stacks/kernel/. The reader's side
  * of it is stacks/kernel/records.rs; the two change together.
  */
 #pragma once
@@ -11,7 +11,7 @@
 #define KERNEL_FRAMES 64
 
 struct settings {
-	/* What a thread is sent so that it takes its own stack; 0: nothing, and its stack is walked here. */
+	/* The signal on which a thread takes its own stack. 0: none, and its stack is walked here. */
 	__u32 signal;
 };
 

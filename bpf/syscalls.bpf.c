@@ -97,7 +97,7 @@ static __always_inline __u64 argument(struct pt_regs *regs, __u32 index)
 #endif
 }
 
-/* What the kernel itself knows of a descriptor, read while it can't have been replaced. */
+/* The kernel's own data of a descriptor, read while the descriptor can't have been replaced. */
 static __always_inline void describe(struct descriptor_record *record, __s32 fd)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();

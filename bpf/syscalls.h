@@ -1,5 +1,5 @@
 /*
- * What the programs in syscalls.bpf.c and the reader in crates/observe/src/syscalls/ tell each other. The reader's
+ * The interface of the programs in syscalls.bpf.c and the reader in crates/observe/src/syscalls/. The reader's
  * side of it is syscalls/records.rs; the two change together.
  */
 #pragma once
@@ -9,7 +9,7 @@
 #define NAME_BYTES 16
 #define PATH_BYTES 256
 
-/* What a call does with descriptors. Written by the reader, which knows the numbers of the calls. */
+/* The effect of a call on descriptors. Written by the reader, which knows the numbers of the calls. */
 struct call_kind {
 	/* One more than the index of the argument that is a descriptor; 0: none. */
 	__u8 descriptor;

@@ -29,7 +29,7 @@ int each(struct bpf_iter__task *context)
 	record.voluntary_switches = task->nvcsw;
 	record.involuntary_switches = task->nivcsw;
 	__builtin_memcpy(record.name, task->comm, sizeof(record.name));
-	/* Where there is no room, the kernel comes again with this thread. */
+	/* The kernel calls again with this thread if there is no room. */
 	bpf_seq_write(context->meta->seq, &record, sizeof(record));
 	return 0;
 }

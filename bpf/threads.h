@@ -1,5 +1,5 @@
 /*
- * What the program in threads.bpf.c tells its reader in crates/observe/src/threads/kernel.rs; the two change together.
+ * The output of the program in threads.bpf.c for its reader in crates/observe/src/threads/kernel.rs; the two change together.
  */
 #pragma once
 

@@ -69,7 +69,7 @@ CREATE TABLE disks (
   "busy_ns" BIGINT
 ) WITH (format = 'PARQUET', external_location = '{recording}/disks');
 
--- What a node's log says that happened while it was recorded: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.
+-- Events from a node's log during the recording: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.
 CREATE TABLE events (
   "time_ns" BIGINT,
   "node" VARCHAR,

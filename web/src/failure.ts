@@ -1,4 +1,4 @@
-/** What is said in the place of something that can't be drawn. */
+/** The text in the place of a chart that can't be drawn. */
 export function failureText(what: string, cause: unknown): string {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return `${what} can't be drawn: ${reason}. The rest of the report is not affected. This is a bug of helenus: please report it.`;

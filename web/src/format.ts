@@ -1,6 +1,6 @@
 /** No-break space between a number and its unit. */
 const GAP = "\u00a0";
-/** What stands where there is no value. */
+/** The text for a missing value. */
 export const NOTHING = "–";
 
 const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });

@@ -97,7 +97,7 @@ pub static TABLES: &[Table] = &[
     },
     Table {
         name: "events", since: 1, time: "time_ns",
-        meaning: "What a node's log says that happened while it was recorded: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.",
+        meaning: "Events from a node's log during the recording: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.",
         seen: Some(Seen { of: Subject::Node, sources: &["events"] }),
         columns: &[
             Column { name: "time_ns", ty: Type::Int64, unit: "ns since the Unix epoch", is_time: true, nullable: false, meaning: "When it happened, as the log has it." },
@@ -914,7 +914,7 @@ pub mod rows {
         }
     }
 
-    /// What a node's log says that happened while it was recorded: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.
+    /// Events from a node's log during the recording: compactions, flushes, schema changes, nodes up and down, long collections, and warnings. Texts of statements are not in it.
     #[derive(Debug, Clone, Copy, Default, PartialEq)]
     pub struct NodeEvent<'a> {
         /// When it happened, as the log has it. (ns since the Unix epoch)

@@ -20,7 +20,7 @@ export interface LineSeries {
   width?: number;
   /** One value per bin; where there are two kinds of latency, the kind that is asked for. */
   values(view: View): Values;
-  /** What is drawn of them, where that is not all. */
+  /** The drawn part of them, if that is not all. */
   drawn?(values: Values): Values;
 }
 

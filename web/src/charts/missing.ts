@@ -1,10 +1,10 @@
 import type { Report } from "../model";
 
-/** Where the figures of a chart come from, for the sentence that is said when they are not there. */
+/** The source of a chart's figures, for the sentence that stands for missing ones. */
 export interface Origin {
   /** Names that the source may have in the recording. */
   sources: string[];
-  /** What would have been shown: "thread pools". */
+  /** The content of the chart: "thread pools". */
   what: string;
   /** How one gets it the next time. */
   remedy: string;
@@ -29,7 +29,7 @@ export const ORIGINS = {
   tables: { sources: ["tables", "table_stats"], what: "tables of the node", remedy: AGENT },
 } satisfies Record<string, Origin>;
 
-/** A plain sentence on why a chart is not there. `quiet` is said when the source ran and nothing happened. */
+/** A plain sentence on why a chart is missing. `quiet` is for a source that ran while nothing happened. */
 export function whyMissing(report: Report, origin: Origin, quiet: string): string {
   const ran = report.sources.filter(({ source }) => origin.sources.includes(source));
   if (ran.some(({ captured }) => captured > 0)) return quiet;

@@ -18,7 +18,7 @@ export interface Panel extends PanelBody {
 
 /** A chart but for its name. */
 export interface PanelBody {
-  /** What is drawn and in which unit. */
+  /** The drawn figures and their unit. */
   note: string;
   plots: Plot[];
   /** Instead of plots: why there is nothing to draw. */
@@ -27,7 +27,7 @@ export interface PanelBody {
   tools?: HTMLElement;
   /** Under the plots, such as a colour scale. */
   foot?: HTMLElement;
-  /** What a person would say who looked at it. */
+  /** The chart in words, for a person who can't see it. */
   summary(view: View): string;
   rows(view: View): Rows;
 }

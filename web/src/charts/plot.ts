@@ -8,7 +8,7 @@ export const GUTTER_RIGHT = 16;
 /** Response time counts from the intended start, service time from the actual start. */
 export type LatencyKind = "response" | "service";
 
-/** What a plot shows: the same for all plots at any moment. */
+/** The content of a plot: at any moment the same for all plots. */
 export interface View {
   readonly window: Window;
   readonly latency: LatencyKind;

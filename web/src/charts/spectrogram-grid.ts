@@ -7,7 +7,7 @@ export const NAMES = ["call", "group", "file"] as const;
 export type Name = (typeof NAMES)[number];
 export type Filter = Pick<Selection, Name>;
 
-/** What stands in a link for those that have no number of their own. No call, thread group or file is named so. */
+/** The value in a link for those that have no number of their own. No call, thread group or file is named so. */
 export const OTHERS = "…";
 
 /** Rows and columns from `from` up to, not including, `to`. */
@@ -150,7 +150,7 @@ export class SpectrogramGrid {
       .sort((a, b) => b.duration_ns - a.duration_ns);
   }
 
-  /** The area of some cells. What is beyond the ends of the axis belongs to the outermost columns. */
+  /** The area of some cells. Values beyond the ends of the axis belong to the outermost columns. */
   areaOf({ rowFrom, rowTo, columnFrom, columnTo }: Cells): Area {
     const { bin_s, edges_ns } = this.data;
     const exact = (row: number): number => Number((row * bin_s).toFixed(6));

@@ -25,7 +25,7 @@ const DECADES = [
   "10 s",
 ];
 
-/** What the picture shows at the moment. */
+/** The current content of the picture. */
 export interface Shown {
   counts: Float64Array;
   most: number;
@@ -34,7 +34,7 @@ export interface Shown {
   chosen: Cells | null;
 }
 
-/** Durations across, time downward, with the count as colour. Whoever drags over it chooses a rectangle. */
+/** Durations across, time downward, with the count as colour. A drag over it chooses a rectangle. */
 export class SpectrogramPlot {
   readonly root: HTMLElement;
   readonly #canvas: HTMLCanvasElement;

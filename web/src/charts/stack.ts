@@ -93,7 +93,7 @@ export class ChartStack {
     this.#cursorListeners.push(listener);
   }
 
-  /** Whatever else follows the window is drawn in the same frame. */
+  /** All other views of the window are drawn in the same frame. */
   onDraw(listener: (view: View) => void): void {
     this.#drawListeners.push(listener);
   }

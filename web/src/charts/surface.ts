@@ -1,7 +1,7 @@
 import { h } from "../dom";
 import type { Plot } from "./plot";
 
-/** What a pointer can do on any plot; pixels are CSS pixels from the left edge of the plotting area. */
+/** The actions of a pointer on any plot; pixels are CSS pixels from the left edge of the plotting area. */
 export interface Gestures {
   point(plot: Plot, at: { x: number; y: number } | null): void;
   /** A brush is being drawn; null when it was given up. */

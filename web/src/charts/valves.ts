@@ -55,7 +55,7 @@ function limits(values: readonly (number | null)[]): string {
   return low === high ? `limit ${count(low)}` : `limit ${count(low)} to ${count(high)}`;
 }
 
-/** What was decided in each bin and why, one decision after the other; null where nothing was. */
+/** The decisions of each bin with their reasons; null if there was none. */
 export function decisionsByBin({ time_s, decisions }: Valve): (string | null)[] {
   const said: (string | null)[] = time_s.map(() => null);
   const write = (limit: number | null): string => (limit === null ? "open" : count(limit));

@@ -7,7 +7,7 @@ const WORTH_A_ROW = 1;
 
 export interface View {
   placed: Placed[];
-  /** What fills the width. */
+  /** The frame that fills the width. */
   root: Placed;
   width: number;
   height: number;
@@ -67,7 +67,7 @@ export function draw(context: CanvasRenderingContext2D, view: View): void {
     const node = placed[index] as Placed;
     const w = node.weight * scale;
     if (w < NARROWEST || rowOf(view, node.depth) < 0 || rowOf(view, node.depth) >= height) {
-      // What it called is narrower still.
+      // The frames that it called are narrower still.
       index = node.end;
       continue;
     }

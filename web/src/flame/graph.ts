@@ -20,7 +20,7 @@ export function quantity(event: string, weight: number): string {
   return weight >= 1e9 ? `${(weight / 1e9).toFixed(2)} s` : `${(weight / 1e6).toFixed(1)} ms`;
 }
 
-/** What the graph is of, in a sentence. */
+/** The subject of the graph, in a sentence. */
 export function caption(data: FlameTree): string {
   const of = `${data.samples.toLocaleString("en-US")} samples of ${data.event}, ${quantity(data.event, data.nodes.weight[0] ?? 0)}`;
   if (data.against === "") {
@@ -36,7 +36,7 @@ export function caption(data: FlameTree): string {
 /** A flame graph in the page. */
 export interface FlameGraph {
   root: HTMLElement;
-  /** Shows other weights of the same nodes, such as those of a stretch of time. What is zoomed in stays so. */
+  /** Shows other weights of the same nodes, such as those of a stretch of time. The zoom stays. */
   show(data: FlameTree): void;
 }
 
@@ -187,7 +187,7 @@ function button(text: string, onclick: () => void): HTMLElement {
   return h("button", { type: "button", onclick }, text);
 }
 
-/** What share each kind of frame has of what is innermost. */
+/** The share of each kind of frame among the innermost frames. */
 function legendOf(view: View, placed: Placed[], all: Placed): HTMLElement[] {
   if (view.compared) return [];
   const own = (kinds: string) =>

@@ -12,7 +12,7 @@ const HEIGHT = 250;
 const NARROWEST = 4;
 const WIDEST = 26;
 
-/** The map of samples: whoever drags over it, or clicks its first and last cell, chooses a stretch of time. */
+/** The map of samples: a drag over it, or clicks on the first and last cell, choose a stretch of time. */
 export class ScopeMap {
   readonly root: HTMLElement;
   readonly #canvas: HTMLCanvasElement;
@@ -150,7 +150,7 @@ export class ScopeMap {
     }
   }
 
-  /** What is not chosen fades, and what is has a line around each of its columns. */
+  /** Cells that are not chosen fade; the others have a line around each of their columns. */
   #frame(context: CanvasRenderingContext2D, stretch: Stretch): void {
     const { grid, theme } = this;
     const { first, last } = grid.touched(stretch);

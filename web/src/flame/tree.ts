@@ -84,7 +84,7 @@ export interface Hot {
   total: number;
 }
 
-/** Frames by their own weight, the heaviest first, whoever called them. A frame that calls itself counts once in total. */
+/** Frames by their own weight, the heaviest first, from all callers. A frame that calls itself counts once in total. */
 export function hottest(placed: Placed[], count: number): Hot[] {
   const frames = new Map<string, Hot>();
   const within: string[] = [];

@@ -9,7 +9,7 @@ export interface Action {
   /** As KeyboardEvent.key names them. */
   keys: string[];
   does: string;
-  /** What stands on its button in the bar. */
+  /** The text of its button in the bar. */
   button?: string;
   /** Whether its keys still work while a dialog lies over the page. */
   overDialog?: boolean;

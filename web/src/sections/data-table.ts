@@ -3,7 +3,7 @@ import { copyButton, copyText } from "../clipboard";
 import { h } from "../dom";
 import { count, digits3, NOTHING, plural } from "../format";
 
-/** So many rows are shown at first; the rest on request. */
+/** Rows shown at first; the rest follow on request. */
 const FIRST_ROWS = 200;
 
 /** The figures behind a chart, in the window that it shows, or elsewhere if so said. */

@@ -2,7 +2,7 @@ import { h, jumpTo } from "../dom";
 import { count, date, milliseconds, percent, plural, span } from "../format";
 import type { Report, Source } from "../model";
 
-/** What was run, in one line, and what it ran on, in another. */
+/** The command in one line, and the machine in another. */
 export function header(report: Report): HTMLElement {
   const lost = seriousLosses(report.sources);
   return h(

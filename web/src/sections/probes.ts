@@ -2,7 +2,7 @@ import { h } from "../dom";
 import { count, milliseconds, NOTHING, orNothing, perSecond, plural, span } from "../format";
 import type { Probe, Report } from "../model";
 
-/** What was metered of one probe. */
+/** The figures of one probe. */
 export interface ByVariant {
   probe: string;
   /** By variant; null is the name where there are none. */

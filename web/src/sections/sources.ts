@@ -2,7 +2,7 @@ import { h } from "../dom";
 import { count, NOTHING, orNothing, percent } from "../format";
 import type { Report, Source } from "../model";
 
-/** What was captured, what was missed, and what the looking cost. */
+/** Captured rows, lost rows, and the cost of capturing. */
 export function sourceTable(report: Report): HTMLElement {
   const section = h(
     "section",

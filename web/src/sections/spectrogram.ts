@@ -219,7 +219,7 @@ function lossesOf(data: Spectrogram): HTMLElement[] {
 function nameSelect(grid: SpectrogramGrid, name: Name, store: Store): { root: HTMLElement; show(): void } {
   const { names, others } = grid.names(name);
   const option = (value: string, text: string) => h("option", { value }, text);
-  // A name may be empty, so that options are told apart by their place.
+  // A name may be empty, so options are identified by their place.
   const values: (string | null)[] = [null, ...names, ...(others > 0 ? [OTHERS] : [])];
   const select = h(
     "select",

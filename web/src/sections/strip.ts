@@ -14,7 +14,7 @@ const AXIS_PX = 22;
 /** A phase narrower than this has no room for its name, and none for a border on both sides. */
 const SLIM_PX = 18;
 
-/** What stays in sight above the charts: the window in words, the whole run, the phases and the time axis. */
+/** The strip that stays above the charts: the window in words, the whole run, the phases and the time axis. */
 export function strip(
   report: Report,
   store: Store,

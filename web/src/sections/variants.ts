@@ -12,7 +12,7 @@ const VERDICTS: Record<Verdict, { mark: string; name: string }> = {
   "not-enough": { mark: "?", name: "not enough" },
 };
 
-/** What each variant of an experiment was worth; nothing for other recordings. */
+/** The effect of each variant of an experiment; empty for other recordings. */
 export function variants({ comparison }: Report): HTMLElement[] {
   if (comparison === null) return [];
   const section = h(

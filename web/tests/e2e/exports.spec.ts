@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "@playwright/test";
 
-/* What is exported, opened by the tool itself for which it is. */
+/* Exports, each opened by the tool that it is for. */
 
 const HELENUS = join(
   process.env.CARGO_TARGET_DIR ?? join(homedir(), ".cache/helenus/target"),

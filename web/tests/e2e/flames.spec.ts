@@ -10,7 +10,7 @@ test("flame graphs can be searched and zoomed, and have a table", async ({ repor
   await expectWide(canvas);
   const width = (await canvas.boundingBox())?.width ?? 0;
 
-  // A name's share of all is said under the pointer; the third row holds the reads' run, after the fifth of GC.
+  // The share of a name is shown under the pointer; the third row holds the reads' run, after the fifth of GC.
   await canvas.hover({ position: { x: width * 0.6, y: 2 * 18 + 9 } });
   await expect(graph.locator(".said")).toContainText("java.lang.Thread.run · 8.00 s, 80.0 %");
 

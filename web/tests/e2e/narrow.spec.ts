@@ -86,7 +86,7 @@ for (const { name, viewport, samples } of SCREENS) {
       await page.mouse.move(box.x + box.width / 2, box.y + 50, { steps: 3 });
       await page.mouse.up();
       await expect.poll(async () => Math.round((await report.times())?.[0] ?? 0)).toBe(23);
-      // What the pointer tells lies in the page, at either end.
+      // The text at the pointer lies in the page, at either end.
       for (const share of [0.02, 0.98]) {
         for (const id of ["heatmap", "pauses"]) {
           await report.area(id).scrollIntoViewIfNeeded();

@@ -15,7 +15,7 @@ export class ReportPage {
     await expect(this.page.getByRole("heading", { level: 1 })).toBeVisible();
   }
 
-  /** What the bar says of the window. */
+  /** The window as the bar shows it. */
   get window() {
     return this.page.locator(".bar .window");
   }

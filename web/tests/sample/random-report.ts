@@ -10,7 +10,7 @@ const ROWS_PER_DECADE = 12;
 
 type Shape = (random: Random) => number;
 
-/** What response times may look like, in ms: odd ones on purpose. */
+/** Possible response times in ms: odd ones on purpose. */
 const SHAPES: Shape[] = [
   (random) => Math.exp(1.2 * random.normal()),
   () => 1,

@@ -30,7 +30,7 @@ const PERMISSIVE: [&str; 13] = [
     "Zlib",
 ];
 
-/// What is in the binary and no package has the text of.
+/// Parts of the binary whose text no package has.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Carried {

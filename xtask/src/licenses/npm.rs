@@ -1,4 +1,4 @@
-//! Packages of npm that the pages carry. Those that only build or test the pages are not in them.
+//! Packages of npm that the pages carry, without packages that only build or test the pages.
 
 use super::Part;
 use super::texts::Texts;

@@ -10,10 +10,10 @@ use std::process::ExitCode;
 
 /// Write the agent's jar, for a node to be started with
 ///
-/// The agent goes into a running node by itself. But a JVM that was started without an agent that may change classes throws all
-/// of its compiled code away when the first valve, probe or executor is set in it, and is slow until it is compiled anew; so they
-/// are refused there without --cold. Started with the jar and `=ready` it is not, and nothing else comes of it. The nodes of
-/// `helenus up --ready` are started so.
+/// Helenus loads the agent into a running node itself. A JVM that was started without the jar deoptimizes all of its code when it
+/// gets its first valve, probe or executor, and is slow until the code is compiled again. Helenus therefore refuses them there
+/// without --cold. A JVM that was started with the jar and `=ready` stays fast, and the jar does nothing else. `helenus up --ready`
+/// starts nodes so.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus agent -o /opt/helenus-agent.jar

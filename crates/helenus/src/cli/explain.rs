@@ -19,7 +19,7 @@ const AROUND_NS: i64 = 30_000_000_000;
   helenus explain run.helenus --fail-on warning   # exit code 1 when there is one")]
 pub struct Arguments {
     recording: PathBuf,
-    /// What counts as slow: a percentile of response time, or a duration
+    /// Requests above this are slow: a percentile of response time, or a duration
     #[arg(long, value_name = "p99|p99.9|DURATION", default_value = "p99")]
     slow: SlowThreshold,
     /// End with exit code 1 when a finding is at least so severe

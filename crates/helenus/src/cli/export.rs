@@ -29,7 +29,7 @@ pub struct Arguments {
     /// The new file, compressed where its name ends in .gz; stdout otherwise
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// What the stacks were sampled of: cpu, wall, alloc, lock; cpu, or the only one there is, otherwise
+    /// Event of the stacks: cpu, wall, alloc or lock [default: cpu, or the only event]
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
     /// One thread group alone, such as Native-Transport-Requests

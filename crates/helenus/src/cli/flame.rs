@@ -23,7 +23,7 @@ use std::process::ExitCode;
   helenus flame run.helenus --from 20s --to 30s --folded | sort -k2 -n | tail")]
 pub struct Arguments {
     recording: PathBuf,
-    /// What the stacks were sampled of: cpu, wall, alloc, lock; cpu, or the only one there is, otherwise
+    /// Event of the stacks: cpu, wall, alloc or lock [default: cpu, or the only event]
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
     /// One thread group alone, such as Native-Transport-Requests

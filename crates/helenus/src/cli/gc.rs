@@ -10,8 +10,8 @@ use std::time::Duration;
 ///
 /// Of recorded or running nodes.
 ///
-/// A line for each interval, as of jstat -gcutil, and one for all. What was allocated is by how much the heap had grown
-/// from one collection to the next; what stayed, by how much it was fuller after a young collection than after the one before.
+/// A line for each interval, as jstat -gcutil prints them, and one for all. Allocated: the growth of the heap from one collection to
+/// the next. Promoted: how much fuller the heap is after a young collection than after the one before.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus gc --node 127.0.0.1

@@ -12,8 +12,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Make a recording of JFR files, perf output or folded stacks
 ///
-/// The recording is like any other: `helenus flame`, `export`, `sql` and `recording merge` take it. What can't be read is
-/// counted and said; what is whole is taken.
+/// The recording is like any other: `helenus flame`, `export`, `sql` and `recording merge` take it. Helenus takes whole samples, and
+/// counts and reports those that can't be read.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus import peak.jfr -o peak.helenus
@@ -27,16 +27,16 @@ pub struct Arguments {
     /// The new recording's folder
     #[arg(short, long, value_name = "RECORDING")]
     output: PathBuf,
-    /// What the files are
+    /// Format of the files
     #[arg(long, value_enum, default_value = "auto")]
     format: Format,
     /// The node that the samples are of; the name of each file otherwise
     #[arg(long, value_name = "ADDRESS")]
     node: Option<String>,
-    /// Folded stacks: what they were sampled of, such as cpu (the default), wall, alloc or lock
+    /// Folded stacks: their event, such as cpu, wall, alloc or lock [default: cpu]
     #[arg(long, value_name = "NAME", value_parser = event)]
     event: Option<String>,
-    /// What one sample stands for, where the file does not say it or says it wrong
+    /// Time of one sample, for a file that does not tell it or tells it wrong
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     interval: Option<Duration>,
     /// perf: cycles of a CPU in a nanosecond, so that cycles become CPU time

@@ -55,7 +55,7 @@ pub struct Arguments {
     /// Number of keys, instead of the workload's
     #[arg(long, value_name = "N", value_parser = count)]
     population: Option<u64>,
-    /// What carries the requests: helenus' own driver, which costs least, or the driver crate
+    /// Driver of the requests: helenus' own, which costs least, or the driver crate
     #[arg(long, value_enum, value_name = "NAME", default_value = "thin")]
     driver: DriverKind,
     /// Version of the native protocol; only helenus' own driver speaks 5
@@ -88,7 +88,7 @@ pub struct Arguments {
     /// An HdrHistogram log of each second of the measured phases by operation, for HistogramLogAnalyzer and the like
     #[arg(long, value_name = "FILE")]
     hlog: Option<PathBuf>,
-    /// Serve OpenMetrics (Prometheus) on this loopback address while it runs; the address with its token is said
+    /// Serve OpenMetrics (Prometheus) on this loopback address during the load; prints the address with its token
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
     /// The summary as JSON, as docs/load.schema.json describes it

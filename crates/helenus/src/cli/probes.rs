@@ -50,7 +50,7 @@ pub struct Arguments {
     /// Allocated bytes of each call too
     #[arg(long)]
     allocation: bool,
-    /// What metering may cost at most, in % of all CPUs
+    /// Bound of the cost of metering, in % of all CPUs
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     bound: f64,
     /// Even where the JVM throws all of its compiled code away for it, and a busy node is slow for a minute (see `helenus agent`)

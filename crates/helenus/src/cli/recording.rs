@@ -16,7 +16,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// What a recording holds, from which sources, and what is missing
+    /// Show tables, sources and losses of a recording
     #[command(after_help = "Example:\n  helenus recording info run.helenus --json | jq .tables")]
     Info {
         recording: PathBuf,

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 /// Answer CQL without a database, to measure the client's own cost
 ///
-/// Takes any schema, prepares any statement and answers every request at once, on one thread. What a load shows against
-/// it is the load driver and the machine, and no database: the most that this client can measure.
+/// Takes any schema, prepares any statement and answers every request at once, on one thread. A load
+/// against it measures the load driver and the machine without a database: the most that this client can measure.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus responder &

@@ -11,7 +11,7 @@ use std::time::Duration;
 const HINT_WINDOW: Duration = Duration::from_secs(3 * 3600);
 const PACKAGE: &str = "org.apache.cassandra.db.compaction.";
 
-/// What can be set on one node.
+/// Settings of one node.
 #[derive(Debug, Args)]
 pub struct OfNode {
     /// The table
@@ -41,7 +41,7 @@ pub struct OfNode {
     pub threads: Vec<(String, u32)>,
 }
 
-/// What can only be set on all nodes.
+/// Settings that only all nodes can have.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus tune cql --table shop.orders --compaction '{\"class\":\"LeveledCompactionStrategy\"}' --gc-grace 24h

@@ -22,8 +22,8 @@ use std::time::Duration;
 /// The node itself stays as it is.
 ///
 /// A snapshot of the table (hard links) is loaded into throwaway nodes on this machine, one with the table as it is and one
-/// for each --compaction; they compact until nothing is left, and are read in turns. The node itself is asked for the
-/// snapshot and for nothing else, and it is cleared within seconds. What is printed as CQL is never run.
+/// for each --compaction; they compact until nothing is left, and are read in turns. Helenus asks the node itself for
+/// the snapshot only, and clears it within seconds. Helenus prints CQL and never runs it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus try --node 10.0.0.7 --table shop.orders --compaction '{\"class\":\"LeveledCompactionStrategy\"}'

@@ -25,7 +25,7 @@ use std::process::ExitCode;
   helenus spectrogram run.helenus --of requests")]
 pub struct Arguments {
     recording: PathBuf,
-    /// What is drawn; system calls otherwise: each of them where they were recorded, else their summary
+    /// Events to draw [default: each system call if recorded, else the summary of system calls]
     #[arg(long, value_enum)]
     of: Option<What>,
     /// System calls of this name; of requests, the operation

@@ -19,7 +19,8 @@ use std::time::Duration;
 /// Its peers stay as they are.
 ///
 /// A change is written into a journal before it is made. It stays until `tune undo`, the end of its lease, or a restart of
-/// the node, and an ALTER TABLE of the same parameters takes its place. What is of all nodes is printed as CQL, and never run.
+/// the node, and an ALTER TABLE of the same parameters takes its place. Changes that all nodes need are
+/// printed as CQL, and never run.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus tune apply --node 10.0.0.7 --table shop.orders --compaction '{\"class\":\"LeveledCompactionStrategy\"}' --compare
@@ -39,9 +40,9 @@ pub struct Arguments {
 enum Action {
     /// Change settings of one node
     Apply(Apply),
-    /// What is changed on which node, until when, and whether the node still has it
+    /// Show the changes on each node, until when they last, and whether the node still has them
     Status(Status),
-    /// Have leases begin anew: what is tuned stays for so long from now on
+    /// Restart leases: changes last for this long from now on
     Renew(Renew),
     /// Compare a table on one node with its peers
     Compare(Compare),

@@ -55,7 +55,7 @@ pub struct Arguments {
     /// Java installation; the best that fits otherwise
     #[arg(long, value_name = "FOLDER")]
     java_home: Option<PathBuf>,
-    /// What was started, as JSON
+    /// Print the started cluster as JSON
     #[arg(long)]
     json: bool,
 }

@@ -47,7 +47,7 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct Add {
-    /// What it is called
+    /// Name of the valve
     name: String,
     /// A point that it stands at, by name or pattern (may be given again); see `helenus points`
     #[arg(long, value_name = "POINT", required_unless_present = "stage", conflicts_with = "stage")]
@@ -58,7 +58,7 @@ struct Add {
     stage: Option<String>,
     #[command(flatten)]
     changes: Changes,
-    /// Who goes first of those that wait: fifo, lifo, or class
+    /// Order of waiting calls: fifo, lifo, or class
     #[arg(long, value_name = "ORDER", conflicts_with = "stage")]
     order: Option<String>,
     /// With --order class: how often a point's turn comes (may be given again)
@@ -77,10 +77,10 @@ struct Add {
     json: bool,
 }
 
-/// What can be changed later too.
+/// Settings that can be changed later, too.
 #[derive(Debug, Args)]
 struct Changes {
-    /// What decides on the limit: throughput (unless said otherwise), response-time, jitter, fixed, vegas, gradient2, aimd, codel
+    /// Law that sets the limit: throughput, response-time, jitter, fixed, vegas, gradient2, aimd or codel [default: throughput]
     #[arg(long, value_name = "LAW")]
     law: Option<String>,
     /// A parameter of the law (may be given again)
@@ -141,7 +141,7 @@ struct Watch {
     /// Renew the leases of the valves meanwhile
     #[arg(long)]
     hold: bool,
-    /// Serve OpenMetrics (Prometheus) on this loopback address meanwhile; the address with its token is said
+    /// Serve OpenMetrics (Prometheus) on this loopback address meanwhile; prints the address with its token
     #[arg(long, value_name = "ADDRESS:PORT")]
     metrics: Option<SocketAddr>,
     /// A line of JSON for each look

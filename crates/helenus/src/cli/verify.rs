@@ -13,8 +13,8 @@ use std::time::Duration;
 
 /// Read back what a load wrote, and report what is missing or wrong
 ///
-/// What each row should be follows from the workload, its seed and the number of the request that wrote it. The recording
-/// of the load has all of these, and which requests were answered well: what was not need not be there. Without the
+/// The workload, its seed and the number of the writing request determine each row. The recording of the load has all three, and
+/// the outcome of each request: rows of failed requests need not be there. Without the
 /// recording, give the workload, its mix and its population as the load had them. The workload's [verify] names the
 /// operation that reads. Exit code 1 when a row is missing or wrong, 2 when it could not be read.
 #[derive(Debug, Args)]

@@ -100,7 +100,7 @@ public final class Entry extends ClassLoader implements AutoCloseable {
     }
   }
 
-  /** Lets go of the jar: what isn't loaded by now is never loaded. */
+  /** Closes the jar; classes that are not loaded by now can't be loaded any more. */
   @Override
   public void close() throws IOException {
     jar.close();

@@ -6,13 +6,14 @@ import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 
 /**
- * What woven code in the server's classes calls: the bridge between the server's class loader and
- * the agent's, made of the JDK's types alone, so that neither sees the other's classes.
+ * Entry point of the woven code in the server's classes: the bridge between the server's class
+ * loader and the agent's. The bridge uses JDK types only, so that neither loader sees the other's
+ * classes.
  *
- * <p>While nobody holds it every call does nothing. A fault on the agent's side is swallowed and
- * counted, and the server's method runs as it is. Like {@link Entry} this class stays in the JVM
- * that once had an older agent, so it must stay as small as it is, and {@link #VERSION} says which
- * one is there.
+ * <p>While no agent holds the hook, every call does nothing. The hook swallows and counts faults of
+ * the agent, and the server's method runs unchanged. Like {@link Entry}, this class stays loaded
+ * after its agent has ended and a newer agent finds it, so keep the class small; {@link #VERSION}
+ * tells which version is loaded.
  */
 public final class Hook {
   public static final int VERSION = 3;

@@ -33,8 +33,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What a probe costs a call: woven into a loaded class as it is into a server's, never woven, and
- * woven and taken out again.
+ * The overhead of a probe per call: woven into a loaded class as in a server, never woven, and
+ * woven and removed again.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -68,7 +68,7 @@ public class ProbeBench {
     }
   }
 
-  /** What the JVM hands to an agent. */
+  /** Receives the instrumentation that the JVM gives an agent. */
   public static final class Attached {
     private static volatile Instrumentation instrumentation;
 

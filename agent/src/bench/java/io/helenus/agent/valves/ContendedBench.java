@@ -60,7 +60,7 @@ public class ContendedBench {
 
   private static final Duration LONG = Duration.ofMinutes(10);
 
-  /** What is done in the region, and what keeps others out of it. */
+  /** The work in the region, and the limiter that guards the region. */
   private interface Region {
     void call(Runnable work);
   }
@@ -236,7 +236,7 @@ public class ContendedBench {
     all(fair.region, ContendedBench::work, CALLS);
   }
 
-  /** Whoever comes while there is room goes in. */
+  /** Arriving threads take free room before waiting ones. */
   @State(Scope.Benchmark)
   public static class Unfair {
     private final Region region = bulkhead(false);

@@ -25,8 +25,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * What a gate costs a call on one thread where there is room, by way of the hook as woven code has
- * it, and what the peers do in the same run.
+ * The overhead of a gate per call on one thread while there is room, through the hook as in woven
+ * code, and the overhead of comparable limiters in the same run.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)

@@ -242,7 +242,7 @@ final class Control {
     return (Long) value;
   }
 
-  /** What is called when a lease has ended, and this control may be idle by that. */
+  /** Sets the callback that runs when a lease has ended, which may leave this control idle. */
   void afterLease(Runnable then) {
     afterLease = then;
   }

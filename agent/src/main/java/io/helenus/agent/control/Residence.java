@@ -1,8 +1,8 @@
 package io.helenus.agent.control;
 
 /**
- * Who still needs this agent's class loader: the connection to a recorder, and the valves and
- * probes that outlive it. The last one to leave closes it.
+ * Counts the users of this agent's class loader: the connection to a recorder, and the valves and
+ * probes that outlive that connection. The last user to leave closes the class loader.
  */
 public final class Residence {
   private static int residents;

@@ -13,7 +13,7 @@ import javax.management.ReflectionException;
 
 /** The figures of one valve, to read. Those of a window are of the last that has ended. */
 final class ValveBean implements DynamicMBean {
-  /** What is read, by attribute: of the valve now, or with "last." of its last window. */
+  /** The key of each attribute: in the valve's state, or with "last." in its last window. */
   private static final Map<String, String> ATTRIBUTES = new LinkedHashMap<>();
 
   static {

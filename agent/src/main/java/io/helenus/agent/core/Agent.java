@@ -15,12 +15,12 @@ import java.net.InetSocketAddress;
 import java.net.ProtocolException;
 
 /**
- * One agent: it finds its recorder, observes for it and does what it commands until it is told to
- * stop or the recorder is gone, undoes all that observing took, and ends. Valves and probes stay
- * until they are removed ({@link Relay}).
+ * One agent: connects to its recorder, observes, and runs the recorder's commands until the
+ * recorder stops the agent or is gone. Then the agent undoes its changes and ends. Valves and
+ * probes stay until they are removed ({@link Relay}).
  *
- * <p>It runs in one thread, "helenus-agent", which starts the others. Whatever goes wrong goes into
- * the log and ends the agent; it never reaches the server.
+ * <p>The agent runs in one thread, "helenus-agent", which starts the others. A failure is logged
+ * and ends the agent; no failure reaches the server.
  */
 public final class Agent {
   private static final String VERSION = "0.1.0";
@@ -52,7 +52,7 @@ public final class Agent {
   }
 
   /**
-   * Observes for a recorder until it is told to stop or the recorder is gone, in a JVM of its own.
+   * Observes in a JVM of its own until the recorder stops the agent or is gone.
    *
    * @throws IOException when no recorder can be reached
    */
@@ -188,8 +188,8 @@ public final class Agent {
   }
 
   /**
-   * Observes until the end, anew with each START: what was told once is told again then. Returns
-   * what to say at parting.
+   * Observes until the end. Each START opens a new session, which sends again all that is sent once
+   * per session. Returns the last message to the recorder.
    */
   private String observe(Connection connection, Outbox outbox, Start first) throws IOException {
     Connection.Frame frame = observeOnce(connection, outbox, first);

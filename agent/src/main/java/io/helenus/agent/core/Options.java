@@ -13,12 +13,13 @@ import java.util.Set;
  *
  * <ul>
  *   <li>{@code connect=HOST:PORT} where the recorder listens; needed unless there are valves.
- *   <li>{@code token=HEX} what the recorder knows its agents by: the agent tries once.
- *   <li>{@code token-file=PATH} a file that holds the token: the agent tries again and again, with
- *       back-off, and reads the file anew each time, so the server may start before the recorder.
- *   <li>{@code pauses=mxbean} takes GC notifications even where the JVM's log is to be had.
- *   <li>{@code valves=PATH} a file of valves to add at the start; with it alone no recorder is
- *       looked for. A path that ends in {@code .toml} may stand without {@code valves=}.
+ *   <li>{@code token=HEX} the token by which the recorder recognizes its agents; the agent connects
+ *       once, without retries.
+ *   <li>{@code token-file=PATH} a file that holds the token. The agent retries with backoff and
+ *       reads the file again each time, so the server may start before the recorder.
+ *   <li>{@code pauses=mxbean} uses GC notifications even if the JVM's log is available.
+ *   <li>{@code valves=PATH} a file of valves to add at the start; with this option alone the agent
+ *       connects to no recorder. A path that ends in {@code .toml} needs no {@code valves=}.
  *   <li>{@code jar=PATH} the jar to take the agent from; read by {@link io.helenus.agent.Entry}.
  * </ul>
  */

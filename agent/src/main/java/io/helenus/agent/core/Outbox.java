@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Frames on their way to the recorder: a queue with a bound, and the thread that sends them.
  *
- * <p>Whoever has a frame never waits: when the recorder is too slow and the queue is full, the
- * frame is refused, and its source counts the loss.
+ * <p>Adding a frame never blocks: when the recorder is too slow and the queue is full, the outbox
+ * rejects the frame, and the frame's source counts the loss.
  */
 public final class Outbox {
   private static final long CAPACITY_BYTES = 4 * 1024 * 1024;

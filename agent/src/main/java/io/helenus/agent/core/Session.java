@@ -44,7 +44,7 @@ final class Session {
   }
 
   void start() {
-    // What the agent costs beside its sources.
+    // The overhead of the agent that belongs to no source.
     own = feed("agent", "agent-sender");
     own.worker(outbox.sender());
     List<Sample> samples = new ArrayList<>();

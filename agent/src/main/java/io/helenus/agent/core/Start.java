@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What the recorder's START frame asks for. */
+/** The settings in the recorder's START frame. */
 public final class Start {
   /** To be added to System.nanoTime() for the time of a row, ns. */
   public final long epochOffsetNs;

@@ -3,7 +3,7 @@ package io.helenus.agent.crossing;
 /**
  * One woven method that a thread is in. Frames are made once per depth of a thread and used again.
  *
- * <p>What the fields below mean is the matter of the site that fills them.
+ * <p>The site that fills the fields below defines their meaning.
  */
 public final class Frame {
   /** How many woven methods the thread was in when it entered this one. */
@@ -12,7 +12,7 @@ public final class Frame {
   /** Number of the site that was entered. */
   int number;
 
-  /** What was entered; null where nothing stands. */
+  /** The site that was entered; null if the number has no site. */
   Site site;
 
   /** When the region was entered, System.nanoTime(); 0 when its time isn't taken. */
@@ -42,7 +42,7 @@ public final class Frame {
     this.depth = depth;
   }
 
-  /** What the site counts into. */
+  /** The account in which the site counts. */
   public Object account() {
     return account;
   }

@@ -1,6 +1,6 @@
 package io.helenus.agent.crossing;
 
-/** What happens where woven code enters and leaves a method: a probe, or the gate of a valve. */
+/** Handles the entries and exits of a woven method: a probe, or the gate of a valve. */
 public interface Site {
   /**
    * A thread enters.

@@ -38,8 +38,8 @@ public final class ThreadGroups {
   }
 
   /**
-   * What remains of a thread's name before a parenthesis, without numbers at its end and what joins
-   * them, as the recorder has it. A name that is nothing else stays whole.
+   * The group of a thread: its name up to a parenthesis, without trailing numbers and their
+   * separators. The recorder uses the same rule. A name of numbers only is kept whole.
    */
   static String name(String threadName) {
     int parenthesis = threadName.indexOf('(');

@@ -3,9 +3,9 @@ package io.helenus.agent.crossing;
 import java.util.Arrays;
 
 /**
- * What is known of one thread that crosses sites: the woven methods it is in, and what it has
- * counted. Written by that thread alone, so that no crossing shares a cache line with another
- * thread's; others only look at its accounts.
+ * The state of one thread that crosses sites: the woven methods that the thread is in, and its
+ * counts. Only that thread writes the state, so that threads don't contend for a cache line; other
+ * threads only read the accounts.
  */
 public final class Traveller {
   /** Deeper than any sensible nesting of points; what is deeper is let through uncounted. */
@@ -48,7 +48,7 @@ public final class Traveller {
     return group;
   }
 
-  /** What this thread counts at the site of this number; null before it was there. */
+  /** This thread's account at the site of this number; null before its first entry there. */
   public Object account(int number) {
     return number < accounts.length ? accounts[number] : null;
   }
@@ -103,7 +103,7 @@ public final class Traveller {
     }
   }
 
-  /** What was entered last is not inside after all. */
+  /** Takes back the last entry, since the site refused the call. */
   void refused() {
     depth--;
   }

@@ -68,7 +68,7 @@ final class Travellers {
           kept = t;
           continue;
         }
-        // Who is at t now still finds the rest behind it.
+        // A thread that reads the list at t still finds the rest, because t.next is kept.
         if (kept == null) {
           first(bucket, t.next);
         } else {

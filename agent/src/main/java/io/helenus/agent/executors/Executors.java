@@ -22,11 +22,11 @@ import java.util.stream.Collectors;
 /**
  * Runs the tasks of chosen stages in the place of their own executors.
  *
- * <p>All of them hand their tasks to the shared pool by one method. Woven, it asks here first, and
- * a task that is taken goes no further. So nothing is lost or run twice: what was in line before
- * stays with the stage's own executor, and what was taken is run here, also after the end. What the
- * stage's own executor runs in the thread of whoever hands it over ({@code
- * maybeExecuteImmediately}) does not come by.
+ * <p>All stages hand their tasks to the shared pool by one method. The woven method offers each
+ * task here first, and a task that is taken does not reach the pool. So no task is lost or run
+ * twice: tasks queued earlier stay with the stage's own executor, and tasks taken are run here,
+ * even after the end. Tasks that the stage's own executor runs in the submitting thread ({@code
+ * maybeExecuteImmediately}) are not seen here.
  */
 public final class Executors {
   /** The same in 4.0, 4.1 and 5.0, but for the type of the task. */

@@ -2,7 +2,7 @@ package io.helenus.agent.executors;
 
 /** Where tasks wait for the workers, and which of them a worker takes. For many threads at once. */
 interface Queueing {
-  /** Whoever takes from here may take what was put for another. */
+  /** Any worker may take the task. */
   int ANYONE = -1;
 
   /**

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** What is to run the tasks of a stage, as a command gives it. */
+/** The executor that a command requests for a stage. */
 final class Settings {
   /** Those whose tasks come through the shared pool and stand in no order among themselves. */
   private static final Set<Stage> STAGES =

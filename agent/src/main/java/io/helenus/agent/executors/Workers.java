@@ -17,9 +17,10 @@ final class Workers {
   private final Worker[] workers;
 
   /**
-   * Whether one of them looks on without sleeping, or is on its way to. Who gives a task then needs
-   * to wake nobody: that one wakes the next, if more is in line than it has taken. So however many
-   * tasks come at once, threads are woken one after the other, and only while there is work.
+   * Whether a worker polls the queue without sleeping, or is about to. While a worker polls, a
+   * thread that offers a task wakes nobody: the polling worker wakes the next one if the queue
+   * holds more than it took. So a burst wakes threads one after the other, and only while there is
+   * work.
    */
   private final AtomicBoolean watched = new AtomicBoolean();
 
@@ -43,7 +44,7 @@ final class Workers {
       return false;
     }
     int meant = queueing.put(task);
-    // Who closes tells the workers after this; they may have ended before the task was in line.
+    // The closing thread sets the flag, then wakes the workers; they may have missed this task.
     if (closed && queueing.takeBack(task)) {
       return false;
     }
@@ -55,14 +56,15 @@ final class Workers {
     return true;
   }
 
-  /** Has one of those that sleep look on, unless one does. */
+  /** Wakes a sleeping worker to poll the queue, unless a worker polls already. */
   private void haveWatched() {
     do {
       if (watched.get() || !watched.compareAndSet(false, true) || wakeOne()) {
         return;
       }
       watched.set(false);
-      // Who gave a task meanwhile took it that one looks on, and a worker may have gone to sleep.
+      // A thread that offered a task meanwhile saw the flag and woke nobody, and a worker may
+      // have gone to sleep.
     } while (!queueing.isEmpty() && someSleep());
   }
 
@@ -200,7 +202,7 @@ final class Workers {
 
     private void sleep() {
       sleeps.set(true);
-      // Who put a task in line before this has not seen it sleep.
+      // A thread that queued a task before this point has not seen this worker sleep.
       int count = queueing.take(number, taken);
       if (count > 0) {
         boolean woken = !sleeps.compareAndSet(true, false);
@@ -213,7 +215,7 @@ final class Workers {
       while (sleeps.get() && !closed) {
         LockSupport.park(Workers.this);
       }
-      // Who woke it has it look on.
+      // The thread that woke this worker expects it to poll.
       if (!sleeps.compareAndSet(true, false) && queueing.isShared()) {
         watch();
       }

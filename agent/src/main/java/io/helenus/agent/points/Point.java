@@ -4,7 +4,7 @@ import java.util.function.Predicate;
 
 /** A method of the server, or those of its calls that a guard means. */
 public final class Point {
-  /** What it was asked for by when that is a name of the preset, else the method in full. */
+  /** The name in the preset if the point was requested by that name, else the full method. */
   public final String name;
 
   public final Method method;

@@ -39,8 +39,8 @@ public final class Points {
   }
 
   /**
-   * What is meant by the name of a point of the preset, or by a {@link Pattern}, with {@code when}
-   * and conditions after it or without.
+   * The points that a name of the preset or a {@link Pattern} means, optionally followed by {@code
+   * when} and conditions.
    *
    * @throws Refusal when there is no such point, with the nearest names; when the pattern matches
    *     more methods than the bound

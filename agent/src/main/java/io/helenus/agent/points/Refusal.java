@@ -1,10 +1,10 @@
 package io.helenus.agent.points;
 
-/** What was asked for can't be done: why, and what would do. */
+/** The request can't be fulfilled: the reason, and a hint at a request that can. */
 public final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** What to do instead; one sentence. */
+  /** The action to take instead; one sentence. */
   public final String hint;
 
   public Refusal(String why, String hint) {

@@ -2,8 +2,8 @@ package io.helenus.agent.probes;
 
 /**
  * The bins of a probe's histogram: {@value #PER_OCTAVE} of equal width from each power of two to
- * the next, in ns, so that a bin is at most a quarter wide. What is longer than the last counts in
- * the last.
+ * the next, in ns, so that a bin is at most a quarter wide. The last bin also counts all longer
+ * times.
  */
 public final class Bins {
   private static final int PER_OCTAVE = 4;

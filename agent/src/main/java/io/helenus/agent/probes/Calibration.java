@@ -4,7 +4,7 @@ import io.helenus.agent.crossing.Crossings;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
-/** What it costs to meter one call on this machine. */
+/** Measures the cost of metering one call on this machine. */
 final class Calibration {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final int CALLS = 20_000;

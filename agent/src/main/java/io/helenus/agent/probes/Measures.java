@@ -3,7 +3,7 @@ package io.helenus.agent.probes;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 
-/** What probes take beside clock time, which costs more than clock time does. */
+/** The measures that probes take besides clock time; each costs more than clock time. */
 public final class Measures {
   private static final int CALLS = 200;
 
@@ -15,7 +15,7 @@ public final class Measures {
     this.allocation = allocation;
   }
 
-  /** What they add to a metered call, ns: each is read when it begins and when it ends. */
+  /** The cost of these measures per metered call, ns: each is read at its begin and its end. */
   double costNs() {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long id = Thread.currentThread().getId();

@@ -16,7 +16,7 @@ import java.util.Map;
  * inherent time per call.
  */
 final class Overhead {
-  /** What the adaptation is held to. */
+  /** The bound on the overhead, which the adaptation has to keep. */
   static final class Bound {
     /** All probes together at most, as a share of all CPUs, 0 to 1. */
     final double share;
@@ -33,7 +33,7 @@ final class Overhead {
     }
   }
 
-  /** What a probe did in the last second. */
+  /** The activity of a probe in the last second. */
   static final class Use {
     final int number;
     final double callsPerS;

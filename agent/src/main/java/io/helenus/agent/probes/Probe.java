@@ -49,7 +49,7 @@ public final class Probe implements Site {
     }
   }
 
-  /** What one thread counted on one edge. */
+  /** The counts of one thread on one edge. */
   private static final class Cell extends Counts {
     final Probe probe;
     final Probe caller;

@@ -118,12 +118,12 @@ public final class Probes {
     return measures;
   }
 
-  /** What metering one call costs here, ns. */
+  /** The cost of metering one call on this machine, ns. */
   public double costNs() {
     return costNs;
   }
 
-  /** What all probes cost in the last second, as a share of all CPUs. */
+  /** The overhead of all probes in the last second, as a share of all CPUs. */
   public double share() {
     return share;
   }

@@ -3,7 +3,7 @@ package io.helenus.agent.probes;
 import io.helenus.agent.crossing.Counts;
 import java.util.Arrays;
 
-/** What a probe counted: of one thread, or added up. All but the largest add up. */
+/** The counts of a probe: of one thread, or summed. All but the maximum can be summed. */
 public final class Tally {
   static final int FAILED = 0;
   static final int TOTAL_NS = 1;

@@ -14,11 +14,10 @@ import javax.management.remote.JMXServiceURL;
 
 /**
  * The agent beside a node instead of in it: a JVM of its own, which reads the same MBeans over JMX
- * and tells the recorder as an agent does. It ends with its connection to the recorder.
+ * and sends the recorder the same data. The JVM ends with its connection to the recorder.
  *
- * <p>It is told on its standard input, so that nothing is seen among the processes, line by line:
- * {@code HOST:PORT} of JMX, the agent's options, and where the node asks for them a user and a
- * password.
+ * <p>The standard input has, one a line: {@code HOST:PORT} of JMX, the agent's options, and if JMX
+ * requires them a user and a password. None of these appears in the list of processes.
  */
 public final class RemoteNode {
   private RemoteNode() {}

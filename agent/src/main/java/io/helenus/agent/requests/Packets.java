@@ -134,7 +134,7 @@ public final class Packets {
     return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** What was taken out. */
+  /** The records taken out, and the account of them. */
   static final class Taken {
     final byte[] bytes;
     final int records;

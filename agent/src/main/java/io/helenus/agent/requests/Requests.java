@@ -38,7 +38,7 @@ public final class Requests implements Source {
 
   /**
    * @param server the server's class loader
-   * @param log is told what fails, once
+   * @param log gets each failure, once
    */
   public Requests(Feed feed, ClassLoader server, Consumer<String> log) {
     this.feed = feed;

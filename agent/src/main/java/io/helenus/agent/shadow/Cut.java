@@ -12,11 +12,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Leaves only some token ranges of each SSTable of a table. Cassandra's own cleanup does it, which
- * reads and writes nothing but those ranges, and keeps SSTables apart: a throwaway node of a ring
- * of one is told meanwhile that another node, which there isn't, has all others.
+ * Keeps only some token ranges of each SSTable of a table. Cassandra's own cleanup does the work:
+ * the cleanup reads and writes only those ranges and does not merge SSTables. Meanwhile this class
+ * makes a throwaway single-node ring believe that a second, nonexistent node owns all other ranges.
  *
- * <p>By the names of 4.0, 4.1 and 5.0.
+ * <p>Uses internal names of 4.0, 4.1 and 5.0.
  */
 final class Cut {
   /** Of the range for documentation (RFC 5737): nobody has it. */
@@ -84,7 +84,7 @@ final class Cut {
     }
   }
 
-  /** Who has which tokens, as this node believes. */
+  /** The owners of the tokens in this node's view of the ring. */
   private static final class Ring {
     private final Object nobody;
     private final Object tokens;

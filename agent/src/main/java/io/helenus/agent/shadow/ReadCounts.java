@@ -9,8 +9,8 @@ import java.util.Map;
 import javax.management.ObjectName;
 
 /**
- * What the reads of a table have met since the node started, so that two of these say what the
- * reads between them met: histograms whole, and not as percentiles of the last minutes.
+ * Cumulative histograms of a table's reads since the node started. The difference of two readings
+ * describes the reads between them, unlike percentiles of the last minutes.
  */
 final class ReadCounts {
   private ReadCounts() {}

@@ -16,8 +16,9 @@ final class Snapshots {
   private static final String TEXTS = String[].class.getName();
 
   /**
-   * What a node with a copy of a table has to have as well: which formats it reads and writes, how
-   * it compacts and how it reads files. 4.0 has the unit in the name. None of these holds a secret.
+   * Settings that a node with a copy of a table needs too: the formats that the node reads and
+   * writes, how it compacts and how it reads files. In 4.0 the names include the unit. No setting
+   * is a secret.
    */
   private static final List<String> SETTINGS =
       List.of(

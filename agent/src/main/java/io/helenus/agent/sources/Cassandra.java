@@ -5,7 +5,7 @@ import java.lang.management.ManagementFactory;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** What a Cassandra says of itself, in this JVM or over JMX. */
+/** Facts that a Cassandra node reports of itself, in this JVM or over JMX. */
 public final class Cassandra {
   static final String STORAGE_SERVICE = "org.apache.cassandra.db:type=StorageService";
 

@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the compaction manager runs at a moment, added up by table. */
+/** The compactions that run at a moment, summed by table. */
 final class Compactions {
   private static final String MANAGER = "org.apache.cassandra.db:type=CompactionManager";
   static final Compactions NONE = new Compactions();

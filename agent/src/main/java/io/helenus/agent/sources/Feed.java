@@ -7,10 +7,10 @@ import java.lang.management.ThreadMXBean;
 import java.util.function.Predicate;
 
 /**
- * What one source writes to: its rows on the clock of the recording, and the account of what it
- * captured, lost and cost.
+ * The output of one source: its rows, on the clock of the recording, and the account of its
+ * captured and lost rows and its overhead.
  *
- * <p>The rows belong to one thread at a time; the account to any.
+ * <p>Only one thread at a time may use the rows; any thread may use the account.
  */
 public final class Feed {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();

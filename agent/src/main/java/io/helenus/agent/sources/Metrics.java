@@ -83,7 +83,8 @@ final class Metrics {
   }
 
   /**
-   * Whether a table was dropped and made anew: all its metrics are others then, of the same names.
+   * Whether a table was dropped and created again: its metrics are then new objects of the same
+   * names.
    */
   private boolean isReplaced() {
     return groups.values().stream()

@@ -20,7 +20,7 @@ public final class NodeMetrics extends Sample {
   private static final long FIND_EVERY_S = 300;
   private static final long FIND_EVERY_NS = TimeUnit.SECONDS.toNanos(FIND_EVERY_S);
 
-  /** What is wanted of one type of metrics. */
+  /** The metrics to read of one type. */
   private static final class Family {
     final String type;
     final Set<String> scopes;

@@ -72,7 +72,7 @@ final class PauseLines {
     this.collectors = collectors;
   }
 
-  /** Takes in a line without its end. Those that tell of no pause are passed by. */
+  /** Takes a line without its line end. Lines about other things than pauses are ignored. */
   void take(String line) {
     Matcher matcher = LINE.matcher(line);
     if (!matcher.matches()) {
@@ -130,7 +130,7 @@ final class PauseLines {
       Pause pause = new Pause();
       pause.collection = id;
       pause.collector = collector(paused.group(1), line.group(2));
-      // What is in brackets there is how it pauses.
+      // Shenandoah's parentheses hold the mode of the pause, not its cause.
       pause.cause = collectors.contains("Shenandoah") ? null : paused.group(3);
       pause.durationNs = ns(paused.group(4), 6);
       pause.startNs = endNs - pause.durationNs;

@@ -18,9 +18,7 @@ public final class ProbeModel extends Sample {
   private static final List<String> SUMS =
       List.of("calls", "failed", "total_ns", "inherent_ns", "cpu_ns", "allocated_bytes");
 
-  /**
-   * What a probe counted on one edge, or of one group of threads, from the model's beginning on.
-   */
+  /** The counts of a probe on one edge, or of one group of threads, since the model began. */
   private static final class Account {
     final Map<String, Long> sums = new HashMap<>();
     final Map<Long, long[]> bins = new TreeMap<>();
@@ -112,14 +110,14 @@ public final class ProbeModel extends Sample {
     if (before != null && began(now)) {
       before = null;
     }
-    // What was counted before the recording began is not of it.
+    // Counts from before the recording began are left out.
     if (before != null) {
       write(now);
     }
     before = now;
   }
 
-  /** Whether the probes were stopped and started anew since the last reading. */
+  /** Whether the probes were stopped and started again since the last reading. */
   private boolean began(Reading now) {
     return before.groups.entrySet().stream()
         .anyMatch(

@@ -53,7 +53,7 @@ final class Registry {
     }
   }
 
-  /** What the registry calls the metric behind an MBean. */
+  /** The registry's name for the metric behind an MBean. */
   static String name(ObjectName bean) {
     return Stream.of("type", "name", "keyspace", "path", "scope")
         .map(bean::getKeyProperty)

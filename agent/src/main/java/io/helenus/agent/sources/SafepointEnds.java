@@ -12,7 +12,7 @@ final class SafepointEnds {
   /** A line is written within this of the end, unless its thread lost its CPU. */
   private static final long SOON_NS = 100_000;
 
-  /** So many in a row are not late: one before them is missing. */
+  /** After this many late lines in a row, an earlier line must be missing. */
   private static final int MOST_LATE = 8;
 
   private long endNs = Long.MAX_VALUE;

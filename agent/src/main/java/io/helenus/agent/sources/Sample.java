@@ -5,7 +5,7 @@ public abstract class Sample {
   /** The share of one CPU that reading it takes at most, as soon as it is known what it takes. */
   private static final double MOST_SHARE = 0.007;
 
-  /** What is read goes here. */
+  /** Receives the rows of each reading. */
   final Feed feed;
 
   private long lastCpuNs;

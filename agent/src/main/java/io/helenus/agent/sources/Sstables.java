@@ -12,12 +12,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What each live SSTable of a table says of itself: the statistics that sstablemetadata prints,
- * from the {@code SSTableReader}s of the running node, which have them in memory.
+ * The statistics of each live SSTable of a table, as sstablemetadata prints them. The {@code
+ * SSTableReader}s of the running node have these statistics in memory.
  *
- * <p>A row when an SSTable is first seen, when its level, its repair or its droppable tombstones
- * have changed, and when it is gone. Keys are left out, as they can be personal; their tokens are
- * not.
+ * <p>Writes a row when an SSTable is first seen, when its level, its repair or its droppable
+ * tombstones have changed, and when it is gone. Rows have tokens instead of keys, because keys can
+ * be personal data.
  */
 final class Sstables {
   static final String SOURCE = "SSTableReader";
@@ -27,7 +27,7 @@ final class Sstables {
 
   private final Map<String, Moving> known = new HashMap<>();
 
-  /** What can change of an SSTable, as it was last written. */
+  /** The fields of an SSTable that can change, as last written. */
   private static final class Moving {
     final long level;
     final long repairedAt;

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 
-/** What the tables are defined to be, and when they were last repaired. */
+/** The definitions of the tables, and when each was last repaired. */
 final class TableFacts {
   /** A node that is repaired in small pieces has many sessions; the newest are not found first. */
   private static final int SESSIONS = 5_000;

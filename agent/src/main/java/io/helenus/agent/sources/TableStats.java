@@ -78,7 +78,7 @@ public final class TableStats extends Sample {
   /** Where the next look begins: the first table that got no figures in this one. */
   private int from;
 
-  /** What is read of each table each time. */
+  /** The counters that every reading takes of a table. */
   private static final class Counters {
     static final Counters NONE = new Counters();
 
@@ -112,7 +112,7 @@ public final class TableStats extends Sample {
     }
   }
 
-  /** What is known of a table since an earlier reading. */
+  /** The state of a table kept from an earlier reading. */
   private static final class Kept {
     Counters counters = Counters.NONE;
     long rowAt;
@@ -161,7 +161,7 @@ public final class TableStats extends Sample {
         new ArrayList<>(metrics.groups().entrySet());
     Map<String, Kept> keptNow = new HashMap<>();
     Map<String, Compactions> compactions = Compactions.now();
-    // What was never seen is wanted as a whole.
+    // The first reading covers every table, whatever the CPU budget.
     budgetEnds = isFirst ? Long.MAX_VALUE : Feed.ownCpuNs() + BUDGET_NS;
     isFirst = tables.isEmpty();
     int begin = from < tables.size() ? from : 0;
@@ -174,7 +174,7 @@ public final class TableStats extends Sample {
       Counters counters = new Counters(metrics, beans);
       Kept ofTable = kept.containsKey(table) ? kept.remove(table) : new Kept(new Sstables());
       if (counters.activity < ofTable.counters.activity) {
-        // Dropped and made anew; its SSTables are others.
+        // The table was dropped and created again, so its SSTables are new.
         ofTable = new Kept(ofTable.sstables);
       }
       keptNow.put(table, ofTable);

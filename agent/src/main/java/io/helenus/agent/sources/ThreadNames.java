@@ -82,7 +82,7 @@ public final class ThreadNames extends Sample {
     return tasks;
   }
 
-  /** What the kernel calls a thread; null when it has ended. */
+  /** The kernel's name for a thread; null when the thread has ended. */
   private static String inKernel(long task) {
     try {
       byte[] name = Files.readAllBytes(TASKS.resolve(task + "/comm"));

@@ -6,11 +6,11 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Source {@code stalls}: the thread "helenus-agent-watcher" sleeps for {@value #SLEEP_MS} ms and
- * looks how much later it woke, as jHiccup does. Whatever kept it from running kept the server's
- * threads too: a pause of the JVM, the process stopped, no CPU, the machine swapping.
+ * measures how much later it woke, as jHiccup does. The cause of a late wake-up delayed the
+ * server's threads too: a pause of the JVM, a stopped process, no free CPU, or swapping.
  *
- * <p>A stall counts from when the thread should have woken, so it is told up to {@value #SLEEP_MS}
- * ms shorter than it was.
+ * <p>A stall is measured from the time at which the thread should have woken, so the row is up to
+ * {@value #SLEEP_MS} ms shorter than the stall.
  */
 public final class Watcher implements Source {
   private static final long SLEEP_MS = 5;

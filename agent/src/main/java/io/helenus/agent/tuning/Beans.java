@@ -10,7 +10,7 @@ import javax.management.MBeanServer;
 import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 
-/** Cassandra's MBeans; what goes wrong is said in the words of the node. */
+/** Access to Cassandra's MBeans; errors carry the node's own message. */
 public final class Beans {
   public static final String STORAGE = "org.apache.cassandra.db:type=StorageService";
   public static final MBeanServer SERVER = ManagementFactory.getPlatformMBeanServer();
@@ -70,7 +70,7 @@ public final class Beans {
     }
   }
 
-  /** What the innermost cause says. */
+  /** The message of the innermost cause. */
   static String words(Throwable e) {
     Throwable cause = e;
     while (cause.getCause() != null) {

@@ -7,13 +7,13 @@ import java.util.TreeMap;
 import javax.management.ObjectName;
 
 /**
- * How many requests a second the node takes from its clients ({@code
- * native_transport_max_requests_per_second}), since 4.1. What is beyond it waits in the clients'
- * connections, which are not read from meanwhile; a client that has asked for THROW_ON_OVERLOAD
+ * The limit of requests per second that the node accepts from its clients ({@code
+ * native_transport_max_requests_per_second}), since 4.1. Requests beyond the limit wait in the
+ * clients' connections, which the node does not read meanwhile; a client that set THROW_ON_OVERLOAD
  * gets an Overloaded error instead.
  *
- * <p>It is two settings of Cassandra's, by the names {@value #ENABLED} and {@value #PER_SECOND}: a
- * rate that is not in force is put back, too.
+ * <p>The limit consists of two settings of Cassandra, {@value #ENABLED} and {@value #PER_SECOND}; a
+ * rate that is not enabled is restored, too.
  */
 final class RequestRate implements Setting {
   static final String NAME = "requests-per-second";
@@ -48,7 +48,7 @@ final class RequestRate implements Setting {
     return read;
   }
 
-  /** What isn't given stays. */
+  /** A part that isn't given keeps its value. */
   @Override
   public void write(Object value) {
     Map<String, String> given = value instanceof Map ? Setting.named((Map<?, ?>) value) : Map.of();

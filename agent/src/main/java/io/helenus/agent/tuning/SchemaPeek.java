@@ -3,11 +3,11 @@ package io.helenus.agent.tuning;
 import java.util.Map;
 
 /**
- * What the schema says of a table. No MBean tells, and one has to know: once an ALTER TABLE has
- * made the parameters that were tried those of all nodes, putting back the former ones would undo
- * it.
+ * Reads a table's parameters from the schema, which no MBean exposes. They are needed because an
+ * ALTER TABLE may have set the parameters on trial on all nodes; restoring the former ones would
+ * then undo the ALTER TABLE.
  *
- * <p>The names are those of 4.0, 4.1 and 5.0. Where they are others nothing is known of the schema.
+ * <p>Uses internal names of 4.0, 4.1 and 5.0. On other releases the schema is unknown.
  */
 final class SchemaPeek {
   private SchemaPeek() {}

@@ -16,25 +16,25 @@ interface Setting {
   String table();
 
   /**
-   * What it is now: a whole number, or parameters by name. Two that are equal are the same.
+   * The current value: a whole number, or parameters by name. Values compare by equals.
    *
    * @throws Refusal when this node has no such setting
    */
   Object read();
 
   /**
-   * Sets it to what {@link #read} could give.
+   * Sets a value of the kind that {@link #read} returns.
    *
    * @throws Refusal in the node's own words
    */
   void write(Object value);
 
-  /** What the schema has for it, on all nodes; null where there is none, or it can't be told. */
+  /** The schema's value, valid on all nodes; null if there is none or it can't be read. */
   default Object schema() {
     return null;
   }
 
-  /** What a command's {@code setting} and {@code table} mean. */
+  /** The setting that a command's {@code setting} and {@code table} name. */
   static Setting of(Map<?, ?> given) {
     String name = String.valueOf(given.get("setting"));
     Object table = given.get("table");

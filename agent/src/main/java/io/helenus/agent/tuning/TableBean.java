@@ -22,7 +22,7 @@ public final class TableBean {
 
   /** Null when this node has no such table. */
   static TableBean find(String name) {
-    // What a name of the server's can't have would make a pattern of it.
+    // Other characters could turn the object name into a pattern.
     if (!name.matches("\\w+\\.\\w+")) {
       return null;
     }

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import javax.management.ObjectName;
 
-/** What a table of this node comes to now, and which compactions of it run: all by its MBeans. */
+/** Current figures of a table of this node and its running compactions, read from MBeans. */
 final class TableFigures {
   private static final String P95 = "95thPercentile";
 
@@ -32,7 +32,7 @@ final class TableFigures {
     return figures;
   }
 
-  /** What its compactions have done and have to do. */
+  /** The progress of each running compaction of the table, bytes. */
   private static List<Map<String, Object>> running(TableBean store) {
     ObjectName manager = Beans.name("org.apache.cassandra.db:type=CompactionManager");
     Object compactions = Beans.getOrNull(manager, "Compactions");

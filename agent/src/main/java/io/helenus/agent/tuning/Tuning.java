@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A setting that was changed, and how it is put back. */
 final class Tuning {
-  /** What became of putting it back. */
+  /** The result of restoring the setting. */
   enum Outcome {
     /** The setting is what it was before. */
     UNDONE,
@@ -27,13 +27,13 @@ final class Tuning {
   private final Object before;
   private final Object set;
 
-  /** What the schema had for it when it was changed; null where that isn't known. */
+  /** The schema's value when the setting was changed; null if unknown. */
   private final Object schema;
 
   /** 0 for ever. */
   private long leaseNs;
 
-  /** What puts it back; null for one without a lease. */
+  /** The scheduled restore; null for a tuning without a lease. */
   private Future<?> end;
 
   Tuning(String id, Setting setting, Object before, Object set, Object schema, long leaseNs) {

@@ -99,7 +99,7 @@ public final class Tunings {
     return tuning.state();
   }
 
-  /** The lease begins anew, as long as it was or as long as the command says. */
+  /** Restarts the lease, with its former length or the length that the command gives. */
   private Object renew(Map<?, ?> given) {
     Tuning tuning = tuning(given);
     long leaseMs = given.get("lease_ms") instanceof Long ? (Long) given.get("lease_ms") : 0;

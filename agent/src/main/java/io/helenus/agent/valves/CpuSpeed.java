@@ -8,17 +8,16 @@ import java.util.zip.Deflater;
 import java.util.zip.Inflater;
 
 /**
- * How fast the CPUs are: one small piece of work, by the CPU time that the calling thread takes for
- * it. What another guest of the host takes of a core that both run on shows here, and in no count
- * of stolen time.
+ * Measures the speed of the CPUs: the CPU time that the calling thread takes for one small piece of
+ * work. Contention with another guest for a shared core shows here, and not in steal time.
  *
- * <p>The piece is unpacked by the JDK's zlib: compiled code, which no JIT makes faster, with the
- * tables and branches of what a server does, out of memory that no collection waits for.
+ * <p>The work is to decompress a buffer with the JDK's zlib: native code, which the JIT doesn't
+ * change, with table look-ups and branches like those of a server, in memory outside the heap.
  */
 final class CpuSpeed implements AutoCloseable {
   private static final int PLAIN_BYTES = 2048;
 
-  /** So many readings take longer, until the way to the piece is compiled. */
+  /** Number of warm-up readings, until the JIT has compiled the calling code. */
   private static final int COLD = 500;
 
   private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();

@@ -5,7 +5,7 @@ interface Enforcement {
   /** Makes this the limit; {@link Gate#OPEN} is none. */
   void limit(int limit);
 
-  /** What is said from now on to those who find no room; nothing at a stage. */
+  /** Sets the terms for calls that find no room from now on; no effect at a stage. */
   void terms(Settings settings);
 
   /** How many are inside now. */

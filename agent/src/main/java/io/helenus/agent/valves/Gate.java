@@ -11,18 +11,18 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Lets no more threads into a region at once than its limit; others wait before it, up to a longest
- * time.
+ * Limits how many threads are in a region at once; further threads wait before the region, up to a
+ * longest time.
  *
- * <p>Who comes while there is room goes in before those that are still being woken, since otherwise
- * the room would stand empty meanwhile, for longer than a short stay takes. Where stays are long,
- * that would be nothing won, and those who wait would do so for ever behind threads that come back
- * at once: there all go in in turn.
+ * <p>While stays are short, an arriving thread takes free room before waiting threads that are
+ * still being woken. Otherwise the room would stay unused for longer than a short stay takes. While
+ * stays are long, threads enter in turn: barging would gain nothing, and threads that return at
+ * once would starve the waiting ones.
  *
- * <p>One word holds who is inside and who waits, so that going in and coming out write one cache
- * line once each. Whoever is inside goes in again freely. Who holds a permit that those inside may
- * wait for ({@link Precedence}) never waits here: it goes in and is counted. A thread that is
- * interrupted while it waits goes in, and stays interrupted.
+ * <p>One word holds the numbers inside and waiting, so that each entry and each exit writes one
+ * cache line once. A thread that is inside re-enters freely. A thread that holds a permit that
+ * threads inside may wait for ({@link Precedence}) never waits here: it enters and is counted. A
+ * thread that is interrupted while it waits enters, and stays interrupted.
  */
 final class Gate {
   /** No limit at all. */
@@ -36,7 +36,7 @@ final class Gate {
   /** In the middle of an array of its own, so that no neighbour's writes slow it. */
   private static final int OCCUPANCY = 16;
 
-  /** What is said to those who find no room. */
+  /** The terms for calls that find no room. */
   static final class Terms {
     final long maxWaitNs;
 
@@ -104,7 +104,7 @@ final class Gate {
     return Math.max(0, limit - inside());
   }
 
-  /** A point of the gate, for those who come by it. */
+  /** The site of a point of the gate. */
   Site site(int number, int point) {
     return new Site() {
       @Override
@@ -190,7 +190,7 @@ final class Gate {
     WaitingLine.Waiter waiter = new WaitingLine.Waiter(Thread.currentThread(), point);
     long beganNs = System.nanoTime();
     line.add(waiter);
-    // Who leaves from now on sees that somebody waits; who left before has left room.
+    // Threads that leave from now on see the waiter; threads that left before made room.
     boolean mayTry = occupancy.addAndGet(OCCUPANCY, ONE_WAITING) >>> 32 == 1;
     mayTry |= !inTurn;
     boolean in = false;

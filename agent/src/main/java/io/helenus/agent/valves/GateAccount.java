@@ -4,11 +4,10 @@ import io.helenus.agent.crossing.Counts;
 import io.helenus.agent.valves.law.Latencies;
 
 /**
- * What one thread counted at a gate.
+ * The counts of one thread at a gate.
  *
- * <p>Two looks at the clock cost as much as the gate itself. So a stay in the region is timed only
- * now and then while the stays of this thread are short, and counts for those before it that were
- * not.
+ * <p>Two clock reads cost as much as the gate itself. So while the stays of this thread are short,
+ * only some stays are timed, and each of them counts also for the untimed stays before it.
  */
 final class GateAccount {
   static final int COMPLETED = 0;

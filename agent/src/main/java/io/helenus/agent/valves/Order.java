@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** Which of those who wait at a gate goes in next. */
 enum Order {
-  /** Who came first; where stays are short, after whoever comes while there is room. */
+  /** First in, first out; while stays are short, arriving threads take free room first. */
   FIFO,
 
   /** Who came last: under overload some are served well instead of all badly. */

@@ -12,7 +12,7 @@ final class Precedence {
   /** As many as a long has bits. */
   static final int MOST = 64;
 
-  /** Those that come after each gate, directly or by way of others. */
+  /** The gates that come after each gate, directly or through others. */
   private final long[] after = new long[MOST];
 
   private long taken;

@@ -5,10 +5,10 @@ import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryUsage;
 
 /**
- * What collections move from the young to the old generation.
+ * Measures the bytes that collections promote from the young to the old generation.
  *
- * <p>It is what those inside still hold, or what has come to stay, and fills the old generation
- * until that is collected, too.
+ * <p>Promoted objects are held by calls that are inside, or live long. They fill the old generation
+ * until it is collected, too.
  */
 final class Promotion {
   private final MemoryPoolMXBean old;

@@ -2,7 +2,7 @@ package io.helenus.agent.valves;
 
 import io.helenus.agent.valves.law.Latencies;
 
-/** What went through a valve since it began: all but the number inside and waiting add up. */
+/** The counts of a valve since it began; all but the numbers inside and waiting are sums. */
 final class Reading {
   final long completed;
   final long failed;

@@ -4,7 +4,7 @@ import io.helenus.agent.valves.law.Window;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What a valve measured in a window and decided at its end. */
+/** The measurements of a valve in a window, and the decision at the window's end. */
 final class Row {
   private final Map<String, Object> values = new LinkedHashMap<>();
 

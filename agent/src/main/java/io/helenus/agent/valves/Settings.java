@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a valve was asked to be, by the names that a command and a file of valves have in common.
+ * The requested settings of a valve, by the names that commands and files of valves share.
  *
  * <ul>
  *   <li>{@code name}: needed.
@@ -44,7 +44,7 @@ final class Settings {
           "lease_ms",
           "at_most");
 
-  /** What decides which code is woven and how threads stand in line: it can't change. */
+  /** Settings that decide the woven code and the order of the queue; they can't change. */
   private static final List<String> FIXED =
       List.of("name", "at", "stage", "order", "weights", "at_most");
 

@@ -113,7 +113,7 @@ public enum Stage {
     return values;
   }
 
-  /** What it is set to now, as a limit. */
+  /** The stage's current setting, as a limit. */
   public int largest() {
     int[] values = read();
     return Math.max(1, values[values.length - 1]);

@@ -68,7 +68,7 @@ final class StageEnforcement implements Enforcement {
     if (Arrays.equals(stage.read(), set)) {
       stage.write(original);
     } else {
-      // What an operator has set meanwhile is meant.
+      // An operator's change takes precedence.
       log.accept("the stage " + stage + " was set by somebody else meanwhile and stays so");
     }
   }

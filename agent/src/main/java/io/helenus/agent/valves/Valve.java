@@ -8,8 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A valve: it measures window by window, asks its law for the next limit, and has it enforced. When
- * anything goes wrong it opens, and stays open until it is set anew.
+ * A valve: measures window by window, asks its law for the next limit, and has that limit enforced.
+ * After any failure the valve opens, and stays open until it is set again.
  */
 final class Valve {
   /** A pause of the JVM is not time in which nobody came out. */

@@ -59,7 +59,7 @@ final class WaitingLine {
   synchronized void add(Waiter waiter) {
     Lane lane = lane(waiter);
     if (lane.first == null) {
-      // Who had nobody waiting for a while has nothing to make up for.
+      // A lane that was empty for a while gets no credit for that time.
       lane.given = Math.max(lane.given, leastGiven());
       lane.first = waiter;
     } else {

@@ -51,8 +51,8 @@ class ControlIT {
   }
 
   /**
-   * What the classes are made of, as an agent sees it that was attached last. Up to some JDKs the
-   * pool of constants keeps entries that nothing uses any more; all else has to be the same.
+   * The bytes of the classes, as an agent attached last sees them. On some older JDKs the constant
+   * pool keeps unused entries; all else has to be the same.
    */
   private static List<String> bytes(Target target, Path folder) throws Exception {
     target.attach(ClassBytes.jar(folder), "");
@@ -65,7 +65,7 @@ class ControlIT {
     return classes;
   }
 
-  /** Without those that the JDK starts for whoever attaches, or asks whether it has JFR. */
+  /** The threads, without those that the JDK starts on an attach or on a check for JFR. */
   private static List<String> threads(Target target) throws Exception {
     return target.ask("threads").stream()
         .filter(name -> !name.startsWith("JFR ") && !name.equals("Attach Listener"))

@@ -49,7 +49,7 @@ class DetachIT {
         session.start(ALL);
         session.await("sources", row -> row.get("source").equals("stalls"));
         session.await("sources", row -> row.get("source").equals("pauses"));
-        // What is looked for afterwards is there before.
+        // The traces searched for after the detach are there before it.
         String traces = String.join("\n", target.traces());
         for (String trace :
             List.of("class io.helenus.agent.core.Agent", "thread helenus-agent", "recorders ")) {

@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
 final class FakeRecorder implements Closeable {
   static final String TOKEN = "0123456789abcdef";
 
-  /** What START gives, so that the times of rows aren't those of nanoTime by accident. */
+  /** The offset in START, so that the times of rows can't equal those of nanoTime by accident. */
   static final long EPOCH_OFFSET_NS = 1_000_000_000_000_000_000L;
 
   private final ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());

@@ -89,7 +89,7 @@ final class Target implements AutoCloseable {
     }
   }
 
-  /** What it wrote to its standard error. */
+  /** The target's standard error so far. */
   String stderr() throws IOException {
     return Files.readString(err);
   }

@@ -35,7 +35,7 @@ class WorkersTest {
         () -> new QueuePerThread(WORKERS, true));
   }
 
-  /** The workers are replaced all the time; what they don't take is run by whoever gives it. */
+  /** The workers are replaced all the time; the offering thread runs the tasks they don't take. */
   @ParameterizedTest
   @MethodSource("queueings")
   void noTaskIsLostOrRunTwice(Supplier<Queueing> queueing) throws Exception {

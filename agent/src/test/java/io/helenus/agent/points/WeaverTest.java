@@ -16,9 +16,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is woven calls the hook once on the way in and once on each way out. */
+/** Woven methods call the hook once on entry and once on each exit. */
 class WeaverTest {
-  /** What is woven in these tests. */
+  /** The class that these tests weave. */
   public static class Subject {
     public boolean big;
 

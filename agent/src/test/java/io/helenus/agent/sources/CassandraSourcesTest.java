@@ -195,7 +195,7 @@ class CassandraSourcesTest {
     reads("ks", "t", 2);
     assertEquals(1_000_000, read(tables).get(0).number("max_partition_bytes"));
     assertEquals(1, largest.reads.get());
-    // Dropped and made anew.
+    // The table was dropped and created again.
     reads("ks", "t", 1);
     read(tables);
     reads("ks", "t", 2);

@@ -22,8 +22,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What a tap costs an event loop for a request and its answer, of 200 bytes each: the same pipeline
- * with and without it.
+ * The overhead of a tap in an event loop for a request and its answer, of 200 bytes each: the same
+ * pipeline with and without the tap.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

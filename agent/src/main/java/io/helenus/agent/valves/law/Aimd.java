@@ -8,8 +8,8 @@ package io.helenus.agent.valves.law;
  *   at least half in use           limit = limit + 1
  * </pre>
  *
- * <p>rtt is the mean time inside over a window. Who was refused at the valve itself is no failure:
- * the limit would shrink because it is small.
+ * <p>rtt is the mean time inside over a window. A call refused at the valve itself is no failure:
+ * otherwise a small limit would shrink further.
  *
  * <p>Source: Chiu and Jain, Analysis of the increase and decrease algorithms for congestion
  * avoidance, Computer Networks 17, 1989, as in AIMDLimit of Netflix/concurrency-limits; that one

@@ -1,8 +1,8 @@
 package io.helenus.agent.valves.law;
 
 /**
- * What learning may cost: the time, in seconds, for which the server may do nothing at all. Trying
- * a limit at which it does half as well for one second costs half a second.
+ * The budget of a search, in seconds of lost throughput: trying a limit with half the throughput
+ * for one second costs half a second.
  *
  * <p>There is {@value #FIRST_S} s to begin with, and {@value #SHARE} of the time that passes, up to
  * as much again; so that over any run the loss stays below {@code FIRST_S / length + SHARE}, which
@@ -56,7 +56,7 @@ final class Budget {
     }
   }
 
-  /** What was learned was of something else, however short the time since it was paid for. */
+  /** Renews the budget at once, since the earlier findings are of another workload. */
   void renew() {
     leftS = FIRST_S;
     sinceGrantS = 0;
@@ -78,7 +78,7 @@ final class Budget {
     excursionS = 0;
   }
 
-  /** What was lost away was not lost by being away. */
+  /** The trial did not cause this loss; don't charge it to the budget. */
   void forgive() {
     excursionS = 0;
   }

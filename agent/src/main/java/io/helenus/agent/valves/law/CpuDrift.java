@@ -17,7 +17,7 @@ final class CpuDrift {
   /** Deviations are from the mean of about so long. */
   private static final double MEAN_OF_NS = 4e9;
 
-  /** What was seen counts for about so long. */
+  /** Time over which observations decay, ns. */
   private static final double KEPT_NS = 60e9;
 
   /** As if so much had been seen that shows nothing: fifty windows that are 3 % apart. */
@@ -31,7 +31,7 @@ final class CpuDrift {
   private double products;
   private double squares;
 
-  /** What holds until it is learned anew: windows that are compared are seen in one light. */
+  /** The share in use; fixed until learned again, so that compared windows are corrected alike. */
   private double share;
 
   private double usual = Double.NaN;

@@ -9,13 +9,13 @@ final class Crowd {
   /** At least so many of the last windows are of the many that have come. */
   static final int NOTICED = Trial.STRETCH / 2;
 
-  /** So many times as many are many more when they have been there for a stretch of windows. */
+  /** Growth that counts when it lasts for a stretch of windows, a ratio. */
   private static final double MANY_MORE = 1.5;
 
-  /** So many times as many are when they have been there for half of one. */
+  /** Growth that counts when it lasts for half a stretch, a ratio. */
   private static final double VERY_MANY_MORE = 3 * MANY_MORE;
 
-  /** So many more are not many, however few there were. */
+  /** Growth that never counts, however few there were, in calls. */
   private static final int FEW = 4;
 
   private final int max;
@@ -27,7 +27,7 @@ final class Crowd {
     this.max = max;
   }
 
-  /** A search begins anew. */
+  /** A new search begins. */
   void clear() {
     then = 0;
   }
@@ -38,8 +38,8 @@ final class Crowd {
   }
 
   /**
-   * The limit moved. Who waits at one is counted, and who waited elsewhere without it may not have
-   * been.
+   * The limit moved. Calls that wait at a limit are counted; calls that waited elsewhere without
+   * the limit may not have been.
    */
   void moved(History history) {
     then = Math.max(then, mean(history));

@@ -3,10 +3,10 @@ package io.helenus.agent.valves.law;
 /**
  * How long a heap remembers the limit before.
  *
- * <p>Where collections take much of the time, they do so for what those inside hold, and for what
- * those before them have left. With fewer inside it takes a second or two until the heap is empty
- * enough that they become rare, and with more as long again or several times as long until it is
- * full. What is measured meanwhile belongs to the limit before.
+ * <p>Collections take time for the objects that calls inside hold, and for those that earlier calls
+ * have left. After a lower limit the heap needs a second or two to empty, until collections become
+ * rare. After a higher limit the heap needs as long again or several times as long to fill.
+ * Measurements taken meanwhile belong to the limit before.
  */
 final class Heap {
   /** That it has filled is seen in so many of the last windows. */
@@ -20,10 +20,10 @@ final class Heap {
   /** With more than that it may be that the heap is only being filled. */
   private static final double FILLING = 0.02;
 
-  /** And with more than that it has been, whoever filled it. */
+  /** With more than that the heap is full, whatever filled it. */
   static final double FULL = 0.15;
 
-  /** Who moves more than that share of the old generation there per second fills it in minutes. */
+  /** Promotion rate that fills the old generation in minutes, as a share of it per second. */
   static final double FILLS = 0.004;
 
   /** With so much more of the time in collections than when the limit was learned, it has been. */
@@ -91,7 +91,7 @@ final class Heap {
   }
 
   /**
-   * What the limit that holds does is known now, with a heap as full as it is.
+   * The search has measured the limit that holds, at the current fill of the heap.
    *
    * @param paused the shares of its windows
    */

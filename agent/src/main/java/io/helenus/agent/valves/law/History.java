@@ -4,7 +4,7 @@ package io.helenus.agent.valves.law;
 final class History {
   private static final int SIZE = 64;
 
-  /** So many of the last ones are what other limits are compared with. */
+  /** Number of the last windows that other limits are compared with. */
   private static final int COMPARED = 32;
 
   private static final double GUESSED_INFLATION = 3;
@@ -90,7 +90,7 @@ final class History {
     return figures(SIZE, window -> window.gcShare);
   }
 
-  /** What other limits are compared with. */
+  /** The figures that other limits are compared with. */
   Measured measured(Figure score, Figure rate) {
     Measured measured = new Measured();
     for (int i = count - 1; i >= COMPARED; i--) {

@@ -1,7 +1,7 @@
 package io.helenus.agent.valves.law;
 
 /**
- * {@code jitter}: holds back while early signs of an episode of jitter show, and lets go after.
+ * {@code jitter}: lowers the limit at early signs of an episode of jitter, and raises it after.
  *
  * <pre>
  *   gcShare &gt; gc                                     or
@@ -11,10 +11,11 @@ package io.helenus.agent.valves.law;
  *       limit = max
  * </pre>
  *
- * <p>The idea is that what piles up during a pause makes the next one longer. It lets go once no
- * sign showed for three windows, and after {@code longest_ms} whatever shows; then it leaves the
- * server alone for as long as it held, so that it holds at most half of the time. It lets go by
- * doubling the limit each window, since a backlog let loose at once is an episode of its own.
+ * <p>The idea is that requests that pile up during a pause make the next pause longer. The law
+ * releases the limit after three windows without a sign, and at the latest after {@code
+ * longest_ms}. Then the law leaves the server alone for as long as it held the limit, so that it
+ * holds at most half of the time. On release the law doubles the limit each window, since a backlog
+ * released at once would be an episode of its own.
  *
  * <p>Source: our own, after the jitter valve of the study of adaptive control valves (Louth, 2013),
  * whose law is not published.
@@ -101,7 +102,7 @@ final class Jitter implements Law {
 
   private Decision hold(Window window, String sign) {
     boolean longest = window.endNs - sinceNs >= longestNs;
-    // Those who come without waiting for answers would pile up, which is worse than any jitter.
+    // In an open loop requests would pile up, which is worse than any jitter.
     boolean pilesUp = window.there() > 2 * calmThere + 4;
     if (quiet < QUIET && !longest && !pilesUp) {
       return held(sign == null ? "waiting for calm" : sign);
@@ -123,7 +124,7 @@ final class Jitter implements Law {
     return new Decision(limit, why);
   }
 
-  /** What shows that an episode begins; null if nothing does. */
+  /** The sign that an episode begins; null if there is none. */
   private String sign(Window window, double variance) {
     if (window.gcShare > gc) {
       return String.format("%.0f %% of the window in collections", 100 * window.gcShare);

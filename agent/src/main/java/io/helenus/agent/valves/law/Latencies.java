@@ -4,8 +4,8 @@ package io.helenus.agent.valves.law;
  * A histogram of times in log-linear buckets: {@value #PER_OCTAVE} of equal width from each power
  * of two to the next, so that a bucket is at most 3.2 % wide.
  *
- * <p>It is for one thread. Who counts with many threads keeps counts of its own, by {@link
- * #bucketOf}, and adds them with {@link #add(int, long)} at the end of the window.
+ * <p>Not thread-safe. To count in many threads, let each keep its own counts by {@link #bucketOf},
+ * and add the counts with {@link #add(int, long)} at the end of the window.
  */
 public final class Latencies {
   /** Buckets from one power of two to the next. */
@@ -13,7 +13,7 @@ public final class Latencies {
 
   private static final int PER_OCTAVE_BITS = 5;
 
-  /** The largest time that is told apart, ns: 2^42, about 73 minutes. */
+  /** The largest time with a bucket of its own, ns: 2^42, about 73 minutes. */
   public static final long LONGEST_NS = (1L << 42) - 1;
 
   /** How many buckets there are. */

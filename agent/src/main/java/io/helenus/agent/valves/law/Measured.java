@@ -1,6 +1,6 @@
 package io.helenus.agent.valves.law;
 
-/** What a limit did, window by window, in the figures by which limits are compared. */
+/** The results of a limit, window by window, in the figures by which limits are compared. */
 final class Measured {
   /** By the objective: more is better. */
   final Sample scores = new Sample();

@@ -1,6 +1,6 @@
 package io.helenus.agent.valves.law;
 
-/** What a search wants more of. */
+/** The figure that a search maximizes. */
 interface Objective {
   /**
    * How good a window was: more is better, by ratio; above 0. Not a number if the window cannot

@@ -7,13 +7,13 @@ package io.helenus.agent.valves.law;
  * <p>Who piles up at a limit was not completed for it, and goes when the limit is taken back.
  */
 final class PileUp {
-  /** Of those who piled up at least that share was owed, however uneven the server is. */
+  /** Least share of the piled-up calls that the limit caused, however uneven the server is. */
   private static final double OWED_SHARE = 0.25;
 
-  /** Of those who piled up no more than that share is left when it is over. */
+  /** Largest share of the piled-up calls that is left when the pile-up is over. */
   private static final double LEFT_SHARE = 0.7;
 
-  /** Who stays for so long, but for a few, when the limit is back has come and not piled up. */
+  /** Calls that stay this long after the limit is back are new load, not a pile-up, ns. */
   private static final long STAYS_NS = 1_500_000_000L;
 
   private static final double STAYS_SHARE = 0.95;

@@ -12,7 +12,7 @@ final class Rest {
   private static final long LONGEST_NS = 300_000_000_000L;
   private static final long ONE_IN = 12;
 
-  /** What looks better may be tried so often before it waits for longer, like all else. */
+  /** Number of trials for a promising limit before its waits grow like those of the others. */
   private static final int MOST_PROMISES = 2;
 
   private long nextNs = FIRST_NS;

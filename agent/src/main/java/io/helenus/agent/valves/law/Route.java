@@ -33,16 +33,16 @@ final class Route {
     DONE
   }
 
-  /** What has settled moves for more than a search does. */
+  /** A settled limit needs a larger gain to move than a search does, by this ratio. */
   private static final double HYSTERESIS = 1.5;
 
   /** A server that does half as well is not going to do better with fewer still. */
   private static final double HOPELESS = Math.log(0.5);
 
-  /** So many standard errors are beyond doubt, where several limits were looked at. */
+  /** Standard errors that are beyond doubt when several limits were compared. */
   private static final double SURE = 3;
 
-  /** So many are enough not to ask again at once: what is explored later asks. */
+  /** Standard errors that need no second trial at once: later exploration repeats it. */
   private static final double PLAIN = 2;
 
   /** With fewer inside, by that ratio to the least limit, halving is soon there. */
@@ -297,7 +297,7 @@ final class Route {
     }
   }
 
-  /** What a trial of a limit is likely to lose, as a share: 0 to 1. */
+  /** The likely loss of a trial of a limit, as a share: 0 to 1. */
   double likelyLoss(int limit) {
     return likelyLoss(limit, 0.3);
   }
@@ -407,7 +407,7 @@ final class Route {
     double bestBound = worth;
     for (Map.Entry<Integer, Known> entry : known.entrySet()) {
       double bound = entry.getValue().mean + 2 * entry.getValue().error;
-      // What takes a heap that fills is looked at more rarely.
+      // A limit whose trial needs the heap to fill is tried more rarely.
       boolean fills = foretold && entry.getKey() == max;
       if (bound > bestBound && !fills) {
         best = entry.getKey();

@@ -5,10 +5,10 @@ package io.helenus.agent.valves.law;
  * shown to be better.
  *
  * <p>One limit holds (home, in the code). A {@link Route} names another, a {@link Trial} measures
- * it against the one that holds, and only what is better beyond doubt takes its place; a limit that
- * binds and cannot be told from no limit gives way to no limit. What trying costs comes out of a
- * {@link Budget}. When there is nothing left to try, it rests, tries something now and then, and
- * more rarely each time; a {@link Shift} of the workload starts it afresh.
+ * it against the one that holds, and only a limit that is better beyond doubt replaces it; a limit
+ * that binds and cannot be told from no limit is dropped. Trials are paid from a {@link Budget}.
+ * When there is nothing left to try, the search rests and explores ever more rarely; a {@link
+ * Shift} of the workload restarts the search.
  */
 final class Search implements Law {
   private enum Step {
@@ -36,8 +36,8 @@ final class Search implements Law {
   private static final double UNEVEN = 0.3;
 
   /**
-   * A search that has found a limit ends after so long. What is left of it is tried like all that
-   * is explored: one trial at a time, and rarely.
+   * Time after which a search that has found a limit ends, ns. The remaining limits are explored
+   * later: one trial at a time, and rarely.
    */
   private static final long SEARCHES_NS = 12_000_000_000L;
 
@@ -68,7 +68,7 @@ final class Search implements Law {
   private Trial trial;
   private Trial pending;
 
-  /** What is on trial, while the heap is yet to fill with it. */
+  /** The trial as measured while the heap still fills. */
   private Trial beforehand;
 
   /** More come than are served: then how many are served is all that counts. */
@@ -170,7 +170,7 @@ final class Search implements Law {
     }
   }
 
-  /** Where there is time for it a trial of more is to show what a full heap makes of it. */
+  /** If there is time, a trial of a higher limit lasts until the heap is full. */
   private boolean fillsOnTrial() {
     return trial.hasTime() && limit > home && heap.isFilling(Heap.BEGINS_NS, Heap.SLOW_NS);
   }
@@ -222,13 +222,13 @@ final class Search implements Law {
     step = trial == null ? Step.LEARN : Step.COMPARE;
   }
 
-  /** What seemed to be the limit's doing was not. */
+  /** The limit did not cause the pile-up. */
   private void moreAreThere(Window window) {
     budget.forgive();
     question("more are there", window, 0);
   }
 
-  /** What a window away from the limit that holds has cost. */
+  /** Charges the budget for a window away from the limit that holds. */
   private void pay(Window window) {
     double loss = 1 - rate(window) / Math.max(1e-9, rate());
     pileUp.pass(window, history.figures(Window::completedPerS).mean());
@@ -302,7 +302,7 @@ final class Search implements Law {
     return heap.hasFilled(history.figures(Heap.NOTICED, w -> w.gcShare));
   }
 
-  /** What the limit that holds did before and after the trial may be enough. */
+  /** Judges the trial if the windows before and after it are enough. */
   private void judgeFromHome() {
     if (trial.isLikelyAfter(least())) {
       remember();
@@ -356,8 +356,8 @@ final class Search implements Law {
   }
 
   /**
-   * What is known of other limits is of a time when the server may have been faster or slower: it
-   * is compared with what the limit that holds did before and after.
+   * Corrects the results of other limits for a server that has become faster or slower since: by
+   * the ratio of the rates at the limit that holds, then and now.
    */
   private void compareAnew() {
     double now = rate();
@@ -540,7 +540,7 @@ final class Search implements Law {
     judge();
   }
 
-  /** What has to be completed at least, as {@link Trial#verdict} takes it. */
+  /** The least completion rate, in the form that {@link Trial#verdict} takes. */
   private double least() {
     return Math.log(goal().floor()) + forgone;
   }

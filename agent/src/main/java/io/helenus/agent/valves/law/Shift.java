@@ -12,8 +12,8 @@ import java.util.ArrayDeque;
  * that of its older and of its newer half by the least, so that a dip is none; a server among
  * others on a host does a quarter more or less for seconds, and that is none either. How many wait
  * makes no difference while the limit binds: as many are inside. The correlation of neighbours
- * counts as in {@link Difference}. What was before fades slowly, so that a slow drift is not a
- * shift, and how far it scattered more slowly yet.
+ * counts as in {@link Difference}. Older windows decay slowly, so that a slow drift is not a shift,
+ * and their variance decays more slowly still.
  */
 final class Shift {
   private static final int RECENT = 12;

@@ -23,14 +23,14 @@ final class Trial {
   private static final int FEWEST = 4;
 
   /**
-   * What differs by less is not settled in one stretch: what drifts from one to the next is not
-   * seen within it.
+   * A smaller difference needs more than one stretch: drift from one stretch to the next does not
+   * show within a stretch.
    */
   private static final double PLAIN = 0.15;
 
   /**
-   * What was better for a whole stretch by so much, and by so many standard errors, a search does
-   * not leave again only to be surer: going back is what would cost.
+   * Gain over a whole stretch, with {@link #LIKELY} standard errors, at which a search stays at the
+   * tried limit without further proof: the way back would cost throughput.
    */
   private static final double LIKELY_GAIN = 0.1;
 
@@ -46,15 +46,15 @@ final class Trial {
 
   private static final double PLAINLY_FILLS = 2;
 
-  /** So many standard errors more are taken for more, where only a doubt is at stake. */
+  /** Standard errors that count as more, if only a doubt depends on it. */
   private static final double MORE = 0.5;
 
-  /** Of those who are there, a third at least is seen, a logarithm. */
+  /** At least a third of the calls that are there is seen, as a logarithm. */
   private static final double SEEN = Math.log(3);
 
   final int challenger;
 
-  /** What it is tried for, for people. */
+  /** The reason for the trial, for people. */
   final String why;
 
   /** The least ratio, as a logarithm, that is worth moving for. */
@@ -89,7 +89,7 @@ final class Trial {
   }
 
   /**
-   * What the limit that holds did of late, to compare with.
+   * Sets the recent results of the limit that holds, for comparison.
    *
    * @param limit what it is
    * @param isMean of the score, see {@link Objective#isMean}
@@ -120,7 +120,7 @@ final class Trial {
     tried.add(score, rate, window);
   }
 
-  /** What has only begun to fill the old generation counts. */
+  /** Lets a limit count that has only begun to fill the old generation. */
   void isEarly() {
     fills = BEGINS_TO_FILL;
   }
@@ -165,12 +165,12 @@ final class Trial {
   }
 
   /**
-   * By how much the limit tried is better. Who waits at a lower limit is seen, and who waited
-   * elsewhere without it may not have been. Where somebody always waits at the lower of the two
-   * limits, and not three times as many seem to be there as at the other, the clients are taken to
-   * wait for their answers and to be as many at both: then their mean response is shorter by what
-   * is completed more (Little's law, 1961). Otherwise, where the lower one completes more, it is
-   * not worse for its score.
+   * By how much the tried limit is better. Calls that wait at a lower limit are seen; calls that
+   * waited elsewhere without the limit may not have been. Suppose that some call always waits at
+   * the lower limit, and that fewer than three times as many calls seem to be there as at the other
+   * limit. Then the load is taken for a closed loop with equally many clients at both limits, and
+   * the mean response is shorter by the gain in throughput (Little's law, 1961). Otherwise, if the
+   * lower limit completes more, its score does not make that limit worse.
    */
   Difference difference() {
     return seen().plus(yetToCome());
@@ -194,11 +194,11 @@ final class Trial {
   }
 
   /**
-   * What a full heap will take of the time at the higher of the two limits and not at the lower, a
-   * logarithm. With more inside than the young generation has room for, what they hold moves to the
-   * old one, and for as long as that is not full it costs next to nothing. What requests leave
-   * there for good, as writes do, is as much for each at any limit. A search does not wait for it;
-   * who has time does ({@link Heap#isFilling}).
+   * The time that collections of a full heap will take at the higher of the two limits and not at
+   * the lower, as a logarithm. If the young generation has no room for the objects of the calls
+   * inside, they are promoted to the old one, at almost no cost until the old one is full. Objects
+   * that requests leave there for good, as writes do, are as many per request at any limit. A
+   * search does not wait for a full heap; a trial with time does ({@link Heap#isFilling}).
    */
   double yetToCome() {
     boolean lower = challenger < homeLimit;
@@ -339,7 +339,7 @@ final class Trial {
         : better;
   }
 
-  /** So much worse that one window is enough, or two. */
+  /** Whether the limit is so much worse that one window is enough, or two. */
   private boolean farBelow(Difference difference) {
     double scatter = Math.max(0.02, home.scores.relativeDeviation());
     double bound = windows() == 1 ? Math.max(0.35, 6 * scatter) : Math.max(PLAIN, 3 * scatter);

@@ -14,10 +14,9 @@ import java.util.Random;
  *   a failure         limit - d
  * </pre>
  *
- * <p>rtt is the mean time inside over a window, rttNoLoad the least of it so far; it is measured
- * anew after {@code probe} times the limit requests (half to all of it, at random), so that it does
- * not stay at a value that does not come back. Nothing changes while less than half the limit is in
- * use.
+ * <p>rtt is the mean time inside over a window, rttNoLoad the least rtt so far. rttNoLoad is reset
+ * after {@code probe} times the limit requests (half to all of it, at random), so that an outdated
+ * minimum does not stay. Nothing changes while less than half the limit is in use.
  *
  * <p>Source: Brakmo and Peterson, TCP Vegas, IEEE JSAC 13, 1995, as in VegasLimit of
  * Netflix/concurrency-limits; that one takes single requests where this takes windows.

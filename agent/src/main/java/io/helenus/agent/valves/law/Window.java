@@ -1,6 +1,6 @@
 package io.helenus.agent.valves.law;
 
-/** What went through a valve between two decisions. */
+/** The measurements of a valve between two decisions. */
 public final class Window {
   /** When it began, System.nanoTime(). */
   public final long startNs;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** What learning may cost. */
+/** Limits of the budget of a search. */
 class BudgetTest {
   private final Budget budget = new Budget();
 

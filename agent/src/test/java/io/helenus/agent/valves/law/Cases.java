@@ -60,7 +60,7 @@ final class Cases {
       return fixed(limit, 7);
     }
 
-    /** What the server does without a limit. */
+    /** The server's results without a limit. */
     Run none() {
       return fixed(MAX);
     }
@@ -126,7 +126,7 @@ final class Cases {
           1,
           0.05);
 
-  /** What does best of the few that are there first costs half of what many could do. */
+  /** The best limit for the few clients at first halves the throughput for the many later. */
   static final Case TRANSACTIONS =
       new Case(
           "transactions",

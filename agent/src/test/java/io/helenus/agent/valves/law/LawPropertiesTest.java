@@ -19,7 +19,7 @@ import net.jqwik.api.ShrinkingMode;
 import net.jqwik.api.constraints.DoubleRange;
 import net.jqwik.api.constraints.IntRange;
 
-/** What holds for any server. */
+/** Properties that hold for any server. */
 class LawPropertiesTest {
   /** A server by the universal scalability law, and its load. */
   static final class Any {

@@ -29,7 +29,7 @@ class PileUpTest {
     }
   }
 
-  /** More by chance, and then as few as ever: whoever is more later is looked at anew. */
+  /** After a chance increase that is over, a later increase is judged from its own begin. */
   @Test
   void whatIsOverBeginsAnew() {
     for (int i = 0; i < 60; i++) {

@@ -44,7 +44,7 @@ class PublishedLawsTest {
   void aimdTakesSlowWindowsForFailures() {
     Law law = law("aimd", "initial", "20", "timeout_ms", "50");
     assertEquals(18, Windows.of(100).times(60, 0).give(law, 2).limit);
-    // What was waited at the valve itself is no reason.
+    // The wait at the valve itself does not count.
     law = law("aimd", "initial", "20", "timeout_ms", "50");
     assertEquals(21, Windows.of(100).times(10, 500).give(law, 2).limit);
   }

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SearchTest {
   private static final double LENGTH_S = 120;
 
-  /** What a single run may do by chance is asked of several. */
+  /** Several seeds, since a single run may pass or fail by chance. */
   private static final long[] SEEDS = {7, 8, 9, 10, 11};
 
   private static final Map<String, Run> RUNS = new TreeMap<>();
@@ -150,7 +150,7 @@ class SearchTest {
               double none = server.fixed(Cases.MAX, seed).latencies.percentile(99);
               return run(server, law, seed).latencies.percentile(99) / none;
             });
-    // What was learned in the two minutes is in it.
+    // The ratio includes the cost of learning in the two minutes.
     assertTrue(ratio <= 1.15, "p99 " + ratio + " times that of none");
   }
 
@@ -369,7 +369,7 @@ class SearchTest {
 
   @Test
   void betweenNoBetterAndPlainlyWorseNothingIsTried() {
-    // What 8 do tells, when 64 win nothing, whether 32 and 16 are looked at.
+    // When 64 gains nothing, the result at 8 decides whether 32 and 16 are tried.
     for (int few : new int[] {60, 98}) {
       Law law = law("throughput");
       Windows windows = Windows.of(125);
@@ -657,7 +657,7 @@ class SearchTest {
     Windows windows = Windows.of(125).completed(100).there(20, 0);
     int found = windows.give(law, 12).limit;
     Decision decision = untilItRests(law, windows, found);
-    // What few do falls once all have been inside.
+    // The throughput of a low limit falls once all have been inside.
     Set<String> reasons = new TreeSet<>();
     boolean letIn = false;
     for (int i = 0; i < 200 && !reasons.toString().contains("moved to 128"); i++) {

@@ -83,8 +83,9 @@ final class Servers {
   }
 
   /**
-   * The same, whose heap does well for some seconds now and then, whoever is inside: as at no limit
-   * on one of two CPUs the share of collections went between 6 and 20 % (docs/results/valves.md).
+   * The same, with a heap that now and then needs few collections for some seconds, regardless of
+   * the number inside. Without a limit, on one of two CPUs, the share of collections varied between
+   * 6 and 20 % (docs/results/valves.md).
    */
   static Server swinging(double mostPerS) {
     Server server = (inside, atS) -> mostPerS * Math.min(1, inside / 4.0) * (1 - 0.0008 * inside);
@@ -232,7 +233,7 @@ final class Servers {
     };
   }
 
-  /** A server that is another one but for what is said. */
+  /** A server that delegates to another one, except for the overridden methods. */
   private abstract static class Like implements Server {
     private final Server other;
 

@@ -11,11 +11,11 @@ import java.util.Random;
  * speed depends on how many are inside, with noise and pauses, under closed or open load.
  *
  * <p>Each request brings an amount of work (log-normal, mean 1). With n inside, all together get
- * {@link Server#perS} units of work per second, evenly shared. Who finds no room waits first in,
- * first out. The same seed gives the same run.
+ * {@link Server#perS} units of work per second, evenly shared. Requests that find no room wait
+ * first in, first out. The same seed gives the same run.
  */
 final class SimulatedServer {
-  /** What a server can do, and the pauses it makes; both may change with time. */
+  /** The speed of a server, and its pauses; both may change with time. */
   interface Server {
     /** Work per second with n inside, n at least 1, at a time of the run. */
     double perS(int inside, double atS);
@@ -116,7 +116,7 @@ final class SimulatedServer {
     }
   }
 
-  /** What came of a run. */
+  /** The results of a run. */
   static final class Run {
     final List<Held> held = new ArrayList<>();
     final List<Decision> decisions = new ArrayList<>();
@@ -201,10 +201,10 @@ final class SimulatedServer {
   /** Its own, so that runs under different laws have the same noise at the same time. */
   private final Random weather;
 
-  /** Of the CPUs, the same. */
+  /** Random numbers of the CPUs, likewise. */
   private final Random host;
 
-  /** Of what each of them finds, the same. */
+  /** Random numbers of the garbage that each collection finds, likewise. */
   private final Random collections;
 
   private final PriorityQueue<Request> inside =
