@@ -281,7 +281,7 @@ export type Report = {
   requests: number;
   errors: Array<OutcomeCount>;
   phases: Array<Phase>;
-  /** What was seen, whether it was slow, why, and what to do next: four sentences at most. */
+  /** The answer in at most four sentences: the requests, whether they were slow, the cause, and the next step. */
   answer: string;
   /** Most important first. */
   findings: Array<Finding>;

@@ -61,7 +61,7 @@ pub struct Report {
     pub requests: usize,
     pub errors: Vec<OutcomeCount>,
     pub phases: Vec<ReportPhase>,
-    /// What was seen, whether it was slow, why, and what to do next: four sentences at most.
+    /// The answer in at most four sentences: the requests, whether they were slow, the cause, and the next step.
     pub answer: String,
     /// Most important first.
     pub findings: Vec<ReportFinding>,

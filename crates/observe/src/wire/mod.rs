@@ -86,6 +86,10 @@ impl Source for Wire {
             return Ok(());
         }
         for (node, _) in context.servers() {
+            // A JVM that is no node has no requests, and nobody asked for them.
+            if options.requests == RequestsFrom::Auto && !is_cassandra(&node) {
+                continue;
+            }
             match start_one(context, &node, options) {
                 Ok(worker) => running.extend(worker.map(|worker| Box::new(worker) as Box<dyn Running>)),
                 Err(missing) => {
@@ -111,6 +115,10 @@ impl Source for Wire {
         let found = "a packet socket; what is in TLS can't be read";
         vec![Check::of("requests on the wire", Ring::open(nobody).map(drop), found)]
     }
+}
+
+fn is_cassandra(node: &Watched) -> bool {
+    target::find(Which::Pid(node.pid.cast_signed())).is_ok_and(|target| target.is_cassandra)
 }
 
 /// Where a node listens to its clients.
