@@ -87,7 +87,10 @@ fn what_is_read_from_disks_is_told_by_file_and_way() {
     // The program's own libraries may be read as well.
     let all = |column: &str| rows.iter().map(|row| row.number(column)).sum::<i64>();
     assert_eq!(all("faults"), after.1 - before.1, "{rows:#?}");
-    assert_eq!(all("bytes"), after.0 - before.0, "{rows:#?}");
+    // A page of the file system's own, which has no file, may be made without being read.
+    let of_files: i64 = rows.iter().filter(|row| !row.text("file").is_empty()).map(|row| row.number("bytes")).sum();
+    let read = after.0 - before.0;
+    assert!((of_files..=all("bytes")).contains(&read), "{read}: {rows:#?}");
     assert!(rows.iter().all(|row| row.text("thread_group").starts_with("python") && row.text("node") == "n"));
     assert!(rows.iter().all(|row| row.number("inode") > 0 && row.text("device").contains(':')));
 }
