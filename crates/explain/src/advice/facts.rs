@@ -52,6 +52,8 @@ pub(super) struct Pool {
     pub pending: i64,
     pub max_size: Option<i64>,
     pub blocked: i64,
+    /// Tasks that it completed since the recording began.
+    pub completed: i64,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -281,10 +283,15 @@ fn pools(engine: &Engine, nodes: &mut BTreeMap<String, Node>) -> Result<(), Erro
     let rows = engine.sql(&query::FULL_POOLS.fill(&[]))?;
     let (node, name) = (rows.texts("node")?, rows.texts("pool")?);
     let (pending, blocked) = (rows.integers("pending")?, rows.integers("blocked")?);
-    let max_size = rows.integers_or_null("max_size")?;
+    let (completed, max_size) = (rows.integers("completed")?, rows.integers_or_null("max_size")?);
     for row in 0..rows.rows() {
-        let pool =
-            Pool { name: name[row].clone(), pending: pending[row], max_size: max_size[row], blocked: blocked[row] };
+        let pool = Pool {
+            name: name[row].clone(),
+            pending: pending[row],
+            max_size: max_size[row],
+            blocked: blocked[row],
+            completed: completed[row],
+        };
         nodes.entry(node[row].clone()).or_default().pools.push(pool);
     }
     Ok(())

@@ -3,8 +3,8 @@
 use super::bygone::BYGONE;
 use super::rule::Rule;
 use super::{
-    caches, clients, collector, compaction, compression, deletes, disk, heap, indexes, partitions, pressure, reads,
-    rows, strategy, tombstones,
+    caches, clients, collector, compaction, compression, debugging, deletes, disk, heap, indexes, partitions, pressure,
+    reads, rows, strategy, tombstones,
 };
 use crate::text;
 
@@ -43,6 +43,9 @@ pub(super) const RULES: &[Rule] = &[
     clients::UNLOGGED_BATCHES,
     clients::LWT_CONTENTION,
     indexes::SECONDARY_INDEXES,
+    debugging::JIT,
+    debugging::TRACING,
+    debugging::LOGGING,
 ];
 
 /// The rules, their thresholds, and the advice that is not given.

@@ -12,6 +12,7 @@ mod columns;
 mod compaction;
 mod compression;
 mod counsel;
+mod debugging;
 mod deletes;
 mod disk;
 mod facts;

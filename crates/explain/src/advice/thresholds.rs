@@ -162,3 +162,9 @@ pub(super) const BATCH_PARTITIONS: Threshold = Threshold::new(
     "cassandra.yaml: default of unlogged_batch_across_partitions_warn_threshold",
 );
 pub(super) const CONTENDED: Threshold = Threshold::new("contended transactions", 0.1, "of transactions", "judgement");
+pub(super) const TRACE_EVENTS: Threshold = Threshold::new(
+    "trace events",
+    1.0,
+    "a request",
+    "judgement: some 5 % of the requests are traced then, and the node writes twice as much as it was asked to",
+);

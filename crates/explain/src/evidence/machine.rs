@@ -10,6 +10,10 @@ use std::collections::BTreeMap;
 pub(crate) const BUSY_IDLE_SHARE: f64 = 0.1;
 /// Below this share a thread may have to wait for a CPU.
 const SCARCE_IDLE_SHARE: f64 = 0.25;
+/// Threads that together wait for a CPU for this share of an interval, and for this share of the time for which they run, are held
+/// up by it: a thread that wakes up always waits for some microseconds.
+const HELD_UP_SHARE: f64 = 0.1;
+const HELD_UP_OF_CPU: f64 = 0.25;
 /// Compactions and flushes count as running while they use this many CPUs.
 const BACKGROUND_CPUS: f64 = 0.1;
 /// An interval this many times longer than the usual one is a gap.
@@ -23,6 +27,9 @@ pub(crate) struct Machine {
     /// not run has no row: of a node that was stopped this alone says that it used nothing.
     watched: BTreeMap<String, Vec<Interval>>,
     background: Vec<(Interval, i64)>,
+    /// When threads of a node or of the load driver waited for a CPU, and when that was looked at: merged sets.
+    held_up: Vec<Interval>,
+    run_queues_seen: Vec<Interval>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +107,14 @@ impl Machine {
             .map(|row| (Interval::of_length(time[row] - interval[row], interval[row]), cpu[row]))
             .collect();
         let watched = watched(engine, &processes)?;
-        Ok(Machine { cpus, processes, watched, background })
+        let seen = |process: &&ProcessInterval| process.run_queue_ns.is_some();
+        let is_held_up = |process: &&ProcessInterval| {
+            let least = HELD_UP_SHARE * process.window.length() as f64;
+            process.run_queue_ns.is_some_and(|ns| ns as f64 >= least.max(HELD_UP_OF_CPU * process.cpu_ns as f64))
+        };
+        let held_up = merge(processes.iter().filter(is_held_up).map(|process| process.window).collect());
+        let run_queues_seen = merge(processes.iter().filter(seen).map(|process| process.window).collect());
+        Ok(Machine { cpus, processes, watched, background, held_up, run_queues_seen })
     }
 
     /// The CPU use in all windows together. An interval counts with the part of it that lies in a window.
@@ -162,23 +176,37 @@ impl Machine {
         usage
     }
 
-    /// When less than a tenth of the CPUs was idle.
+    /// Whether threads of a node or of the load driver waited for a CPU; true where the run queues were not looked at. Other
+    /// processes of lower priority can fill all CPUs, and hold up nobody.
+    pub(crate) fn holds_up(&self, window: Interval) -> bool {
+        let mostly = |times: &[Interval]| covered_ns(times, window) * 2 >= window.length();
+        mostly(&self.held_up) || !mostly(&self.run_queues_seen)
+    }
+
+    /// When less than a tenth of the CPUs was idle, and threads waited for one.
     pub(crate) fn busy(&self) -> Vec<Interval> {
-        self.with_idle_below(BUSY_IDLE_SHARE)
+        self.with_idle_below(BUSY_IDLE_SHARE, |window| self.holds_up(window))
     }
 
     /// When less than a quarter of the CPUs was idle: then a thread may wait for one.
     pub(crate) fn scarce(&self) -> Vec<Interval> {
-        self.with_idle_below(SCARCE_IDLE_SHARE)
+        self.with_idle_below(SCARCE_IDLE_SHARE, |_| true)
     }
 
-    fn with_idle_below(&self, share: f64) -> Vec<Interval> {
+    fn with_idle_below(&self, share: f64, wanted: impl Fn(Interval) -> bool) -> Vec<Interval> {
         let is_below = |interval: &&CpuInterval| {
             let idle = interval.idle_ns + interval.iowait_ns;
             let all = idle + interval.busy_ns + interval.steal_ns;
             all > 0 && (idle as f64) < share * all as f64
         };
-        merge(self.cpus.iter().filter(is_below).map(|interval| interval.window).collect())
+        merge(
+            self.cpus
+                .iter()
+                .filter(is_below)
+                .map(|interval| interval.window)
+                .filter(|window| wanted(*window))
+                .collect(),
+        )
     }
 
     /// When compactions or flushes used CPU time.

@@ -236,13 +236,13 @@ fn judged_windows(phases: &[Phase]) -> (Vec<Interval>, bool) {
     (windows(&|_| true), phases.iter().any(|phase| phase.overloaded))
 }
 
-/// When threads had to wait for CPUs: hardly any was idle, or other processes used some and tasks did wait.
+/// When threads of the nodes or of the load driver waited for CPUs, and hardly any CPU was idle, or other processes used some.
 fn busy(machine: &Machine, shortage: &Shortage, judged: &Judged) -> Vec<Interval> {
     let windows: Vec<Interval> = judged.stretches.iter().map(|stretch| stretch.window).collect();
     let others: f64 = shortage.others(&windows).iter().map(|other| other.cpus).sum();
     let mut busy = machine.busy();
     if others >= WORTH_NAMING_CPUS {
-        busy.extend(shortage.contended());
+        busy.extend(shortage.contended(|window| machine.holds_up(window)));
     }
     merge(busy)
 }

@@ -149,8 +149,9 @@ impl Shortage {
     }
 
     /// When tasks waited for CPUs that other processes used.
-    pub(super) fn contended(&self) -> Vec<Interval> {
-        times_of(&self.cpu, |wait| wait.ns as f64 >= CONTENDED_SHARE * wait.window.length() as f64)
+    pub(super) fn contended(&self, holds_up: impl Fn(Interval) -> bool) -> Vec<Interval> {
+        let is_long = |wait: &Wait| wait.ns as f64 >= CONTENDED_SHARE * wait.window.length() as f64;
+        times_of(&self.cpu, |wait| is_long(wait) && holds_up(wait.window))
     }
 
     /// When a disk was slow, or tasks waited for one.

@@ -6,7 +6,9 @@
 
 use super::claim::Claim;
 use super::finding::Finding;
+use super::in_common;
 use crate::advice::Advice;
+use crate::cql::is_name_of;
 use crate::evidence::Evidence;
 use crate::text;
 use serde_json::{Value, json};
@@ -19,7 +21,14 @@ const THE_SAME: &[(&str, &str)] = &[
     ("gc-time", "gc-pause"),
     ("compaction-behind", "compaction-or-flush"),
     ("blocked-pools", "pool-queue"),
+    ("tombstones-per-read", in_common::NAME),
+    ("wide-partitions", in_common::NAME),
+    ("lwt-contention", in_common::NAME),
+    ("unlogged-batches", in_common::NAME),
 ];
+
+/// Rules about a kind of statement, whatever its table.
+const OF_KINDS: &[(&str, &str)] = &[("lwt-contention", "lightweight transaction"), ("unlogged-batches", "batch")];
 
 /// Adds all advice to the findings.
 pub(super) fn add(evidence: &Evidence, findings: &mut Vec<Finding>) {
@@ -33,11 +42,22 @@ pub(super) fn add(evidence: &Evidence, findings: &mut Vec<Finding>) {
 
 fn is_the_same(advice: &Advice, finding: &Finding) -> bool {
     let speaks_of_it = THE_SAME.contains(&(advice.rule, finding.finding));
+    if finding.finding == in_common::NAME {
+        return speaks_of_it && finding.severity >= advice.severity && is_of_a_subject(advice, finding);
+    }
     let is_of_its_table = || match (&advice.table, finding.evidence["table"]["table"].as_str()) {
         (Some(own), Some(other)) => own == other,
         _ => true,
     };
     speaks_of_it && finding.severity >= advice.severity && is_of_its_table()
+}
+
+/// Whether the slow requests are mostly about the table of an advice, or of the kind that it is about.
+fn is_of_a_subject(advice: &Advice, finding: &Finding) -> bool {
+    let kind = OF_KINDS.iter().find(|(rule, _)| *rule == advice.rule).map(|(_, kind)| *kind);
+    let Some(wanted) = advice.table.as_deref().or(kind) else { return false };
+    let subjects = finding.evidence["subjects"].as_array();
+    subjects.into_iter().flatten().filter_map(Value::as_str).any(|subject| is_name_of(subject, wanted))
 }
 
 fn add_to(finding: &mut Finding, advice: &Advice) {

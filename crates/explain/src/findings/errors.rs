@@ -2,6 +2,7 @@
 
 use super::finding::{Check, Finding};
 use crate::evidence::{Evidence, times};
+use crate::requests::Request;
 use crate::severity::Severity;
 use crate::timeline::{Interval, covered_ns};
 use crate::{query, text};
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 /// From this share of the requests on errors are critical. One error already is a warning: somebody did not get an
 /// answer.
 const CRITICAL_SHARE: f64 = 0.01;
+const LONGEST_OPERATION: usize = 120;
 
 pub(super) struct Errors;
 
@@ -40,7 +42,7 @@ impl Check for Errors {
         let share = failed.len() as f64 / requests.rows.len() as f64;
         let during = |stops| {
             let stops = times(stops);
-            let met = |request: &&&crate::requests::Request| {
+            let met = |request: &&&Request| {
                 covered_ns(&stops, Interval { start: request.intended_ns, end: request.end_ns }) > 0
             };
             failed.iter().filter(met).count()
@@ -77,13 +79,12 @@ impl Check for Errors {
             format!("Of these {}.", met.join(", "))
         };
         let detail = format!(
-            "{met} Timeouts count as slow requests; other failures are left out of the latencies. The query has node, operation and time of each kind."
+            "{}{met} Timeouts count as slow requests; other failures are left out of the latencies. The query has node, operation and time of each kind.",
+            mostly(evidence, &failed)
         );
         let severity = if share >= CRITICAL_SHARE { Severity::Critical } else { Severity::Warning };
         let mut finding = Finding::new(self.name(), severity, title, detail, window);
-        finding.next =
-            "read the node's system.log at that time; `helenus explain --queries` has the query of the failures."
-                .into();
+        finding.next = by_count.first().map_or("", |(outcome, _)| next(outcome)).into();
         finding.query = query::ERRORS_BY_OUTCOME.fill(&[]);
         finding.weight = share * 1000.0;
         finding.evidence = json!({
@@ -97,5 +98,40 @@ impl Check for Errors {
             "met_client_stall": client,
         });
         vec![finding]
+    }
+}
+
+/// What most of them are, where one operation has more than half of them and others succeed.
+fn mostly(evidence: &Evidence, failed: &[&Request]) -> String {
+    let mut by_operation: BTreeMap<&str, usize> = BTreeMap::new();
+    for request in failed {
+        *by_operation.entry(evidence.requests.operation(request)).or_default() += 1;
+    }
+    let most = by_operation.iter().max_by_key(|(_, count)| **count);
+    match most.filter(|(_, count)| **count * 2 > failed.len() && evidence.requests.operations.len() > 1) {
+        Some((operation, count)) => {
+            let share = text::percent(*count as f64 / failed.len() as f64);
+            format!("{share} of them are `{}`. ", text::shortened(operation, LONGEST_OPERATION))
+        }
+        None => String::new(),
+    }
+}
+
+/// By the kind of error that most of them have.
+fn next(outcome: &str) -> &'static str {
+    match outcome {
+        "read_timeout" | "write_timeout" | "timeout" => {
+            "see what these requests wait for (`helenus statements RECORDING`) before a timeout is raised: read_request_timeout, \
+             range_request_timeout and write_request_timeout of cassandra.yaml, and the driver's own."
+        }
+        "overloaded" => {
+            "let the clients keep fewer requests in flight, or raise the bound that they met: \
+             native_transport_max_request_data_in_flight, native_transport_max_requests_per_second."
+        }
+        "unavailable" => "see which nodes are down: nodetool status, and the events of the recording.",
+        "read_failure" | "write_failure" => {
+            "read the replicas' system.log: tombstone_failure_threshold, guardrails and broken SSTables fail requests."
+        }
+        _ => "read the node's system.log at that time; `helenus explain --queries` has the query of the failures.",
     }
 }

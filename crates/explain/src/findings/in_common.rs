@@ -5,8 +5,10 @@ use super::finding::{Check, Finding};
 use super::materiality::{materiality, weight};
 use crate::evidence::{Dimension, EXCESS_BOUND, Evidence, Shared};
 use crate::severity::Severity;
-use crate::{query, text};
+use crate::{cql, query, text};
 use serde_json::json;
+
+pub(super) const NAME: &str = "in-common";
 
 /// Below this share of the slow requests it is no more than a warning.
 const CRITICAL_SHARE: f64 = 0.25;
@@ -18,7 +20,7 @@ pub(super) struct InCommon;
 
 impl Check for InCommon {
     fn name(&self) -> &'static str {
-        "in-common"
+        NAME
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
@@ -50,10 +52,11 @@ impl Check for InCommon {
             false => String::new(),
         };
         let detail = format!(
-            "They have {} of the slow requests' extra time{}.{} Helenus compared {}; chance gives as much {}.{}{counted_elsewhere}",
+            "They have {} of the slow requests' extra time{}.{}{} Helenus compared {}; chance gives as much {}.{}{counted_elsewhere}",
             text::percent(first.time_share),
             sizes(first),
             mostly(first),
+            sent(first, evidence),
             text::counted(evidence.common.tested, "value", "values"),
             rarely(first.p_value),
             more.concat()
@@ -64,7 +67,7 @@ impl Check for InCommon {
             severity => severity,
         };
         let mut finding = Finding::new(self.name(), severity, title, detail, evidence.judged_hull());
-        finding.next = next(first).into();
+        finding.next = next(first, statement(first, evidence)).into();
         finding.share = Some(counted.share);
         finding.chance_share = Some(counted.share * (first.all_share / first.slow_share).min(1.0));
         finding.p_value = Some(first.p_value);
@@ -77,16 +80,14 @@ impl Check for InCommon {
             "shared": evidence.common.shared,
             "values_compared": evidence.common.tested,
             "counted_for_it_share": counted.share,
+            "subjects": subjects(first, evidence),
         });
         vec![finding]
     }
 }
 
 fn short(value: &str) -> String {
-    match value.char_indices().nth(LONGEST_VALUE) {
-        Some((end, _)) => format!("{}…", &value[..end]),
-        None => value.to_string(),
-    }
+    text::shortened(value, LONGEST_VALUE)
 }
 
 /// The statement behind a size, client or node.
@@ -95,6 +96,36 @@ fn mostly(shared: &Shared) -> String {
         Some((operation, share)) => format!(" {} of them are `{}`.", text::percent(*share), short(operation)),
         None => String::new(),
     }
+}
+
+/// What most of them send.
+fn statement<'a>(shared: &'a Shared, evidence: &'a Evidence) -> Option<&'a str> {
+    let operation = match (&shared.mostly, shared.dimension) {
+        (Some((operation, _)), _) => operation,
+        (None, Dimension::Operation) => &shared.value,
+        (None, _) => return None,
+    };
+    Some(evidence.statement(operation).unwrap_or(operation))
+}
+
+/// The statement of an operation of our load driver, which has a name of its own.
+fn sent(shared: &Shared, evidence: &Evidence) -> String {
+    match statement(shared, evidence).map(short) {
+        Some(statement) if statement != short(&shared.value) && shared.mostly.is_none() => {
+            format!(" It sends `{statement}`.")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Table and kind of what most of them send: an advice about these is an advice about them.
+fn subjects(shared: &Shared, evidence: &Evidence) -> Vec<String> {
+    let Some(statement) = statement(shared, evidence) else { return Vec::new() };
+    let table = match cql::split_table(statement) {
+        (Some(keyspace), Some(table)) => Some(format!("{keyspace}.{table}")),
+        (_, table) => table,
+    };
+    table.into_iter().chain(cql::kind(statement).map(str::to_string)).collect()
 }
 
 /// "are `SELECT a FROM t`"
@@ -137,11 +168,24 @@ fn rarely(p_value: f64) -> String {
     format!("in one of {} cases at most", text::count((1.0 / p_value).round() as usize))
 }
 
-fn next(shared: &Shared) -> &'static str {
+fn next(shared: &Shared, statement: Option<&str>) -> &'static str {
     match shared.dimension {
-        Dimension::Operation | Dimension::Table | Dimension::Kind => {
-            "see the partition sizes, tombstones and SSTables per read of its table: `helenus tables RECORDING`."
-        }
+        Dimension::Operation | Dimension::Table | Dimension::Kind => match statement {
+            Some(statement) if statement.to_ascii_uppercase().contains("ALLOW FILTERING") => {
+                "ask by a partition key: a table or an index for this question, instead of ALLOW FILTERING, reads no other rows."
+            }
+            Some(statement) => match cql::kind(statement) {
+                Some("batch") => "send fewer rows in a batch, and each batch to one partition.",
+                Some("lightweight transaction") => {
+                    "let fewer clients at a time change the same partition with IF; each waits for the others."
+                }
+                Some("range read") => {
+                    "ask by a partition key; a read of all partitions takes a node the longer the more it has."
+                }
+                _ => TABLES,
+            },
+            None => TABLES,
+        },
         Dimension::Client | Dimension::Connection => {
             "see what that client does: `helenus clients RECORDING`; then look at its host and network."
         }
@@ -153,3 +197,6 @@ fn next(shared: &Shared) -> &'static str {
         }
     }
 }
+
+const TABLES: &str =
+    "see the partition sizes, tombstones and SSTables per read of its table: `helenus tables RECORDING`.";

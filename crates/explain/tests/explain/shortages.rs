@@ -180,7 +180,11 @@ fn a_pool_that_is_full_throughout_is_named_though_hardly_a_sample_saw_its_queue(
         }
     };
     let secret_stops = stop_and_go(3 * S, 29 * S);
-    let explained = World { secret_stops, gc: healthy_gc(30), more: Some(more), ..World::default() }.explain();
+    let world = World { secret_stops, gc: healthy_gc(30), more: Some(more), ..World::default() };
+    // That the CPUs are busy with something of lower priority is no cause.
+    let beside = World { hogs: vec![(0, 30 * S)], are_hogs_polite: true, ..world.clone() }.explain();
+    assert_eq!(beside.serious(), ["pool-queue"], "{}", beside.explanation);
+    let explained = world.explain();
     named(explained.top(), "pool-queue");
     assert!(explained.top().next.contains("concurrent_reads"), "{:?}", explained.top());
     assert!(explained.find("unexplained").is_none(), "{}", explained.explanation);

@@ -29,6 +29,11 @@ struct Sent {
 }
 
 fn record(seed: u64, change: impl Fn(&mut Sent)) -> (Recording, TempDir) {
+    record_beside(seed, change, |_| {})
+}
+
+/// With other rows than those of requests.
+fn record_beside(seed: u64, change: impl Fn(&mut Sent), more: impl FnOnce(&Recorder)) -> (Recording, TempDir) {
     let folder = TempDir::new().unwrap();
     let mut manifest = Manifest::new("traffic", "helenus record");
     manifest.created_ns = T0;
@@ -73,6 +78,7 @@ fn record(seed: u64, change: impl Fn(&mut Sent)) -> (Recording, TempDir) {
             });
         }
     }
+    more(&recorder);
     recorder.close().unwrap();
     (Recording::open(&path).unwrap(), folder)
 }
@@ -150,6 +156,51 @@ fn two_reasons_are_both_named() {
     assert_eq!(top.finding, "in-common", "{explanation}");
     let text = format!("{} {}", top.title, top.detail);
     assert!(text.contains(ORDERS) && text.contains("127.0.0.99"), "{explanation}");
+}
+
+/// The next step for a statement is that of its kind.
+#[test]
+fn a_scan_is_told_to_ask_by_its_key() {
+    const SCAN: &str = "SELECT id FROM shop.customers WHERE name = ? ALLOW FILTERING";
+    let explanation = explain_traffic(|sent| {
+        if sent.number % 40 == 0 {
+            (sent.statement, sent.duration_ns) = (SCAN, sent.duration_ns + 70 * MS);
+        }
+    });
+    let top = &explanation.findings[0];
+    assert!(top.finding == "in-common" && top.next.contains("partition key"), "{explanation}");
+}
+
+/// The node's own figures say why these are slow, and what to change.
+#[test]
+fn advice_about_what_the_slow_requests_have_in_common_is_told_with_it() {
+    const CLAIM: &str = "UPDATE shop.claims SET owner = ? WHERE name = ? IF owner != ?";
+    let slow_claims = |sent: &mut Sent| {
+        if sent.number % 40 == 0 {
+            (sent.statement, sent.duration_ns) = (CLAIM, sent.duration_ns + 70 * MS);
+        }
+    };
+    let (recording, _folder) = record_beside(7, slow_claims, |recorder| {
+        for (second, transactions) in [(0, 0), (15, 200)] {
+            for (metric, value) in [("Latency", transactions), ("ContentionHistogram", transactions * 3 / 4)] {
+                recorder.append(rows::NodeMetric {
+                    time_ns: T0 + second * S,
+                    node: NODE,
+                    kind: "ClientRequest",
+                    scope: "CASWrite",
+                    metric,
+                    attribute: "Count",
+                    value,
+                });
+            }
+        }
+    });
+    let explanation = explained(&recording);
+    let top = &explanation.findings[0];
+    assert_eq!(top.finding, "in-common", "{explanation}");
+    assert!(top.detail.contains("75 % of 200 transactions met others"), "{}", top.detail);
+    assert!(top.next.contains("one client at a time"), "{}", top.next);
+    assert!(explanation.findings.iter().all(|finding| finding.finding != "lwt-contention"), "{explanation}");
 }
 
 #[test]

@@ -66,6 +66,8 @@ pub struct World {
     pub compactions: Vec<(i64, i64)>,
     /// Times in which another process uses what is idle of the CPUs, so that all threads wait for one.
     pub hogs: Vec<(i64, i64)>,
+    /// The other process has a lower priority: nobody waits for it.
+    pub are_hogs_polite: bool,
     /// Adds further rows to the recording.
     pub more: Option<fn(&Recorder)>,
 }
@@ -93,6 +95,7 @@ impl Default for World {
             lost_rows: 0,
             compactions: Vec::new(),
             hogs: Vec::new(),
+            are_hogs_polite: false,
             more: None,
         }
     }
@@ -312,7 +315,13 @@ impl World {
                 let threads = [
                     ("server", 11, "Native-Transport-Requests-1", "Native-Transport-Requests", server),
                     ("server", 12, "CompactionExecutor:1", "CompactionExecutor", compaction),
-                    ("server", 13, "GC Thread#0", "GC Thread", if is_hogged { 0.1 } else { 0.0 }),
+                    (
+                        "server",
+                        13,
+                        "GC Thread#0",
+                        "GC Thread",
+                        if is_hogged && !self.are_hogs_polite { 0.1 } else { 0.0 },
+                    ),
                     ("load", 21, "driver", "driver", driver),
                 ];
                 let is_seen = |process: &str| if process == "load" { has_load } else { has_node };
@@ -328,7 +337,11 @@ impl World {
                         thread,
                         thread_group,
                         cpu_ns: (cpus * tenth as f64) as i64,
-                        run_queue_ns: Some(if is_hogged { tenth * 9 / 10 } else { (load * tenth as f64) as i64 }),
+                        run_queue_ns: Some(match (is_hogged, self.are_hogs_polite) {
+                            (true, true) => tenth / 100,
+                            (true, false) => tenth * 9 / 10,
+                            (false, _) => (load * tenth as f64) as i64,
+                        }),
                         migrations: Some(1),
                         voluntary_switches: Some(10),
                         involuntary_switches: None,

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod cli;
+mod clients;
 mod control;
 mod exchange;
 #[path = "../harness/mod.rs"]

@@ -1,8 +1,10 @@
 //! Requests of clients that are not ours, and requests that no one sees on the network.
 
+use crate::clients::{Client, GOCQL, JAVA, PYTHON};
 use crate::harness::{Place, record_under_load, size_of, wait_for};
 use helenus_needs::{need, program};
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 fn keytool(place: &Place, arguments: &str) {
     let output =
@@ -35,6 +37,12 @@ fn requests_in_tls_are_read_inside_the_jvm() {
     assert!(seen + lost >= expected && (lost > 0 || seen == expected), "{seen} of {expected} seen, {lost} lost");
     assert_eq!(place.ask("whole", "select count(*) from sources where source = 'wire' and provider <> 'jvm'"), 0);
 
+    let certificate = place.path("node.pem").display().to_string();
+    every_request_is_recorded(&place, address, "jvm", &GOCQL, &["4", &certificate]);
+    keytool(&place, "-importcert -noprompt -alias node -file node.pem -keystore trusted.p12 -storepass secret1");
+    let trusted = place.path("trusted.p12").display().to_string();
+    every_request_is_recorded(&place, address, "jvm", &JAVA, &["5", &trusted, "secret1"]);
+
     // Connections that are open, again and again.
     let driven = place.start(&format!("load {load} --for 25s --node {address} -o driven"));
     wait_for("requests to be sent", || size_of(&place.path("driven/requests")) > 0);
@@ -51,55 +59,50 @@ fn requests_in_tls_are_read_inside_the_jvm() {
     assert_eq!(place.ask("driven", "select count(*) from requests where outcome <> 'ok'"), 0);
 }
 
-/// Two threads of another driver that insert and select, and count what they did.
-const FOREIGN: &str = r#"
-import sys, threading
-from cassandra.cluster import Cluster
+/// Records while a client inserts and selects 400 rows, and expects each of its requests with statement, client and times.
+fn every_request_is_recorded(place: &Place, address: &str, provider: &str, client: &Client, arguments: &[&str]) {
+    let mut command = match client.command() {
+        Ok(command) => command,
+        Err(reason) => return helenus_needs::skipped(&reason),
+    };
+    let name = format!("{}-{provider}", client.driver);
+    let record = place.start(&format!("record --node {address} --requests {provider} --stacks off -o {name}"));
+    wait_for("the sources to record", || record.has_said("Ctrl-C ends it"));
+    let began = unix_ns();
+    let output = command.arg(address).args(arguments).output().unwrap();
+    let ended = unix_ns();
+    record.signal(libc::SIGINT);
+    let record = record.end();
+    assert!(output.status.success(), "{}: {}", client.driver, String::from_utf8_lossy(&output.stderr));
+    assert!(record.status.success(), "{}", record.err);
+    // A busy machine may lose some, which is counted.
+    let lost = place.ask(&name, "select sum(lost) from sources where source = 'wire'");
+    let table = client.table;
+    let of_table = format!("keyspace = 'foreign_shop' and table_name = '{table}' and client = '127.0.0.1'");
+    let meanwhile = format!("outcome = 'ok' and start_ns >= {began} and end_ns <= {ended}");
+    for statement in [
+        format!("INSERT INTO foreign_shop.{table} (id, note) VALUES (?, ?)"),
+        format!("SELECT note FROM foreign_shop.{table} WHERE id = ?"),
+    ] {
+        let count = format!("select count(*) from all_requests where statement = '{statement}'");
+        let seen = place.ask(&name, &format!("{count} and {of_table} and {meanwhile}"));
+        assert!(seen <= 400 && seen + lost >= 400, "{name}: {seen} of 400 {statement}, {lost} lost");
+    }
+    let clients = place.well(&format!("clients {name} --json"));
+    assert!(clients.contains(client.named), "{clients}");
+}
 
-cluster = Cluster([sys.argv[1]], protocol_version=int(sys.argv[2]))
-session = cluster.connect()
-session.execute("CREATE KEYSPACE IF NOT EXISTS foreign_shop WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}")
-session.execute("CREATE TABLE IF NOT EXISTS foreign_shop.orders (id int PRIMARY KEY, note text)")
-session.set_keyspace("foreign_shop")
-insert = session.prepare("INSERT INTO orders (id, note) VALUES (?, ?)")
-def work(first):
-    for id in range(first, first + 200):
-        session.execute(insert, (id, "n" * id))
-        assert session.execute(f"SELECT note FROM orders WHERE id = {id}").one().note == "n" * id
-threads = [threading.Thread(target=work, args=(first,)) for first in (0, 1000)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-cluster.shutdown()
-"#;
+fn unix_ns() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos()
+}
 
 #[test]
-fn every_request_of_another_driver_is_recorded() {
-    let python = std::env::var("HELENUS_TEST_PYTHON").unwrap_or("python3".to_string());
-    let has_driver = Command::new(&python).args(["-c", "import cassandra.cluster, lz4"]).output();
-    need!(match has_driver {
-        Ok(output) if output.status.success() => Ok(()),
-        _ => Err("it needs the Python driver of Cassandra; `make test` installs it".to_string()),
-    });
+fn every_request_of_other_drivers_is_recorded() {
     let place = Place::new();
     let address = "127.0.30.9";
     place.well(&format!("up --name foreign --address {address} --heap 768m"));
-    for (provider, protocol) in [("wire", "5"), ("jvm", "4")] {
-        let name = format!("foreign-{provider}");
-        let record = place.start(&format!("record --node {address} --requests {provider} --stacks off -o {name}"));
-        wait_for("the sources to record", || record.has_said("Ctrl-C ends it"));
-        let client = Command::new(&python).args(["-c", FOREIGN, address, protocol]).output().unwrap();
-        assert!(client.status.success(), "{}", String::from_utf8_lossy(&client.stderr));
-        record.signal(libc::SIGINT);
-        let record = record.end();
-        assert!(record.status.success(), "{}", record.err);
-        // A busy machine may lose some, which is counted.
-        let lost = place.ask(&name, "select sum(lost) from sources where source = 'wire'");
-        for statement in ["INSERT INTO orders (id, note) VALUES (?, ?)", "SELECT note FROM orders WHERE id = ?"] {
-            let count = "select count(*) from all_requests where keyspace = 'foreign_shop' and table_name = 'orders'";
-            let seen = place.ask(&name, &format!("{count} and client = '127.0.0.1' and statement = '{statement}'"));
-            assert!(seen <= 400 && seen + lost >= 400, "{name}: {seen} of 400 {statement}, {lost} lost");
-        }
-        let clients = place.well(&format!("clients {name} --json"));
-        assert!(clients.contains("Python"), "{clients}");
-    }
+    every_request_is_recorded(&place, address, "wire", &PYTHON, &["5"]);
+    every_request_is_recorded(&place, address, "jvm", &PYTHON, &["4"]);
+    every_request_is_recorded(&place, address, "wire", &GOCQL, &["5"]);
+    every_request_is_recorded(&place, address, "wire", &JAVA, &["4"]);
 }

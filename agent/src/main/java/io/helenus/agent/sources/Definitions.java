@@ -41,6 +41,7 @@ public final class Definitions extends Sample {
     begun = true;
     readAt = now;
     NodeSettings.jvm(this::setting);
+    NodeSettings.logging(this::setting);
     NodeSettings.disks(this::setting);
     NodeSettings.cassandra(this::setting);
     Object version = Cassandra.attribute(Cassandra.STORAGE_SERVICE, "SchemaVersion");

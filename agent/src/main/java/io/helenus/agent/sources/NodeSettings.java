@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** How the node, its JVM and its disks are set up. */
@@ -23,6 +24,9 @@ final class NodeSettings {
    * How the settings of Cassandra begin that are recorded, from the agent's file {@code settings}.
    */
   private static final List<String> BEGINNINGS = beginnings();
+
+  /** With more loggers that have levels of their own than this, the rest is left out. */
+  private static final int MOST_LOGGERS = 50;
 
   /** Takes a setting. */
   interface Sink {
@@ -75,6 +79,20 @@ final class NodeSettings {
           (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
       sink.setting(
           "machine.memory_bytes", Long.toString(system.getTotalPhysicalMemorySize()), source);
+    }
+  }
+
+  /** The levels that loggers were given, by name, such as {@code ROOT=INFO}. */
+  static void logging(Sink sink) {
+    Object levels = Cassandra.attribute(Cassandra.STORAGE_SERVICE, "LoggingLevels");
+    if (levels instanceof Map) {
+      String named =
+          new TreeMap<>((Map<?, ?>) levels)
+              .entrySet().stream()
+                  .limit(MOST_LOGGERS)
+                  .map(level -> level.getKey() + "=" + level.getValue())
+                  .collect(Collectors.joining(", "));
+      sink.setting("logging.levels", named, "StorageService");
     }
   }
 
