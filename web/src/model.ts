@@ -1,7 +1,50 @@
 // Generated from the types of crates/explain by `INSTA_UPDATE=always cargo test --workspace --lib report::typescript`. Do not edit.
 
+/** Why the slow requests of a window were slow. */
+export type Answer = {
+  /** The answer in at most four sentences. */
+  answer: string;
+  /** Which requests are slow, and of which they are. */
+  summary: string;
+  provider: Provider;
+  requests: number;
+  judged_requests: number;
+  slow_requests: number;
+  median_ms: number;
+  slow_threshold_ms: number;
+  slow_threshold_name: string;
+  /** Data that was not recorded, and the questions that stay open without it. */
+  missing: Array<string>;
+  /** Most important first, their times in seconds since the start of the recording. */
+  findings: Array<Finding>;
+};
+
 /** Which of two figures is better. */
 export type Better = "lower" | "higher";
+
+export type ClientFigures = {
+  /** Empty for a load driver. */
+  client: string;
+  connections: number;
+  /** Name and version of its drivers, the one with most connections first; empty where they are not known. */
+  drivers: Array<string>;
+  nodes: number;
+  statements: number;
+  /** Requests under way, on average. */
+  in_flight: number;
+  requests: number;
+  requests_per_s: number;
+  errors: number;
+  /** Share of the time of all requests that were asked about. */
+  time_share: number;
+  total_ms: number;
+  p50_ms: number;
+  p99_ms: number;
+  max_ms: number;
+  /** null where sizes were not recorded. */
+  request_bytes: number | null;
+  response_bytes: number | null;
+};
 
 /** The worth of each variant of an experiment, against a baseline. */
 export type Comparison = {
@@ -33,6 +76,26 @@ export type Cpu = {
   irq: Array<number>;
   steal: Array<number>;
   idle: Array<number>;
+};
+
+/** One file, or a description of the file if it is no SSTable. */
+export type FileIo = {
+  node: string;
+  file: string;
+  /** `keyspace.table` of an SSTable. */
+  table: string | null;
+  /** Its component, such as Data.db. */
+  component: string | null;
+  /** By the threads that serve requests. */
+  reads: Traffic;
+  /** By all others: compaction, flushes, streams. */
+  background_reads: Traffic;
+  writes: Traffic;
+  /** Through memory that it is mapped to, by the threads that serve requests. */
+  mapped_reads: MappedReads;
+  background_mapped_reads: MappedReads;
+  /** Bytes read from the disk, including readahead, for all reads of the file by calls and through mappings. */
+  from_disk_bytes: number;
 };
 
 export type Finding = {
@@ -109,6 +172,38 @@ export type FlameTree = {
   scope?: FlameScope;
 };
 
+/** The collections that began in an interval. Sizes and rates are null where no collection reported the heap's occupancy. */
+export type GcFigures = {
+  /** Since the start of the recording. */
+  start_s: number;
+  length_s: number;
+  young: number;
+  /** Of the old generation, most of which is collected while threads run. */
+  old: number;
+  /** Of the whole heap in one pause. */
+  full: number;
+  paused_ms: number;
+  /** Share of the time in which the JVM was paused for them. */
+  paused_share: number;
+  /** Of whole collections. */
+  pause_p50_ms: number | null;
+  pause_max_ms: number | null;
+  /** Bytes that were added to the heap between collections. */
+  allocated_bytes_per_s: number | null;
+  /** The heap's growth from after one young collection to after the next: promoted or kept objects. */
+  kept_bytes_per_s: number | null;
+  /** After the last one. */
+  heap_after_bytes: number | null;
+};
+
+/** Something that the node's log or its settings tell. */
+export type Happened = {
+  /** Since the start of the recording. */
+  time_s: number;
+  node: string;
+  what: string;
+};
+
 /** Counts of response times where the request was due; the rows are evenly spaced in the logarithm. */
 export type Heatmap = {
   bin_s: number;
@@ -128,12 +223,26 @@ export type Host = {
   cpus: number;
 };
 
+/** I/O by file, table and statement. */
+export type Io = {
+  /** By bytes, most first. */
+  files: Array<FileIo>;
+  tables: Array<TableIo>;
+  statements: Array<StatementIo>;
+};
+
 /** Response times count where the request was due, service times where it was sent. */
 export type Latency = {
   bin_s: number;
   time_s: Array<number>;
   response: LatencySeries;
   service: LatencySeries;
+};
+
+export type LatencyCell = {
+  from_ms: number;
+  to_ms: number;
+  requests: number;
 };
 
 /** Milliseconds; null where no request ended in the bin. */
@@ -145,9 +254,39 @@ export type LatencySeries = {
   max_ms: Array<number | null>;
 };
 
+/** A recording that can be opened. */
+export type Listed = {
+  /** Its path within the opened folder. */
+  name: string;
+  title: string;
+  /** In ISO 8601. */
+  created: string;
+  nodes: Array<string>;
+  requests: number;
+  /** Whether it is finished. One that is still written can be opened when its recorder has ended. */
+  is_closed: boolean;
+};
+
+/** Page faults on mapped memory that waited for the disk, and the bytes read for them. Hits in the page cache don't count. */
+export type MappedReads = {
+  faults: number;
+  bytes: number;
+};
+
 export type Node = {
   address: string;
   version: string | null;
+};
+
+/** The collections of a node. */
+export type NodeGc = {
+  node: string;
+  /** As the JVM names them. */
+  collectors: Array<string>;
+  /** How they were seen, such as jfr. */
+  providers: Array<string>;
+  whole: GcFigures;
+  intervals: Array<GcFigures>;
 };
 
 export type OutcomeCount = {
@@ -226,6 +365,24 @@ export type Probe = {
   max_ms: number;
   /** Why it was switched off, the last time that it was; null where it was not. */
   off_reason: string | null;
+};
+
+/** The provider of the requests. */
+export type Provider = "load" | "wire" | "jvm";
+
+/** The rows of a query, as many as a page shows. */
+export type Queried = {
+  columns: Array<QueriedColumn>;
+  /** A number beyond 2^53 is a text, because JavaScript would round it. */
+  rows: Array<Array<string | number | boolean | null>>;
+  /** Whether there were more rows than are here. */
+  is_cut: boolean;
+  seconds: number;
+};
+
+export type QueriedColumn = {
+  name: string;
+  is_number: boolean;
 };
 
 /** One figure of a variant, against the baseline's. */
@@ -309,10 +466,40 @@ export type Report = {
   flames_begin_s: number | null;
 };
 
+/** A table that can be queried. */
+export type Schema = {
+  table: string;
+  meaning: string;
+  /** null of a view. */
+  rows: number | null;
+  columns: Array<SchemaColumn>;
+};
+
+export type SchemaColumn = {
+  name: string;
+  unit: string;
+  meaning: string;
+};
+
 export type Severity = "information" | "warning" | "critical";
 
 /** Who stood still. */
 export type Side = "server" | "load" | "recorder";
+
+export type SlowRequest = {
+  start_ns: number;
+  response_ms: number;
+  /** Empty for a load driver. */
+  client: string;
+  client_port: number;
+  node: string;
+  /** The name in the workload, or the statement. */
+  operation: string;
+  rows_returned: number | null;
+  response_bytes: number | null;
+  consistency: string;
+  outcome: string;
+};
 
 export type Source = {
   source: string;
@@ -382,6 +569,63 @@ export type SpectrogramCells = {
 /** What the events are. */
 export type SpectrogramOf = "syscalls" | "summary" | "requests";
 
+export type StatementDetail = {
+  /** From the shortest to the longest, without gaps. */
+  histogram: Array<LatencyCell>;
+  slowest: Array<SlowRequest>;
+};
+
+export type StatementFigures = {
+  /** The name in the workload, or the statement. */
+  operation: string;
+  /** null where the recording does not have its text. */
+  statement: string | null;
+  kind: string | null;
+  keyspace: string | null;
+  table: string | null;
+  /** Hosts that sent it; 0 for a load driver. */
+  clients: number;
+  /** null where they were not recorded. */
+  rows_returned: number | null;
+  most_rows: number | null;
+  /** Requests for a page that was not the first. */
+  further_pages: number | null;
+  largest_response_bytes: number | null;
+  errors_by_outcome: { [key in string]: number };
+  /** Requests by consistency level, with the serial one where a request names it. */
+  consistency: { [key in string]: number };
+  requests: number;
+  requests_per_s: number;
+  errors: number;
+  /** Share of the time of all requests that were asked about. */
+  time_share: number;
+  total_ms: number;
+  p50_ms: number;
+  p99_ms: number;
+  max_ms: number;
+  /** null where sizes were not recorded. */
+  request_bytes: number | null;
+  response_bytes: number | null;
+};
+
+/** A statement, as the wire showed it. */
+export type StatementIo = {
+  node: string;
+  statement: string;
+  /** As the statement names it, with a keyspace where it names one. */
+  table: string | null;
+  requests: number;
+  request_bytes: number;
+  response_bytes: number;
+  p50_ms: number;
+  max_ms: number;
+  /**
+   * Bytes of the table's files that were read, for each byte that its statements returned: of all of them together,
+   * as a read does not say for whom it is.
+   */
+  amplification: number | null;
+};
+
 /** One call. */
 export type Syscall = {
   start_s: number;
@@ -409,6 +653,79 @@ export type Table = {
   live_disk_bytes: Array<number | null>;
 };
 
+/** A table of a node. Values that the node did not report are null. */
+export type TableHealth = {
+  node: string;
+  /** `keyspace.table`. */
+  table: string;
+  reads_per_s: number | null;
+  writes_per_s: number | null;
+  /** On the node itself, at the mean of the recording. */
+  local_read_us: number | null;
+  local_write_us: number | null;
+  coordinator_reads_per_s: number | null;
+  coordinator_writes_per_s: number | null;
+  /** With all that the coordinator waited for, at the mean of the last minutes. */
+  coordinator_read_us: number | null;
+  coordinator_write_us: number | null;
+  sstables: number | null;
+  /** Of a table under LeveledCompactionStrategy, from level 0 on. */
+  sstables_by_level: Array<number> | null;
+  /** Of a table under TimeWindowCompactionStrategy, newest first. */
+  sstables_by_window: Array<number> | null;
+  largest_sstable_bytes: number | null;
+  /** Since it was written; where its files could be looked at. */
+  largest_sstable_age_s: number | null;
+  live_disk_bytes: number | null;
+  /** With SSTables that are obsolete and not removed yet. */
+  total_disk_bytes: number | null;
+  /** Written by flushes and compactions for each byte flushed, since the node started. */
+  write_amplification: number | null;
+  pending_compactions: number | null;
+  /** Pending compactions at the first reading. */
+  pending_at_first: number | null;
+  running_compactions: number | null;
+  /** Bytes that the running compactions have to read in total, and bytes that they have read. */
+  compacting_bytes: number | null;
+  compacted_bytes: number | null;
+  /** 95th percentiles of the node's last minutes; without the agent there are the 99th of two of them. */
+  sstables_per_read_p95: number | null;
+  tombstones_per_slice_p95: number | null;
+  live_cells_per_slice_p95: number | null;
+  tombstones_per_slice_p99: number | null;
+  live_cells_per_slice_p99: number | null;
+  /** Estimated share of tombstones that are past gc_grace. */
+  droppable_ratio: number | null;
+  percent_repaired: number | null;
+  mean_partition_bytes: number | null;
+  max_partition_bytes: number | null;
+  /** On disk over before compression. */
+  compression_ratio: number | null;
+  bloom_false_positives: number | null;
+  bloom_false_ratio: number | null;
+  key_cache_hit_rate: number | null;
+  /** Since the node started; null where the row cache was never asked. */
+  row_cache_hit_rate: number | null;
+};
+
+/** A table, on all nodes that were recorded. */
+export type TableIo = {
+  /** `keyspace.table`. */
+  table: string;
+  reads: Traffic;
+  background_reads: Traffic;
+  writes: Traffic;
+  mapped_reads: MappedReads;
+  background_mapped_reads: MappedReads;
+  from_disk_bytes: number;
+  /** Requests that were answered with rows of it, on the wire. */
+  requests: number;
+  /** Bytes of those answers. */
+  returned_bytes: number;
+  /** Bytes read for requests, by calls and through mappings, for each byte that was returned. null where nothing was returned. */
+  amplification: number | null;
+};
+
 /** The threads of a process whose names differ only in their number. */
 export type ThreadGroup = {
   /** server or load. */
@@ -433,6 +750,23 @@ export type Throughput = {
   intended_per_s: Array<number | null>;
   ok_per_s: Array<number>;
   failed_per_s: Array<number>;
+};
+
+/** Calls, and what they moved. */
+export type Traffic = {
+  calls: number;
+  bytes: number;
+  total_ms: number;
+};
+
+/** The rows of a table of traffic, those with most time first. */
+export type TrafficTable<T> = {
+  provider: Provider;
+  /** From the first request to the last answer. */
+  seconds: number;
+  /** Requests that each recorded one stands for, on average: more than 1 where some connections were not followed. */
+  weight: number;
+  rows: Array<T>;
 };
 
 /** One valve of a node. There are no bins for the time in which it was not there. */

@@ -6,7 +6,7 @@ const whole = { start: 0, end: 90 };
 describe("an address", () => {
   it("carries all that was chosen, there and back", () => {
     const hash =
-      "t=12.5-20&chart=heatmap&latency=service&finding=2&area=12.5-13,1000-20000000&call=pread64&file=%2Fdata%2Fa%26b";
+      "t=12.5-20&chart=heatmap&latency=service&finding=2&area=12.5-13,1000-20000000&call=pread64&file=%2Fdata%2Fa%26b&tab=sql&q=select%201";
     const selection = parseHash(`#${hash}`, whole);
     expect(selection).toEqual({
       window: { start: 12.5, end: 20 },
@@ -17,6 +17,7 @@ describe("an address", () => {
       call: "pread64",
       group: null,
       file: "/data/a&b",
+      more: { tab: "sql", q: "select 1" },
     });
     expect(formatHash(selection, whole)).toBe(hash);
   });

@@ -16,6 +16,8 @@ export interface Selection {
   readonly call: string | null;
   readonly group: string | null;
   readonly file: string | null;
+  /** Choices of pages with more than the charts, such as the tab of the workbench. */
+  readonly more: Readonly<Record<string, string>>;
 }
 
 /** Bounds in seconds of the run and in nanoseconds of duration; the upper ones are not included, null is none. */
@@ -27,6 +29,7 @@ export interface Area {
 }
 
 const NAMES = ["call", "group", "file"] as const;
+const KNOWN = new Set<string>(["t", "chart", "latency", "finding", "area", ...NAMES]);
 
 export function wholeSelection(whole: Window): Selection {
   return {
@@ -38,6 +41,7 @@ export function wholeSelection(whole: Window): Selection {
     call: null,
     group: null,
     file: null,
+    more: {},
   };
 }
 
@@ -67,6 +71,9 @@ export function parseHash(hash: string, whole: Window): Selection {
       selection.area = { from_s, to_s, low_ns, high_ns };
   }
   for (const name of NAMES) selection[name] = fields.get(name);
+  selection.more = Object.fromEntries(
+    [...fields].filter(([name, value]) => !KNOWN.has(name) && value !== ""),
+  );
   return selection;
 }
 
@@ -91,6 +98,8 @@ export function formatHash(selection: Selection, whole: Window): string {
     const value = selection[name];
     if (value !== null) fields.push(`${name}=${encodeURIComponent(value)}`);
   }
+  for (const [name, value] of Object.entries(selection.more))
+    if (value !== "") fields.push(`${name}=${encodeURIComponent(value)}`);
   return fields.join("&");
 }
 

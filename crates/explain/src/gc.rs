@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// The collections of a node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NodeGc {
     pub node: String,
     /// As the JVM names them.
@@ -20,6 +21,7 @@ pub struct NodeGc {
 
 /// The collections that began in an interval. Sizes and rates are None where no collection reported the heap's occupancy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct GcFigures {
     /// Since the start of the recording.
     pub start_s: f64,

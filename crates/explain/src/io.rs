@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 /// I/O by file, table and statement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Io {
     /// By bytes, most first.
     pub files: Vec<FileIo>,
@@ -18,6 +19,7 @@ pub struct Io {
 
 /// One file, or a description of the file if it is no SSTable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct FileIo {
     pub node: String,
     pub file: String,
@@ -39,6 +41,7 @@ pub struct FileIo {
 
 /// Page faults on mapped memory that waited for the disk, and the bytes read for them. Hits in the page cache don't count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct MappedReads {
     pub faults: i64,
     pub bytes: i64,
@@ -46,6 +49,7 @@ pub struct MappedReads {
 
 /// Calls, and what they moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Traffic {
     pub calls: i64,
     pub bytes: i64,
@@ -54,6 +58,7 @@ pub struct Traffic {
 
 /// A table, on all nodes that were recorded.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TableIo {
     /// `keyspace.table`.
     pub table: String,
@@ -73,6 +78,7 @@ pub struct TableIo {
 
 /// A statement, as the wire showed it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatementIo {
     pub node: String,
     pub statement: String,

@@ -39,6 +39,7 @@ mod text;
 mod threads;
 mod timeline;
 mod traffic;
+mod workbench;
 mod workloads;
 
 pub use advice::{Advice, Counsel, Evidence as AdviceEvidence, NotChecked, advise, by_reason, rules_as_markdown};
@@ -48,7 +49,7 @@ pub use compare::{
     Better, CompareOptions, Comparison, METRICS, MeasuredRun, Metric, READ_METRICS, Ratio, Side, Verdict, compare,
     judge, judge_reads,
 };
-pub use engine::{Batches, Engine, Provider, RECORDING_COLUMN};
+pub use engine::{Batches, Engine, Provider, RECORDING_COLUMN, Stop, Stopper};
 pub use error::Error;
 pub use evidence::{FullPool, Usage};
 pub use explanation::{Explanation, JudgedWindow, Missing, explain};
@@ -69,5 +70,6 @@ pub use statements::{Select, selects};
 pub use tables::{TableHealth, tables};
 pub use traffic::{
     ClientFigures, LatencyCell, SAMPLED, SlowRequest, StatementDetail, StatementFigures, TrafficFigures, TrafficFilter,
-    TrafficTable, client_traffic, statement_detail, statement_traffic,
+    TrafficTable, client_traffic, slowest_requests, statement_detail, statement_traffic,
 };
+pub use workbench::{Answer, Happened, Listed, Queried, Schema, happened, query, schema, window};

@@ -87,7 +87,7 @@ impl Requests {
     }
 
     fn load(engine: &Engine) -> Result<Requests, Error> {
-        let rows = engine.request_rows();
+        let rows = engine.request_rows()?;
         engine.can_hold(rows)?;
         let rows = Vec::with_capacity(usize::try_from(rows).unwrap_or(0));
         let mut requests = Requests { rows, ..Requests::default() };

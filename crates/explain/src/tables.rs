@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 /// A table of a node. Values that the node did not report are None.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TableHealth {
     pub node: String,
     /// `keyspace.table`.

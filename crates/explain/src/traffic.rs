@@ -5,7 +5,7 @@ mod detail;
 use crate::engine::{Engine, Provider};
 use crate::query::{self, Query, Value};
 use crate::{Batches, Error};
-pub use detail::{LatencyCell, SlowRequest, StatementDetail, statement_detail};
+pub use detail::{LatencyCell, SlowRequest, StatementDetail, slowest_requests, statement_detail};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -23,6 +23,7 @@ pub struct TrafficFilter {
 /// Figures of all requests that a statement or a client sent. Times are from the intended start of a load driver's requests,
 /// and from the arrival of those seen on the wire.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrafficFigures {
     pub requests: i64,
     pub requests_per_s: f64,
@@ -39,6 +40,7 @@ pub struct TrafficFigures {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatementFigures {
     /// The name in the workload, or the statement.
     pub operation: String,
@@ -63,6 +65,7 @@ pub struct StatementFigures {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct ClientFigures {
     /// Empty for a load driver.
     pub client: String,
@@ -82,6 +85,7 @@ pub const SAMPLED: f64 = 1.005;
 
 /// The rows of a table of traffic, those with most time first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct TrafficTable<T> {
     pub provider: Provider,
     /// From the first request to the last answer.
@@ -216,6 +220,10 @@ fn load(engine: &Engine, query: &Query, filter: &TrafficFilter) -> Result<Loaded
 }
 
 fn filled(query: &Query, filter: &TrafficFilter) -> String {
+    filled_with(query, filter, &[])
+}
+
+fn filled_with(query: &Query, filter: &TrafficFilter, more: &[(&str, Value<'_>)]) -> String {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let mut conditions = vec!["true".to_string()];
     if let Some(text) = &filter.contains {
@@ -227,5 +235,8 @@ fn filled(query: &Query, filter: &TrafficFilter) -> String {
     conditions.extend(filter.operation.as_ref().map(|text| format!("coalesce(operation, '') = {}", quoted(text))));
     conditions.extend(filter.client.as_ref().map(|client| format!("client = {}", quoted(client))));
     conditions.extend(filter.node.as_ref().map(|node| format!("node = {}", quoted(node))));
-    query.fill(&[("filter", Value::Condition(&conditions.join(" AND ")))])
+    let conditions = conditions.join(" AND ");
+    let values: Vec<(&str, Value<'_>)> =
+        std::iter::once(("filter", Value::Condition(&conditions))).chain(more.iter().copied()).collect();
+    query.fill(&values)
 }

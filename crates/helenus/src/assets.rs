@@ -15,6 +15,11 @@ pub const REPORT_HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/report.htm
 /// The page of a flame graph, whose script element with the id `flame` takes the data.
 pub const FLAME_HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/flame.html"));
 
+/// The workbench's page, its script and its styles.
+pub const WORKBENCH_HTML: &str = include_str!(concat!(env!("OUT_DIR"), "/workbench.html"));
+pub const WORKBENCH_JS: &str = include_str!(concat!(env!("OUT_DIR"), "/workbench.js"));
+pub const WORKBENCH_CSS: &str = include_str!(concat!(env!("OUT_DIR"), "/workbench.css"));
+
 /// The names of the files that a binary built for `make check` replaces by stubs.
 const MISSING: Option<&str> = option_env!("HELENUS_MISSING");
 

@@ -10,6 +10,7 @@ mod interrupt;
 mod metrics;
 mod open_files;
 mod report;
+mod serve;
 mod terminal;
 
 use std::process::ExitCode;

@@ -157,6 +157,11 @@ impl Manifest {
         Clock::from_facts(&self.clock)
     }
 
+    /// The manifest of the recording in a folder, in whatever state it is.
+    pub fn of(folder: &Path) -> Result<Manifest, Error> {
+        Manifest::read(folder).map(|(_, manifest)| manifest)
+    }
+
     /// Reads the manifest of the recording in `folder`.
     pub(crate) fn read(path: &Path) -> Result<(Folder, Manifest), Error> {
         let not_a_recording = |reason: String| Error::NotARecording { path: path.to_path_buf(), reason };

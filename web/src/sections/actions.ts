@@ -65,7 +65,7 @@ export function actionsOf(
 }
 
 /** Zooms all charts to the window of a finding, with a little room around it. */
-export function showFinding(finding: Finding, store: Store): void {
+export function showFinding(finding: Finding, store: Pick<Store, "whole" | "change">): void {
   const window = withRoom({ start: finding.start_s, end: finding.end_s }, store.whole);
   store.change({ window, finding: finding.rank });
 }
@@ -86,7 +86,7 @@ export function listenToKeys(actions: readonly Action[]): void {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const target = event.target instanceof Element ? event.target : null;
-    if (target?.closest("input, select, textarea")) return;
+    if (target?.closest("input, select, textarea, [contenteditable]")) return;
     if (event.key.startsWith("Arrow") && target?.closest(".scroll")) return;
     const action = actions.find(({ keys }) => keys.includes(event.key));
     if (!action || (document.querySelector("dialog[open]") && !action.overDialog)) return;

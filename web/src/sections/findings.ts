@@ -15,10 +15,15 @@ export const SEVERITY: Record<Severity, { icon: string; word: string }> = {
   information: { icon: "●", word: "Information" },
 };
 
-/** The answer: why the slow requests were slow. */
-export function findings(report: Report, store: Store): HTMLElement {
+/** What of a report the findings are shown with. */
+export type Explained = Pick<Report, "findings" | "answer" | "requests" | "duration_s">;
+/** What chooses a finding, and tells that another was chosen. */
+export type FindingChoice = Pick<Store, "selection" | "whole" | "change" | "subscribe">;
+
+/** The answer: why the slow requests were slow. `first` cards are open at first. */
+export function findings(report: Explained, store: FindingChoice, first = FIRST_CARDS): HTMLElement {
   const cards = report.findings.map((finding) => card(finding, report, store));
-  const rest = cards.slice(FIRST_CARDS);
+  const rest = cards.slice(first);
   for (const { root } of rest) root.hidden = true;
   const more = h("button", { type: "button", class: "more" }, `Show ${plural(rest.length, "more finding")}`);
   const showAll = (): void => {
@@ -49,13 +54,13 @@ export function findings(report: Report, store: Store): HTMLElement {
   );
 }
 
-function noFinding(report: Report): string {
+function noFinding(report: Explained): string {
   return report.requests === 0
-    ? "No finding: there are no requests in this recording to explain, and no rule saw anything else to report."
+    ? "No finding: there are no requests here to explain, and no rule saw anything else to report."
     : "No finding: nothing that was recorded explains the slow requests.";
 }
 
-function card(finding: Finding, report: Report, store: Store) {
+function card(finding: Finding, report: Explained, store: FindingChoice) {
   const { icon, word } = SEVERITY[finding.severity];
   const write = (time: number): string =>
     clock(time, Math.max(0.001, (finding.end_s - finding.start_s) / 100), report.duration_s);

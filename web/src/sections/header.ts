@@ -3,7 +3,7 @@ import { count, date, milliseconds, percent, plural, span } from "../format";
 import type { Report, Source } from "../model";
 
 /** The command in one line, and the machine in another. */
-export function header(report: Report): HTMLElement {
+export function header(report: Report, seeSources = () => jumpTo("sources")): HTMLElement {
   const lost = seriousLosses(report.sources);
   return h(
     "header",
@@ -22,11 +22,7 @@ export function header(report: Report): HTMLElement {
         { class: "lost" },
         h("strong", {}, "⚠ Some figures are incomplete. "),
         `${lost} `,
-        h(
-          "button",
-          { type: "button", class: "as-link", onclick: () => jumpTo("sources") },
-          "See the sources",
-        ),
+        h("button", { type: "button", class: "as-link", onclick: seeSources }, "See the sources"),
       ),
   );
 }

@@ -13,7 +13,7 @@ const VERDICTS: Record<Verdict, { mark: string; name: string }> = {
 };
 
 /** The effect of each variant of an experiment; empty for other recordings. */
-export function variants({ comparison }: Report): HTMLElement[] {
+export function variants({ comparison }: Pick<Report, "comparison">): HTMLElement[] {
   if (comparison === null) return [];
   const section = h(
     "section",

@@ -4,10 +4,13 @@ mod batches;
 mod memory;
 mod message;
 mod once;
+mod stop;
 mod traffic;
+mod window;
 
 pub use batches::Batches;
 pub(crate) use batches::{integers, texts};
+pub use stop::{Stop, Stopper};
 pub use traffic::Provider;
 
 use crate::timeline::Interval;
@@ -54,6 +57,9 @@ pub struct Engine {
     manifests: Vec<Manifest>,
     provider: Provider,
     memory: Memory,
+    /// All there is besides it is left out; None for the whole recordings.
+    window: Option<Interval>,
+    stop: Option<Stop>,
     /// Values that [`Engine::once`] computed from the recordings, by type.
     made: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
 }
@@ -70,6 +76,16 @@ impl Engine {
     /// `recording`: the title, or the id where titles repeat. Rows that two recorders have of
     /// one machine at the same time are there once.
     pub fn open(recordings: &[Recording]) -> Result<Engine, Error> {
+        Engine::open_part(recordings, None)
+    }
+
+    /// As [`Engine::open`], with only the rows of a window (ns since the Unix epoch, its end excluded), as if nothing else had been
+    /// recorded. Tables that hold for a whole recording, such as its settings and stacks, stay whole.
+    pub fn open_within(recordings: &[Recording], (start, end): (i64, i64)) -> Result<Engine, Error> {
+        Engine::open_part(recordings, Some(Interval { start, end: end.max(start.saturating_add(1)) }))
+    }
+
+    fn open_part(recordings: &[Recording], window: Option<Interval>) -> Result<Engine, Error> {
         if recordings.is_empty() {
             return Err(Error::NoRecording);
         }
@@ -96,13 +112,22 @@ impl Engine {
                 [one] => provider(&stores[0], one, table)?,
                 several => union(&context, &stores, several, &names, &repeated, table)?,
             };
+            let provider = match window {
+                Some(window) => window::cut(&context, provider, table, window)?,
+                None => provider,
+            };
             context.register_table(table.name, provider).map_err(message::of)?;
         }
         let manifests: Vec<Manifest> = recordings.iter().map(|recording| recording.manifest().clone()).collect();
         let provider = Provider::of(&manifests);
         let more: &[&str] = if recordings.len() > 1 { &[RECORDING_COLUMN] } else { &[] };
         runtime.block_on(traffic::register(&context, provider, &manifests, more))?;
-        Ok(Engine { context, runtime, manifests, provider, memory, made: RefCell::default() })
+        Ok(Engine { context, runtime, manifests, provider, memory, window, stop: None, made: RefCell::default() })
+    }
+
+    /// Ends the statements that are run from now on when `stop` says so.
+    pub fn stop_when(&mut self, stop: Stop) {
+        self.stop = Some(stop);
     }
 
     /// Manifests of the recordings, in the order in which they were opened.
@@ -134,8 +159,8 @@ impl Engine {
         self.runtime.block_on(async {
             let frame = self.context.sql_with_options(sql, only_reading()).await.map_err(message::of)?;
             let schema = Arc::new(frame.schema().as_arrow().clone());
-            let mut stream = frame.execute_stream().await.map_err(message::of)?;
-            while let Some(batch) = stream.try_next().await.map_err(message::of)? {
+            let mut stream = stop::unless(self.stop.as_ref(), frame.execute_stream()).await?;
+            while let Some(batch) = stop::unless(self.stop.as_ref(), stream.try_next()).await? {
                 take(batch)?;
             }
             Ok(schema)
@@ -150,14 +175,14 @@ impl Engine {
         begin: impl Fn() -> T + Sync,
         take: impl Fn(&mut T, RecordBatch) -> Result<(), Error> + Sync,
     ) -> Result<Vec<T>, Error> {
-        let context = &self.context;
+        let (context, stop) = (&self.context, self.stop.as_ref());
         let run = |sql: &str| -> Result<T, Error> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
                 let frame = context.sql_with_options(sql, only_reading()).await.map_err(message::of)?;
-                let mut stream = frame.execute_stream().await.map_err(message::of)?;
+                let mut stream = stop::unless(stop, frame.execute_stream()).await?;
                 let mut made = begin();
-                while let Some(batch) = stream.try_next().await.map_err(message::of)? {
+                while let Some(batch) = stop::unless(stop, stream.try_next()).await? {
                     take(&mut made, batch)?;
                 }
                 Ok(made)
@@ -191,6 +216,9 @@ impl Engine {
 
     /// From the first thing that was recorded to the last.
     pub(crate) fn span(&self) -> Result<Interval, Error> {
+        if let Some(window) = self.window {
+            return Ok(window);
+        }
         let rows = self.sql(&query::TIME_SPAN.fill(&[]))?;
         let first = rows.integers_or_null("first_ns")?.into_iter().flatten().next();
         let last = rows.integers_or_null("last_ns")?.into_iter().flatten().next();
@@ -200,8 +228,12 @@ impl Engine {
     }
 
     /// How many requests there are about.
-    pub(crate) fn request_rows(&self) -> u64 {
-        traffic::rows_of(self.provider.table(), &self.manifests)
+    pub(crate) fn request_rows(&self) -> Result<u64, Error> {
+        if self.window.is_none() {
+            return Ok(traffic::rows_of(self.provider.table(), &self.manifests));
+        }
+        let rows = self.sql(&format!("SELECT count(*) AS rows FROM {}", self.provider.table()))?;
+        Ok(rows.integers("rows")?.first().map_or(0, |rows| u64::try_from(*rows).unwrap_or(0)))
     }
 
     /// Fails if this process has not enough memory for this many requests.

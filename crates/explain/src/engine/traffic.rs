@@ -23,6 +23,7 @@ const OF_THE_WIRE: &str = include_str!("../../queries/views/requests_of_the_wire
 /// The provider of the requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Provider {
     /// The load driver, which knows when each was due.
     #[default]

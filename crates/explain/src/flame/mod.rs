@@ -45,6 +45,14 @@ impl Flame {
         Ok(flame)
     }
 
+    /// Compares the samples of a window (ns since the Unix epoch, its end excluded) with all others.
+    pub fn of_window(engine: &Engine, options: &FlameOptions, (from_ns, to_ns): (i64, i64)) -> Result<Flame, Error> {
+        let mut flame = Flame::split(engine, options, |time_ns| (from_ns..to_ns).contains(&time_ns))?;
+        flame.title = "in the window".to_string();
+        flame.against = "the rest of the recording".to_string();
+        Ok(flame)
+    }
+
     fn split(engine: &Engine, options: &FlameOptions, inside: impl Fn(i64) -> bool + Sync) -> Result<Flame, Error> {
         let gathered = gather::samples(engine, options, inside)?;
         let mut known = stacks_by_number(engine)?;

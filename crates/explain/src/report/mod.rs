@@ -231,7 +231,7 @@ impl Report {
             errors,
             phases: explanation.phases.iter().map(|phase| ReportPhase::of(phase, &runs, &bins)).collect(),
             answer: explanation.answer.clone(),
-            findings: findings(explanation, &bins),
+            findings: findings(explanation, span.start),
             comparison: compare::judge(engine, &CompareOptions::default())?,
             throughput: requests::throughput(&loaded, &explanation.phases, &bins),
             latency: requests::latency(&loaded, &bins),
@@ -282,7 +282,9 @@ fn runs(engine: &Engine) -> Result<Vec<(Interval, String)>, Error> {
     Ok((0..rows.rows()).filter(|row| kinds[*row] == "variant").map(run).collect())
 }
 
-fn findings(explanation: &Explanation, bins: &Bins) -> Vec<ReportFinding> {
+/// The findings, with their times in seconds since `start_ns`.
+pub(crate) fn findings(explanation: &Explanation, start_ns: i64) -> Vec<ReportFinding> {
+    let second = |time_ns: i64| (time_ns - start_ns) as f64 / 1e9;
     explanation
         .findings
         .iter()
@@ -294,8 +296,8 @@ fn findings(explanation: &Explanation, bins: &Bins) -> Vec<ReportFinding> {
             detail: finding.detail.clone(),
             next: finding.next.clone(),
             node: finding.node.clone(),
-            start_s: bins.second(finding.window_start_ns),
-            end_s: bins.second(finding.window_end_ns),
+            start_s: second(finding.window_start_ns),
+            end_s: second(finding.window_end_ns),
             share: finding.share,
             chance_share: finding.chance_share,
             p_value: finding.p_value,

@@ -1,6 +1,11 @@
 //! The types of what the pages are given, in TypeScript: `web/src/model.ts`, made of the Rust types.
 
 use super::Report;
+use crate::gc::NodeGc;
+use crate::io::Io;
+use crate::tables::TableHealth;
+use crate::traffic::{ClientFigures, SlowRequest, StatementDetail, StatementFigures, TrafficTable};
+use crate::workbench::{Answer, Happened, Listed, Queried, Schema};
 use std::any::TypeId;
 use std::collections::{BTreeMap, HashSet};
 use ts_rs::{Config, TS, TypeVisitor};
@@ -14,6 +19,19 @@ fn the_pages_have_the_types_of_the_report() {
     let notice = format!("// Generated from the types of crates/explain by `{COMMAND}`. Do not edit.\n");
     let mut types = Types { config, known: HashSet::new(), declarations: BTreeMap::new() };
     types.visit::<Report>();
+    types.visit::<Answer>();
+    types.visit::<Listed>();
+    types.visit::<Queried>();
+    types.visit::<Schema>();
+    types.visit::<Happened>();
+    types.visit::<TrafficTable<StatementFigures>>();
+    types.visit::<StatementFigures>();
+    types.visit::<ClientFigures>();
+    types.visit::<StatementDetail>();
+    types.visit::<SlowRequest>();
+    types.visit::<Io>();
+    types.visit::<TableHealth>();
+    types.visit::<NodeGc>();
     let text: String = std::iter::once(notice).chain(types.declarations.into_values()).collect();
     // As for the snapshots of insta.
     if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {

@@ -1,12 +1,13 @@
 //! One statement in detail: how its times are distributed, and its slowest requests.
 
-use super::{TrafficFilter, filled};
+use super::{TrafficFilter, filled, filled_with};
 use crate::Error;
 use crate::engine::Engine;
-use crate::query;
+use crate::query::{self, Value};
 use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct StatementDetail {
     /// From the shortest to the longest, without gaps.
     pub histogram: Vec<LatencyCell>,
@@ -14,6 +15,7 @@ pub struct StatementDetail {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct LatencyCell {
     pub from_ms: f64,
     pub to_ms: f64,
@@ -21,6 +23,7 @@ pub struct LatencyCell {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SlowRequest {
     pub start_ns: i64,
     pub response_ms: f64,
@@ -28,6 +31,8 @@ pub struct SlowRequest {
     pub client: String,
     pub client_port: i64,
     pub node: String,
+    /// The name in the workload, or the statement.
+    pub operation: String,
     pub rows_returned: Option<i64>,
     pub response_bytes: Option<i64>,
     pub consistency: String,
@@ -46,22 +51,32 @@ pub fn statement_detail(engine: &Engine, operation: &str, filter: &TrafficFilter
         to_ms: edge_ms(place + 1),
         requests: known.iter().find(|cell| cell.0 == place).map_or(0, |cell| cell.1),
     });
-    let rows = engine.sql(&filled(&query::STATEMENT_SLOWEST, &filter))?;
+    Ok(StatementDetail { histogram: histogram.collect(), slowest: slowest_requests(engine, &filter, SLOWEST)? })
+}
+
+/// How many requests of a statement are listed.
+const SLOWEST: u32 = 10;
+
+/// The slowest requests, the slowest first.
+pub fn slowest_requests(engine: &Engine, filter: &TrafficFilter, limit: u32) -> Result<Vec<SlowRequest>, Error> {
+    let limit = [("limit", Value::Integer(limit.into()))];
+    let rows = engine.sql(&filled_with(&query::STATEMENT_SLOWEST, filter, &limit))?;
     let (start, response) = (rows.integers("start_ns")?, rows.numbers("response_ms")?);
     let (client, port) = (rows.texts("client")?, rows.integers("client_port")?);
     let (node, outcome) = (rows.texts("node")?, rows.texts("outcome")?);
     let (returned, bytes) = (rows.integers_or_null("rows_returned")?, rows.integers_or_null("response_bytes")?);
-    let consistency = rows.texts("consistency")?;
+    let (consistency, operation) = (rows.texts("consistency")?, rows.texts("operation")?);
     let slowest = (0..rows.rows()).map(|row| SlowRequest {
         start_ns: start[row],
         response_ms: response[row],
         client: client[row].clone(),
         client_port: port[row],
         node: node[row].clone(),
+        operation: operation[row].clone(),
         rows_returned: returned[row],
         response_bytes: bytes[row],
         consistency: consistency[row].clone(),
         outcome: outcome[row].clone(),
     });
-    Ok(StatementDetail { histogram: histogram.collect(), slowest: slowest.collect() })
+    Ok(slowest.collect())
 }

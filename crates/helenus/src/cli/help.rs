@@ -13,7 +13,7 @@ const EXAMPLE: &str = "  helenus ";
 /// Commands by what they are for, the most used first.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Observe", &["record", "statements", "clients", "tables", "gc", "probes", "points"]),
-    ("Explain", &["explain", "report", "advise", "flame", "io", "spectrogram", "sql"]),
+    ("Explain", &["explain", "report", "serve", "advise", "flame", "io", "spectrogram", "sql"]),
     ("Load", &["load", "stress", "verify", "responder"]),
     ("Lab", &["compare", "lab"]),
     ("Control", &["valve", "tune", "try", "pin", "unpin", "executor"]),

@@ -38,6 +38,7 @@ mod record;
 mod recording;
 mod report;
 mod responder;
+mod serve;
 mod settings;
 mod shadow;
 mod spectrogram;
@@ -90,6 +91,7 @@ enum Command {
     Record(record::Arguments),
     Explain(explain::Arguments),
     Report(report::Arguments),
+    Serve(serve::Arguments),
     Statements(statements::Arguments),
     Clients(clients::Arguments),
     Flame(flame::Arguments),
@@ -130,6 +132,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Record(arguments) => record::run(arguments),
         Command::Explain(arguments) => explain::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::Serve(arguments) => serve::run(arguments),
         Command::Statements(arguments) => statements::run(&arguments),
         Command::Clients(arguments) => clients::run(&arguments),
         Command::Flame(arguments) => flame::run(arguments),

@@ -11,7 +11,12 @@ const FLAME_PLACE: &str = "/*HELENUS_FLAME*/";
 
 /// Writes a report that only its owner can read, as a recording is.
 pub fn write(figures: &impl serde::Serialize, output: &Path) -> Result<()> {
-    write_page(&page(REPORT_HTML, PLACE, &serde_json::to_string(figures)?)?, output)
+    write_page(&html(figures)?, output)
+}
+
+/// A report as one HTML file.
+pub fn html(figures: &impl serde::Serialize) -> Result<String> {
+    page(REPORT_HTML, PLACE, &serde_json::to_string(figures)?)
 }
 
 /// Writes the page of a flame graph, as private.

@@ -1,0 +1,318 @@
+//! Addresses below /api/ and the questions that they ask. All answers are JSON of types in `web/src/model.ts`.
+
+use super::Answer;
+use super::library::Library;
+use super::work::Work;
+use crate::report;
+use anyhow::{Context, Result, bail};
+use helenus_explain::{
+    CompareOptions, Engine, Flame, FlameOptions, Io, Options, Report, SlowThreshold, Stop, TrafficFilter,
+    client_traffic, compare, explain, gc, happened, query, schema, slowest_requests, statement_detail,
+    statement_traffic, tables, window,
+};
+use hyper::StatusCode;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Rows of a query that a page shows.
+const QUERIED_ROWS: usize = 2000;
+const SLOWEST: u32 = 100;
+/// Intervals of the collections' table.
+const GC_INTERVALS: i64 = 60;
+const SHORTEST_GC_INTERVAL_NS: i64 = 1_000_000_000;
+
+#[derive(Debug)]
+pub(super) struct Api {
+    library: Arc<Library>,
+    work: Work,
+    /// From when to when each recording reaches, once it was asked.
+    spans: Arc<Mutex<HashMap<String, (i64, i64)>>>,
+}
+
+/// The parameters of an address.
+#[derive(Debug)]
+struct Asked(HashMap<String, String>);
+
+impl Asked {
+    fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str).filter(|text| !text.is_empty())
+    }
+
+    fn needed(&self, name: &str) -> Result<&str> {
+        self.text(name).with_context(|| format!("the address lacks {name}="))
+    }
+
+    /// `10.5-20`, in seconds since the start of the recording.
+    fn window(&self, name: &str, (first_ns, last_ns): (i64, i64)) -> Result<Option<(i64, i64)>> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let edges = text.split_once('-').and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
+        let Some((from, to)): Option<(f64, f64)> = edges else { bail!("`{text}` is no window, such as 10.5-20") };
+        let at = |seconds: f64| first_ns.saturating_add((seconds * 1e9) as i64);
+        let (from, to) = (at(from).max(first_ns), at(to).min(last_ns));
+        if from >= to {
+            bail!(
+                "the window {text} s has no part of the recording, which is {:.3} s long",
+                (last_ns - first_ns) as f64 / 1e9
+            );
+        }
+        Ok(Some((from, to)))
+    }
+}
+
+impl Api {
+    pub(super) fn new(library: Library) -> Api {
+        Api { library: Arc::new(library), work: Work::new(), spans: Arc::default() }
+    }
+
+    pub(super) async fn answer(&self, name: &str, parameters: &str) -> Answer {
+        let asked = Asked(url::form_urlencoded::parse(parameters.as_bytes()).into_owned().collect());
+        let Some(question) = Question::named(name) else {
+            return Answer::error(StatusCode::NOT_FOUND, &format!("the workbench has no answer named {name}"));
+        };
+        let key = question.is_kept().then(|| format!("{name}?{parameters}"));
+        let (library, spans) = (Arc::clone(&self.library), Arc::clone(&self.spans));
+        let answered = self
+            .work
+            .answer(key, move |stop| Subject { library: &library, spans: &spans, asked, stop }.answer(question));
+        match answered.await {
+            Ok(body) => Answer::json(body.to_string()),
+            Err(error) => Answer::error(StatusCode::UNPROCESSABLE_ENTITY, &format!("{error:#}")),
+        }
+    }
+}
+
+/// What can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Question {
+    Ping,
+    Recordings,
+    Report,
+    ReportPage,
+    Answer,
+    Statements,
+    Statement,
+    Clients,
+    Slowest,
+    Flame,
+    FlameEvents,
+    Files,
+    Tables,
+    Gc,
+    Events,
+    Schema,
+    Sql,
+    Compare,
+}
+
+impl Question {
+    fn named(name: &str) -> Option<Question> {
+        Some(match name {
+            "ping" => Question::Ping,
+            "recordings" => Question::Recordings,
+            "report" => Question::Report,
+            "report-page" => Question::ReportPage,
+            "answer" => Question::Answer,
+            "statements" => Question::Statements,
+            "statement" => Question::Statement,
+            "clients" => Question::Clients,
+            "slowest" => Question::Slowest,
+            "flame" => Question::Flame,
+            "flame-events" => Question::FlameEvents,
+            "files" => Question::Files,
+            "tables" => Question::Tables,
+            "gc" => Question::Gc,
+            "events" => Question::Events,
+            "schema" => Question::Schema,
+            "sql" => Question::Sql,
+            "compare" => Question::Compare,
+            _ => return None,
+        })
+    }
+
+    /// Whether the answer stays the same: a closed recording does not change, and the list of them does.
+    fn is_kept(self) -> bool {
+        !matches!(self, Question::Ping | Question::Recordings | Question::Sql | Question::ReportPage)
+    }
+}
+
+/// What is asked about.
+struct Subject<'a> {
+    library: &'a Library,
+    spans: &'a Mutex<HashMap<String, (i64, i64)>>,
+    asked: Asked,
+    stop: Stop,
+}
+
+impl Subject<'_> {
+    fn answer(&self, question: Question) -> Result<String> {
+        match question {
+            Question::Ping => json(&true),
+            Question::Recordings => json(&self.library.listed()),
+            Question::Report => json(&self.report()?),
+            Question::ReportPage => json(&report::html(&self.report()?)?),
+            Question::Answer => self.findings(),
+            Question::Statements => json(&statement_traffic(&self.engine()?, &self.filter())?),
+            Question::Statement => {
+                json(&statement_detail(&self.engine()?, self.asked.needed("operation")?, &self.filter())?)
+            }
+            Question::Clients => json(&client_traffic(&self.engine()?, &self.filter())?),
+            Question::Slowest => json(&slowest_requests(&self.engine()?, &self.filter(), SLOWEST)?),
+            Question::Flame => json(&self.flame()?.tree()),
+            Question::FlameEvents => json(&Flame::events(&self.engine()?)?),
+            Question::Files => json(&Io::load(&self.engine()?)?),
+            Question::Tables => json(&tables(&self.engine()?)?),
+            Question::Gc => {
+                let (from, to) = self.window_or_all()?;
+                json(&gc(&self.engine()?, ((to - from) / GC_INTERVALS).max(SHORTEST_GC_INTERVAL_NS))?)
+            }
+            Question::Events => {
+                let span = self.span()?;
+                json(&happened(&self.engine()?, self.window_or_all()?, span.0)?)
+            }
+            Question::Schema => json(&schema(&self.engine()?)?),
+            Question::Sql => json(&query(&self.engine()?, self.asked.needed("q")?, QUERIED_ROWS)?),
+            Question::Compare => self.compared(),
+        }
+    }
+
+    /// The recording, or the window of it.
+    fn engine(&self) -> Result<Engine> {
+        self.engine_of(self.asked.needed("recording")?, self.window("t")?)
+    }
+
+    fn engine_of(&self, name: &str, window: Option<(i64, i64)>) -> Result<Engine> {
+        if !self.stop.is_wanted() {
+            bail!("nobody waits for the answer any more");
+        }
+        let recordings = [self.library.recording(name)?];
+        let mut engine = match window {
+            Some(window) => Engine::open_within(&recordings, window)?,
+            None => Engine::open(&recordings)?,
+        };
+        engine.stop_when(self.stop.clone());
+        Ok(engine)
+    }
+
+    fn window(&self, name: &str) -> Result<Option<(i64, i64)>> {
+        if self.asked.text(name).is_none() {
+            return Ok(None);
+        }
+        self.asked.window(name, self.span()?)
+    }
+
+    fn window_or_all(&self) -> Result<(i64, i64)> {
+        Ok(self.window("t")?.unwrap_or(self.span()?))
+    }
+
+    /// From the first thing that was recorded to the last.
+    fn span(&self) -> Result<(i64, i64)> {
+        let name = self.asked.needed("recording")?;
+        let known = || self.spans.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(span) = known().get(name) {
+            return Ok(*span);
+        }
+        let span = self.engine_of(name, None)?.recorded_ns()?;
+        known().insert(name.to_string(), span);
+        Ok(span)
+    }
+
+    fn options(&self) -> Result<Options> {
+        let slow = self.asked.text("slow").map(str::parse::<SlowThreshold>).transpose()?;
+        Ok(Options {
+            threshold: slow.unwrap_or(Options::default().threshold),
+            window: self.window("t")?,
+            against: self.window("against")?,
+            ..Options::default()
+        })
+    }
+
+    fn filter(&self) -> TrafficFilter {
+        let text = |name| self.asked.text(name).map(str::to_string);
+        TrafficFilter { contains: text("contains"), client: text("client"), node: text("node"), operation: None }
+    }
+
+    fn report(&self) -> Result<Report> {
+        let engine = self.engine()?;
+        Ok(Report::build(&engine, &explain(&engine, &self.options()?)?)?)
+    }
+
+    /// Of a window, compared with a good time or not.
+    fn findings(&self) -> Result<String> {
+        let options = self.options()?;
+        let engine = match (options.window, options.against) {
+            (Some(asked), Some(good)) => {
+                // Both, and so also all that lies between them.
+                let both = (asked.0.min(good.0), asked.1.max(good.1));
+                self.engine_of(self.asked.needed("recording")?, Some(both))?
+            }
+            (window, _) => self.engine_of(self.asked.needed("recording")?, window)?,
+        };
+        json(&window(&engine, &options, self.span()?.0)?)
+    }
+
+    fn flame(&self) -> Result<Flame> {
+        let recording = self.asked.needed("recording")?;
+        let event = |engine: &Engine| match self.asked.text("event") {
+            Some(event) => Ok(event.to_string()),
+            None => Flame::usual_event(engine),
+        };
+        let options = |engine: &Engine| {
+            Ok::<_, anyhow::Error>(FlameOptions {
+                event: event(engine)?,
+                group: self.asked.text("group").map(str::to_string),
+                reversed: self.asked.text("reversed").is_some(),
+                ..FlameOptions::default()
+            })
+        };
+        let flame = match self.asked.text("mode").unwrap_or("all") {
+            "all" => {
+                let engine = self.engine()?;
+                Flame::build(&engine, &options(&engine)?)?
+            }
+            "slow" => {
+                let engine = self.engine()?;
+                let explanation = explain(&engine, &self.options()?)?;
+                Flame::of_slow(&engine, &options(&engine)?, &explanation)?
+            }
+            "rest" => {
+                let window = self.window("t")?.context("choose a window first; the rest is what lies outside of it")?;
+                let engine = self.engine_of(recording, None)?;
+                Flame::of_window(&engine, &options(&engine)?, window)?
+            }
+            "against" => {
+                let other = self.window("against")?.context("choose a window to compare with first")?;
+                let (engine, before) = (self.engine()?, self.engine_of(recording, Some(other))?);
+                let flame = Flame::build(&engine, &options(&engine)?)?;
+                flame.compare(
+                    "the window",
+                    Flame::build(&before, &options(&before)?)?,
+                    "the window that it is compared with",
+                )
+            }
+            other => bail!("there is no flame graph of `{other}`; there are all, slow, rest and against"),
+        };
+        if flame.is_empty() {
+            bail!("no stacks were sampled in this time; record with --stacks cpu, or choose a longer window");
+        }
+        Ok(flame)
+    }
+
+    /// The window against another one, of the same or of another recording.
+    fn compared(&self) -> Result<String> {
+        let own = self.asked.needed("recording")?;
+        let with = self.asked.text("with").unwrap_or(own);
+        let other = if with == own {
+            Some(self.window("against")?.context("choose a window or another recording to compare with")?)
+        } else {
+            None
+        };
+        let (baseline, engine) = (self.engine_of(with, other)?, self.engine()?);
+        let (of_baseline, of_own) = if with == own { ("the compared window", "this window") } else { (with, own) };
+        json(&compare((of_baseline, &[baseline]), (of_own, &[engine]), &CompareOptions::default())?)
+    }
+}
+
+fn json(answer: &impl Serialize) -> Result<String> {
+    Ok(serde_json::to_string(answer)?)
+}

@@ -1,0 +1,162 @@
+//! The workbench: a page in a browser over recordings, served on loopback to those who have its link.
+//!
+//! ```text
+//! browser ─▶ guard (host, origin, token) ─▶ api (address ─▶ question) ─▶ work (threads, time limit, cache) ─▶ explain
+//! ```
+
+mod api;
+mod guard;
+mod library;
+mod pages;
+#[cfg(test)]
+mod tests;
+mod work;
+
+pub use library::Library;
+
+use anyhow::{Context, Result, ensure};
+use api::Api;
+use guard::Guard;
+use hyper::body::Incoming;
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+/// Until a client has sent its headers.
+const HEADERS_WITHIN: Duration = Duration::from_secs(5);
+/// Until it has taken the answer, the query's own time limit included.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(180);
+/// Requests have no body; a query is in the address.
+const HEADERS_AT_MOST_BYTES: usize = 64 << 10;
+const CONNECTIONS_AT_MOST: usize = 128;
+/// Before the next is accepted where that has failed, as without a free descriptor.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Listens, and serves until its future is dropped.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    guard: Guard,
+    api: Api,
+}
+
+/// An answer before it is HTTP.
+#[derive(Debug)]
+struct Answer {
+    status: StatusCode,
+    content: &'static str,
+    body: String,
+    /// For the styles that the page's own scripts make; None where there is no page.
+    nonce: Option<String>,
+}
+
+impl Answer {
+    fn json(body: String) -> Answer {
+        Answer { status: StatusCode::OK, content: "application/json", body, nonce: None }
+    }
+
+    /// `{"error": …}`: a sentence for a person.
+    fn error(status: StatusCode, why: &str) -> Answer {
+        let body = serde_json::json!({ "error": why }).to_string();
+        Answer { status, content: "application/json", body, nonce: None }
+    }
+}
+
+impl Server {
+    pub async fn bind(address: SocketAddr, library: Library) -> Result<Server> {
+        ensure!(
+            address.ip().is_loopback(),
+            "--listen takes a loopback address only, such as 127.0.0.1:0; from another machine use: ssh -L"
+        );
+        let listener = TcpListener::bind(address).await.with_context(|| {
+            format!("cannot listen on {address}; choose another port, or --listen {}:0 for a free one", address.ip())
+        })?;
+        let guard = Guard::new(listener.local_addr()?);
+        Ok(Server { listener, guard, api: Api::new(library) })
+    }
+
+    /// The address of the page, with the token. A browser does not send the part behind `#` to anybody.
+    pub fn link(&self) -> String {
+        format!("http://{}/#token={}", self.guard.address(), self.guard.token())
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.guard.address()
+    }
+
+    /// Answers everybody, each for a while.
+    pub async fn serve(self) {
+        let room = Arc::new(Semaphore::new(CONNECTIONS_AT_MOST));
+        let (guard, api) = (Arc::new(self.guard), Arc::new(self.api));
+        while let Ok(place) = Arc::clone(&room).acquire_owned().await {
+            let Ok((stream, _)) = self.listener.accept().await else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
+            let (guard, api) = (Arc::clone(&guard), Arc::clone(&api));
+            tokio::spawn(async move {
+                let service = service_fn(|request: Request<Incoming>| {
+                    let (guard, api) = (Arc::clone(&guard), Arc::clone(&api));
+                    async move {
+                        let answer = match question(&guard, &request) {
+                            Ok((name, parameters)) => api.answer(&name, &parameters).await,
+                            Err(answer) => answer,
+                        };
+                        Ok::<_, Infallible>(response(answer))
+                    }
+                });
+                let connection = http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .header_read_timeout(HEADERS_WITHIN)
+                    .max_buf_size(HEADERS_AT_MOST_BYTES)
+                    .keep_alive(false)
+                    .serve_connection(TokioIo::new(stream), service);
+                // A client that has gone or is too slow gets no answer. Its query ends with the connection.
+                let _ = tokio::time::timeout(ANSWERED_WITHIN, connection).await;
+                drop(place);
+            });
+        }
+    }
+}
+
+/// The name and parameters of a question; else the answer that needs none: a page, or why there is no answer.
+fn question<B>(guard: &Guard, request: &Request<B>) -> Result<(String, String), Answer> {
+    guard.checked(request)?;
+    let Some(name) = request.uri().path().strip_prefix("/api/") else { return Err(pages::page(request.uri().path())) };
+    guard.has_token(request)?;
+    Ok((name.to_string(), request.uri().query().unwrap_or_default().to_string()))
+}
+
+/// With the headers that keep others from framing, reading or caching it.
+fn response(answer: Answer) -> Response<String> {
+    let mut response = Response::new(answer.body);
+    *response.status_mut() = answer.status;
+    let headers = response.headers_mut();
+    let nonce = answer.nonce.map(|nonce| format!(" 'nonce-{nonce}'")).unwrap_or_default();
+    let policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self'{nonce}; style-src-attr 'unsafe-inline'; \
+         connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    if let Ok(policy) = HeaderValue::from_str(&policy) {
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+    }
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(answer.content));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    for name in ["cross-origin-resource-policy", "cross-origin-opener-policy"] {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static("same-origin"));
+    }
+    response
+}

@@ -1,0 +1,288 @@
+//! The server as a browser, and as others, meet it.
+
+use super::{Library, Server};
+use helenus_recording::{Manifest, Recorder, rows};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+const MS: i64 = 1_000_000;
+const S: i64 = 1000 * MS;
+const T0: i64 = 1_700_000_000 * S;
+const SECONDS: i64 = 20;
+const RATE: i64 = 100;
+/// From when on requests take long.
+const SLOW_FROM: i64 = 10;
+
+/// A load of two operations, of which one becomes slow after ten seconds.
+fn record(path: &Path) {
+    let recorder = Recorder::create(path, Manifest::new("a slow read", "test")).unwrap();
+    recorder.append(rows::Mark {
+        start_ns: T0,
+        end_ns: T0 + SECONDS * S,
+        kind: "phase",
+        name: "steady",
+        rate_per_s: Some(RATE as f64),
+        measured: true,
+        ..rows::Mark::default()
+    });
+    for number in 0..SECONDS * RATE {
+        let due = T0 + number * S / RATE;
+        let is_read = number % 2 == 0;
+        let took = if is_read && due >= T0 + SLOW_FROM * S { 200 * MS } else { MS + number % 7 * MS / 10 };
+        recorder.append(rows::Request {
+            intended_start_ns: due,
+            start_ns: due,
+            end_ns: due + took,
+            node: "127.0.0.1",
+            operation: if is_read { "read" } else { "write" },
+            outcome: "ok",
+            ..rows::Request::default()
+        });
+    }
+    recorder.close().unwrap();
+}
+
+struct Served {
+    address: SocketAddr,
+    token: String,
+    _folder: TempDir,
+}
+
+/// A folder with two recordings, a link to another place, and a file.
+fn serve() -> Served {
+    let folder = TempDir::new().unwrap();
+    let (inside, outside) = (folder.path().join("inside"), folder.path().join("outside"));
+    std::fs::create_dir_all(inside.join("deeper")).unwrap();
+    record(&inside.join("one"));
+    record(&inside.join("deeper/two"));
+    record(&outside);
+    std::os::unix::fs::symlink(&outside, inside.join("linked")).unwrap();
+    std::fs::write(inside.join("manifest.txt"), "no recording").unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let library = Library::open(&inside).unwrap();
+    let server = runtime.block_on(Server::bind("127.0.46.1:0".parse().unwrap(), library)).unwrap();
+    let (address, link) = (server.address(), server.link());
+    // Until the process of the tests ends.
+    std::thread::spawn(move || runtime.block_on(server.serve()));
+    let token = link.split_once("#token=").unwrap().1.to_string();
+    Served { address, token, _folder: folder }
+}
+
+impl Served {
+    /// Sends a text as it is, and reads until the connection is closed.
+    fn send(&self, text: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        // The server may close before it has read all.
+        let _ = stream.write_all(text.as_bytes());
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8(answer).unwrap()
+    }
+
+    fn ask(&self, path: &str, headers: &str) -> String {
+        self.send(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{headers}\r\n", self.address))
+    }
+
+    fn with_token(&self, path: &str) -> String {
+        self.ask(path, &format!("Authorization: Bearer {}\r\n", self.token))
+    }
+
+    /// The answer to a question.
+    fn json(&self, path: &str) -> Value {
+        let answer = self.with_token(path);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+}
+
+#[test]
+fn strangers_are_refused() {
+    let served = serve();
+    let host = served.address.to_string();
+    let bearer = format!("Authorization: Bearer {}\r\n", served.token);
+    let is = |answer: &str, status: &str| assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+    let list = "/api/recordings";
+    is(&served.ask(list, &bearer), "200");
+    is(&served.ask(list, ""), "401");
+    is(&served.ask(list, "Authorization: Bearer 0123\r\n"), "401");
+    // A token in the address is in histories and logs.
+    is(&served.ask(&format!("{list}?token={}", served.token), ""), "401");
+    // A name of somebody else that was made to point here.
+    is(&served.send(&format!("GET {list} HTTP/1.1\r\nHost: evil.example\r\n{bearer}\r\n")), "403");
+    is(&served.send(&format!("GET / HTTP/1.1\r\nHost: evil.example:{}\r\n\r\n", served.address.port())), "403");
+    // Pages of others in the same browser.
+    is(&served.ask(list, &format!("{bearer}Origin: https://evil.example\r\n")), "403");
+    is(&served.ask(list, &format!("{bearer}Origin: null\r\n")), "403");
+    is(&served.ask(list, &format!("{bearer}Origin: http://{host}\r\n")), "200");
+    for site in ["cross-site", "same-site"] {
+        is(&served.ask(list, &format!("{bearer}Sec-Fetch-Site: {site}\r\n")), "403");
+    }
+    is(&served.ask(list, &format!("{bearer}Sec-Fetch-Site: same-origin\r\n")), "200");
+    // Nothing is written, and nothing is sent.
+    is(&served.send(&format!("POST {list} HTTP/1.1\r\nHost: {host}\r\n{bearer}Content-Length: 0\r\n\r\n")), "405");
+    is(&served.send(&format!("GET {list} HTTP/1.1\r\nHost: {host}\r\n{bearer}Content-Length: 9999999\r\n\r\n")), "413");
+    let long = format!("GET {list}?q={} HTTP/1.1\r\nHost: {host}\r\n{bearer}\r\n", "x".repeat(1 << 20));
+    assert!(!served.send(&long).starts_with("HTTP/1.1 200"), "a request is bounded");
+}
+
+#[test]
+fn answers_keep_the_page_to_itself() {
+    let served = serve();
+    let page = served.ask("/", "");
+    let head = page.split_once("\r\n\r\n").unwrap().0.to_ascii_lowercase();
+    for header in [
+        "default-src 'none'",
+        "frame-ancestors 'none'",
+        "script-src 'self';",
+        "x-content-type-options: nosniff",
+        "referrer-policy: no-referrer",
+        "cross-origin-resource-policy: same-origin",
+        "cache-control: no-store",
+    ] {
+        assert!(head.contains(header), "{header}: {head}");
+    }
+    assert!(!head.contains("access-control"), "{head}");
+    let nonce = head.split_once("'nonce-").unwrap().1.split_once('\'').unwrap().0;
+    assert!(page.contains(nonce) && !page.contains("HELENUS_NONCE"));
+    assert!(!served.ask("/", "").contains(nonce), "each page has its own");
+    assert!(!page.contains(&served.token));
+    assert!(served.ask("/../Cargo.toml", "").starts_with("HTTP/1.1 404"));
+}
+
+#[test]
+fn only_recordings_of_the_folder_are_opened() {
+    let served = serve();
+    let listed = served.json("/api/recordings");
+    let mut names: Vec<&str> = listed.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["deeper/two", "one"], "and none that a link leads to");
+    assert_eq!(served.json("/api/report?recording=deeper/two")["title"], "a slow read");
+    for name in ["../outside", "linked", "inside/../../outside", "/etc", "one/../one", "%2e%2e%2foutside", "."] {
+        let answer = served.with_token(&format!("/api/report?recording={name}"));
+        assert!(answer.starts_with("HTTP/1.1 422") && answer.contains("there is no recording"), "{name}: {answer}");
+    }
+}
+
+#[test]
+fn a_window_has_answers_of_its_own() {
+    let served = serve();
+    let whole = served.json("/api/statements?recording=one");
+    let fast = served.json("/api/statements?recording=one&t=0-10");
+    let slow = served.json("/api/statements?recording=one&t=10-20");
+    let read = |table: &Value| {
+        table["rows"].as_array().unwrap().iter().find(|row| row["operation"] == "read").unwrap().clone()
+    };
+    assert_eq!(read(&whole)["requests"], SECONDS * RATE / 2);
+    assert_eq!(read(&fast)["requests"], SLOW_FROM * RATE / 2);
+    assert_eq!(read(&fast)["requests"].as_i64().unwrap() + read(&slow)["requests"].as_i64().unwrap(), 1000);
+    assert!(read(&fast)["max_ms"].as_f64().unwrap() < 10.0 && read(&slow)["max_ms"].as_f64().unwrap() >= 200.0);
+
+    let answer = served.json("/api/answer?recording=one&t=12-18");
+    assert_eq!(answer["requests"], 6 * RATE);
+    let against = served.json("/api/answer?recording=one&t=12-18&against=0-8");
+    assert!(against["slow_threshold_ms"].as_f64().unwrap() < 100.0, "{against:#}");
+    assert_eq!(against["slow_requests"], 6 * RATE / 2, "all reads are slow against the good time");
+    let slowest = served.json("/api/slowest?recording=one&t=0-15");
+    assert_eq!(slowest[0]["operation"], "read");
+    assert!((slowest[0]["response_ms"].as_f64().unwrap() - 200.0).abs() < 1.0);
+    let phases = served.json("/api/report?recording=one&t=5-8");
+    let phase = &phases["phases"][0];
+    assert_eq!(phase["requests"], 3 * RATE);
+    assert_eq!(phases["duration_s"], 3.0);
+    assert_eq!(phase["throughput_per_s"].as_f64().unwrap().round(), RATE as f64, "a cut phase keeps its rate");
+    let compared = served.json("/api/compare?recording=one&t=10-20&against=0-10");
+    assert_eq!(compared["variants"].as_array().unwrap().len(), 1);
+    let detail = served.json("/api/statement?recording=one&operation=write");
+    assert_eq!(detail["slowest"][0]["operation"], "write");
+    for question in ["clients", "files", "tables", "gc", "events", "flame-events", "schema"] {
+        assert!(
+            served.json(&format!("/api/{question}?recording=one&t=3-6")).is_array()
+                || question == "clients"
+                || question == "files",
+            "{question}"
+        );
+    }
+    for (question, why) in [
+        ("answer?recording=one&t=30-40", "no part of the recording"),
+        ("answer?recording=one&t=abc", "is no window"),
+        ("answer", "lacks recording="),
+        ("flame?recording=one", "no stacks were sampled"),
+    ] {
+        let answer = served.with_token(&format!("/api/{question}"));
+        assert!(answer.starts_with("HTTP/1.1 422") && answer.contains(why), "{question}: {answer}");
+    }
+    assert!(served.with_token("/api/nothing").starts_with("HTTP/1.1 404"));
+}
+
+#[test]
+fn queries_read_within_bounds() {
+    let served = serve();
+    let sql = |q: &str| served.with_token(&format!("/api/sql?recording=one&t=0-10&q={}", q.replace(' ', "+")));
+    let rows = |q: &str| -> Value { serde_json::from_str(sql(q).split_once("\r\n\r\n").unwrap().1).unwrap() };
+    let counted = rows("select count(*) as n, min(start_ns) as first_ns from requests");
+    assert_eq!(counted["rows"][0][0], SLOW_FROM * RATE);
+    assert_eq!(counted["rows"][0][1], T0.to_string(), "a number that JavaScript would round is a text");
+    let many = rows("select a.start_ns from requests a cross join requests b");
+    assert_eq!((many["rows"].as_array().unwrap().len(), &many["is_cut"]), (2000, &Value::Bool(true)));
+    for (q, why) in [
+        ("create table t as select 1", "a recording is only read"),
+        ("copy requests to '/tmp/x'", "a recording is only read"),
+        ("create external table t stored as parquet location '/etc'", "a recording is only read"),
+        ("select * from '/etc/passwd'", "not found"),
+        ("selec 1", "expected"),
+    ] {
+        let answer = sql(q);
+        assert!(answer.starts_with("HTTP/1.1 422"), "{q}: {answer}");
+        assert!(answer.to_lowercase().contains(&why.to_lowercase()), "{q}: {answer}");
+    }
+}
+
+#[test]
+fn a_browser_that_is_stuck_holds_nobody_back() {
+    let served = serve();
+    let begin = |text: &str| {
+        let mut stream = TcpStream::connect(served.address).unwrap();
+        stream.write_all(text.as_bytes()).unwrap();
+        stream
+    };
+    let header = format!("Host: {}\r\nAuthorization: Bearer {}\r\n\r\n", served.address, served.token);
+    // More than run at a time; nobody reads the answers, and half of the clients go away.
+    let endless = "select+count(*)+from+requests+a,requests+b,requests+c,requests+d";
+    let mut stuck: Vec<TcpStream> = (0..3)
+        .map(|number| begin(&format!("GET /api/sql?recording=one&n={number}&q={endless} HTTP/1.1\r\n{header}")))
+        .collect();
+    stuck.extend([begin(""), begin("GET / HTTP/1.1\r\nHost:")]);
+    assert!(served.json("/api/recordings").is_array());
+    let mut gone: Vec<TcpStream> = (3..9)
+        .map(|number| begin(&format!("GET /api/sql?recording=one&n={number}&q={endless} HTTP/1.1\r\n{header}")))
+        .collect();
+    gone.append(&mut stuck);
+    drop(gone);
+    // Their queries end, and leave room.
+    assert_eq!(served.json("/api/statements?recording=one&t=0-1")["rows"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn only_loopback_is_listened_on() {
+    let folder = TempDir::new().unwrap();
+    record(&folder.path().join("one"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let bind = |address: &str| {
+        let library = Library::open(folder.path()).unwrap();
+        runtime.block_on(Server::bind(address.parse().unwrap(), library))
+    };
+    let everywhere = bind("0.0.0.0:0").unwrap_err();
+    assert!(everywhere.to_string().contains("loopback"), "{everywhere}");
+    let first = bind("127.0.46.2:0").unwrap();
+    let taken = bind(&first.address().to_string()).unwrap_err();
+    assert!(taken.to_string().contains("choose another port"), "{taken}");
+    assert!(Library::open(&folder.path().join("nothing")).is_err());
+    let empty = TempDir::new().unwrap();
+    let none = Library::open(empty.path()).unwrap_err();
+    assert!(none.to_string().contains("there is no recording in"), "{none}");
+}

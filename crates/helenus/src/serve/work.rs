@@ -1,0 +1,106 @@
+//! Questions on threads of their own: a few at a time, each within a time limit, ended when nobody waits for the answer.
+
+use anyhow::Result;
+use helenus_explain::{Stop, Stopper};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// For one question.
+const LIMIT: Duration = Duration::from_secs(120);
+/// Questions at a time: one that reads much leaves room for others.
+const AT_A_TIME: usize = 4;
+/// Answers that are kept.
+const KEPT_BYTES: usize = 96 << 20;
+
+#[derive(Debug)]
+pub(super) struct Work {
+    room: Arc<Semaphore>,
+    kept: Mutex<Kept>,
+}
+
+/// The latest answers, the oldest first.
+#[derive(Debug, Default)]
+struct Kept {
+    bytes: usize,
+    answers: VecDeque<(String, Arc<str>)>,
+}
+
+impl Work {
+    pub(super) fn new() -> Work {
+        Work { room: Arc::new(Semaphore::new(AT_A_TIME)), kept: Mutex::default() }
+    }
+
+    /// The answer to a question. It is kept under `key`, unless there is none.
+    pub(super) async fn answer(
+        &self,
+        key: Option<String>,
+        question: impl FnOnce(Stop) -> Result<String> + Send + 'static,
+    ) -> Result<Arc<str>> {
+        if let Some(kept) = key.as_ref().and_then(|key| self.kept().get(key)) {
+            return Ok(kept);
+        }
+        let place = Arc::clone(&self.room).acquire_owned().await?;
+        let (waiting, stop): (Stopper, Stop) = Stop::after(LIMIT);
+        let asked = tokio::task::spawn_blocking(move || {
+            let answer = question(stop);
+            drop(place);
+            answer
+        });
+        let answer: Arc<str> = asked.await??.into();
+        drop(waiting);
+        if let Some(key) = key {
+            self.kept().put(key, Arc::clone(&answer));
+        }
+        Ok(answer)
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn get(&mut self, key: &str) -> Option<Arc<str>> {
+        let place = self.answers.iter().position(|(known, _)| known == key)?;
+        let found = self.answers.remove(place)?;
+        let answer = Arc::clone(&found.1);
+        self.answers.push_back(found);
+        Some(answer)
+    }
+
+    fn put(&mut self, key: String, answer: Arc<str>) {
+        if answer.len() > KEPT_BYTES / 2 || self.answers.iter().any(|(known, _)| *known == key) {
+            return;
+        }
+        self.bytes += answer.len();
+        self.answers.push_back((key, answer));
+        while self.bytes > KEPT_BYTES
+            && let Some((_, oldest)) = self.answers.pop_front()
+        {
+            self.bytes -= oldest.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_answers_are_kept_within_bounds() {
+        let mut kept = Kept::default();
+        let large: Arc<str> = "x".repeat(KEPT_BYTES / 3).into();
+        for key in ["a", "b", "c"] {
+            kept.put(key.to_string(), Arc::clone(&large));
+        }
+        assert!(kept.get("a").is_some());
+        kept.put("d".to_string(), Arc::clone(&large));
+        assert!(kept.get("b").is_none(), "asked for the longest ago");
+        assert!(kept.get("a").is_some() && kept.get("d").is_some());
+        assert!(kept.bytes <= KEPT_BYTES);
+        kept.put("e".to_string(), "x".repeat(KEPT_BYTES).into());
+        assert!(kept.get("e").is_none());
+    }
+}

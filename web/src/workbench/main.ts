@@ -1,0 +1,71 @@
+import "uplot/dist/uPlot.min.css";
+import "../flame/graph.css";
+import "../flame/scope.css";
+import "../style/index.css";
+import "./workbench.css";
+import { h } from "../dom";
+import { count, date } from "../format";
+import type { Listed, Report } from "../model";
+import { Client } from "./client";
+import { page } from "./page";
+
+/** The page of the recording that the address names, or of the only one; else the list of them. */
+async function show(app: HTMLElement, client: Client): Promise<void> {
+  const recordings = await client.get<Listed[]>("recordings");
+  const named = new URLSearchParams(location.hash.replace(/^#/, "")).get("recording");
+  const chosen = named ?? (recordings.length === 1 ? recordings[0]?.name : undefined);
+  if (chosen === undefined) {
+    document.title = "Recordings – Helenus";
+    app.replaceChildren(list(recordings));
+    return;
+  }
+  app.replaceChildren(h("p", { class: "missing", role: "status" }, `Reading ${chosen}…`));
+  const report = await client.get<Report>("report", { recording: chosen });
+  app.replaceChildren(...page(client, recordings, chosen, report));
+}
+
+function list(recordings: readonly Listed[]): HTMLElement {
+  const items = recordings.map(({ name, title, created, nodes, requests, is_closed }) => {
+    const facts = [title, date(created), nodes.join(", "), `${count(requests)} requests`];
+    const said = facts.filter((fact) => fact !== "").join(" · ");
+    const link = is_closed
+      ? h("a", { href: `#recording=${encodeURIComponent(name)}` }, name)
+      : h("span", {}, `${name}, still recorded`);
+    return h("li", {}, link, h("span", { class: "quiet" }, said));
+  });
+  return h("main", {}, h("h1", {}, "Recordings"), h("ul", { class: "recordings" }, ...items));
+}
+
+async function start(): Promise<void> {
+  const app = document.getElementById("app");
+  if (!app) return;
+  const gone = h(
+    "p",
+    { class: "gone", role: "alert", hidden: true },
+    "The server does not answer. It may have been stopped: start helenus serve again and open its new link. This page goes on if it comes back.",
+  );
+  document.body.prepend(gone);
+  const client = new Client();
+  client.onPresence((isThere) => {
+    gone.hidden = isThere;
+  });
+  try {
+    await show(app, client);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    app.replaceChildren(h("p", { class: "missing failure", role: "alert" }, why));
+  }
+  let recording = recordingOf(location.hash);
+  addEventListener("hashchange", () => {
+    // Another recording is another page.
+    const next = recordingOf(location.hash);
+    if (next !== recording) location.reload();
+    recording = next;
+  });
+}
+
+function recordingOf(hash: string): string {
+  return new URLSearchParams(hash.replace(/^#/, "")).get("recording") ?? "";
+}
+
+void start();

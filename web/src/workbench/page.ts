@@ -1,0 +1,188 @@
+import { panelsOf } from "../charts/panels";
+import { ChartStack } from "../charts/stack";
+import { copyButton, copyText } from "../clipboard";
+import { h, setText } from "../dom";
+import type { Listed, Report } from "../model";
+import { type Action, actionsOf, listenToKeys } from "../sections/actions";
+import { contained } from "../sections/contained";
+import { header } from "../sections/header";
+import { helpDialog } from "../sections/help";
+import { phaseTable } from "../sections/phases";
+import { probes } from "../sections/probes";
+import { sourceTable } from "../sections/sources";
+import { spectrogram } from "../sections/spectrogram";
+import { strip } from "../sections/strip";
+import { Store } from "../state";
+import { Theme } from "../theme";
+import type { Client } from "./client";
+import { marker } from "./compare";
+import { Findings } from "./findings";
+import { Subject } from "./subject";
+import { step, TABS, type Tab, tabBar } from "./tabs";
+
+/** Until a window that moves is asked about. */
+const REST_MS = 150;
+
+/** A recording: what is wrong in the window, the charts that choose it, and closer views of it. */
+export function page(
+  client: Client,
+  recordings: readonly Listed[],
+  recording: string,
+  report: Report,
+): HTMLElement[] {
+  const theme = new Theme();
+  const store = new Store({ start: 0, end: Math.max(report.duration_s, 0.001) });
+  if (recordings.length > 1 && store.selection.more.recording !== recording)
+    store.change({ more: { ...store.selection.more, recording } });
+  const subject = new Subject(client, recording, report, store, theme);
+  const stack = new ChartStack(report, store, theme, panelsOf(report, store));
+  const help = helpDialog(() => actions);
+  const actions: Action[] = [
+    ...actionsOf(report, store, stack, theme, help.toggle),
+    { keys: ["]"], does: "Show the next tab", run: () => step(subject, 1) },
+    { keys: ["["], does: "Show the previous tab", run: () => step(subject, -1) },
+  ];
+  listenToKeys(actions);
+  document.title = `${report.title} – Helenus`;
+
+  const findings = new Findings(subject);
+  const overview = h(
+    "div",
+    { id: "overview" },
+    findings.cards,
+    h("section", { id: "charts", tabindex: -1, "aria-label": "Charts" }, stack.root),
+  );
+  const still = new Map<string, HTMLElement[]>();
+  /** Parts that draw the window by themselves are made once. */
+  const parts: Record<string, () => HTMLElement[]> = {
+    syscalls: () => contained("System calls", () => [spectrogram(report, store, theme)]),
+    sources: () => [
+      ...contained("Phases", () => [phaseTable(report, store)]),
+      ...contained("Probes", () => probes(report)),
+      ...contained("Sources", () => [sourceTable(report)]),
+    ],
+  };
+  const panel = h("section", { id: "panel", role: "tabpanel", tabindex: -1 });
+  const marks = h("span", { class: "marks" });
+  const tabs = tabBar(subject);
+
+  let asked: AbortController | null = null;
+  const fill = async (tab: Tab): Promise<void> => {
+    asked?.abort();
+    asked = new AbortController();
+    const { signal } = asked;
+    const part = parts[tab.id];
+    if (part) {
+      const made = still.get(tab.id) ?? part();
+      still.set(tab.id, made);
+      panel.replaceChildren(...made);
+      return;
+    }
+    if (!tab.load) {
+      panel.replaceChildren();
+      return;
+    }
+    panel.setAttribute("aria-busy", "true");
+    try {
+      const made = await tab.load(subject, signal);
+      if (!signal.aborted) panel.replaceChildren(...made);
+    } catch (cause) {
+      if (signal.aborted) return;
+      const why = cause instanceof Error ? cause.message : String(cause);
+      panel.replaceChildren(h("p", { class: "missing failure", role: "alert" }, why));
+    }
+    if (!signal.aborted) panel.removeAttribute("aria-busy");
+  };
+  const current = (): Tab => TABS.find(({ id }) => id === subject.chosen("tab")) ?? (TABS[0] as Tab);
+  let shown = "";
+  let resting: ReturnType<typeof setTimeout> | null = null;
+  const update = (): void => {
+    const tab = current();
+    const isHome = tab.id === "";
+    // The charts keep their width, from which the time axis above is drawn.
+    overview.classList.toggle("away", !isHome);
+    overview.toggleAttribute("inert", !isHome);
+    panel.hidden = isHome;
+    panel.setAttribute("aria-labelledby", `tab-${tab.id === "" ? "overview" : tab.id}`);
+    marks.replaceChildren(...marker(subject));
+    findings.update();
+    const { more } = store.selection;
+    const key = JSON.stringify([subject.window, more]);
+    if (key === shown) return;
+    shown = key;
+    void fill(tab);
+  };
+  const changed = (wait: boolean): void => {
+    tabs.show();
+    if (resting !== null) clearTimeout(resting);
+    resting = setTimeout(update, wait ? REST_MS : 0);
+  };
+  store.subscribe((selection, previous) => changed(selection.more === previous.more));
+  tabs.show();
+  update();
+
+  return [
+    h("button", { type: "button", class: "skip", onclick: () => panel.focus() }, "To the tab"),
+    ...contained("What was recorded", () => [
+      top(subject, recordings),
+      header(report, () => subject.choose({ tab: "sources" })),
+    ]),
+    h(
+      "main",
+      { class: "workbench" },
+      findings.answer,
+      ...contained("The window", () => [strip(report, store, stack, actions)]),
+      h("div", { class: "tab-row" }, tabs.root, marks),
+      overview,
+      panel,
+    ),
+    help.root,
+  ];
+}
+
+/** What concerns the whole page. */
+function top(subject: Subject, recordings: readonly Listed[]): HTMLElement {
+  const select = h(
+    "select",
+    { "aria-label": "Recording" },
+    ...recordings.map(({ name, is_closed }) =>
+      h("option", { value: name, selected: name === subject.recording, disabled: !is_closed }, name),
+    ),
+  );
+  select.addEventListener("change", () => {
+    location.hash = `recording=${encodeURIComponent(select.value)}`;
+  });
+  const said = h("span", { role: "status", class: "quiet" });
+  const save = h(
+    "button",
+    { type: "button", title: "One HTML file of this window that opens offline" },
+    "Save report",
+  );
+  save.addEventListener("click", async () => {
+    save.disabled = true;
+    setText(said, "Writing the report…");
+    try {
+      const text = await subject.ask<string>("report-page", new AbortController().signal);
+      const address = URL.createObjectURL(new Blob([text], { type: "text/html" }));
+      h("a", { href: address, download: `${subject.recording.replaceAll("/", "-")}.html` }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 10_000);
+      setText(said, "");
+    } catch (cause) {
+      setText(said, cause instanceof Error ? cause.message : String(cause));
+    }
+    save.disabled = false;
+  });
+  return h(
+    "div",
+    { class: "workbench-top" },
+    h("strong", {}, "Helenus"),
+    recordings.length > 1 && select,
+    said,
+    h(
+      "span",
+      { class: "tools" },
+      save,
+      copyButton("Copy link", "Copy a link to this view", () => copyText(location.href)),
+    ),
+  );
+}

@@ -1,0 +1,35 @@
+import { sameWindow, type Window } from "../charts/window";
+import type { Report } from "../model";
+import type { Store } from "../state";
+import type { Theme } from "../theme";
+import { Choices } from "./choices";
+import type { Client, Parameters } from "./client";
+
+/** The recording that is looked at, and what is chosen of it. */
+export class Subject extends Choices {
+  constructor(
+    readonly client: Client,
+    readonly recording: string,
+    readonly report: Report,
+    store: Store,
+    readonly theme: Theme,
+  ) {
+    super(store);
+  }
+
+  /** The window as the server is asked for it; empty for the whole recording. */
+  get window(): string {
+    const { selection, whole } = this.store;
+    return sameWindow(selection.window, whole) ? "" : written(selection.window);
+  }
+
+  /** Asks about the window. */
+  ask<T>(name: string, signal: AbortSignal, parameters: Parameters = {}): Promise<T> {
+    const own = { recording: this.recording, t: this.window };
+    return this.client.get<T>(name, { ...own, ...parameters }, signal);
+  }
+}
+
+export function written({ start, end }: Window): string {
+  return `${Number(start.toFixed(6))}-${Number(end.toFixed(6))}`;
+}

@@ -1,0 +1,173 @@
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Answer, Listed, Queried, Schema, StatementFigures, TrafficTable } from "../../src/model";
+import { flameOfMinute } from "./flame";
+import { overloadReport } from "./reports";
+
+const PARTS = join(dirname(fileURLToPath(import.meta.url)), "..", "..", "dist", "workbench");
+const TOKEN = "0123456789abcdef";
+const CONTENT: Record<string, string> = { html: "text/html", js: "text/javascript", css: "text/css" };
+
+/** Stands in for `helenus serve`, with answers that say which window they are of. */
+export class WorkbenchServer {
+  readonly asked: URL[] = [];
+  readonly #server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
+    if (pathname.startsWith("/api/")) {
+      const [status, body] = this.#answer(request);
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+      return;
+    }
+    const name = pathname === "/" ? "workbench.html" : pathname.slice(1);
+    const text = readFileSync(join(PARTS, name), "utf8").replace("HELENUS_NONCE", "thenonce");
+    // The policy of crates/helenus/src/serve.
+    const policy =
+      "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-thenonce'; style-src-attr 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    response
+      .writeHead(200, {
+        "content-type": CONTENT[name.split(".").at(-1) ?? ""] ?? "text/plain",
+        "content-security-policy": policy,
+      })
+      .end(text);
+  });
+  #port = 0;
+
+  async start(): Promise<void> {
+    await new Promise<void>((done) => this.#server.listen(this.#port, "127.0.0.1", done));
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((done) => this.#server.close(done));
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${this.#port}/`;
+  }
+
+  get link(): string {
+    return `${this.address}#token=${TOKEN}`;
+  }
+
+  /** The windows that an answer was asked for. */
+  windowsOf(name: string): (string | null)[] {
+    return this.asked
+      .filter(({ pathname }) => pathname === `/api/${name}`)
+      .map(({ searchParams }) => searchParams.get("t"));
+  }
+
+  #answer(request: IncomingMessage): [number, unknown] {
+    const url = new URL(request.url ?? "/", this.address);
+    if (request.headers.authorization !== `Bearer ${TOKEN}`)
+      return [401, { error: "the token is missing or wrong: open the link that helenus serve printed" }];
+    if (url.pathname !== "/api/ping") this.asked.push(url);
+    const window = url.searchParams.get("t") ?? "the whole recording";
+    switch (url.pathname) {
+      case "/api/ping":
+        return [200, true];
+      case "/api/recordings":
+        return [200, [listed("run.helenus")]];
+      case "/api/report":
+        return [200, overloadReport()];
+      case "/api/answer":
+        return [200, answer(window)];
+      case "/api/statements":
+        return [200, statements(window)];
+      case "/api/flame":
+        return [200, flameOfMinute()];
+      case "/api/flame-events":
+        return [200, [["cpu", 1200]]];
+      case "/api/schema":
+        return [200, SCHEMA];
+      case "/api/sql":
+        if (url.searchParams.get("q")?.includes("wrong")) return [422, { error: "no column wrong" }];
+        return [200, QUERIED];
+      default:
+        return [200, []];
+    }
+  }
+}
+
+function listed(name: string): Listed {
+  return {
+    name,
+    title: "A run",
+    created: "2026-11-27T20:00:00Z",
+    nodes: ["127.0.0.1"],
+    requests: 1000,
+    is_closed: true,
+  };
+}
+
+function answer(window: string): Answer {
+  const report = overloadReport();
+  return {
+    answer: `What delayed requests in ${window}.`,
+    summary: `Requests of ${window}.`,
+    provider: "load",
+    requests: 100,
+    judged_requests: 100,
+    slow_requests: 1,
+    median_ms: 1,
+    slow_threshold_ms: 10,
+    slow_threshold_name: "p99",
+    missing: [],
+    findings: report.findings.slice(0, 1).map((finding) => ({ ...finding, title: `Found in ${window}` })),
+  };
+}
+
+function statements(window: string): TrafficTable<StatementFigures> {
+  const row = (operation: string, requests: number, p99_ms: number): StatementFigures => ({
+    operation,
+    statement: operation,
+    kind: "SELECT",
+    keyspace: "ks",
+    table: "t",
+    clients: 1,
+    requests,
+    requests_per_s: requests,
+    errors: 0,
+    time_share: 0.5,
+    total_ms: 100,
+    p50_ms: 1,
+    p99_ms,
+    max_ms: p99_ms * 2,
+    request_bytes: 10,
+    response_bytes: 20,
+    rows_returned: 5,
+    most_rows: 5,
+    further_pages: 0,
+    largest_response_bytes: 20,
+    errors_by_outcome: {},
+    consistency: { ONE: 1 },
+  });
+  return {
+    provider: "load",
+    seconds: 1,
+    weight: 1,
+    rows: [row(`SELECT a FROM t /* ${window} */`, 10, 9), row("SELECT b FROM t", 20, 3)],
+  };
+}
+
+const SCHEMA: Schema[] = [
+  {
+    table: "requests",
+    meaning: "One row per request.",
+    rows: 1000,
+    columns: [{ name: "start_ns", unit: "ns since the Unix epoch", meaning: "When it was sent." }],
+  },
+];
+
+const QUERIED: Queried = {
+  columns: [
+    { name: "operation", is_number: false },
+    { name: "requests", is_number: true },
+  ],
+  rows: [["read", 12345]],
+  is_cut: false,
+  seconds: 0.01,
+};
