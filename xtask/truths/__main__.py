@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how often the first finding of `helenus explain` is right.
 
-  python3 xtask/truths HELENUS [--runs 1] [--only KIND]… [--load own|foreign] [--seconds 14] [--json FILE] [--keep FOLDER]
+  python3 xtask/truths HELENUS [--runs 1] [--only KIND]… [--load own|foreign] [--seconds 20] [--json FILE] [--keep FOLDER]
   python3 xtask/truths --list
 
 For each kind of fault and each load (our driver, the Python driver) it brings the fault about on a real node, records with
@@ -109,7 +109,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--only", action="append", choices=[kind.name for kind in KINDS], metavar="KIND")
     parser.add_argument("--load", choices=["own", "foreign"])
-    parser.add_argument("--seconds", type=int, default=14)
+    parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--keep", type=Path)
     arguments = parser.parse_args()
@@ -125,6 +125,7 @@ def main():
     helenus.fetch()
     faults.alone_in_network()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = Path(tempfile.mkdtemp(prefix="helenus-truths-", dir=arguments.keep))
     os.environ["XDG_STATE_HOME"] = f"{folder}/state"
     try:

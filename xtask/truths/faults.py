@@ -46,7 +46,8 @@ def stop(pid, for_s):
 def running(*commands):
     """Other processes meanwhile."""
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    children = [subprocess.Popen(command, **quiet) for command in commands]
+    # Sessions of their own: the scheduler shares the CPUs between sessions first.
+    children = [subprocess.Popen(command, start_new_session=True, **quiet) for command in commands]
     try:
         yield
     finally:

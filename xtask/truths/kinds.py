@@ -37,7 +37,7 @@ class Right:
 
 
 @contextlib.contextmanager
-def nothing(_nodes, _load):
+def nothing(_nodes, _loads):
     yield
 
 
@@ -69,27 +69,32 @@ class Kind:
 
 def bursts(act):
     """Again and again while the load runs; `act` is given nodes and load."""
-    return lambda nodes, load: faults.again_and_again(lambda: act(nodes, load))
+    return lambda nodes, loads: faults.again_and_again(lambda: act(nodes, loads))
 
 
 def beside(*commands):
-    return lambda _nodes, _load: faults.running(*commands)
+    return lambda _nodes, _loads: faults.running(*commands)
 
 
 def stop_node(number, for_s):
-    return bursts(lambda nodes, _load: faults.stop(nodes.pids[number], for_s))
+    return bursts(lambda nodes, _loads: faults.stop(nodes.pids[number], for_s))
 
 
 def stop_load(for_s):
-    return bursts(lambda _nodes, load: faults.stop(load.children[0].pid, for_s))
+    def stop(_nodes, loads):
+        # The fault begins before the load.
+        if loads:
+            faults.stop(loads[0].children[0].pid, for_s)
+
+    return bursts(stop)
 
 
 def quota(number, cpus):
-    return lambda nodes, _load: faults.cpu_quota(nodes.pids[number], cpus)
+    return lambda nodes, _loads: faults.cpu_quota(nodes.pids[number], cpus)
 
 
 @contextlib.contextmanager
-def cold_reads(nodes, _load):
+def cold_reads(nodes, _loads):
     """The node's files leave the page cache all the time, and the disk is slow."""
     with faults.slow_disk(nodes.pids[0], nodes.data, 60):
         with faults.again_and_again(lambda: faults.evict(nodes.data)):
@@ -98,14 +103,14 @@ def cold_reads(nodes, _load):
 
 
 def slow_disk(per_s):
-    return lambda nodes, _load: faults.slow_disk(nodes.pids[0], nodes.data, per_s)
+    return lambda nodes, _loads: faults.slow_disk(nodes.pids[0], nodes.data, per_s)
 
 
 def little_memory(share):
-    return lambda nodes, _load: faults.little_memory(nodes.pids[0], share)
+    return lambda nodes, _loads: faults.little_memory(nodes.pids[0], share)
 
 
-def lossy_network(_nodes, _load):
+def lossy_network(_nodes, _loads):
     return faults.lossy_network()
 
 
@@ -116,7 +121,7 @@ PLAIN = Base(
         *("--set", "compaction_throughput=0MiB/s", "--set", "batch_size_fail_threshold=10MiB"),
         *("--set", "batch_size_warn_threshold=10MiB"),
     ),
-    {"write": 5_000, **ORDERS, "fill_hot": 2_000, "fill_feeds": 2_000, "remove": 600},
+    {"write": 5_000, **ORDERS, "fill_hot": 6_000, "fill_feeds": 2_000, "remove": 600},
 )
 SMALL_HEAP = Base("small heap", ("--heap", "160m"), {"write": 2_000, **ORDERS})
 ONE_READER = Base("one reader", ("--set", "concurrent_reads=1"), {"write": 2_000, **ORDERS})
@@ -146,7 +151,7 @@ KINDS = [
     ),
     Kind("node stopped", PLAIN, (STOPPED,), stop_node(0, 0.7)),
     Kind("driver stopped", PLAIN, (Right("client-stall", "driver"),), stop_load(0.5), loads=("own",)),
-    Kind("CPU hog", PLAIN, (Right("other-processes", "yes"),), beside(*[["yes"]] * 4 * CPUS)),
+    Kind("CPU hog", PLAIN, (Right("other-processes", "yes"),), beside(*[["yes"]] * 8 * CPUS)),
     Kind("CPU quota", PLAIN, (Right("cpu-quota", "quota"),), quota(0, 0.25)),
     Kind("wide partitions", PLAIN, (Right("in-common", r"shop\.orders"),), weights="read=95,all_orders=3,write=2"),
     Kind("hot partition", PLAIN, (Right("in-common", r"shop\.feeds"),), weights="read=50,feed=47,hot_feed=3"),
@@ -170,7 +175,7 @@ KINDS = [
         "heap histograms",
         PLAIN,
         (Right("gc-pause|safepoint", "Heap Inspection|histogram"),),
-        bursts(lambda nodes, _load: faults.histogram(nodes.pids[0])),
+        bursts(lambda nodes, _loads: faults.histogram(nodes.pids[0])),
     ),
     Kind("lost packets", PLAIN, (Right("retransmission", "lost"),), lossy_network, weights="read=95,all_orders=3,write=2"),
     Kind("little memory", PLAIN, (Right("page-faults", "memory|swap"),), little_memory(0.8)),

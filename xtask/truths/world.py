@@ -179,26 +179,27 @@ def run(nodes, kind, load_name, seconds, folder):
     folder.mkdir(parents=True)
     kind.before(nodes)
 
-    def begin():
-        return begun(LOADS[load_name](nodes, folder, kind, seconds), folder)
-
+    loads = []
+    recording = folder / "nodes"
     with contextlib.ExitStack() as undo:
-        # Production's connections are older than the recording.
-        load = begin() if load_name == "foreign" else None
-        if load:
-            undo.callback(load.end)
+
+        def begin():
+            loads.append(begun(LOADS[load_name](nodes, folder, kind, seconds), folder))
+            undo.callback(loads[0].end)
+
+        # Production's connections, and most of its faults, are older than the recording.
+        if load_name == "foreign":
+            begin()
             time.sleep(WARM_UP_S)
-        recording = folder / "nodes"
+        undo.enter_context(kind.fault(nodes, loads))
         recorder = Recorder(nodes, recording)
         undo.callback(recorder.end)
-        if not load:
-            load = begin()
-            undo.callback(load.end)
-        with kind.fault(nodes, load):
-            load.last(seconds)
+        if load_name == "own":
+            begin()
+        loads[0].last(seconds)
     if load_name == "own":
         both = folder / "both"
-        nodes.helenus.ask("recording", "merge", load.folder, recording, "-o", both)
+        nodes.helenus.ask("recording", "merge", loads[0].folder, recording, "-o", both)
         recording = both
     explanation = json.loads(nodes.helenus.ask("explain", recording, "--json"))
     (folder / "explanation.json").write_text(json.dumps(explanation, indent=1))

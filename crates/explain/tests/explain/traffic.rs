@@ -182,6 +182,13 @@ fn advice_about_what_the_slow_requests_have_in_common_is_told_with_it() {
     };
     let (recording, _folder) = record_beside(7, slow_claims, |recorder| {
         for (second, transactions) in [(0, 0), (15, 200)] {
+            recorder.append(rows::TableSample {
+                time_ns: T0 + second * S,
+                node: NODE,
+                keyspace: "shop",
+                table_name: "claims",
+                ..rows::TableSample::default()
+            });
             for (metric, value) in [("Latency", transactions), ("ContentionHistogram", transactions * 3 / 4)] {
                 recorder.append(rows::NodeMetric {
                     time_ns: T0 + second * S,
