@@ -10,6 +10,7 @@ use super::in_common;
 use crate::advice::Advice;
 use crate::cql::is_name_of;
 use crate::evidence::Evidence;
+use crate::severity::Severity;
 use crate::text;
 use serde_json::{Value, json};
 
@@ -43,13 +44,18 @@ pub(super) fn add(evidence: &Evidence, findings: &mut Vec<Finding>) {
 fn is_the_same(advice: &Advice, finding: &Finding) -> bool {
     let speaks_of_it = THE_SAME.contains(&(advice.rule, finding.finding));
     if finding.finding == in_common::NAME {
-        return speaks_of_it && finding.severity >= advice.severity && is_of_a_subject(advice, finding);
+        return speaks_of_it && finding.severity > Severity::Information && is_of_a_subject(advice, finding);
     }
     let is_of_its_table = || match (&advice.table, finding.evidence["table"]["table"].as_str()) {
         (Some(own), Some(other)) => own == other,
         _ => true,
     };
     speaks_of_it && finding.severity >= advice.severity && is_of_its_table()
+}
+
+/// Whether a finding is an advice about a table, which is counted for no request.
+pub(super) fn is_about_a_table(finding: &Finding) -> bool {
+    finding.claims.is_empty() && finding.evidence["rule"].is_string() && finding.evidence["table"].is_string()
 }
 
 /// Whether the slow requests are mostly about the table of an advice, or of the kind that it is about.
@@ -61,6 +67,7 @@ fn is_of_a_subject(advice: &Advice, finding: &Finding) -> bool {
 }
 
 fn add_to(finding: &mut Finding, advice: &Advice) {
+    finding.severity = finding.severity.max(advice.severity);
     finding.detail = format!("{} Over the whole recording: {}.", finding.detail, seen(advice));
     // A suspect is to be made sure of first, and for what is cleared there is nothing to do.
     if !finding.claims.iter().any(|claim| matches!(claim, Claim::Suspects { .. } | Claim::Clears { .. })) {

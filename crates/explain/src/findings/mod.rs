@@ -15,7 +15,8 @@
 //! and that all is well. `contradiction.rs` says which findings exclude each other; the tests check it for every world they make.
 //!
 //! The rank goes by severity, then by share of the slow requests × how much longer than the median they took. What nothing
-//! explains, and busy CPUs without a name for who used them, come after all serious findings that name a cause.
+//! explains, and busy CPUs without a name for who used them, come after all serious findings that name a cause. Advice about
+//! tables comes after a finding that is counted for most of the slow requests.
 
 mod advised;
 mod background;
@@ -77,6 +78,9 @@ const CHECKS: &[&dyn Check] = &[
     &lost_data::LostData,
 ];
 
+/// A finding that is counted for this share of the slow requests says what made them slow.
+const MOST_SHARE: f64 = 0.5;
+
 /// Everything found, most important first.
 pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     let mut findings: Vec<Finding> = Vec::new();
@@ -96,6 +100,7 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     }
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(b.weight.total_cmp(&a.weight)));
     put_names_first(&mut findings);
+    put_other_tables_behind(&mut findings);
     for (index, finding) in findings.iter_mut().enumerate() {
         finding.rank = index + 1;
     }
@@ -128,6 +133,22 @@ fn put_names_first(findings: &mut Vec<Finding>) {
     before.append(&mut nameless);
     before.append(findings);
     *findings = before;
+}
+
+/// Moves advice about tables behind a serious finding that is counted for most of the slow requests. Advice about the table of these
+/// requests is a part of that finding (`advised.rs`), so that the others' tables did not make them slow.
+fn put_other_tables_behind(findings: &mut Vec<Finding>) {
+    let explains_most = |finding: &Finding| {
+        let most = |claim: &Claim| matches!(claim, Claim::Explains { share, .. } if *share >= MOST_SHARE);
+        finding.severity > Severity::Information && !is_nameless(finding) && finding.claims.iter().any(most)
+    };
+    let Some(last) = findings.iter().rposition(explains_most) else { return };
+    let rest = findings.split_off(last + 1);
+    let (about_tables, mut ordered): (Vec<Finding>, Vec<Finding>) =
+        findings.drain(..).partition(advised::is_about_a_table);
+    ordered.extend(about_tables);
+    ordered.extend(rest);
+    *findings = ordered;
 }
 
 fn is_nameless(finding: &Finding) -> bool {

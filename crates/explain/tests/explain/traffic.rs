@@ -210,6 +210,35 @@ fn advice_about_what_the_slow_requests_have_in_common_is_told_with_it() {
     assert!(explanation.findings.iter().all(|finding| finding.finding != "lwt-contention"), "{explanation}");
 }
 
+/// A table of many tombstones that none of the slow requests reads did not make them slow.
+#[test]
+fn advice_about_another_table_comes_after_what_explains_the_slow_requests() {
+    for table_name in ["carts", "orders"] {
+        let wide = |sent: &mut Sent| {
+            if sent.number % 33 == 0 {
+                (sent.statement, sent.duration_ns) = (ORDERS, sent.duration_ns + 24 * MS);
+            }
+        };
+        let (recording, _folder) = record_beside(7, wide, |recorder| {
+            recorder.append(rows::TableSample {
+                time_ns: T0 + 15 * S,
+                node: NODE,
+                keyspace: "shop",
+                table_name,
+                tombstones_per_slice_p95: Some(5000.0),
+                live_cells_per_slice_p95: Some(1.0),
+                ..rows::TableSample::default()
+            });
+        });
+        let explanation = explained(&recording);
+        let top = &explanation.findings[0];
+        assert_eq!(top.finding, "in-common", "{explanation}");
+        let is_apart = explanation.findings.iter().any(|finding| finding.finding == "tombstones-per-read");
+        let is_told_with_it = top.next.contains("Delete whole partitions");
+        assert_eq!((is_apart, is_told_with_it), (table_name == "carts", table_name == "orders"), "{explanation}");
+    }
+}
+
 #[test]
 fn what_chance_gives_is_nothing_in_common() {
     for seed in 0..20 {
