@@ -24,6 +24,7 @@ mod findings;
 mod flame;
 mod gc;
 mod io;
+mod live;
 mod options;
 mod percentiles;
 mod query;
@@ -58,6 +59,11 @@ pub use findings::{Claim, Finding, contradictions};
 pub use flame::{Flame, FlameNode, FlameOptions, FlameTree};
 pub use gc::{GcFigures, NodeGc, gc};
 pub use io::{FileIo, Io, MappedReads, StatementIo, TableIo, Traffic};
+pub use live::{
+    Live, LiveBy, LiveCpu, LiveDisk, LiveDropped, LiveEvent, LiveFile, LiveGroup, LiveGroupSeries, LiveHeat,
+    LiveOptions, LiveOutcome, LiveOverlap, LivePause, LivePool, LivePressure, LiveSeries, LiveSlow, LiveSource,
+    LiveTable, LiveTotals, LiveTraffic, LiveTrafficRow, LiveValve, LiveView, LiveWindow,
+};
 pub use options::{Options, SlowThreshold};
 pub use percentiles::Percentiles;
 pub use report::Report;

@@ -1,0 +1,368 @@
+//! What is answered for a window of time. Times are seconds since the Unix epoch, good to a microsecond; durations milliseconds; rates
+//! are per second of the window.
+
+use crate::percentiles::Percentiles;
+use serde::Serialize;
+
+/// A stretch of time in ns since the Unix epoch, the end not included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiveWindow {
+    pub from_ns: i64,
+    pub to_ns: i64,
+}
+
+impl LiveWindow {
+    pub fn from_s(&self) -> f64 {
+        seconds(self.from_ns)
+    }
+
+    pub fn to_s(&self) -> f64 {
+        seconds(self.to_ns)
+    }
+}
+
+pub(super) fn seconds(ns: i64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// The window in a few figures.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveTotals {
+    pub from_s: f64,
+    pub to_s: f64,
+    pub requests: f64,
+    pub requests_per_s: f64,
+    pub errors: f64,
+    pub errors_per_s: f64,
+    /// Requests that each recorded one stands for, on average: more than 1 where some connections were not followed.
+    pub weight: f64,
+    /// Of requests that were answered, or given up on for the time they took.
+    pub latency_ms: Percentiles,
+    /// Requests under way, on average.
+    pub in_flight: f64,
+    /// Errors by kind, the most frequent first.
+    pub outcomes: Vec<LiveOutcome>,
+    /// None where CPUs were not recorded.
+    pub cpu: Option<LiveCpu>,
+    pub collections_per_s: f64,
+    /// Share of the time in which JVMs stood for collections, and for all safepoints, those of collections included. Added up over nodes.
+    pub gc_share: f64,
+    pub safepoint_share: f64,
+    pub pressure: Vec<LivePressure>,
+    pub disks: Vec<LiveDisk>,
+    /// Segments of TCP that nodes sent again.
+    pub retransmitted_per_s: f64,
+    pub major_faults_per_s: f64,
+    /// Time for which quotas kept tasks off the CPUs, in CPUs.
+    pub throttled_cpus: f64,
+    pub events: Vec<LiveEvent>,
+    /// Data that was lost, and what the sources cost.
+    pub sources: Vec<LiveSource>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveOutcome {
+    pub outcome: String,
+    pub requests: f64,
+}
+
+/// Shares of the time of all CPUs of the machine, from 0 to 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveCpu {
+    pub user: f64,
+    pub system: f64,
+    pub iowait: f64,
+    /// Interrupts, hardware and software.
+    pub irq: f64,
+    /// Taken by the hypervisor.
+    pub steal: f64,
+    pub idle: f64,
+}
+
+/// Share of the time in which tasks of the machine waited for a resource: some of them, or all.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LivePressure {
+    /// cpu, io or memory.
+    pub resource: String,
+    pub some_share: f64,
+    pub full_share: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveDisk {
+    pub device: String,
+    pub reads_per_s: f64,
+    pub read_bytes_per_s: f64,
+    pub writes_per_s: f64,
+    pub written_bytes_per_s: f64,
+    /// Mean time of a read and of a write, the wait in the queue included.
+    pub read_ms: Option<f64>,
+    pub write_ms: Option<f64>,
+    pub busy_share: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveEvent {
+    pub time_s: f64,
+    pub node: String,
+    /// As in the table events, such as compaction.
+    pub kind: String,
+    pub what: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveSource {
+    pub source: String,
+    pub node: String,
+    pub captured: f64,
+    pub lost: f64,
+    /// Why rows were lost; empty where none was.
+    pub lost_reason: String,
+    /// Its CPU time in CPUs, where it is known.
+    pub cpus: f64,
+}
+
+/// Figures over time: entry `i` of each list is of the stretch that begins at `from_s + i * bin_s`. None stands for nothing counted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveSeries {
+    pub from_s: f64,
+    pub bin_s: f64,
+    pub requests_per_s: Vec<f64>,
+    pub errors_per_s: Vec<f64>,
+    pub p50_ms: Vec<Option<f64>>,
+    pub p99_ms: Vec<Option<f64>>,
+    pub p999_ms: Vec<Option<f64>>,
+    pub max_ms: Vec<Option<f64>>,
+    pub cpu: Vec<Option<LiveCpu>>,
+    /// Milliseconds of stops in each second, added up over nodes.
+    pub gc_ms_per_s: Vec<f64>,
+    pub safepoint_ms_per_s: Vec<f64>,
+    /// The most tasks that waited at once in any pool.
+    pub pending: Vec<f64>,
+    pub read_bytes_per_s: Vec<f64>,
+    pub written_bytes_per_s: Vec<f64>,
+    /// CPU time of the thread groups that used most, in CPUs, most first.
+    pub groups: Vec<LiveGroupSeries>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveGroupSeries {
+    /// server or load.
+    pub process: String,
+    pub group: String,
+    pub cpus: Vec<f64>,
+}
+
+/// Requests by statement, client or node, those with most time first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveTraffic {
+    pub from_s: f64,
+    pub to_s: f64,
+    pub rows: Vec<LiveTrafficRow>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveTrafficRow {
+    /// The statement, client or node. `(others)` is all beyond the number of names that are kept apart.
+    pub name: String,
+    pub requests: f64,
+    pub requests_per_s: f64,
+    pub errors: f64,
+    /// Share of the time of all requests.
+    pub time_share: f64,
+    /// Requests under way, on average.
+    pub in_flight: f64,
+    pub latency_ms: Percentiles,
+    pub request_bytes: f64,
+    pub response_bytes: f64,
+    pub rows_returned: f64,
+}
+
+/// Threads of one name, but for its number.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveGroup {
+    /// server or load.
+    pub process: String,
+    pub group: String,
+    /// CPU time, and time ready to run and waiting for a CPU, in CPUs.
+    pub cpus: f64,
+    pub waiting_cpus: f64,
+    pub migrations_per_s: f64,
+    pub voluntary_switches_per_s: f64,
+    pub involuntary_switches_per_s: f64,
+}
+
+/// A thread pool at the end of the window.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LivePool {
+    pub node: String,
+    pub pool: String,
+    pub active: i64,
+    pub pending: i64,
+    pub blocked: i64,
+    /// At once, in the window.
+    pub most_active: i64,
+    pub most_pending: i64,
+    /// None where it was read once.
+    pub completed_per_s: Option<f64>,
+    /// Tasks that were blocked in the window.
+    pub newly_blocked: i64,
+    pub max_size: Option<i64>,
+}
+
+/// Messages that a node dropped in the window.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveDropped {
+    pub node: String,
+    pub message: String,
+    pub dropped: i64,
+}
+
+/// A table at the end of the window.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveTable {
+    pub node: String,
+    /// `keyspace.table`.
+    pub table: String,
+    pub reads_per_s: Option<f64>,
+    pub writes_per_s: Option<f64>,
+    /// Mean on the node itself, in the window.
+    pub local_read_us: Option<f64>,
+    pub local_write_us: Option<f64>,
+    pub sstables: Option<i64>,
+    pub live_disk_bytes: Option<i64>,
+    pub memtable_bytes: Option<i64>,
+    pub pending_compactions: Option<i64>,
+    pub running_compactions: Option<i64>,
+    /// How much of what the running compactions read was read, from 0 to 1.
+    pub compacted_share: Option<f64>,
+    pub sstables_per_read_p95: Option<f64>,
+    pub tombstones_per_slice_p95: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveValve {
+    pub node: String,
+    pub valve: String,
+    pub law: String,
+    /// on, or open: it lets all in.
+    pub state: String,
+    /// From now on; None where it is open.
+    pub limit: Option<i64>,
+    pub in_flight: f64,
+    pub waiting: f64,
+    pub throughput_per_s: f64,
+    pub mean_ms: Option<f64>,
+    pub p99_ms: Option<f64>,
+    /// In the window.
+    pub refused: i64,
+    pub reason: String,
+}
+
+/// A file, by system calls that were recorded as a summary, and by reads from a disk into the page cache.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveFile {
+    /// A path, or empty where its name is not known.
+    pub file: String,
+    pub reads_per_s: f64,
+    pub read_bytes_per_s: f64,
+    pub writes_per_s: f64,
+    pub written_bytes_per_s: f64,
+    /// Other calls, such as fsync.
+    pub others_per_s: f64,
+    /// Time in calls, in each second.
+    pub ms_per_s: f64,
+    pub from_disk_bytes_per_s: f64,
+    pub major_faults_per_s: f64,
+}
+
+/// A stop of a JVM, or a stall of a process.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LivePause {
+    pub start_s: f64,
+    pub duration_ms: f64,
+    pub node: String,
+    /// gc, safepoint, server stall or driver stall.
+    pub kind: String,
+    /// The collector, or the operation of the safepoint.
+    pub what: String,
+    pub cause: String,
+    pub heap_before_bytes: Option<i64>,
+    pub heap_after_bytes: Option<i64>,
+}
+
+/// One of the slowest requests.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveSlow {
+    pub start_s: f64,
+    pub duration_ms: f64,
+    pub statement: String,
+    /// Empty for a load driver.
+    pub client: String,
+    pub client_port: u16,
+    pub node: String,
+    /// ok, or the kind of error.
+    pub outcome: String,
+    pub rows_returned: Option<i64>,
+    pub response_bytes: Option<i64>,
+}
+
+/// Something that went on while a request was under way.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveOverlap {
+    pub what: String,
+    pub start_s: f64,
+    pub duration_ms: f64,
+    /// How much of the request's time it covers; 0 for a moment.
+    pub overlap_ms: f64,
+}
+
+/// Requests by when they were answered and how long they took.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveHeat {
+    pub from_s: f64,
+    /// Column `c` begins at `from_s + c * bin_s`.
+    pub bin_s: f64,
+    pub columns: usize,
+    /// Bounds of the rows, rising.
+    pub low_ms: Vec<f64>,
+    pub high_ms: Vec<f64>,
+    /// Column, row, requests; cells without requests are left out.
+    pub cells: Vec<(usize, usize, f64)>,
+}
+
+/// A window at a glance: what a page that moves shows first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct LiveView {
+    /// All that is kept, of which any window may be asked for.
+    pub kept_from_s: f64,
+    pub kept_to_s: f64,
+    pub is_growing: bool,
+    /// How long ago the newest bin ended.
+    pub behind_s: f64,
+    pub totals: LiveTotals,
+    pub series: LiveSeries,
+    pub heat: LiveHeat,
+}

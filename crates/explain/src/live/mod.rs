@@ -1,0 +1,231 @@
+//! Live figures: bins that are kept as the rows of a growing recording come, and what they say of any window of time.
+//!
+//! ```text
+//! Tail ─ batches of each table ─▶ Live::take ─▶ bins of 1 s, the newest 900 ─▶ totals, series, statements, … of a window
+//! ```
+//!
+//! Memory is bounded: bins, names and what is kept of each bin have limits, and names beyond them share the name `(others)`. At the
+//! limits 900 bins take about 150 MB; a node with ten statements, ten clients and a hundred tables takes about 20 MB.
+
+mod answers;
+mod bin;
+mod columns;
+mod files;
+mod heat;
+mod histogram;
+mod machine;
+mod names;
+mod overlap;
+mod requests;
+mod series;
+mod server;
+mod state;
+#[cfg(test)]
+mod tests;
+mod totals;
+mod traffic;
+
+pub use answers::{
+    LiveCpu, LiveDisk, LiveDropped, LiveEvent, LiveFile, LiveGroup, LiveGroupSeries, LiveHeat, LiveOutcome,
+    LiveOverlap, LivePause, LivePool, LivePressure, LiveSeries, LiveSlow, LiveSource, LiveTable, LiveTotals,
+    LiveTraffic, LiveTrafficRow, LiveValve, LiveView, LiveWindow,
+};
+pub use traffic::LiveBy;
+
+use crate::engine::Provider;
+use arrow::record_batch::RecordBatch;
+use bin::{Bin, Bins};
+use names::Names;
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiveOptions {
+    /// Length of a bin in ns.
+    pub bin_ns: i64,
+    /// The newest bins that are kept.
+    pub bins: usize,
+}
+
+/// A bin of a recording that grows.
+const SECOND_NS: i64 = 1_000_000_000;
+
+impl Default for LiveOptions {
+    /// The newest 15 minutes, second by second.
+    fn default() -> LiveOptions {
+        LiveOptions { bin_ns: SECOND_NS, bins: 900 }
+    }
+}
+
+impl LiveOptions {
+    /// For all of a recording whose times are known: bins of whole seconds, no more than by default.
+    pub fn over(from_ns: i64, to_ns: i64) -> LiveOptions {
+        let LiveOptions { bin_ns, bins } = LiveOptions::default();
+        let most = i64::try_from(bins).unwrap_or(1).saturating_sub(2).max(1);
+        let seconds = to_ns.saturating_sub(from_ns).max(0) / bin_ns / most + 1;
+        LiveOptions { bin_ns: bin_ns.saturating_mul(seconds), bins }
+    }
+}
+
+/// The numbers of names.
+#[derive(Debug)]
+struct AllNames {
+    statements: Names,
+    clients: Names,
+    nodes: Names,
+    outcomes: Names,
+    /// Process and thread group, with a line feed between them, as with the next ones.
+    groups: Names,
+    devices: Names,
+    resources: Names,
+    pools: Names,
+    messages: Names,
+    tables: Names,
+    valves: Names,
+    files: Names,
+    sources: Names,
+}
+
+impl Default for AllNames {
+    fn default() -> AllNames {
+        AllNames {
+            statements: Names::new(128),
+            clients: Names::new(128),
+            nodes: Names::new(32),
+            outcomes: Names::new(32),
+            groups: Names::new(128),
+            devices: Names::new(32),
+            resources: Names::new(8),
+            pools: Names::new(128),
+            messages: Names::new(64),
+            tables: Names::new(192),
+            valves: Names::new(32),
+            files: Names::new(256),
+            sources: Names::new(64),
+        }
+    }
+}
+
+/// A name made of two, which [`parts`] takes apart.
+fn joined(first: &str, second: &str) -> String {
+    format!("{first}\n{second}")
+}
+
+fn parts(name: &str) -> (&str, &str) {
+    name.split_once('\n').unwrap_or(("", name))
+}
+
+/// The newest bins of a recording.
+#[derive(Debug)]
+pub struct Live {
+    bins: Bins,
+    names: AllNames,
+    provider: Option<Provider>,
+    /// Whether the recording has ended, so that its last bin is whole.
+    is_over: bool,
+}
+
+impl Default for Live {
+    fn default() -> Live {
+        Live::new(LiveOptions::default())
+    }
+}
+
+impl Live {
+    pub fn new(options: LiveOptions) -> Live {
+        Live {
+            bins: Bins::new(options.bin_ns, options.bins),
+            names: AllNames::default(),
+            provider: None,
+            is_over: false,
+        }
+    }
+
+    /// The tables that it takes.
+    pub const TABLES: [&'static str; 17] = [
+        "requests",
+        "wire",
+        "cpus",
+        "threads",
+        "disks",
+        "pressure",
+        "node_pressure",
+        "pauses",
+        "stalls",
+        "pools",
+        "node_metrics",
+        "table_stats",
+        "valves",
+        "events",
+        "sources",
+        "syscall_summary",
+        "page_cache",
+    ];
+
+    /// Takes new rows of a table, with texts as they are or as a dictionary. Other tables are left out.
+    pub fn take(&mut self, table: &str, rows: &RecordBatch) {
+        match table {
+            "requests" => self.take_load(rows),
+            "wire" => self.take_wire(rows),
+            "cpus" => self.take_cpus(rows),
+            "threads" => self.take_threads(rows),
+            "disks" => self.take_disks(rows),
+            "pressure" => self.take_pressure(rows),
+            "node_pressure" => self.take_node_pressure(rows),
+            "pauses" => self.take_pauses(rows),
+            "stalls" => self.take_stalls(rows),
+            "pools" => self.take_pools(rows),
+            "node_metrics" => self.take_node_metrics(rows),
+            "table_stats" => self.take_table_stats(rows),
+            "valves" => self.take_valves(rows),
+            "events" => self.take_events(rows),
+            "sources" => self.take_sources(rows),
+            "syscall_summary" => self.take_syscall_summary(rows),
+            "page_cache" => self.take_page_cache(rows),
+            _ => {}
+        }
+    }
+
+    /// The recording has ended: no more rows come, and its last bin is whole.
+    pub fn end(&mut self) {
+        self.is_over = true;
+    }
+
+    /// The provider of the requests; None as long as there is none.
+    pub fn provider(&self) -> Option<Provider> {
+        self.provider
+    }
+
+    pub fn bin_s(&self) -> f64 {
+        self.bins.length_ns as f64 / 1e9
+    }
+
+    /// Rows that came so late that their bin was kept no more.
+    pub fn too_late(&self) -> u64 {
+        self.bins.too_late
+    }
+
+    /// All that is kept. While the recording grows, the newest bin is left out, since its rows still come. None where nothing
+    /// was recorded yet.
+    pub fn kept(&self) -> Option<LiveWindow> {
+        let (from, to) = self.bins.span_ns()?;
+        let to = if self.is_over { to } else { to.saturating_sub(self.bins.length_ns) };
+        (from < to).then_some(LiveWindow { from_ns: from, to_ns: to })
+    }
+
+    /// The newest part of what is kept.
+    pub fn last(&self, seconds: u32) -> Option<LiveWindow> {
+        let kept = self.kept()?;
+        let from = kept.to_ns.saturating_sub(i64::from(seconds).saturating_mul(SECOND_NS));
+        Some(LiveWindow { from_ns: from.max(kept.from_ns), ..kept })
+    }
+
+    /// The bins of a window, each with its start. Bins that begin before or after it are left out.
+    fn within(&self, window: LiveWindow) -> impl DoubleEndedIterator<Item = (i64, &Bin)> {
+        self.bins.within(window.from_ns, window.to_ns)
+    }
+
+    /// Seconds that the bins of a window cover.
+    fn seconds(&self, window: LiveWindow) -> f64 {
+        (self.within(window).count() as f64 * self.bin_s()).max(1e-9)
+    }
+}
