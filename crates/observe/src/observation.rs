@@ -5,7 +5,7 @@ use crate::names::ThreadNames;
 use crate::source::{Context, Running};
 use crate::sources::{Options, SOURCES};
 use crate::{Events, ProcessKind, Watched};
-use helenus_recording::{NodeFacts, Recorder};
+use helenus_recording::{NodeFacts, Recorder, descriptors};
 
 /// The running sources.
 #[derive(Debug)]
@@ -27,7 +27,8 @@ impl Observation {
         if let Some(bytes) = options.max_size {
             recorder.limit_size(bytes);
         }
-        allow_open_files();
+        // Each thread of a node takes two files, and eight more where it is counted.
+        descriptors::allow_many();
         let names: Vec<ThreadNames> = watched.iter().map(|_| ThreadNames::default()).collect();
         let running = SOURCES.iter().map(|_| Vec::new()).collect();
         let mut observation = Observation { names: names.clone(), running };
@@ -88,18 +89,6 @@ impl Observation {
     /// Takes all sources off again, and returns what is not sure to be undone.
     pub fn stop(self) -> Vec<String> {
         self.running.into_iter().rev().flatten().filter_map(Running::stop).collect()
-    }
-}
-
-/// Each thread of a node takes two files, and eight more where it is counted: as many as this process may ever have.
-fn allow_open_files() {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: both pointers are to an rlimit of ours. Where it can't be raised, the sources say what they could not open.
-    unsafe {
-        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 && limit.rlim_cur < limit.rlim_max {
-            limit.rlim_cur = limit.rlim_max;
-            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
-        }
     }
 }
 

@@ -40,6 +40,12 @@ pub enum Error {
     #[error("{} is still being written by pid {pid}; end that first (Ctrl-C closes a recording)", path.display())]
     StillWriting { path: PathBuf, pid: u32 },
 
+    #[error("{} still grows, and nothing is added to it; copy a window of it with `helenus freeze {}`", .0.display(), .0.display())]
+    Growing(PathBuf),
+
+    #[error("{} is a recording that was not kept in segments; choose another name for the new one", .0.display())]
+    NotKept(PathBuf),
+
     #[error("{} cannot be read: {reason}. It is truncated or damaged; take it from a copy of the recording", path.display())]
     Damaged { path: PathBuf, reason: String },
 
@@ -48,6 +54,9 @@ pub enum Error {
 
     #[error("a recording without rows: {} holds no table; nothing was recorded before its writer ended", .0.display())]
     Empty(PathBuf),
+
+    #[error("{} has no rows in that time", path.display())]
+    NothingIn { path: PathBuf },
 
     #[error("nothing to merge: name two recordings or more")]
     NothingToMerge,

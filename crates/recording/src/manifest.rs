@@ -1,6 +1,7 @@
 //! `manifest.json`: what a recording is of, on which clock, from which sources, and what is known to be missing.
 
 use crate::generated::FORMAT;
+use crate::kept::Kept;
 use crate::private::Folder;
 use crate::{Clock, Error};
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,9 @@ pub struct Manifest {
     /// Of a merged recording, the ids of those that it was made of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<String>,
+    /// Of a kept recording, how much of it is kept; its tables are in segments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
     /// Limits of its results, in sentences: for an experiment, effects that its machine can't show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -149,8 +153,14 @@ impl Manifest {
             tables: BTreeMap::new(),
             losses: Vec::new(),
             merged: Vec::new(),
+            kept: None,
             remarks: Vec::new(),
         }
+    }
+
+    /// When it was closed; now, on its clock, while it is written. None for a salvaged one.
+    pub fn end_ns(&self) -> Option<i64> {
+        if self.state == State::Writing { Some(self.clock().now_ns()) } else { self.closed_ns }
     }
 
     pub(crate) fn clock(&self) -> Clock {
@@ -172,6 +182,14 @@ impl Manifest {
             return Err(not_a_recording("it is a file".into()));
         }
         let folder = Folder::open(path)?;
+        let manifest = Manifest::read_in(&folder)?;
+        Ok((folder, manifest))
+    }
+
+    /// Reads the manifest of the recording in a folder that is open.
+    pub(crate) fn read_in(folder: &Folder) -> Result<Manifest, Error> {
+        let path = folder.path();
+        let not_a_recording = |reason: String| Error::NotARecording { path: path.to_path_buf(), reason };
         let text = match folder.read(FILE_NAME, MOST_BYTES) {
             Ok(text) => text,
             Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
@@ -190,7 +208,7 @@ impl Manifest {
             }
             Some(_) => {}
         }
-        Ok((folder, serde_json::from_value(value).map_err(bad)?))
+        serde_json::from_value(value).map_err(bad)
     }
 
     pub(crate) fn write(&self, folder: &Folder) -> Result<(), Error> {

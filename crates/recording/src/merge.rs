@@ -2,14 +2,13 @@
 
 use crate::manifest::{Manifest, State};
 use crate::parquet::{self, ParquetFile};
+use crate::part::Part;
 use crate::private::{self, Folder};
 use crate::schema::Table;
 use crate::{Clock, Error, Recording, Repeated, TABLES, repeated};
-use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::compute::{filter_record_batch, kernels::numeric::add_wrapping};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,13 +32,20 @@ pub fn merge(
     if recordings.len() < 2 {
         return Err(Error::NothingToMerge);
     }
-    // Refuses what is not empty and not ours. It gets its content by one rename, so that nothing is left of a merge that fails.
+    none_twice(recordings)?;
+    new_recording(out, |folder| write(recordings, ahead_ns, folder, title, command))
+}
+
+/// Writes a recording that gets its name when it is whole.
+pub(crate) fn new_recording(
+    out: &Path,
+    write: impl FnOnce(&Folder) -> Result<Manifest, Error>,
+) -> Result<Manifest, Error> {
+    // Refuses what is not empty and not ours. It gets its content by one rename, so that nothing is left of a write that fails.
     let empty = Folder::create(out)?;
     let beside = beside(out)?;
-    let merged = none_twice(recordings)
-        .and_then(|()| Folder::create(&beside))
-        .and_then(|folder| write(recordings, ahead_ns, &folder, title, command));
-    let placed = merged.and_then(|manifest| {
+    let written = Folder::create(&beside).and_then(|folder| write(&folder));
+    let placed = written.and_then(|manifest| {
         std::fs::rename(&beside, out).map_err(Error::io("rename", &beside))?;
         Ok(manifest)
     });
@@ -54,7 +60,7 @@ pub fn merge(
     })
 }
 
-/// Where a merge is written until it is whole.
+/// Where a recording is written until it is whole.
 fn beside(out: &Path) -> Result<PathBuf, Error> {
     let out = std::fs::canonicalize(out).map_err(Error::io("find", out))?;
     Ok(private::beside(&out))
@@ -122,9 +128,9 @@ fn write(
         let mut part = 0;
         for (number, recording) in recordings.iter().enumerate() {
             let elsewhere: Vec<&Repeated> = repeated[number].iter().filter(|rows| rows.table == table).collect();
-            for path in recording.files(table.name)? {
+            for from in recording.parts(table.name)? {
                 let place = out.make_inner(table.name)?;
-                copy(&path, &place, &format!("part-{part}"), table, shift_ns(number), &elsewhere)
+                copy(&from, &place, &format!("part-{part}"), table, shift_ns(number), &elsewhere)
                     .map_err(|error| error.writing(place.path()))?;
                 part += 1;
             }
@@ -152,32 +158,33 @@ fn shift_ns(first: &Recording, recording: &Recording) -> i64 {
 
 /// Copies the rows that no other recording has.
 fn copy(
-    from: &Path,
+    from: &Part,
     place: &Folder,
     stem: &str,
     table: &Table,
     shift_ns: i64,
     elsewhere: &[&Repeated],
 ) -> Result<(), Error> {
-    let damaged = |reason: String| Error::Damaged { path: from.to_path_buf(), reason };
-    let file = File::open(from).map_err(Error::io("open", from))?;
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-        .and_then(|builder| builder.build())
-        .map_err(|error| damaged(error.to_string()))?;
     let schema = table.arrow_schema();
     let mut out = ParquetFile::create(place, stem, table, Arc::clone(&schema))?;
-    for batch in reader {
-        let mut batch = batch.map_err(|error| damaged(error.to_string()))?;
+    for batch in from.batches()? {
+        let mut batch = batch?;
         for rows in elsewhere {
             batch = filter_record_batch(&batch, &rows.others(&batch)?)?;
         }
-        let batch = table.fit(&batch, &schema)?;
-        let columns = table.columns.iter().zip(batch.columns()).map(|(column, values)| match column.is_time {
-            true => add_wrapping(values, &Int64Array::new_scalar(shift_ns)),
-            false => Ok(Arc::clone(values)),
-        });
-        out.write(&RecordBatch::try_new(Arc::clone(&schema), columns.collect::<Result<Vec<ArrayRef>, _>>()?)?)?;
+        out.write(&rows_at(table, &batch, shift_ns)?)?;
     }
     out.finish()?;
     Ok(())
+}
+
+/// Rows with plain strings, whose times are moved.
+pub(crate) fn rows_at(table: &Table, batch: &RecordBatch, shift_ns: i64) -> Result<RecordBatch, Error> {
+    let schema = table.arrow_schema();
+    let batch = table.fit(batch, &schema)?;
+    let columns = table.columns.iter().zip(batch.columns()).map(|(column, values)| match column.is_time {
+        true => add_wrapping(values, &Int64Array::new_scalar(shift_ns)),
+        false => Ok(Arc::clone(values)),
+    });
+    Ok(RecordBatch::try_new(schema, columns.collect::<Result<Vec<ArrayRef>, _>>()?)?)
 }

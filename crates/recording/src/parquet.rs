@@ -14,6 +14,7 @@ use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 use std::fs::File;
+use std::path::Path;
 
 pub(crate) const EXTENSION: &str = "parquet";
 /// The extension of a Parquet file until it is whole.
@@ -112,15 +113,21 @@ pub(crate) fn facts_of(dataset: &Folder) -> Result<TableFacts, Error> {
     let mut facts = TableFacts::default();
     for stem in dataset.stems(EXTENSION)? {
         let name = format!("{stem}.{EXTENSION}");
-        let (file, path) = (dataset.open_file(&name)?, dataset.path().join(&name));
-        facts.bytes += file.metadata().map_err(Error::io("read", &path))?.len();
-        let footer = ParquetMetaDataReader::new()
-            .parse_and_finish(&file)
-            .map_err(|error| Error::Damaged { path, reason: error.to_string() })?;
-        let rows = u64::try_from(footer.file_metadata().num_rows()).unwrap_or(0);
-        facts.rows = facts.rows.saturating_add(rows);
+        let of_file = facts_of_file(&dataset.open_file(&name)?, &dataset.path().join(&name))?;
+        facts.bytes += of_file.bytes;
+        facts.rows = facts.rows.saturating_add(of_file.rows);
     }
     Ok(facts)
+}
+
+/// Rows and bytes of one file, from its footer.
+pub(crate) fn facts_of_file(file: &File, path: &Path) -> Result<TableFacts, Error> {
+    let bytes = file.metadata().map_err(Error::io("read", path))?.len();
+    let footer = ParquetMetaDataReader::new()
+        .parse_and_finish(file)
+        .map_err(|error| Error::Damaged { path: path.to_path_buf(), reason: error.to_string() })?;
+    let rows = u64::try_from(footer.file_metadata().num_rows()).unwrap_or(0);
+    Ok(TableFacts { rows, bytes })
 }
 
 fn properties(table: &Table) -> WriterProperties {

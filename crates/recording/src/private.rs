@@ -132,6 +132,20 @@ impl Folder {
         }
     }
 
+    /// Removes a folder with the files and folders in it, if there is one. Removes links and follows none.
+    pub(crate) fn remove_all(&self, name: &str) -> Result<(), Error> {
+        let Some(inner) = self.inner(name)? else { return Ok(()) };
+        for entry in inner.names()? {
+            match rustix::fs::unlinkat(&inner.descriptor, &entry, AtFlags::empty()) {
+                Ok(()) => {}
+                Err(error) if error == rustix::io::Errno::ISDIR => inner.remove_all(&entry)?,
+                Err(error) => return Err(Error::errno("remove", &inner.path.join(entry))(error)),
+            }
+        }
+        rustix::fs::unlinkat(&self.descriptor, name, AtFlags::REMOVEDIR)
+            .map_err(Error::errno("remove", &self.path.join(name)))
+    }
+
     /// Replaces a file: a reader, or a crash, sees the old text or the new one.
     pub(crate) fn replace(&self, name: &str, next: &str, text: &[u8]) -> Result<(), Error> {
         let mut file = self.create_file(next)?;

@@ -15,6 +15,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read as _};
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 /// The most of a group or message that is held in memory.
 const MOST_BYTES: u64 = 1 << 30;
@@ -47,6 +48,72 @@ pub(crate) fn read(
     if is_sealed { stream.read_sealed(table, &mut each) } else { stream.read_unsealed(table, &mut each) }
 }
 
+/// The place in a sealed stream up to which it was read.
+pub(crate) struct Place {
+    at: u64,
+    next_row: u64,
+    /// The message of the schema that this version writes.
+    own: Vec<u8>,
+    /// The schema's group of the stream, with its fingerprint.
+    schema: Option<(u32, Vec<u8>)>,
+}
+
+/// One group of a sealed stream.
+#[derive(Default)]
+struct Step {
+    /// Bytes that are no group, or not one that can be read.
+    lost_bytes: u64,
+    lost_rows: u64,
+    batch: Option<RecordBatch>,
+}
+
+impl Place {
+    pub(crate) fn begin(table: &Table) -> Result<Place, Error> {
+        Ok(Place { at: 0, next_row: 0, own: encode_schema(&table.stream_schema())?, schema: None })
+    }
+
+    /// The message of the schema that a group was written with.
+    fn schema_of(&self, seal: &Seal) -> Option<&[u8]> {
+        match &self.schema {
+            Some((fingerprint, message)) if *fingerprint == seal.schema => Some(message),
+            _ if crc32fast::hash(&self.own) == seal.schema => Some(&self.own),
+            _ => None,
+        }
+    }
+}
+
+/// Up to where a stream that grows has whole groups, and the rows in them.
+pub(crate) fn whole(file: &File, path: &Path) -> Result<(u64, u64), Error> {
+    let bytes = file.metadata().map_err(Error::io("read", path))?.len();
+    let stream = Stream { file, bytes, checked: Cell::new(0) };
+    let (mut at, mut end, mut rows) = (0, 0, 0);
+    while at < bytes {
+        match stream.head(at).filter(|seal| u64::from(seal.length) <= bytes - at) {
+            Some(seal) => {
+                at += u64::from(seal.length);
+                end = at;
+                rows = seal.first_row.saturating_add(u64::from(seal.rows));
+            }
+            None => match stream.next_group(at + 1) {
+                Some(next) => at = next,
+                None => break,
+            },
+        }
+    }
+    Ok((end, rows))
+}
+
+/// The next rows of a stream that grows: those of the next whole group before `bytes`. None where there is none yet. Damaged
+/// groups are passed over once a whole one follows them.
+pub(crate) fn next(file: &File, bytes: u64, place: &mut Place) -> Option<RecordBatch> {
+    let stream = Stream { file, bytes, checked: Cell::new(0) };
+    loop {
+        if let Some(batch) = stream.step(place)?.batch {
+            return Some(batch);
+        }
+    }
+}
+
 struct Stream<'a> {
     file: &'a File,
     bytes: u64,
@@ -60,53 +127,54 @@ impl Stream<'_> {
         table: &Table,
         each: &mut impl FnMut(RecordBatch) -> Result<(), Error>,
     ) -> Result<Option<Unread>, Error> {
-        let own = encode_schema(&table.stream_schema())?;
-        let mut schema: Option<(u32, Vec<u8>)> = None;
-        let (mut at, mut next_row) = (0, 0);
+        let mut place = Place::begin(table)?;
         let mut unread = Unread { rows: Some(0), ..Unread::default() };
         let mut lose = |bytes: u64, rows: Option<u64>| {
             unread.bytes += bytes;
             unread.rows = unread.rows.zip(rows).map(|(all, rows)| all.saturating_add(rows));
         };
-        while at < self.bytes {
-            let Some((seal, group)) = self.group(at) else {
-                if let Some(next) = self.next_group(at + 1) {
-                    lose(next - at, Some(0));
-                    at = next;
-                    continue;
-                }
-                let rows = self.last_row(at).map(|last| last.saturating_sub(next_row));
-                lose(self.bytes - at, rows);
-                unread.is_cut = unread.bytes == self.bytes - at && self.is_cut(at);
-                break;
-            };
-            let length = group.len() as u64;
-            at += length;
-            // Rows are counted through, so that a gap shows how many there were in what was not read.
-            if seal.first_row < next_row {
-                lose(length, Some(0));
-                continue;
-            }
-            lose(0, Some(seal.first_row - next_row));
-            next_row = seal.first_row + u64::from(seal.rows);
-            if seal.rows == 0 {
-                schema = Some((seal.schema, group));
-                continue;
-            }
-            let message = match &schema {
-                Some((fingerprint, message)) if *fingerprint == seal.schema => message,
-                _ if crc32fast::hash(&own) == seal.schema => &own,
-                _ => {
-                    lose(length, Some(u64::from(seal.rows)));
-                    continue;
-                }
-            };
-            match decode(message, &group) {
-                Some(batch) if batch.num_rows() as u64 == u64::from(seal.rows) => each(batch)?,
-                _ => lose(length, Some(u64::from(seal.rows))),
+        while let Some(step) = self.step(&mut place) {
+            lose(step.lost_bytes, Some(step.lost_rows));
+            if let Some(batch) = step.batch {
+                each(batch)?;
             }
         }
+        if place.at < self.bytes {
+            let rest = self.bytes - place.at;
+            lose(rest, self.last_row(place.at).map(|last| last.saturating_sub(place.next_row)));
+            unread.is_cut = unread.bytes == rest && self.is_cut(place.at);
+        }
         Ok((unread.bytes > 0).then_some(unread))
+    }
+
+    /// Reads the next group, or passes over bytes that are none. None where no whole group follows.
+    fn step(&self, place: &mut Place) -> Option<Step> {
+        if place.at >= self.bytes {
+            return None;
+        }
+        let Some((seal, group)) = self.group(place.at) else {
+            let next = self.next_group(place.at + 1)?;
+            let lost_bytes = next - place.at;
+            place.at = next;
+            return Some(Step { lost_bytes, ..Step::default() });
+        };
+        let length = group.len() as u64;
+        place.at += length;
+        // Rows are counted through, so that a gap shows how many there were in what was not read.
+        if seal.first_row < place.next_row {
+            return Some(Step { lost_bytes: length, ..Step::default() });
+        }
+        let (rows, gap) = (u64::from(seal.rows), seal.first_row - place.next_row);
+        place.next_row = seal.first_row.saturating_add(rows);
+        if rows == 0 {
+            place.schema = Some((seal.schema, group));
+            return Some(Step { lost_rows: gap, ..Step::default() });
+        }
+        let batch = place.schema_of(&seal).and_then(|message| decode(message, &group));
+        Some(match batch.filter(|batch| batch.num_rows() as u64 == rows) {
+            Some(batch) => Step { lost_rows: gap, batch: Some(batch), ..Step::default() },
+            None => Step { lost_bytes: length, lost_rows: gap.saturating_add(rows), batch: None },
+        })
     }
 
     fn read_unsealed(

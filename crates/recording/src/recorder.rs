@@ -54,6 +54,7 @@ pub(crate) struct Shared {
     pub(crate) rows_lost: Vec<AtomicU64>,
     pub(crate) limit: Limit,
     rows_waiting: AtomicU64,
+    bytes: AtomicU64,
     disk_error: Mutex<Option<String>>,
     /// The newest error of the disk, for the rows that are lost by it.
     pub(crate) last_error: Mutex<String>,
@@ -80,6 +81,8 @@ pub struct Health {
     pub rows_lost: u64,
     /// Rows that wait in memory for the disk to take them.
     pub rows_waiting: u64,
+    /// Bytes of its streams, on the disk or on the way there.
+    pub bytes: u64,
     /// Whether it has reached the size that it was given, and rows are left out.
     pub is_full: bool,
     /// The disk's last error, while it accepts no data.
@@ -130,6 +133,7 @@ impl Recorder {
             rows_lost: TABLES.iter().map(|_| AtomicU64::new(0)).collect(),
             limit: Limit::none(),
             rows_waiting: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
             disk_error: Mutex::new(None),
             last_error: Mutex::new(String::new()),
         });
@@ -204,6 +208,7 @@ impl Recorder {
                 .collect(),
             rows_lost: shared.rows_lost(),
             rows_waiting: shared.rows_waiting.load(Ordering::Relaxed),
+            bytes: shared.bytes.load(Ordering::Relaxed),
             is_full: shared.limit.is_reached(),
             disk_error: lock(&shared.disk_error).clone(),
         }
@@ -360,7 +365,9 @@ impl<'a> Writer<'a> {
         *lock(&self.shared.disk_error) = failed;
         let pending = self.streams.iter().flatten().map(Stream::rows_pending).sum();
         self.shared.rows_waiting.store(pending, Ordering::Relaxed);
-        self.shared.limit.has(self.streams.iter().flatten().map(Stream::bytes).sum());
+        let bytes = self.streams.iter().flatten().map(Stream::bytes).sum();
+        self.shared.bytes.store(bytes, Ordering::Relaxed);
+        self.shared.limit.has(bytes);
     }
 
     fn flush_table(&mut self, table: usize) -> Result<(), Error> {

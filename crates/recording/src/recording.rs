@@ -1,31 +1,50 @@
-//! A closed recording, for readers.
+//! A recording, for readers.
 
 use crate::manifest::{Manifest, State};
 use crate::parquet::{self, ParquetFile};
+use crate::part::{self, Part, Parts};
 use crate::private::Folder;
-use crate::{BatchBuilder, Error, TABLES, salvage};
+use crate::{BatchBuilder, Error, TABLES, kept, salvage};
+use arrow::array::AsArray;
+use arrow::compute::max;
+use arrow::datatypes::Int64Type;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// A recording whose tables are whole.
+/// A recording whose tables can be read: a closed one, or one that grows, as it was when it was opened.
 #[derive(Debug, Clone)]
 pub struct Recording {
     folder: PathBuf,
     manifest: Manifest,
+    /// Of a recording that grows or has segments: what it had when it was opened.
+    held: Option<Arc<Parts>>,
 }
 
 impl Recording {
-    /// Opens a closed or salvaged recording. Writes nothing, and follows no link in it.
+    /// Opens a recording. Writes nothing, and follows no link in it.
     ///
-    /// Fails with a way out when there is none, when it is of a newer format, when it is still written or was never
-    /// closed, and when nothing was recorded.
+    /// A recording that is still written has the rows that were on the disk by now, whatever its recorder does to its files
+    /// afterwards. A kept recording has the rows of all its segments.
+    ///
+    /// Fails with a way out when there is none, when it is of a newer format, when it was never closed, and when it is closed
+    /// and nothing was recorded.
     pub fn open(path: &Path) -> Result<Recording, Error> {
         let (folder, manifest) = Manifest::read(path)?;
+        if manifest.kept.is_some() {
+            let (manifest, parts) = kept::read(&folder, manifest)?;
+            return Ok(Recording { folder: path.to_path_buf(), manifest, held: Some(Arc::new(parts)) });
+        }
+        let manifest = match manifest.state {
+            State::Writing => match salvage::is_written(&folder) {
+                true => return Recording::of_growing(path, &folder, manifest),
+                // It may have been closed meanwhile.
+                false => Manifest::read_in(&folder)?,
+            },
+            _ => manifest,
+        };
         if manifest.state == State::Writing {
-            let (path, pid) = (path.to_path_buf(), manifest.writer_pid);
-            return Err(match salvage::is_written(&folder) {
-                false => Error::NotClosed { path, pid },
-                true => Error::StillWriting { path, pid },
-            });
+            return Err(Error::NotClosed { path: path.to_path_buf(), pid: manifest.writer_pid });
         }
         for (name, facts) in &manifest.tables {
             let found = folder.inner(name)?.map(|dataset| parquet::facts_of(&dataset)).transpose()?.unwrap_or_default();
@@ -37,7 +56,19 @@ impl Recording {
         if manifest.tables.values().all(|facts| facts.rows == 0) {
             return Err(Error::Empty(path.to_path_buf()));
         }
-        Ok(Recording { folder: path.to_path_buf(), manifest })
+        Ok(Recording { folder: path.to_path_buf(), manifest, held: None })
+    }
+
+    fn of_growing(path: &Path, folder: &Folder, mut manifest: Manifest) -> Result<Recording, Error> {
+        let mut parts = Parts::new();
+        manifest.tables.clear();
+        part::held(folder, &mut parts, &mut manifest.tables)?;
+        Ok(Recording { folder: path.to_path_buf(), manifest, held: Some(Arc::new(parts)) })
+    }
+
+    /// Whether more rows may come.
+    pub fn is_growing(&self) -> bool {
+        self.manifest.state == State::Writing
     }
 
     pub fn folder(&self) -> &Path {
@@ -48,20 +79,55 @@ impl Recording {
         &self.manifest
     }
 
-    /// The Parquet files of a table, in the order of their parts; none when it has no rows.
-    pub fn files(&self, table: &str) -> Result<Vec<PathBuf>, Error> {
-        let Some(dataset) = Folder::open(&self.folder)?.inner(table)? else { return Ok(Vec::new()) };
-        let path = |stem: String| {
+    /// When it ends, on its clock: now while it grows. For one that was never closed this is the last report of its recorder.
+    pub fn ends_ns(&self) -> Result<i64, Error> {
+        if let Some(end_ns) = self.manifest.end_ns() {
+            return Ok(end_ns);
+        }
+        let mut last_ns = self.manifest.created_ns;
+        for part in self.parts("sources")? {
+            for batch in part.batches_of(Some(&["time_ns"]))? {
+                let batch = batch?;
+                let times = batch.column_by_name("time_ns").and_then(|times| times.as_primitive_opt::<Int64Type>());
+                last_ns = times.and_then(max).map_or(last_ns, |time| last_ns.max(time));
+            }
+        }
+        Ok(last_ns)
+    }
+
+    /// When each segment began, ascending; empty for a recording without segments.
+    pub(crate) fn segments(&self) -> Vec<i64> {
+        let parts = self.held.iter().flat_map(|held| held.values()).flatten();
+        let begins: BTreeSet<i64> = parts.map(Part::segment_ns).filter(|begin| *begin > 0).collect();
+        begins.into_iter().collect()
+    }
+
+    /// The parts of a table, in the order in which they were written; none when it has no rows.
+    pub fn parts(&self, table: &str) -> Result<Vec<Part>, Error> {
+        if let Some(held) = &self.held {
+            return Ok(held.get(table).cloned().unwrap_or_default());
+        }
+        let Some(table) = TABLES.iter().find(|known| known.name == table) else { return Ok(Vec::new()) };
+        let Some(dataset) = Folder::open(&self.folder)?.inner(table.name)? else { return Ok(Vec::new()) };
+        let part = |stem: String| {
             let name = format!("{stem}.{}", parquet::EXTENSION);
             // No link, and nothing that never ends.
-            dataset.open_file(&name).map(|_| dataset.path().join(name))
+            dataset.open_file(&name).map(|_| Part::of_closed(table, dataset.path().join(name)))
         };
-        dataset.stems(parquet::EXTENSION)?.into_iter().map(path).collect()
+        dataset.stems(parquet::EXTENSION)?.into_iter().map(part).collect()
+    }
+
+    /// The names of the files of a table, in the order of its parts.
+    pub fn files(&self, table: &str) -> Result<Vec<PathBuf>, Error> {
+        Ok(self.parts(table)?.iter().map(|part| part.path().to_path_buf()).collect())
     }
 
     /// Replaces a table by other rows: what explain found is known only after a recording is closed.
     pub fn replace(&mut self, mut rows: BatchBuilder) -> Result<(), Error> {
         let table = rows.table();
+        if self.held.is_some() {
+            return Err(Error::Growing(self.folder.clone()));
+        }
         let folder = Folder::open(&self.folder)?.owned()?;
         let dataset = folder.make_inner(table.name)?;
         let in_full = |error: Error| error.writing(dataset.path());

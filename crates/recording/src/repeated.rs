@@ -8,10 +8,7 @@ use crate::{Error, Recording};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::File;
 
 /// A source reports about once a second: a longer time between two reports is a time without it.
 const LONGEST_BETWEEN_REPORTS_NS: i64 = 1_000_000_000;
@@ -112,15 +109,10 @@ impl Watched {
     fn by(recording: &Recording) -> Result<Watched, Error> {
         let offset_ns = recording.manifest().clock.epoch_offset_ns;
         let mut watched = HashMap::<(String, String), Vec<(i64, i64)>>::new();
-        for path in recording.files("sources")? {
-            let damaged = |reason: String| Error::Damaged { path: path.clone(), reason };
-            let file = File::open(&path).map_err(Error::io("open", &path))?;
-            let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| damaged(error.to_string()))?;
-            let wanted = ["time_ns", "interval_ns", "source", "node"];
-            let columns = ProjectionMask::columns(builder.parquet_schema(), wanted);
-            let reader = builder.with_projection(columns).build().map_err(|error| damaged(error.to_string()))?;
-            for batch in reader {
-                let batch = batch.map_err(|error| damaged(error.to_string()))?;
+        for part in recording.parts("sources")? {
+            let damaged = |reason: String| Error::Damaged { path: part.path().to_path_buf(), reason };
+            for batch in part.batches_of(Some(&["time_ns", "interval_ns", "source", "node"]))? {
+                let batch = batch?;
                 let column = |name: &str, ty| {
                     let values = batch.column_by_name(name).ok_or_else(|| damaged(format!("no column {name}")))?;
                     Ok::<_, Error>(cast(values, ty)?)

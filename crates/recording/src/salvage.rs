@@ -6,7 +6,7 @@ use crate::private::Folder;
 use crate::reader::Unread;
 use crate::schema::Table;
 use crate::stream::{self, DAMAGED};
-use crate::{Error, TABLES};
+use crate::{Error, TABLES, kept};
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -34,6 +34,9 @@ pub struct Salvaged {
 /// A table that fails keeps none of the others from being salvaged.
 pub fn salvage(path: &Path) -> Result<Salvaged, Error> {
     let (folder, mut manifest) = Manifest::read(path)?;
+    if manifest.kept.is_some() {
+        return salvage_segments(&folder.owned()?, manifest);
+    }
     if manifest.state != State::Writing {
         let Manifest { tables, losses: lost_before, .. } = manifest;
         return Ok(Salvaged { was_closed: true, tables, lost_before, ..Salvaged::default() });
@@ -65,6 +68,29 @@ pub fn salvage(path: &Path) -> Result<Salvaged, Error> {
     manifest.state = State::Salvaged;
     manifest.write(&folder)?;
     Ok(salvaged)
+}
+
+/// Salvages each segment of a kept recording that was not closed.
+fn salvage_segments(folder: &Folder, mut manifest: Manifest) -> Result<Salvaged, Error> {
+    let Some(_lock) = lock(folder)? else {
+        return Err(Error::StillWriting { path: folder.path().to_path_buf(), pid: manifest.writer_pid });
+    };
+    let mut all = Salvaged { was_closed: true, ..Salvaged::default() };
+    for name in kept::names(folder)? {
+        let one = salvage(&folder.path().join(kept::SEGMENTS).join(name))?;
+        all.was_closed &= one.was_closed;
+        for (table, facts) in one.tables {
+            let sum = all.tables.entry(table).or_default();
+            sum.rows = sum.rows.saturating_add(facts.rows);
+            sum.bytes = sum.bytes.saturating_add(facts.bytes);
+        }
+        all.cut.extend(one.cut);
+        all.damaged.extend(one.damaged);
+        all.lost_before.extend(one.lost_before);
+    }
+    manifest.state = State::Closed;
+    manifest.write(folder)?;
+    Ok(all)
 }
 
 fn salvage_table(folder: &Folder, table: &'static Table, salvaged: &mut Salvaged) -> Result<(), Error> {

@@ -95,6 +95,18 @@ impl Table {
         RecordBatch::try_new(Arc::clone(schema), columns.collect::<Result<_, _>>()?)
     }
 
+    /// The declared columns. Any may be NULL, because an older recording may lack it.
+    pub fn nullable_schema(&self) -> SchemaRef {
+        let declared = self.arrow_schema();
+        let fields = declared.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
+        Arc::new(Schema::new(fields.collect::<Vec<Field>>()))
+    }
+
+    /// Rows with plain strings, and a null for each column that they lack.
+    pub fn plain(&self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        self.fit(batch, &self.nullable_schema())
+    }
+
     fn schema_with(&self, data_type: impl Fn(Type) -> DataType) -> SchemaRef {
         let fields: Vec<Field> =
             self.columns.iter().map(|column| Field::new(column.name, data_type(column.ty), column.nullable)).collect();

@@ -1,6 +1,8 @@
 //! SQL over recordings: every table of the schema is there, with or without rows.
 
 mod batches;
+mod files;
+mod growing;
 mod memory;
 mod message;
 mod once;
@@ -15,17 +17,13 @@ pub use traffic::Provider;
 
 use crate::timeline::Interval;
 use crate::{Error, query};
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
 use datafusion::catalog::TableProvider;
-use datafusion::datasource::empty::EmptyTable;
-use datafusion::datasource::file_format::parquet::ParquetFormat;
-use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::object_store::local::LocalFileSystem;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, lit};
 use futures::TryStreamExt;
 use helenus_recording::schema::{TABLES, Table};
@@ -37,7 +35,6 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
-use url::Url;
 
 /// Memory that queries may keep, where there is as much, before they spill to the disk or fail.
 const QUERY_MEMORY_BYTES: u64 = 1 << 30;
@@ -55,6 +52,8 @@ pub struct Engine {
     context: SessionContext,
     runtime: Runtime,
     manifests: Vec<Manifest>,
+    /// Hold the files of recordings that grow.
+    _recordings: Vec<Recording>,
     provider: Provider,
     memory: Memory,
     /// All there is besides it is left out; None for the whole recordings.
@@ -104,12 +103,11 @@ impl Engine {
             .map_err(message::of)?;
         let context = SessionContext::new_with_config_rt(config, environment);
         let names = names(recordings);
-        let stores = recordings.iter().enumerate().map(|(number, recording)| store(&context, number, recording));
-        let stores = stores.collect::<Result<Vec<_>, Error>>()?;
+        let stores = files::Stores::of(&context, recordings)?;
         let repeated = repeated(recordings)?;
         for table in TABLES {
             let provider = match recordings {
-                [one] => provider(&stores[0], one, table)?,
+                [one] => stores.provider(&context, 0, one, table)?,
                 several => union(&context, &stores, several, &names, &repeated, table)?,
             };
             let provider = match window {
@@ -122,7 +120,17 @@ impl Engine {
         let provider = Provider::of(&manifests);
         let more: &[&str] = if recordings.len() > 1 { &[RECORDING_COLUMN] } else { &[] };
         runtime.block_on(traffic::register(&context, provider, &manifests, more))?;
-        Ok(Engine { context, runtime, manifests, provider, memory, window, stop: None, made: RefCell::default() })
+        Ok(Engine {
+            context,
+            runtime,
+            manifests,
+            _recordings: recordings.to_vec(),
+            provider,
+            memory,
+            window,
+            stop: None,
+            made: RefCell::default(),
+        })
     }
 
     /// Ends the statements that are run from now on when `stop` says so.
@@ -255,55 +263,17 @@ fn only_reading() -> SQLOptions {
     SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false)
 }
 
-/// The declared columns. Any may be NULL, because an older recording may lack it.
-fn schema_of(table: &Table) -> SchemaRef {
-    let declared = table.arrow_schema();
-    let fields: Vec<Field> = declared.fields().iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
-    Arc::new(Schema::new(fields))
-}
-
-/// Where a recording's files are for the engine: a store of its own, in which they are named from the recording's folder on.
-/// So no character of the folder's path can be one that an object store doesn't take.
-fn store(context: &SessionContext, number: usize, recording: &Recording) -> Result<Url, Error> {
-    let url =
-        Url::parse(&format!("recording://{number}/")).map_err(|_| Error::Path(recording.folder().to_path_buf()))?;
-    let store = LocalFileSystem::new_with_prefix(recording.folder()).map_err(|error| message::of(error.into()))?;
-    context.register_object_store(&url, Arc::new(store));
-    Ok(url)
-}
-
-fn provider(store: &Url, recording: &Recording, table: &Table) -> Result<Arc<dyn TableProvider>, Error> {
-    let schema = schema_of(table);
-    let files = recording.files(table.name)?;
-    if files.is_empty() {
-        return Ok(Arc::new(EmptyTable::new(schema)));
-    }
-    let urls = files
-        .iter()
-        .map(|file| {
-            let name = file.file_name().and_then(|name| name.to_str()).ok_or_else(|| Error::Path(file.clone()))?;
-            let mut url = store.clone();
-            // As segments and not as text, so that `*` or `[` in a name is no pattern.
-            url.path_segments_mut().map_err(|()| Error::Path(file.clone()))?.extend([table.name, name]);
-            ListingTableUrl::try_new(url, None).map_err(message::of)
-        })
-        .collect::<Result<Vec<_>, Error>>()?;
-    let options = ListingOptions::new(Arc::new(ParquetFormat::default()));
-    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options).with_schema(schema);
-    Ok(Arc::new(ListingTable::try_new(config).map_err(message::of)?))
-}
-
 fn union(
     context: &SessionContext,
-    stores: &[Url],
+    stores: &files::Stores,
     recordings: &[Recording],
     names: &[String],
     repeated: &[Vec<Repeated>],
-    table: &Table,
+    table: &'static Table,
 ) -> Result<Arc<dyn TableProvider>, Error> {
     let mut union: Option<DataFrame> = None;
-    for (((recording, name), repeated), store) in recordings.iter().zip(names).zip(repeated).zip(stores) {
-        let provider = provider(store, recording, table)?;
+    for (number, ((recording, name), repeated)) in recordings.iter().zip(names).zip(repeated).enumerate() {
+        let provider = stores.provider(context, number, recording, table)?;
         let next = context
             .read_table(provider)
             .and_then(|frame| match once::others(repeated, table) {

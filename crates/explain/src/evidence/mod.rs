@@ -294,6 +294,6 @@ fn baseline_runs(engine: &Engine) -> Result<Option<Vec<Interval>>, Error> {
 
 fn of_manifests(engine: &Engine) -> Interval {
     let start = engine.manifests().iter().map(|manifest| manifest.created_ns).min().unwrap_or_default();
-    let end = engine.manifests().iter().filter_map(|manifest| manifest.closed_ns).max().unwrap_or(start);
+    let end = engine.manifests().iter().filter_map(helenus_recording::Manifest::end_ns).max().unwrap_or(start);
     Interval { start, end: end.max(start + 1) }
 }

@@ -1,6 +1,6 @@
 //! SQL over recordings.
 
-use crate::world::{Phase, World};
+use crate::world::{MS, Phase, S, World};
 use helenus_explain::{Engine, Error, RECORDING_COLUMN};
 use helenus_recording::schema::TABLES;
 use helenus_recording::{Manifest, Recorder, Recording, rows};
@@ -139,4 +139,38 @@ fn a_recording_without_requests_can_be_explained() {
     assert_eq!(explanation.findings[0].title, "No requests were recorded");
     assert_eq!(explanation.severity(), helenus_explain::Severity::Information);
     helenus_explain::Report::build(&engine, &explanation).unwrap();
+}
+
+#[test]
+fn segments_that_grow_are_explained_as_a_closed_recording_is() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let world = World { gc: vec![(7 * S, 900 * MS), (19 * S, 900 * MS)], ..World::default() };
+    let closed = Engine::open(&[world.record(&path("closed"))]).unwrap();
+    let keeper = world.keep(&path("kept"));
+    let begun = std::time::Instant::now();
+    let tables = ["requests", "pauses", "cpus", "threads", "stalls", "marks"];
+    let growing = loop {
+        let engine = Engine::open(&[Recording::open(&path("kept")).unwrap()]).unwrap();
+        if tables.iter().all(|table| count(&engine, table) == count(&closed, table)) {
+            break engine;
+        }
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let titles = |engine: &Engine| {
+        let explanation = helenus_explain::explain(engine, &helenus_explain::Options::default()).unwrap();
+        helenus_explain::Report::build(engine, &explanation).unwrap();
+        explanation.findings.iter().map(|finding| finding.title.clone()).collect::<Vec<_>>()
+    };
+    let expected = titles(&closed);
+    assert!(expected.iter().any(|title| title.contains("GC")), "{expected:?}");
+    assert_eq!(titles(&growing), expected);
+    // With another recording it is a part of each table.
+    let several = Engine::open(&[Recording::open(&path("kept")).unwrap(), Recording::open(&path("closed")).unwrap()]);
+    assert_eq!(count(&several.unwrap(), "requests"), 2 * count(&closed, "requests"));
+    keeper.close(&mut |_| {}).unwrap();
+    let ended = Engine::open(&[Recording::open(&path("kept")).unwrap()]).unwrap();
+    assert_eq!(titles(&ended), expected);
+    assert_eq!(titles(&growing), expected, "its files are held");
 }

@@ -2,8 +2,9 @@
 //! recording.
 
 use helenus_explain::{Engine, Explanation, Finding, Options, Severity, contradictions, explain};
-use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
+use helenus_recording::{Keeper, Kept, Manifest, NodeFacts, Recorder, Recording, rows};
 use std::collections::BTreeMap;
+use std::time::Duration;
 use tempfile::TempDir;
 
 pub const MS: i64 = 1_000_000;
@@ -159,7 +160,20 @@ impl World {
         [self.record_by(Recorders::Load, &folder.join("load")), self.record_by(Recorders::Node, &folder.join("node"))]
     }
 
-    fn record_by(&self, recorders: Recorders, folder: &std::path::Path) -> Recording {
+    /// Writes the same rows into segments of a kept recording, and goes on recording.
+    pub fn keep(&self, folder: &std::path::Path) -> Keeper {
+        let kept = Kept::new(Duration::from_secs(3600), None);
+        let mut keeper = Keeper::begin(folder, self.manifest(), kept).unwrap();
+        self.write_load(keeper.recorder());
+        let next = keeper.begin_next().unwrap();
+        next.update_manifest(|manifest| manifest.nodes = self.manifest().nodes).unwrap();
+        keeper.turned(next);
+        self.write_machine(keeper.recorder(), Recorders::One);
+        self.write_stops(keeper.recorder(), Recorders::One);
+        keeper
+    }
+
+    fn manifest(&self) -> Manifest {
         let mut manifest = Manifest::new("synthetic", "helenus load synthetic");
         manifest.created_ns = T0;
         manifest.nodes.push(NodeFacts {
@@ -167,7 +181,11 @@ impl World {
             cassandra: Some("5.0.9".into()),
             ..NodeFacts::default()
         });
-        let recorder = Recorder::create(folder, manifest).unwrap();
+        manifest
+    }
+
+    fn record_by(&self, recorders: Recorders, folder: &std::path::Path) -> Recording {
+        let recorder = Recorder::create(folder, self.manifest()).unwrap();
         if recorders != Recorders::Node {
             self.write_load(&recorder);
         }

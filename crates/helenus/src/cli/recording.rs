@@ -6,6 +6,7 @@ use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Inspect, salvage and merge recordings
 #[derive(Debug, Args)]
@@ -136,6 +137,10 @@ fn describe(out: &mut impl Write, manifest: &Manifest) -> Result<()> {
     };
     writeln!(out, "{}  {}", terminal::bold(&manifest.title), terminal::dim(state))?;
     writeln!(out, "{}", manifest.command)?;
+    if let Some(kept) = &manifest.kept {
+        let most = kept.max_bytes.map_or(String::new(), |bytes| format!(", at most {}", terminal::bytes(bytes)));
+        writeln!(out, "keeps the last {:?}{most}", Duration::from_nanos(kept.keep_ns.unsigned_abs()))?;
+    }
     let host = &manifest.host;
     writeln!(out, "on {} (Linux {}, {} CPUs, {})", host.name, host.kernel, host.cpus, host.arch)?;
     for node in &manifest.nodes {

@@ -1,0 +1,284 @@
+//! The writer of a kept recording: begins segments, closes the one before in the background, and deletes the oldest.
+
+use super::{Kept, SEGMENTS, begin_of, name_of, names, segment};
+use crate::manifest::{Manifest, State};
+use crate::private::Folder;
+use crate::recorder::{Recorder, Summary, Waiting};
+use crate::{Clock, Error, Recording, salvage};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The longest and the shortest time that a segment is written, whatever is kept.
+const LONGEST: Duration = Duration::from_secs(60);
+const SHORTEST: Duration = Duration::from_secs(10);
+/// Segments in the time that is kept, and in the size.
+const PARTS: u32 = 30;
+const PARTS_OF_SIZE: u64 = 8;
+/// Segments that may wait for being closed. A disk that takes nothing gets no new ones.
+const MOST_CLOSING: usize = 2;
+/// After a segment could not be begun, the one before goes on for this time.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+/// A wall clock that was set by more than this gets segments on a clock of their own.
+const SAME_CLOCK_NS: i64 = 1_000_000_000;
+/// The name that a segment has while it is deleted, so that no reader begins with it.
+const DELETED: &str = "deleted";
+
+/// Writes a kept recording, one segment after the other.
+#[derive(Debug)]
+pub struct Keeper {
+    pub(super) folder: Folder,
+    _lock: File,
+    manifest: Manifest,
+    kept: Kept,
+    segment: Recorder,
+    begun: Instant,
+    /// Segments that become Parquet, by name.
+    pub(super) closing: Vec<(String, JoinHandle<Result<(), Error>>)>,
+    retry_at: Option<Instant>,
+    /// Bytes of closed segments, by name.
+    sizes: BTreeMap<String, u64>,
+    segments: usize,
+    bytes: u64,
+}
+
+impl Keeper {
+    /// Begins a kept recording, or goes on with one whose recorder has ended: segments that were not closed are salvaged in the
+    /// background.
+    pub fn begin(path: &Path, mut manifest: Manifest, kept: Kept) -> Result<Keeper, Error> {
+        manifest.kept = Some(kept);
+        let (folder, lock) = match Manifest::read(path) {
+            Ok((folder, known)) => {
+                if known.kept.is_none() {
+                    return Err(Error::NotKept(path.to_path_buf()));
+                }
+                let folder = folder.owned()?;
+                let lock = salvage::lock(&folder)?;
+                let lock = lock.ok_or(Error::StillWriting { path: path.to_path_buf(), pid: known.writer_pid })?;
+                (manifest.id, manifest.created_ns) = (known.id, known.created_ns);
+                if is_same_clock(&known.clock, &manifest.clock) {
+                    manifest.clock = known.clock;
+                }
+                (folder, lock)
+            }
+            Err(Error::Missing(_) | Error::NotARecording { .. }) => {
+                let folder = Folder::create(path)?;
+                let lock = salvage::lock(&folder)?;
+                let pid = manifest.writer_pid;
+                (folder, lock.ok_or(Error::StillWriting { path: path.to_path_buf(), pid })?)
+            }
+            Err(error) => return Err(error),
+        };
+        manifest.state = State::Writing;
+        manifest.closed_ns = None;
+        manifest.write(&folder)?;
+        folder.make_inner(SEGMENTS)?;
+        let before = names(&folder)?;
+        let segment = begin_segment(&folder, &manifest, kept)?;
+        let mut keeper = Keeper {
+            folder,
+            _lock: lock,
+            manifest,
+            kept,
+            segment,
+            begun: Instant::now(),
+            closing: Vec::new(),
+            retry_at: None,
+            sizes: BTreeMap::new(),
+            segments: 1,
+            bytes: 0,
+        };
+        let unfinished = before.into_iter().filter(|name| keeper.is_unfinished(name)).collect();
+        keeper.salvage_in_background(unfinished);
+        Ok(keeper)
+    }
+
+    /// The recorder of the segment that is written.
+    pub fn recorder(&self) -> &Recorder {
+        &self.segment
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Segments, and their bytes on the disk, as of the last [`Keeper::sweep`].
+    pub fn kept(&self) -> (usize, u64) {
+        (self.segments, self.bytes)
+    }
+
+    /// Whether a new segment is due.
+    pub fn is_due(&self) -> bool {
+        let is_large = self.kept.max_bytes.is_some_and(|most| self.segment.health().bytes >= most / PARTS_OF_SIZE);
+        (self.begun.elapsed() >= self.length() || is_large)
+            && self.closing.len() < MOST_CLOSING
+            && self.retry_at.is_none_or(|at| Instant::now() >= at)
+    }
+
+    /// Begins a segment, for sources to go on in. Then [`Keeper::turned`] ends the one before.
+    pub fn begin_next(&mut self) -> Result<Recorder, Error> {
+        self.retry_at = Some(Instant::now() + RETRY_AFTER);
+        begin_segment(&self.folder, &self.manifest, self.kept)
+    }
+
+    /// Ends the segment before `next`, to which all sources have gone on, and closes it in the background.
+    pub fn turned(&mut self, next: Recorder) {
+        let before = std::mem::replace(&mut self.segment, next);
+        (self.begun, self.retry_at) = (Instant::now(), None);
+        let name = name_in(&before);
+        let close = move || before.close().map(|_| ());
+        self.in_background(name, close);
+    }
+
+    /// Deletes a segment that [`Keeper::begin_next`] began and no source has gone on in.
+    pub fn abandon(&mut self, next: &Recorder) -> Result<(), Error> {
+        // Nobody reads its rows.
+        let _ = next.close();
+        self.delete(&name_in(next))
+    }
+
+    /// Deletes the segments that are too old or too many, and returns what could not be closed or deleted.
+    pub fn sweep(&mut self) -> Vec<Error> {
+        let mut failed = self.join_closed(false);
+        if let Err(error) = self.delete_old() {
+            failed.push(error);
+        }
+        failed
+    }
+
+    /// Ends the recording, as [`Recorder::close_within`] does.
+    pub fn close(mut self, failed: &mut dyn FnMut(&Waiting<'_>)) -> Result<Summary, Error> {
+        let closed = self.segment.close_within(crate::CLOSE_FOR, failed);
+        let others = self.join_closed(true);
+        let swept = self.delete_old();
+        self.manifest.state = State::Closed;
+        self.manifest.closed_ns = Some(self.segment.clock().now_ns());
+        self.manifest.write(&self.folder)?;
+        closed?;
+        others.into_iter().map(Err).chain([swept]).collect::<Result<(), Error>>()?;
+        let whole = Recording::open(self.folder.path())?;
+        let Manifest { tables, losses, .. } = whole.manifest().clone();
+        Ok(Summary { folder: self.folder.path().to_path_buf(), tables, losses })
+    }
+
+    fn length(&self) -> Duration {
+        let keep = Duration::from_nanos(self.kept.keep_ns.unsigned_abs());
+        (keep / PARTS).clamp(SHORTEST, LONGEST)
+    }
+
+    fn is_unfinished(&self, name: &str) -> bool {
+        matches!(segment(&self.folder, name), Ok(Some((_, manifest))) if manifest.state == State::Writing)
+    }
+
+    fn salvage_in_background(&mut self, unfinished: Vec<String>) {
+        // Those after the first are newer, so that they are not deleted before it.
+        if let Some(first) = unfinished.first().cloned() {
+            let paths: Vec<_> = unfinished.iter().map(|name| self.folder.path().join(SEGMENTS).join(name)).collect();
+            let salvage_all = move || paths.iter().try_for_each(|path| salvage::salvage(path).map(|_| ()));
+            self.in_background(first, salvage_all);
+        }
+    }
+
+    fn in_background(&mut self, name: String, work: impl FnOnce() -> Result<(), Error> + Send + 'static) {
+        // What is not closed can be read as well, and is deleted in its time.
+        if let Ok(thread) = std::thread::Builder::new().name("recorder-close".to_string()).spawn(work) {
+            self.closing.push((name, thread));
+        }
+    }
+
+    /// Takes the results of the threads that have ended, or of all.
+    fn join_closed(&mut self, all: bool) -> Vec<Error> {
+        let (ended, going_on) =
+            std::mem::take(&mut self.closing).into_iter().partition(|(_, thread)| all || thread.is_finished());
+        self.closing = going_on;
+        let ended: Vec<(String, JoinHandle<Result<(), Error>>)> = ended;
+        // A panic has been printed.
+        ended.into_iter().filter_map(|(_, thread)| thread.join().ok()?.err()).collect()
+    }
+
+    fn delete_old(&mut self) -> Result<(), Error> {
+        let all = names(&self.folder)?;
+        let own = name_in(&self.segment);
+        self.sizes.retain(|name, _| all.contains(name));
+        let oldest_ns = self.segment.clock().now_ns().saturating_sub(self.kept.keep_ns);
+        let mut bytes = 0u64;
+        let mut sizes = Vec::new();
+        for name in &all {
+            let of_it = if *name == own { self.segment.health().bytes } else { self.size_of(name)? };
+            bytes = bytes.saturating_add(of_it);
+            sizes.push(of_it);
+        }
+        (self.segments, self.bytes) = (all.len(), bytes);
+        for (place, name) in all.iter().enumerate() {
+            let ends_ns = all.get(place + 1).map_or(i64::MAX, |next| begin_of(next));
+            let is_large = self.kept.max_bytes.is_some_and(|most| bytes > most);
+            let is_used = *name == own || self.closing.iter().any(|(closing, _)| closing == name);
+            if is_used || !(ends_ns < oldest_ns || is_large) {
+                break;
+            }
+            self.delete(name)?;
+            bytes = bytes.saturating_sub(sizes[place]);
+            (self.segments, self.bytes) = (self.segments - 1, bytes);
+        }
+        Ok(())
+    }
+
+    /// Bytes of a segment on the disk.
+    fn size_of(&mut self, name: &str) -> Result<u64, Error> {
+        if let Some(known) = self.sizes.get(name) {
+            return Ok(*known);
+        }
+        let Some((folder, manifest)) = segment(&self.folder, name)? else { return Ok(0) };
+        let mut bytes = 0;
+        for table in crate::TABLES {
+            let Some(dataset) = folder.inner(table.name)? else { continue };
+            for name in dataset.names()? {
+                bytes += dataset
+                    .open_file(&name)
+                    .and_then(|file| file.metadata().map_err(Error::io("read", dataset.path())))
+                    .map_or(0, |facts| facts.len());
+            }
+        }
+        if manifest.state != State::Writing {
+            self.sizes.insert(name.to_string(), bytes);
+        }
+        Ok(bytes)
+    }
+
+    fn delete(&mut self, name: &str) -> Result<(), Error> {
+        let segments = self.folder.make_inner(SEGMENTS)?;
+        let _ = segments.remove_all(DELETED);
+        segments.rename(name, DELETED)?;
+        segments.remove_all(DELETED)
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.join_closed(true);
+    }
+}
+
+fn begin_segment(folder: &Folder, kept: &Manifest, limits: Kept) -> Result<Recorder, Error> {
+    let begin_ns = Clock::from_facts(&kept.clock).now_ns();
+    let mut manifest = Manifest::new(&kept.title, &kept.command);
+    manifest.clock = kept.clock.clone();
+    manifest.created_ns = begin_ns;
+    let path = folder.path().join(SEGMENTS).join(name_of(begin_ns));
+    let recorder = Recorder::create(&path, manifest)?;
+    if let Some(most) = limits.max_bytes {
+        // Reached only where the sources can't go on in a new segment.
+        recorder.limit_size(most / 2);
+    }
+    Ok(recorder)
+}
+
+fn name_in(segment: &Recorder) -> String {
+    segment.folder().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn is_same_clock(known: &crate::ClockFacts, now: &crate::ClockFacts) -> bool {
+    known.boot_id == now.boot_id && known.epoch_offset_ns.abs_diff(now.epoch_offset_ns) < SAME_CLOCK_NS.unsigned_abs()
+}

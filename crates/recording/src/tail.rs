@@ -1,0 +1,180 @@
+//! Follows a recording that grows: the rows that are new since the last call, each of them once.
+
+use crate::kept::{self, SEGMENTS};
+use crate::manifest::{Manifest, State};
+use crate::part::{Batches, Part};
+use crate::private::Folder;
+use crate::reader::{self, Place};
+use crate::schema::Table;
+use crate::stream::{EXTENSION, PART};
+use crate::{Error, parquet, salvage};
+use arrow::array::RecordBatch;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::Path;
+
+/// Memory of the rows that a call returns, about.
+const MOST_BYTES: usize = 32 << 20;
+
+/// Reads what is appended to a recording, over all of its segments. Writes nothing.
+///
+/// The files it reads from are held open, so that no row is missed when a stream becomes Parquet or a segment is deleted, as
+/// long as each table is asked for before its segment is deleted.
+#[derive(Debug)]
+pub struct Tail {
+    folder: Folder,
+    is_kept: bool,
+    since_ns: i64,
+    cursors: BTreeMap<&'static str, Cursor>,
+    missed: u64,
+}
+
+/// How far a table was read.
+#[derive(Debug, Default)]
+struct Cursor {
+    /// Segments that are being read; what is None has no file of the table yet.
+    open: BTreeMap<String, Option<Reading>>,
+    finished: BTreeSet<String>,
+}
+
+/// Its name, and its folder with whether it is closed; None where it is deleted.
+type Segment = (String, Option<(Folder, bool)>);
+
+enum Reading {
+    Stream(File, Box<Place>),
+    Parquet(Batches),
+}
+
+impl std::fmt::Debug for Reading {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Reading::Stream(..) => "Stream",
+            Reading::Parquet(..) => "Parquet",
+        })
+    }
+}
+
+impl Tail {
+    /// Begins with the segment that has rows of `since_ns`, in ns since the Unix epoch; 0 for all rows. A recording without
+    /// segments is read from its begin.
+    pub fn open(path: &Path, since_ns: i64) -> Result<Tail, Error> {
+        let (folder, manifest) = Manifest::read(path)?;
+        let is_kept = manifest.kept.is_some();
+        Ok(Tail { folder, is_kept, since_ns, cursors: BTreeMap::new(), missed: 0 })
+    }
+
+    /// The rows of a table that came since the last call, oldest first, about 32 MiB at most: where that is not all, the next call
+    /// returns more. Strings are dictionaries of each batch, which [`Table::plain`] resolves.
+    pub fn next(&mut self, table: &str) -> Result<Vec<RecordBatch>, Error> {
+        let Some(table) = Table::named(table) else { return Ok(Vec::new()) };
+        let mut cursor = self.cursors.remove(table.name).unwrap_or_default();
+        let read = self.read(table, &mut cursor);
+        self.cursors.insert(table.name, cursor);
+        read
+    }
+
+    /// Whether somebody writes the recording now.
+    pub fn is_growing(&self) -> bool {
+        let is_closed = Manifest::read_in(&self.folder).is_ok_and(|manifest| manifest.state != State::Writing);
+        !is_closed && salvage::is_written(&self.folder)
+    }
+
+    /// Segments that were deleted before all of their rows were read, counted for each table.
+    pub fn missed(&self) -> u64 {
+        self.missed
+    }
+
+    fn read(&mut self, table: &'static Table, cursor: &mut Cursor) -> Result<Vec<RecordBatch>, Error> {
+        let mut batches = Vec::new();
+        let mut room = MOST_BYTES;
+        for (name, segment) in self.segments(cursor)? {
+            let reading = cursor.open.entry(name.clone()).or_default();
+            if reading.is_none()
+                && let Some((folder, _)) = &segment
+            {
+                *reading = Reading::open(folder, table)?;
+            }
+            if let Some(reading) = reading {
+                while room > 0 {
+                    let Some(batch) = reading.next()? else { break };
+                    room = room.saturating_sub(batch.get_array_memory_size());
+                    batches.push(table.fit(&batch, &table.stream_schema())?);
+                }
+                if room == 0 {
+                    return Ok(batches);
+                }
+            } else if segment.is_none() {
+                self.missed += 1;
+            }
+            // Its state was read before its rows were, so that these were the last.
+            if segment.is_none_or(|(_, is_ended)| is_ended) {
+                cursor.open.remove(&name);
+                cursor.finished.insert(name);
+            }
+        }
+        Ok(batches)
+    }
+
+    /// Segments that a table is still to be read from, oldest first.
+    fn segments(&self, cursor: &mut Cursor) -> Result<Vec<Segment>, Error> {
+        if !self.is_kept {
+            if cursor.finished.contains("") {
+                return Ok(Vec::new());
+            }
+            let is_ended = Manifest::read_in(&self.folder)?.state != State::Writing;
+            let again = Folder::open(self.folder.path())?;
+            return Ok(vec![(String::new(), Some((again, is_ended)))]);
+        }
+        let names = kept::names(&self.folder)?;
+        let mut all: BTreeSet<String> = cursor.open.keys().cloned().collect();
+        for (place, name) in names.iter().enumerate() {
+            let is_before = names.get(place + 1).is_some_and(|next| kept::begin_of(next) <= self.since_ns);
+            if !is_before && !cursor.finished.contains(name) {
+                all.insert(name.clone());
+            }
+        }
+        cursor.finished.retain(|name| names.contains(name));
+        let mut segments = Vec::new();
+        for name in all {
+            let found = kept::segment(&self.folder, &name)?;
+            if found.is_none() && names.contains(&name) && !cursor.open.contains_key(&name) {
+                // It is just being made or deleted.
+                continue;
+            }
+            let found = found.map(|(folder, manifest)| (folder, manifest.state != State::Writing));
+            segments.push((name, found));
+        }
+        Ok(segments)
+    }
+}
+
+impl Reading {
+    /// A table's rows in a recording, as a stream if there is one.
+    fn open(folder: &Folder, table: &'static Table) -> Result<Option<Reading>, Error> {
+        let Some(dataset) = folder.inner(table.name)? else { return Ok(None) };
+        match dataset.open_file(&format!("{PART}.{EXTENSION}")) {
+            Ok(file) => return Ok(Some(Reading::Stream(file, Box::new(Place::begin(table)?)))),
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error),
+        }
+        let name = format!("{PART}.{}", parquet::EXTENSION);
+        match dataset.open_file(&name) {
+            Ok(file) => {
+                let part = Part::of_held(table, dataset.path().join(name), file);
+                Ok(Some(Reading::Parquet(part.batches()?)))
+            }
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
+        match self {
+            Reading::Stream(file, place) => {
+                let bytes = file.metadata().map_err(Error::io("read", Path::new(SEGMENTS)))?.len();
+                Ok(reader::next(file, bytes, place))
+            }
+            Reading::Parquet(batches) => batches.next().transpose(),
+        }
+    }
+}
