@@ -271,11 +271,11 @@ mod tests {
 
     #[test]
     fn a_valve_is_handed_on_as_it_is() {
-        let valve = "[[variant.valve]]\nat = [\"reads\", \"scans\"]\nlaw = \"jitter\"\nparameters = { window_ms = \"80\", share = 0.5 }\n";
+        let valve = "[[variant.valve]]\nat = [\"reads\", \"scans\"]\nlaw = \"response-time\"\nparameters = { percentile = \"80\", floor = 0.5 }\n";
         let two =
             read(&format!("[[variant]]\nname = \"none\"\n[[variant]]\nname = \"v\"\n{valve}refuse = true\n{valve}"));
         let expected = json!({
-            "name": "v", "at": ["reads", "scans"], "law": "jitter", "parameters": {"window_ms": "80", "share": 0.5},
+            "name": "v", "at": ["reads", "scans"], "law": "response-time", "parameters": {"percentile": "80", "floor": 0.5},
             "refuse": true
         });
         assert_eq!(two.list[1].valves[0], expected);

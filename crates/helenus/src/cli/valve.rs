@@ -80,7 +80,7 @@ struct Add {
 /// Settings that can be changed later, too.
 #[derive(Debug, Args)]
 struct Changes {
-    /// Law that sets the limit: throughput, response-time, jitter, fixed, vegas, gradient2, aimd or codel [default: throughput]
+    /// Law that sets the limit: throughput, response-time, gradient2 or fixed [default: throughput]
     #[arg(long, value_name = "LAW")]
     law: Option<String>,
     /// A parameter of the law (may be given again)

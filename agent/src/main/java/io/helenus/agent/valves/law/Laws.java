@@ -9,8 +9,7 @@ import java.util.stream.Collectors;
 public final class Laws {
   /** The names of all laws there are. */
   public static final List<String> NAMES =
-      List.of(
-          "fixed", "throughput", "response-time", "jitter", "vegas", "gradient2", "aimd", "codel");
+      List.of("fixed", "throughput", "response-time", "gradient2");
 
   /** The largest limit that a law may be asked for. */
   public static final int LARGEST = 1_000_000;
@@ -45,16 +44,8 @@ public final class Laws {
         return new Search(new Throughput(), given, min, max);
       case "response-time":
         return new Search(new ResponseTime(given), given, min, max);
-      case "jitter":
-        return new Jitter(given, min, max);
-      case "vegas":
-        return new Vegas(given, min, max);
       case "gradient2":
         return new Gradient2(given, min, max);
-      case "aimd":
-        return new Aimd(given, min, max);
-      case "codel":
-        return new Codel(given, min, max);
       default:
         throw new IllegalArgumentException(
             "there is no law \""

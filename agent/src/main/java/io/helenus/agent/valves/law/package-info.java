@@ -25,10 +25,7 @@
  *       completed per second</td></tr>
  *   <tr><td>{@code response-time}</td><td>{@link io.helenus.agent.valves.law.ResponseTime}: the
  *       shortest mean or percentile at no less throughput than a floor</td></tr>
- *   <tr><td>{@code jitter}</td><td>{@link io.helenus.agent.valves.law.Jitter}: lowers the limit
- *       at the signs of an episode, and raises it after</td></tr>
- *   <tr><td>{@code vegas}, {@code gradient2}, {@code aimd}, {@code codel}</td><td>as published, to
- *       compare with</td></tr>
+ *   <tr><td>{@code gradient2}</td><td>as published, to compare with</td></tr>
  * </table>
  *
  * <h2>How the first two search</h2>

@@ -28,9 +28,7 @@ final class LawTable {
     laws.put("response-time", Laws.of("response-time", Map.of(), 1, Cases.MAX));
     Map<String, String> p99 = Map.of("percentile", "99");
     laws.put("response-time p99", Laws.of("response-time", p99, 1, Cases.MAX));
-    for (String name : List.of("jitter", "vegas", "gradient2", "aimd", "codel")) {
-      laws.put(name, Laws.of(name, Map.of(), 1, Cases.MAX));
-    }
+    laws.put("gradient2", Laws.of("gradient2", Map.of(), 1, Cases.MAX));
     return laws;
   }
 

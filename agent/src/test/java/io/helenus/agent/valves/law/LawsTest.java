@@ -30,10 +30,10 @@ class LawsTest {
 
   @Test
   void anUnknownParameterIsAnsweredWithThoseThereAre() {
-    String message = refusal("aimd", Map.of("ratios", "0.5"), 1, 128);
-    assertTrue(message.contains("the law aimd has no parameter \"ratios\""), message);
-    assertTrue(message.contains("ratio: 0.5 to 0.99, default 0.9"), message);
-    assertTrue(message.contains("timeout_ms"), message);
+    String message = refusal("response-time", Map.of("floors", "0.5"), 1, 128);
+    assertTrue(message.contains("the law response-time has no parameter \"floors\""), message);
+    assertTrue(message.contains("floor: 0 to 1, default 0.95"), message);
+    assertTrue(message.contains("percentile"), message);
   }
 
   @Test
@@ -42,8 +42,8 @@ class LawsTest {
     assertEquals("the law response-time takes for floor 0 to 1, not \"1.5\"", message);
     assertTrue(refusal("fixed", Map.of("limit", "129"), 1, 128).contains("1 to 128"));
     assertTrue(refusal("fixed", Map.of("limit", "7.5"), 1, 128).contains("a whole number"));
-    assertTrue(refusal("vegas", Map.of("probe", "NaN"), 1, 128).contains("1 to 10000"));
-    assertTrue(refusal("vegas", Map.of("probe", "many"), 1, 128).contains("\"many\""));
+    assertTrue(refusal("throughput", Map.of("gain", "NaN"), 1, 128).contains("0.005 to 0.5"));
+    assertTrue(refusal("throughput", Map.of("gain", "many"), 1, 128).contains("\"many\""));
   }
 
   @Test
