@@ -534,8 +534,6 @@ CREATE TABLE valves (
   `p99_ns` Nullable(Int64),
   `max_ns` Nullable(Int64),
   `gc_share` Float64,
-  `promoted_per_s` Nullable(Float64),
-  `cpu_speed` Nullable(Float64),
   `limited` Bool,
   `state` String,
   `reason` String

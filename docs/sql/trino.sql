@@ -534,8 +534,6 @@ CREATE TABLE valves (
   "p99_ns" BIGINT,
   "max_ns" BIGINT,
   "gc_share" DOUBLE,
-  "promoted_per_s" DOUBLE,
-  "cpu_speed" DOUBLE,
   "limited" BOOLEAN,
   "state" VARCHAR,
   "reason" VARCHAR

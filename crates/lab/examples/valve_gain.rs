@@ -7,7 +7,8 @@
 //!
 //! 1. The warm-up runs until the node's throughput does not grow any more, for two minutes at most: with a few requests in
 //!    flight, and with all. The node's JVM is started ready for retransformation. A valve is added and removed before.
-//! 2. The sweep: no valve and fixed limits from 2 to 128, SECONDS (5) each, twice in an order that is drawn.
+//! 2. The sweep: no valve and fixed limits from 2 to 128, SECONDS (5) each, twice in an order that is drawn. With 0 there is no
+//!    sweep, no step 4 and no variant but none and the laws that search, for a first look within ten minutes.
 //! 3. ROUNDS (3): no valve, the limit that did best in the sweep, and each law; for 20 s from the surge on, in which a law may
 //!    learn, and 16 s that are judged. Figures of the sweep are not judged: the best of eight noisy figures is biased upwards.
 //!    Every block of the sweep and of the rounds begins with a few requests in flight, for 8 s in which the JVM recompiles the
@@ -67,21 +68,24 @@ fn main() -> Result<(), Failure> {
 fn study(name: &str, (rounds, sweeps_for): (usize, Duration)) -> Result<(), Failure> {
     let mut study = Study::open(name)?;
     let mut random = StdRng::seed_from_u64(1);
-    let found = sweep(&mut study, sweeps_for, &mut random)?;
-    let (none, of_limits) = found.split_first().ok_or("no sweep")?;
-    let best = (0..LIMITS.len()).max_by(|a, b| of_limits[*a].total_cmp(&of_limits[*b])).ok_or("no limits")?;
     println!("{name}: {} in flight, valve at {}", study.in_flight, study.place()?);
-    println!(
-        "  sweep, requests/s at its mean CPU speed: none {none:.0}{}",
-        LIMITS
-            .iter()
-            .zip(of_limits)
-            .fold(String::new(), |text, (limit, rate)| { format!("{text}, {limit} {rate:.0}") })
-    );
-
-    let mut variants =
-        vec![("none".to_string(), None), (format!("best, {}", LIMITS[best]), study.fixed(LIMITS[best])?)];
-    for law in LAWS {
+    let mut variants = vec![("none".to_string(), None)];
+    let sweeps = !sweeps_for.is_zero();
+    if sweeps {
+        let found = sweep(&mut study, sweeps_for, &mut random)?;
+        let (none, of_limits) = found.split_first().ok_or("no sweep")?;
+        let best = (0..LIMITS.len()).max_by(|a, b| of_limits[*a].total_cmp(&of_limits[*b])).ok_or("no limits")?;
+        println!(
+            "  sweep, requests/s at its mean CPU speed: none {none:.0}{}",
+            LIMITS
+                .iter()
+                .zip(of_limits)
+                .fold(String::new(), |text, (limit, rate)| { format!("{text}, {limit} {rate:.0}") })
+        );
+        variants.push((format!("best, {}", LIMITS[best]), study.fixed(LIMITS[best])?));
+    }
+    let laws: &[&str] = if sweeps { &LAWS } else { &SEARCHING };
+    for law in laws {
         variants.push((law.to_string(), Some(study.law(law)?)));
     }
     let mut blocks: Vec<Vec<Block>> = variants.iter().map(|_| Vec::new()).collect();
@@ -92,7 +96,7 @@ fn study(name: &str, (rounds, sweeps_for): (usize, Duration)) -> Result<(), Fail
             let (name, valve) = &variants[index];
             let all = study.in_flight;
             let mut phases = vec![(FEW, WOVEN), (all, LEARNS), (all, JUDGED)];
-            if round == rounds && SEARCHING.contains(&name.as_str()) {
+            if sweeps && round == rounds && SEARCHING.contains(&name.as_str()) {
                 phases.extend([((all / 10).max(1), STEP), (all, STEP)]);
             }
             study.restore()?;
@@ -101,7 +105,7 @@ fn study(name: &str, (rounds, sweeps_for): (usize, Duration)) -> Result<(), Fail
             blocks[index].push(block);
         }
     }
-    report(&variants, &blocks);
+    report(&variants, &blocks, sweeps);
     study.close()
 }
 
@@ -225,7 +229,7 @@ fn median(stretches: &[(f64, f64)]) -> f64 {
 }
 
 /// Prints each valve against none and against the best limit, and what misses what was asked for.
-fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>]) {
+fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>], sweeps: bool) {
     let [none, best, ..] = blocks else { return };
     let mean = |blocks: &[Block], of: &dyn Fn(&Block) -> f64| blocks.iter().map(of).sum::<f64>() / blocks.len() as f64;
     for (told, called) in [(Told::AsItWas, "as it was"), (Told::ForTheSpeed, "for the speed")] {
@@ -250,12 +254,15 @@ fn report(variants: &[(String, Valve)], blocks: &[Vec<Block>]) {
                 "  {name:>14} {:>21} {:>21} {:>21} {:>21} {:>21} {moves:>6} {:>6.0}",
                 cells[0].text(),
                 cells[1].text(),
-                cells[2].text(),
+                if sweeps { cells[2].text() } else { String::new() },
                 cells[3].text(),
                 cells[4].text(),
                 mean(of, &|block| block.speed(SETTLED))
             );
         }
+    }
+    if !sweeps {
+        return;
     }
     let settled = |block: &Block| Told::ForTheSpeed.rate(block, SETTLED);
     let gain = ratio(best, none, &settled);

@@ -8,7 +8,7 @@ use crate::schema::{Column, Seen, Subject, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "3494f38a1306e86e";
+pub const FINGERPRINT: &str = "af2a480218bac332";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -653,8 +653,6 @@ pub static TABLES: &[Table] = &[
             Column { name: "p99_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "99th percentile of the same." },
             Column { name: "max_ns", ty: Type::Int64, unit: "ns", is_time: false, nullable: true, meaning: "Longest of the same, to 3 %." },
             Column { name: "gc_share", ty: Type::Double, unit: "share", is_time: false, nullable: false, meaning: "Share of the window in which the JVM stood for a collection." },
-            Column { name: "promoted_per_s", ty: Type::Double, unit: "1/s", is_time: false, nullable: true, meaning: "Share of the old generation's capacity that collections moved there from the young one, per second; 0 where it shrank meanwhile, as it was collected itself. Null where the collector has no old generation." },
-            Column { name: "cpu_speed", ty: Type::Double, unit: "1/s", is_time: false, nullable: true, meaning: "How often a small piece of work, the same for as long as there are valves, could be done in a second of CPU time: less where another guest of the host shares the cores. To be compared with the same node's alone." },
             Column { name: "limited", ty: Type::Bool, unit: "true or false", is_time: false, nullable: false, meaning: "Whether somebody waited because of the limit." },
             Column { name: "state", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "on, or open: it lets all in." },
             Column { name: "reason", ty: Type::String, unit: "text", is_time: false, nullable: false, meaning: "Why the limit is what it is from now on, in a sentence." },
@@ -2314,10 +2312,6 @@ pub mod rows {
         pub max_ns: Option<i64>,
         /// Share of the window in which the JVM stood for a collection. (share)
         pub gc_share: f64,
-        /// Share of the old generation's capacity that collections moved there from the young one, per second; 0 where it shrank meanwhile, as it was collected itself. Null where the collector has no old generation. (1/s)
-        pub promoted_per_s: Option<f64>,
-        /// How often a small piece of work, the same for as long as there are valves, could be done in a second of CPU time: less where another guest of the host shares the cores. To be compared with the same node's alone. (1/s)
-        pub cpu_speed: Option<f64>,
         /// Whether somebody waited because of the limit. (true or false)
         pub limited: bool,
         /// on, or open: it lets all in. (name)
@@ -2352,11 +2346,9 @@ pub mod rows {
             batch.int64(19, self.p99_ns);
             batch.int64(20, self.max_ns);
             batch.double(21, Some(self.gc_share));
-            batch.double(22, self.promoted_per_s);
-            batch.double(23, self.cpu_speed);
-            batch.bool(24, Some(self.limited));
-            batch.string(25, Some(self.state));
-            batch.string(26, Some(self.reason));
+            batch.bool(22, Some(self.limited));
+            batch.string(23, Some(self.state));
+            batch.string(24, Some(self.reason));
             batch.end_row();
         }
     }

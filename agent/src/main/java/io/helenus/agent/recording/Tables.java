@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "3494f38a1306e86e";
+  public static final String FINGERPRINT = "af2a480218bac332";
 
   /** The coordinator's time for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. The time begins when a request is decoded and ends when its answer is decided. It excludes the wait for a thread, and decoding and encoding the message. */
   public static final int CLIENT_REQUESTS = 0;
@@ -1055,8 +1055,6 @@ public final class Tables {
       Long p99Ns,
       Long maxNs,
       double gcShare,
-      Double promotedPerS,
-      Double cpuSpeed,
       boolean limited,
       String state,
       String reason) {
@@ -1083,8 +1081,6 @@ public final class Tables {
     rows.nullableInt64(p99Ns);
     rows.nullableInt64(maxNs);
     rows.float64(gcShare);
-    rows.nullableFloat64(promotedPerS);
-    rows.nullableFloat64(cpuSpeed);
     rows.bool(limited);
     rows.string(state);
     rows.string(reason);

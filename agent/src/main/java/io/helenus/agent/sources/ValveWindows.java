@@ -70,8 +70,6 @@ public final class ValveWindows extends Sample {
         (Long) row.get("p99_ns"),
         (Long) row.get("max_ns"),
         real(row, "gc_share"),
-        realOrNull(row, "promoted_per_s"),
-        realOrNull(row, "cpu_speed"),
         Boolean.TRUE.equals(row.get("limited")),
         (String) row.get("state"),
         (String) row.get("reason"));
@@ -79,10 +77,6 @@ public final class ValveWindows extends Sample {
 
   private static long number(Object row, String key) {
     return (Long) ((Map<?, ?>) row).get(key);
-  }
-
-  private static Double realOrNull(Map<?, ?> row, String key) {
-    return row.get(key) == null ? null : (Double) real(row, key);
   }
 
   private static double real(Map<?, ?> row, String key) {

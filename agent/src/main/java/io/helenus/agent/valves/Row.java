@@ -47,9 +47,6 @@ final class Row {
     values.put("p99_ns", timed ? window.latencies.percentile(99) : null);
     values.put("max_ns", timed ? window.maxNs : null);
     values.put("gc_share", window.gcShare);
-    double promoted = window.promotedPerS;
-    values.put("promoted_per_s", Double.isNaN(promoted) ? null : promoted);
-    values.put("cpu_speed", window.cpuSpeed > 0 ? window.cpuSpeed : null);
     values.put("limited", window.limited);
     values.put("reason", reason);
     values.put("state", state);

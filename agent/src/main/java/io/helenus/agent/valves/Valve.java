@@ -19,7 +19,6 @@ final class Valve {
 
   private final Enforcement enforcement;
   private final GcTime gcTime = new GcTime();
-  private final Promotion promotion = new Promotion();
   private Settings settings;
   private Law law;
   private int limit;
@@ -36,7 +35,6 @@ final class Valve {
   private double insideSum;
   private double waitingSum;
   private double elsewhereSum;
-  private double speedSum;
   private int samples;
   private boolean limited;
   private long passedBefore = NOBODY_WAITS;
@@ -101,16 +99,14 @@ final class Valve {
   /**
    * To be called often.
    *
-   * @param cpuSpeed how fast the CPUs are, see {@link CpuSpeed}
    * @return what the window gave that ended now; null while it goes on
    */
-  synchronized Row tick(long nowNs, double cpuSpeed, long sequence) {
+  synchronized Row tick(long nowNs, long sequence) {
     int inside = enforcement.inside();
     int waiting = enforcement.waiting();
     insideSum += inside;
     waitingSum += waiting;
     elsewhereSum += enforcement.elsewhere();
-    speedSum += cpuSpeed;
     samples++;
     limited |= waiting > 0 && inside >= limit;
     if (settings.leaseNs > 0 && nowNs - renewedNs > settings.leaseNs && openReason == null) {
@@ -180,8 +176,6 @@ final class Valve {
         .elsewhere(elsewhereSum / Math.max(1, samples))
         .times(totalNs, waitNs, longest(latencies), latencies)
         .gcShare(gcShare)
-        .promotedPerS(promotion.share() * 1e9 / lengthNs)
-        .cpuSpeed(speedSum / Math.max(1, samples))
         .build();
   }
 
@@ -197,11 +191,9 @@ final class Valve {
   private void begin(long nowNs) {
     windowStartNs = nowNs;
     gcBeforeMs = gcTime.ms();
-    promotion.begin();
     insideSum = 0;
     waitingSum = 0;
     elsewhereSum = 0;
-    speedSum = 0;
     samples = 0;
     limited = false;
   }

@@ -43,7 +43,6 @@ public final class Valves {
 
   private long sequence = first - 1;
   private volatile Thread thread;
-  private boolean rehearsed;
 
   public Valves(
       Points points, Weaving weaving, Crossings crossings, LawMaker laws, Consumer<String> log) {
@@ -104,10 +103,6 @@ public final class Valves {
     WaitingLine line =
         new WaitingLine(
             settings.order, weights.stream().mapToDouble(Double::doubleValue).toArray());
-    if (!rehearsed) {
-      Rehearsal.hold(crossings);
-      rehearsed = true;
-    }
     return new GateEnforcement(crossings, weaving, precedence, found, settings, line);
   }
 
@@ -204,18 +199,16 @@ public final class Valves {
   }
 
   private void run() {
-    try (CpuSpeed cpuSpeed = new CpuSpeed()) {
-      while (thread == Thread.currentThread()) {
-        LockSupport.parkNanos(TICK_NS);
-        tick(cpuSpeed.read());
-      }
+    while (thread == Thread.currentThread()) {
+      LockSupport.parkNanos(TICK_NS);
+      tick();
     }
   }
 
-  private void tick(double cpuSpeed) {
+  private void tick() {
     for (Valve valve : valves.values()) {
       try {
-        Row row = valve.tick(System.nanoTime(), cpuSpeed, sequence + 1);
+        Row row = valve.tick(System.nanoTime(), sequence + 1);
         if (row != null) {
           keep(row);
         }

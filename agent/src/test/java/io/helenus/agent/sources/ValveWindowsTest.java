@@ -15,8 +15,7 @@ class ValveWindowsTest {
           + "\"limit\":8,\"next_limit\":8,\"in_flight\":1.0,\"waiting\":0.0,\"elsewhere\":0.0,"
           + "\"completed\":1,\"failed\":0,\"refused\":0,\"let_through\":0,\"out_of_order\":0,"
           + "\"throughput_per_s\":1.0,\"mean_ns\":null,\"wait_mean_ns\":null,\"p50_ns\":null,"
-          + "\"p99_ns\":null,\"max_ns\":null,\"gc_share\":0.0,\"promoted_per_s\":0.01,"
-          + "\"cpu_speed\":9.5,\"limited\":true,"
+          + "\"p99_ns\":null,\"max_ns\":null,\"gc_share\":0.0,\"limited\":true,"
           + "\"state\":\"on\",\"reason\":\"%d\"}";
 
   private final Frames frames = new Frames();

@@ -268,18 +268,6 @@ class GateTest {
   }
 
   @Test
-  void aRehearsalLeavesNobodyInsideAndNoSite() {
-    Stand stand = stand(1);
-    Rehearsal.hold(crossings);
-    assertNull(crossings.enter(stand.sites[0]));
-    crossings.exit(stand.sites[0]);
-    assertEquals(0, stand.gate.inside());
-    assertEquals(1, stand.count(GateAccount.COMPLETED));
-    assertNull(crossings.enter(stand.sites[0] + 2), "nothing stands there any more");
-    crossings.exit(stand.sites[0] + 2);
-  }
-
-  @Test
   void shortStaysAreTimedNowAndThenAndStandForTheRest() {
     Stand stand = stand(1);
     for (int i = 0; i < 100_000; i++) {

@@ -8,24 +8,12 @@ interface Objective {
    */
   double score(Window window);
 
-  /**
-   * Whether of two limits the one that completes more is the better one by it, as long as as many
-   * are there: so it is for a mean, and not for a percentile.
-   */
-  boolean isMean();
-
   /** The least share of the best throughput seen that a limit must keep; 0 asks for none. */
   double floor();
-
-  /** Whether the limit with the most throughput is to be found first, and this from there. */
-  boolean throughputFirst();
 
   /** How long after a change of the limit a window still shows the time before, ns. */
   double lagNs(Window window);
 
-  /** How many must have left in a window for it to say something. */
+  /** How many requests should have left in a measurement. */
   double perWindow();
-
-  /** A score for people, with its unit. */
-  String say(double score);
 }

@@ -1,27 +1,23 @@
 package io.helenus.agent.valves.law;
 
 /**
- * {@code response-time}: the limit at which wait and stay together are shortest, in the mean or at
- * a percentile, while no less completes than a share of the best that was seen.
+ * {@code response-time}: the limit at which wait and time inside together are shortest, in the mean
+ * or at a percentile, while at least a share of the best throughput completes.
  *
  * <pre>
  *   mean:        score = 1 / r,  r = (inFlight + waiting + elsewhere) / completed per second
- *   percentile:  score = 1 / percentile of wait and stay
+ *   percentile:  score = 1 / percentile of wait and time inside
  *   only where   completed per second &gt;= floor * best
  * </pre>
  *
  * <p>The mean is taken by Little's law (Operations Research 9, 1961), which answers a change of the
- * limit at once, while those who leave tell of the queue that they came into. Those elsewhere in
- * the stage wait too, and would wait at the gate with a lower limit. A percentile is looked for
- * from the limit with the most throughput: percentiles are noisy, and a limit at which less
- * completes has no business being tried for them. A percentile of short windows leaves out what
- * happens more rarely than that.
- *
- * <p>How it is looked for, and when it is given up, is in {@link Search}; our own.
+ * limit at once, while requests that leave show the queue that they came into. Requests elsewhere
+ * in the stage wait too, and would wait at the gate with a lower limit. A percentile of short
+ * measurements excludes what happens more rarely than that.
  *
  * <p>Parameters: {@code percentile} 0, which is the mean, to 99.9; {@code floor} 0.95, 0 to 1;
- * {@code gain} 0.03, the least gain, as a share, for which the limit moves; 0.005 to 0.5. Once
- * settled it takes half as much again.
+ * {@code gain} 0.03, the least gain, as a share, for which the limit moves; 0.005 to 0.5. {@link
+ * Search} has the rest; our own.
  */
 final class ResponseTime implements Objective {
   private static final double PER_WINDOW = 60;
@@ -51,18 +47,8 @@ final class ResponseTime implements Objective {
   }
 
   @Override
-  public boolean isMean() {
-    return percentile == 0;
-  }
-
-  @Override
   public double floor() {
     return floor;
-  }
-
-  @Override
-  public boolean throughputFirst() {
-    return percentile > 0;
   }
 
   @Override
@@ -77,10 +63,5 @@ final class ResponseTime implements Objective {
     return percentile > 0
         ? Math.max(PER_WINDOW, Math.min(MOST_PER_WINDOW, BEYOND / (1 - percentile / 100)))
         : PER_WINDOW;
-  }
-
-  @Override
-  public String say(double score) {
-    return String.format("%.2f ms", 1 / score / 1e6);
   }
 }

@@ -4,17 +4,14 @@ package io.helenus.agent.valves.law;
  * {@code throughput}: the limit at which most requests complete per second.
  *
  * <pre>
- *   score = completed / length of the window
+ *   score = completed / length of the measurement
  * </pre>
  *
- * <p>It is for servers that do less the more they are given at once. Under load that does not wait
- * for answers, and below what the server can do, the throughput is what comes in whatever the limit
- * is, and then the law leaves the limit at max.
- *
- * <p>How it is looked for, and when it is given up, is in {@link Search}; our own.
+ * <p>In an open loop below saturation the throughput is what comes in whatever the limit is; then
+ * the law leaves the limit at max.
  *
  * <p>Parameter: {@code gain} 0.03, the least gain, as a share, for which the limit moves; 0.005 to
- * 0.5. Once settled it takes half as much again.
+ * 0.5. {@link Search} has the rest; our own.
  */
 final class Throughput implements Objective {
   /** With fewer in a window its rate is mostly chance. */
@@ -26,18 +23,8 @@ final class Throughput implements Objective {
   }
 
   @Override
-  public boolean isMean() {
-    return true;
-  }
-
-  @Override
   public double floor() {
     return 0;
-  }
-
-  @Override
-  public boolean throughputFirst() {
-    return false;
   }
 
   @Override
@@ -49,10 +36,5 @@ final class Throughput implements Objective {
   @Override
   public double perWindow() {
     return PER_WINDOW;
-  }
-
-  @Override
-  public String say(double score) {
-    return String.format("%.0f completed/s", score);
   }
 }

@@ -47,15 +47,6 @@ public final class Window {
   /** The share of the window in which the JVM stood for a collection, 0 to 1. */
   public final double gcShare;
 
-  /**
-   * The share of the old generation's capacity that collections moved there from the young one, per
-   * second; NaN where the collector has none.
-   */
-  public final double promotedPerS;
-
-  /** How fast the CPUs were, by a measure of its own; 0 where it was not measured. */
-  public final double cpuSpeed;
-
   /** Whether somebody waited because of the limit. */
   public final boolean limited;
 
@@ -74,8 +65,6 @@ public final class Window {
     maxNs = builder.maxNs;
     latencies = builder.latencies;
     gcShare = builder.gcShare;
-    promotedPerS = builder.promotedPerS;
-    cpuSpeed = builder.cpuSpeed;
     limited = builder.limited;
   }
 
@@ -99,9 +88,26 @@ public final class Window {
     return completed + failed;
   }
 
-  /** 1 where somebody waited all the time because of the limit, as far as can be told; else 0. */
-  double queued() {
-    return limited && waiting >= 1 ? 1 : 0;
+  /** This window and the one that followed it at the same limit, as one. */
+  Window and(Window next) {
+    double share = lengthNs() / (double) (lengthNs() + next.lengthNs());
+    Latencies all = new Latencies();
+    all.add(latencies);
+    all.add(next.latencies);
+    return between(startNs, startNs + lengthNs() + next.lengthNs(), limit)
+        .counts(completed + next.completed, failed + next.failed, refused + next.refused)
+        .occupancy(
+            mean(share, inFlight, next.inFlight),
+            mean(share, waiting, next.waiting),
+            limited || next.limited)
+        .elsewhere(mean(share, elsewhere, next.elsewhere))
+        .times(totalNs + next.totalNs, waitNs + next.waitNs, Math.max(maxNs, next.maxNs), all)
+        .gcShare(mean(share, gcShare, next.gcShare))
+        .build();
+  }
+
+  private static double mean(double share, double one, double next) {
+    return share * one + (1 - share) * next;
   }
 
   /** The share of those who came to an end that failed or were refused, 0 to 1. */
@@ -137,8 +143,6 @@ public final class Window {
     private long maxNs;
     private Latencies latencies = new Latencies();
     private double gcShare;
-    private double promotedPerS;
-    private double cpuSpeed;
     private boolean limited;
 
     private Builder(long startNs, long endNs, int limit) {
@@ -183,18 +187,6 @@ public final class Window {
     /** The share of the window in which the JVM stood for a collection, 0 to 1. */
     public Builder gcShare(double gcShare) {
       this.gcShare = gcShare;
-      return this;
-    }
-
-    /** The share of the old generation's capacity that was moved there, per second. */
-    public Builder promotedPerS(double promotedPerS) {
-      this.promotedPerS = promotedPerS;
-      return this;
-    }
-
-    /** How fast the CPUs were, by a measure of its own. */
-    public Builder cpuSpeed(double cpuSpeed) {
-      this.cpuSpeed = cpuSpeed;
       return this;
     }
 

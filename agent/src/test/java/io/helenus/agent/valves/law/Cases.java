@@ -21,7 +21,7 @@ final class Cases {
   /** When what a surge costs has been paid. */
   static final double SURGED_S = JOIN_S + 25;
 
-  private static final int[] SWEEP = {MAX, 90, 64, 45, 32, 22, 16, 11, 8, 6, 4, 3, 2, 1};
+  private static final int[] SWEEP = {MAX, 64, 32, 16, 11, 8, 5};
   private static final Loads CLIENTS = atS -> Load.closed(200);
   private static final Map<String, Run> RUNS = new ConcurrentHashMap<>();
 
@@ -98,33 +98,19 @@ final class Cases {
               1,
               0.05),
           new Case(
-              "flat, shared",
-              Servers.shared(Servers.saturating(3000, 8), 0.2, true),
-              CLIENTS,
-              1,
-              0.05),
+              "flat, shared", Servers.shared(Servers.saturating(3000, 8), 0.2), CLIENTS, 1, 0.05),
           new Case(
               "open, shared",
-              Servers.shared(Servers.saturating(4000, 16), 0.2, true),
+              Servers.shared(Servers.saturating(4000, 16), 0.2),
               open(2000),
               1,
               0.05),
-          new Case("flat, promoting", promoting(Servers.saturating(3000, 8)), CLIENTS, 1, 0.05),
           new Case("open, flat", Servers.saturating(4000, 16), open(2000), 1, 0.05),
           new Case("open, knee", Servers.scaling(3000, 0.05, 8), open(1500), 1, 0.05));
 
   /** As much as a node on a shared machine may fluctuate under scans. */
   static final Case VERY_NOISY =
       new Case("flat, very noisy", Servers.saturating(900, 4), CLIENTS, 0.5, 0.2);
-
-  /** Those inside fill the old generation, and it never matters; with few it does a little less. */
-  static final Case FILLING_FOR_NOTHING =
-      new Case(
-          "slowly more, promoting",
-          promoting(Servers.slowlyMore(3000, 0.014, MAX)),
-          CLIENTS,
-          1,
-          0.05);
 
   /** The best limit for the few clients at first halves the throughput for the many later. */
   static final Case TRANSACTIONS =
@@ -202,13 +188,8 @@ final class Cases {
               CLIENTS,
               0.3,
               0.1),
-          shared("scans, shared", Servers.scanning(1150, 2, 8), true),
-          shared("scans, shared, unread", Servers.scanning(1150, 2, 8), false),
-          shared("scans, shared, later", Servers.scanningLater(1100), true),
-          new Case(
-              "knee 64, promoting", promoting(Servers.scaling(3000, 0.02, 64)), CLIENTS, 1, 0.05),
-          shared("scans, promoting", promoting(Servers.scanning(1150, 2, 8)), true),
-          shared("scans, promoting, later", promoting(Servers.scanningLater(1100)), true),
+          shared("scans, shared", Servers.scanning(1150, 2, 8)),
+          shared("scans, shared, later", Servers.scanningLater(1100)),
           new Case("scans, joining", Servers.scanning(900), atS -> joining(atS, 16, 40), 0.3, 0.15),
           new Case(
               "scans, study", Servers.scanning(900, 2, 2), atS -> joining(atS, 16, 40), 0.3, 0.15),
@@ -229,16 +210,11 @@ final class Cases {
 
   private Cases() {}
 
-  /** A server of which 128 fill the old generation in a minute and a half, and 16 in twenty. */
-  private static Server promoting(Server server) {
-    return Servers.promoting(server, 8, 0.0001);
-  }
-
   /** Scans on CPUs that do half as much again in one second as in another. */
-  private static Case shared(String name, Server server, boolean isRead) {
+  private static Case shared(String name, Server server) {
     return new Case(
         name,
-        Servers.shared(Servers.starving(server), 0.2, isRead),
+        Servers.shared(Servers.starving(server), 0.2),
         atS -> Load.closed(atS < JOIN_S ? 4 : 200),
         0.3,
         0.08);

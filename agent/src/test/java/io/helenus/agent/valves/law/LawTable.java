@@ -49,7 +49,6 @@ final class LawTable {
         "server", "law", "all", "surge", "gain 20-60", "gain 75-120", "limit", "away", "p99");
     List<Case> cases = new ArrayList<>(Cases.NOTHING_TO_WIN);
     cases.add(Cases.VERY_NOISY);
-    cases.add(Cases.FILLING_FOR_NOTHING);
     cases.add(Cases.TRANSACTIONS);
     cases.add(Cases.TRANSACTIONS_JOINING);
     cases.addAll(Cases.SOMETHING_TO_WIN);

@@ -13,12 +13,6 @@ final class Servers {
     return (inside, atS) -> mostPerS * Math.min(1, inside / (double) from);
   }
 
-  /** As fast as it gets with all, and by a share for each halving slower with fewer. */
-  static Server slowlyMore(double mostPerS, double perHalving, int all) {
-    return (inside, atS) ->
-        mostPerS * (1 - perHalving * Math.log(all / (double) inside) / Math.log(2));
-  }
-
   /**
    * The universal scalability law, X(n) = r n / (1 + s (n-1) + k n (n-1)) (Gunther, Guerrilla
    * Capacity Planning, 2007), with its peak at a given n: k = (1 - s) / peak².
@@ -185,34 +179,12 @@ final class Servers {
     return varying(server, atS -> 1 + share * Math.sin(2 * Math.PI * atS / periodS), atS -> 1);
   }
 
-  /**
-   * The same on a host that others use: its CPUs are faster and slower for seconds.
-   *
-   * @param isRead whether it is measured how fast they are
-   */
-  static Server shared(Server server, double drift, boolean isRead) {
+  /** The same on a host that others use: its CPUs are faster and slower for seconds. */
+  static Server shared(Server server, double drift) {
     return new Like(server) {
       @Override
       public double drift() {
         return drift;
-      }
-
-      @Override
-      public boolean speedIsRead() {
-        return isRead;
-      }
-    };
-  }
-
-  /**
-   * A server of whose old generation those inside fill a share per second, the more the more they
-   * are above a number for whom the young one has room.
-   */
-  static Server promoting(Server server, int from, double perSEach) {
-    return new Like(server) {
-      @Override
-      public double promotedPerS(int inside) {
-        return perSEach * Math.max(0, inside - from);
       }
     };
   }
@@ -272,18 +244,8 @@ final class Servers {
     }
 
     @Override
-    public double promotedPerS(int inside) {
-      return other.promotedPerS(inside);
-    }
-
-    @Override
     public double drift() {
       return other.drift();
-    }
-
-    @Override
-    public boolean speedIsRead() {
-      return other.speedIsRead();
     }
   }
 }

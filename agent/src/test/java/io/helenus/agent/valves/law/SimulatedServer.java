@@ -46,21 +46,11 @@ final class SimulatedServer {
       return 1;
     }
 
-    /** The share of the old generation that is filled per second with so many inside. */
-    default double promotedPerS(int inside) {
-      return 0;
-    }
-
     /**
      * By how much the CPUs are faster or slower for some seconds: a standard deviation, a share.
      */
     default double drift() {
       return 0;
-    }
-
-    /** Whether it is measured how fast they are. */
-    default boolean speedIsRead() {
-      return true;
     }
 
     /** The mean length of a pause, s; its lengths are within half and one and a half of it. */
@@ -188,9 +178,6 @@ final class SimulatedServer {
   /** How long the CPUs are faster or slower, s. */
   private static final double DRIFTS_S = 4;
 
-  /** The standard deviation of what is measured of their speed in a tenth of a second. */
-  private static final double MISREAD = 0.06;
-
   private final Server server;
   private final Loads loads;
   private final double workCv;
@@ -204,9 +191,6 @@ final class SimulatedServer {
   /** Random numbers of the CPUs, likewise. */
   private final Random host;
 
-  /** Random numbers of the garbage that each collection finds, likewise. */
-  private final Random collections;
-
   private final PriorityQueue<Request> inside =
       new PriorityQueue<>((a, b) -> Double.compare(a.endsAtWork, b.endsAtWork));
   private final ArrayDeque<Request> gate = new ArrayDeque<>();
@@ -215,7 +199,6 @@ final class SimulatedServer {
   private double work;
   private double noiseLevel;
   private double driftLevel;
-  private double speedSum;
 
   /** How many are inside by what is in the heap. */
   private double inHeap;
@@ -230,7 +213,6 @@ final class SimulatedServer {
   private double insideSum;
   private double waitingSum;
   private double pausedS;
-  private double promoted;
   private long totalNs;
   private long waitNs;
   private long maxNs;
@@ -252,7 +234,6 @@ final class SimulatedServer {
     this.random = new Random(seed);
     this.weather = new Random(~seed);
     this.host = new Random(31 * seed + 5);
-    this.collections = new Random(37 * seed + 6);
   }
 
   /** Lets a law govern the server from its start, with the limit at max before it says anything. */
@@ -358,10 +339,7 @@ final class SimulatedServer {
     if (pauseEndsS > nowS) {
       pausedS += Math.min(toS, pauseEndsS) - nowS;
     }
-    int held = (int) Math.round(Math.min(inside.size(), inHeap));
-    promoted += server.promotedPerS(held) * lengthS;
     work += speed * lengthS;
-    speedSum += Math.exp(driftLevel) * lengthS;
     double heapS = inside.size() > inHeap ? server.fillsS() : server.emptiesS();
     double follows = heapS > 0 ? -Math.expm1(-lengthS / heapS) : 1;
     inHeap += (inside.size() - inHeap) * follows;
@@ -402,17 +380,13 @@ final class SimulatedServer {
 
   private Window window(double startS, double endS, int limit) {
     double lengthS = endS - startS;
-    double misread = MISREAD * Math.sqrt(0.1 / lengthS) * host.nextGaussian();
     Window window =
         Window.between(Math.round(startS * 1e9), Math.round(endS * 1e9), limit)
             .counts(completed, 0, 0)
             .occupancy(insideSum / lengthS, waitingSum / lengthS, limited)
             .times(totalNs, waitNs, maxNs, latencies)
             .gcShare(Math.min(1, pausedS / lengthS))
-            .promotedPerS(promoted / lengthS * -Math.log(1 - collections.nextDouble()))
-            .cpuSpeed(server.speedIsRead() ? speedSum / lengthS * Math.exp(misread) : 0)
             .build();
-    speedSum = 0;
     completed = 0;
     insideSum = 0;
     waitingSum = 0;
@@ -422,7 +396,6 @@ final class SimulatedServer {
     latencies = new Latencies();
     limited = false;
     pausedS = 0;
-    promoted = 0;
     return window;
   }
 }

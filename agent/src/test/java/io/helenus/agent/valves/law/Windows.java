@@ -14,8 +14,6 @@ final class Windows {
   private double insideMs = 10;
   private double waitMs;
   private double gcShare;
-  private double promotedPerS;
-  private double cpuSpeed;
 
   private Windows(long lengthNs) {
     this.lengthNs = lengthNs;
@@ -57,16 +55,6 @@ final class Windows {
     return this;
   }
 
-  Windows promotedPerS(double promotedPerS) {
-    this.promotedPerS = promotedPerS;
-    return this;
-  }
-
-  Windows cpuSpeed(double cpuSpeed) {
-    this.cpuSpeed = cpuSpeed;
-    return this;
-  }
-
   Window build() {
     long left = completed + failed;
     long insideNs = Math.round(insideMs * MILLI_NS);
@@ -79,8 +67,6 @@ final class Windows {
             .occupancy(inFlight, waiting, waiting > 0)
             .times(left * insideNs, left * waitNs, insideNs + waitNs, latencies)
             .gcShare(gcShare)
-            .promotedPerS(promotedPerS)
-            .cpuSpeed(cpuSpeed)
             .build();
     startNs += lengthNs;
     return window;

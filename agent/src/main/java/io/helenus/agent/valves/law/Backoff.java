@@ -1,0 +1,29 @@
+package io.helenus.agent.valves.law;
+
+/** The pause after a search that found nothing: twice as long each time. */
+final class Backoff {
+  private static final long FIRST_NS = 15_000_000_000L;
+  private static final long LONGEST_NS = 300_000_000_000L;
+
+  private long pauseNs = FIRST_NS;
+  private long endNs = Long.MIN_VALUE;
+
+  void restart() {
+    pauseNs = FIRST_NS;
+    endNs = Long.MIN_VALUE;
+  }
+
+  void begin(long nowNs) {
+    endNs = nowNs + pauseNs;
+    pauseNs = Math.min(LONGEST_NS, 2 * pauseNs);
+  }
+
+  boolean isOver(long nowNs) {
+    return nowNs >= endNs;
+  }
+
+  /** Whether the pauses are as long as they get. */
+  boolean isLongest() {
+    return pauseNs == LONGEST_NS;
+  }
+}

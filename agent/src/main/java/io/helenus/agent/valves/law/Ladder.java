@@ -1,0 +1,38 @@
+package io.helenus.agent.valves.law;
+
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/** The candidates of a search: no limit, then far from the incumbent, then near it. */
+final class Ladder {
+  private static final double NEXT = Math.sqrt(2);
+  private static final double[] STEPS = {1.0 / 16, 1.0 / 4, 1.0 / 2, 4, 2, 1 / NEXT, NEXT};
+
+  private final int min;
+  private final int max;
+
+  Ladder(int min, int max) {
+    this.min = min;
+    this.max = max;
+  }
+
+  /**
+   * Candidates in the order in which they are tried.
+   *
+   * @param inside the mean number inside; a limit far above it does not bind
+   */
+  Set<Integer> around(int incumbent, double inside) {
+    Set<Integer> candidates = new LinkedHashSet<>();
+    candidates.add(max);
+    int from = Math.min(incumbent, (int) Math.ceil(inside));
+    for (double step : STEPS) {
+      boolean binds = step < 1 || from == incumbent;
+      int candidate = (int) Math.round(from * step);
+      if (binds) {
+        candidates.add(Math.max(min, Math.min(max, candidate)));
+      }
+    }
+    candidates.removeIf(candidate -> candidate == incumbent);
+    return candidates;
+  }
+}

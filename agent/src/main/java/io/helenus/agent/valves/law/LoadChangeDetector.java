@@ -1,0 +1,56 @@
+package io.helenus.agent.valves.law;
+
+/**
+ * Detects that the offered load changed, from windows at a limit that did not.
+ *
+ * <pre>
+ *   up   = max(0, up   + (x - m) - SLACK)      change when up or down &gt; THRESHOLD
+ *   down = max(0, down - (x - m) - SLACK)
+ * </pre>
+ *
+ * <p>for x the logarithm of the completions per second, and that of the number of requests there; m
+ * is the mean of the windows before. This is the cumulative sum test (Page, Continuous inspection
+ * schemes, Biometrika 41, 1954): a load that multiplies is noticed in a measurement or two, one
+ * that doubles in a few, and one that grows by a third never.
+ */
+final class LoadChangeDetector {
+  private static final double SLACK = 0.3;
+  private static final double THRESHOLD = 2;
+
+  /** One or two requests more or less of a few are no change. */
+  private static final double FEW = 4;
+
+  private final Sum rate = new Sum();
+  private final Sum there = new Sum();
+
+  void restart() {
+    rate.restart();
+    there.restart();
+  }
+
+  /** Takes a window; whether the load is another one. */
+  boolean changed(Window window) {
+    boolean changed = rate.add(Math.log(Math.max(1, window.completedPerS())));
+    return there.add(Math.log(window.there() + FEW)) | changed;
+  }
+
+  private static final class Sum {
+    private Sample before = new Sample();
+    private double up;
+    private double down;
+
+    void restart() {
+      before = new Sample();
+      up = 0;
+      down = 0;
+    }
+
+    boolean add(double figure) {
+      double off = before.count() < 4 ? 0 : figure - before.mean();
+      before.add(figure);
+      up = Math.max(0, up + off - SLACK);
+      down = Math.max(0, down - off - SLACK);
+      return Math.max(up, down) > THRESHOLD;
+    }
+  }
+}
