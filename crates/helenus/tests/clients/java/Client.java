@@ -30,9 +30,7 @@ final class Client {
       options
           .withString(DefaultDriverOption.SSL_ENGINE_FACTORY_CLASS, "DefaultSslEngineFactory")
           .withString(DefaultDriverOption.SSL_TRUSTSTORE_PATH, arguments[2])
-          .withString(DefaultDriverOption.SSL_TRUSTSTORE_PASSWORD, arguments[3])
-          // The certificate is for an address, which has no name.
-          .withBoolean(DefaultDriverOption.SSL_ALLOW_DNS_REVERSE_LOOKUP_SAN, false);
+          .withString(DefaultDriverOption.SSL_TRUSTSTORE_PASSWORD, arguments[3]);
     } else {
       options.withString(DefaultDriverOption.PROTOCOL_COMPRESSION, "lz4");
     }
