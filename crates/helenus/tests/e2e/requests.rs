@@ -18,7 +18,7 @@ fn requests_in_tls_are_read_inside_the_jvm() {
     let place = Place::new();
     let address = "127.0.30.7";
     let store = "-alias node -keystore node.p12 -storetype PKCS12 -storepass secret1";
-    keytool(&place, &format!("-genkeypair {store} -keyalg EC -dname CN=node -ext san=ip:{address}"));
+    keytool(&place, &format!("-genkeypair {store} -keyalg EC -dname CN=node -ext san=ip:{address},dns:localhost"));
     keytool(&place, &format!("-exportcert {store} -rfc -file node.pem"));
     let encryption = format!(
         "--set client_encryption_options.enabled=true --set client_encryption_options.keystore={} \
