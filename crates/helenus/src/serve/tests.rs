@@ -231,7 +231,7 @@ fn queries_read_within_bounds() {
     assert_eq!((many["rows"].as_array().unwrap().len(), &many["is_cut"]), (2000, &Value::Bool(true)));
     for (q, why) in [
         ("create table t as select 1", "a recording is only read"),
-        ("copy requests to '/tmp/x'", "a recording is only read"),
+        ("copy requests to '/tmp/x.parquet'", "a recording is only read"),
         ("create external table t stored as parquet location '/etc'", "a recording is only read"),
         ("select * from '/etc/passwd'", "not found"),
         ("selec 1", "expected"),
