@@ -267,6 +267,304 @@ export type Listed = {
   is_closed: boolean;
 };
 
+/** Shares of the time of all CPUs of the machine, from 0 to 1. */
+export type LiveCpu = {
+  user: number;
+  system: number;
+  iowait: number;
+  /** Interrupts, hardware and software. */
+  irq: number;
+  /** Taken by the hypervisor. */
+  steal: number;
+  idle: number;
+};
+
+export type LiveDisk = {
+  device: string;
+  reads_per_s: number;
+  read_bytes_per_s: number;
+  writes_per_s: number;
+  written_bytes_per_s: number;
+  /** Mean time of a read and of a write, the wait in the queue included. */
+  read_ms: number | null;
+  write_ms: number | null;
+  busy_share: number;
+};
+
+/** Messages that a node dropped in the window. */
+export type LiveDropped = {
+  node: string;
+  message: string;
+  dropped: number;
+};
+
+export type LiveEvent = {
+  time_s: number;
+  node: string;
+  /** As in the table events, such as compaction. */
+  kind: string;
+  what: string;
+};
+
+/** A file, by system calls that were recorded as a summary, and by reads from a disk into the page cache. */
+export type LiveFile = {
+  /** A path, or empty where its name is not known. */
+  file: string;
+  reads_per_s: number;
+  read_bytes_per_s: number;
+  writes_per_s: number;
+  written_bytes_per_s: number;
+  /** Other calls, such as fsync. */
+  others_per_s: number;
+  /** Time in calls, in each second. */
+  ms_per_s: number;
+  from_disk_bytes_per_s: number;
+  major_faults_per_s: number;
+};
+
+/** Threads of one name, but for its number. */
+export type LiveGroup = {
+  /** server or load. */
+  process: string;
+  group: string;
+  /** CPU time, and time ready to run and waiting for a CPU, in CPUs. */
+  cpus: number;
+  waiting_cpus: number;
+  migrations_per_s: number;
+  voluntary_switches_per_s: number;
+  involuntary_switches_per_s: number;
+};
+
+export type LiveGroupSeries = {
+  /** server or load. */
+  process: string;
+  group: string;
+  cpus: Array<number>;
+};
+
+/** Requests by when they were answered and how long they took. */
+export type LiveHeat = {
+  from_s: number;
+  /** Column `c` begins at `from_s + c * bin_s`. */
+  bin_s: number;
+  columns: number;
+  /** Bounds of the rows, rising. */
+  low_ms: Array<number>;
+  high_ms: Array<number>;
+  /** Column, row, requests; cells without requests are left out. */
+  cells: Array<[number, number, number]>;
+};
+
+export type LiveOutcome = {
+  outcome: string;
+  requests: number;
+};
+
+/** Something that went on while a request was under way. */
+export type LiveOverlap = {
+  what: string;
+  start_s: number;
+  duration_ms: number;
+  /** How much of the request's time it covers; 0 for a moment. */
+  overlap_ms: number;
+};
+
+/** A stop of a JVM, or a stall of a process. */
+export type LivePause = {
+  start_s: number;
+  duration_ms: number;
+  node: string;
+  /** gc, safepoint, server stall or driver stall. */
+  kind: string;
+  /** The collector, or the operation of the safepoint. */
+  what: string;
+  cause: string;
+  heap_before_bytes: number | null;
+  heap_after_bytes: number | null;
+};
+
+/** A thread pool at the end of the window. */
+export type LivePool = {
+  node: string;
+  pool: string;
+  active: number;
+  pending: number;
+  blocked: number;
+  /** At once, in the window. */
+  most_active: number;
+  most_pending: number;
+  /** null where it was read once. */
+  completed_per_s: number | null;
+  /** Tasks that were blocked in the window. */
+  newly_blocked: number;
+  max_size: number | null;
+};
+
+/** Share of the time in which tasks of the machine waited for a resource: some of them, or all. */
+export type LivePressure = {
+  /** cpu, io or memory. */
+  resource: string;
+  some_share: number;
+  full_share: number;
+};
+
+/** Figures over time: entry `i` of each list is of the stretch that begins at `from_s + i * bin_s`. null stands for nothing counted. */
+export type LiveSeries = {
+  from_s: number;
+  bin_s: number;
+  requests_per_s: Array<number>;
+  errors_per_s: Array<number>;
+  p50_ms: Array<number | null>;
+  p99_ms: Array<number | null>;
+  p999_ms: Array<number | null>;
+  max_ms: Array<number | null>;
+  cpu: Array<LiveCpu | null>;
+  /** Milliseconds of stops in each second, added up over nodes. */
+  gc_ms_per_s: Array<number>;
+  safepoint_ms_per_s: Array<number>;
+  /** The most tasks that waited at once in any pool. */
+  pending: Array<number>;
+  read_bytes_per_s: Array<number>;
+  written_bytes_per_s: Array<number>;
+  /** CPU time of the thread groups that used most, in CPUs, most first. */
+  groups: Array<LiveGroupSeries>;
+};
+
+/** One of the slowest requests. */
+export type LiveSlow = {
+  start_s: number;
+  duration_ms: number;
+  statement: string;
+  /** Empty for a load driver. */
+  client: string;
+  client_port: number;
+  node: string;
+  /** ok, or the kind of error. */
+  outcome: string;
+  rows_returned: number | null;
+  response_bytes: number | null;
+};
+
+export type LiveSource = {
+  source: string;
+  node: string;
+  captured: number;
+  lost: number;
+  /** Why rows were lost; empty where none was. */
+  lost_reason: string;
+  /** Its CPU time in CPUs, where it is known. */
+  cpus: number;
+};
+
+/** A table at the end of the window. */
+export type LiveTable = {
+  node: string;
+  /** `keyspace.table`. */
+  table: string;
+  reads_per_s: number | null;
+  writes_per_s: number | null;
+  /** Mean on the node itself, in the window. */
+  local_read_us: number | null;
+  local_write_us: number | null;
+  sstables: number | null;
+  live_disk_bytes: number | null;
+  memtable_bytes: number | null;
+  pending_compactions: number | null;
+  running_compactions: number | null;
+  /** How much of what the running compactions read was read, from 0 to 1. */
+  compacted_share: number | null;
+  sstables_per_read_p95: number | null;
+  tombstones_per_slice_p95: number | null;
+};
+
+/** The window in a few figures. */
+export type LiveTotals = {
+  from_s: number;
+  to_s: number;
+  requests: number;
+  requests_per_s: number;
+  errors: number;
+  errors_per_s: number;
+  /** Requests that each recorded one stands for, on average: more than 1 where some connections were not followed. */
+  weight: number;
+  /** Of requests that were answered, or given up on for the time they took. */
+  latency_ms: Percentiles;
+  /** Requests under way, on average. */
+  in_flight: number;
+  /** Errors by kind, the most frequent first. */
+  outcomes: Array<LiveOutcome>;
+  /** null where CPUs were not recorded. */
+  cpu: LiveCpu | null;
+  collections_per_s: number;
+  /** Share of the time in which JVMs stood for collections, and for all safepoints, those of collections included. Added up over nodes. */
+  gc_share: number;
+  safepoint_share: number;
+  pressure: Array<LivePressure>;
+  disks: Array<LiveDisk>;
+  /** Segments of TCP that nodes sent again. */
+  retransmitted_per_s: number;
+  major_faults_per_s: number;
+  /** Time for which quotas kept tasks off the CPUs, in CPUs. */
+  throttled_cpus: number;
+  events: Array<LiveEvent>;
+  /** Data that was lost, and what the sources cost. */
+  sources: Array<LiveSource>;
+};
+
+/** Requests by statement, client or node, those with most time first. */
+export type LiveTraffic = {
+  from_s: number;
+  to_s: number;
+  rows: Array<LiveTrafficRow>;
+};
+
+export type LiveTrafficRow = {
+  /** The statement, client or node. `(others)` is all beyond the number of names that are kept apart. */
+  name: string;
+  requests: number;
+  requests_per_s: number;
+  errors: number;
+  /** Share of the time of all requests. */
+  time_share: number;
+  /** Requests under way, on average. */
+  in_flight: number;
+  latency_ms: Percentiles;
+  request_bytes: number;
+  response_bytes: number;
+  rows_returned: number;
+};
+
+export type LiveValve = {
+  node: string;
+  valve: string;
+  law: string;
+  /** on, or open: it lets all in. */
+  state: string;
+  /** From now on; null where it is open. */
+  limit: number | null;
+  in_flight: number;
+  waiting: number;
+  throughput_per_s: number;
+  mean_ms: number | null;
+  p99_ms: number | null;
+  /** In the window. */
+  refused: number;
+  reason: string;
+};
+
+/** A window at a glance: what a page that moves shows first. */
+export type LiveView = {
+  /** All that is kept, of which any window may be asked for. */
+  kept_from_s: number;
+  kept_to_s: number;
+  is_growing: boolean;
+  /** How long ago the newest bin ended. */
+  behind_s: number;
+  totals: LiveTotals;
+  series: LiveSeries;
+  heat: LiveHeat;
+};
+
 /** Page faults on mapped memory that waited for the disk, and the bytes read for them. Hits in the page cache don't count. */
 export type MappedReads = {
   faults: number;

@@ -3,6 +3,10 @@
 use super::Report;
 use crate::gc::NodeGc;
 use crate::io::Io;
+use crate::live::{
+    LiveDropped, LiveFile, LiveGroup, LiveOverlap, LivePause, LivePool, LiveSlow, LiveTable, LiveTraffic, LiveValve,
+    LiveView,
+};
 use crate::tables::TableHealth;
 use crate::traffic::{ClientFigures, SlowRequest, StatementDetail, StatementFigures, TrafficTable};
 use crate::workbench::{Answer, Happened, Listed, Queried, Schema};
@@ -32,6 +36,17 @@ fn the_pages_have_the_types_of_the_report() {
     types.visit::<Io>();
     types.visit::<TableHealth>();
     types.visit::<NodeGc>();
+    types.visit::<LiveView>();
+    types.visit::<LiveTraffic>();
+    types.visit::<LiveGroup>();
+    types.visit::<LivePool>();
+    types.visit::<LiveDropped>();
+    types.visit::<LiveTable>();
+    types.visit::<LiveValve>();
+    types.visit::<LiveFile>();
+    types.visit::<LivePause>();
+    types.visit::<LiveSlow>();
+    types.visit::<LiveOverlap>();
     let text: String = std::iter::once(notice).chain(types.declarations.into_values()).collect();
     // As for the snapshots of insta.
     if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
