@@ -109,7 +109,7 @@ class Latte(Tool):
 
     def run(self, node, seconds, load):
         (self.folder / "latte.rn").write_text(LATTE)
-        # What is there is of a run before.
+        # A file that exists already is from the run before.
         (self.folder / "latte.json").unlink(missing_ok=True)
         how = ["-q", "-t", "1", "-w", "1", "-d", f"{seconds}s", *load, "-o", self.folder / "latte.json", *self.more]
         return [self.path(), "run", *how, "latte.rn", node]

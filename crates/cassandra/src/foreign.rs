@@ -83,9 +83,9 @@ pub fn read_memory_of(path: impl AsRef<Path>) -> io::Result<String> {
 
 fn read_within(path: PathBuf, time: Duration) -> io::Result<String> {
     let (say, read) = channel();
-    // It stays behind where there is no answer, and ends with this process.
+    // If the read never returns, the thread stays until this process ends.
     std::thread::Builder::new().name("read-memory".into()).spawn(move || {
-        // Nobody waits any more after that time.
+        // The caller has given up after that time.
         let _ = say.send(read_proc(path));
     })?;
     let no_answer = || io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {time:?}"));
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(text(open_regular(&at("link"))), "text");
         assert_eq!(text(open_regular_no_link(&at("file"))), "text");
         assert!(open_regular_no_link(&at("link")).is_err());
-        // Each of these would be read for ever.
+        // Each of these would be read without end.
         for name in ["zero", "fifo"] {
             assert_eq!(open_regular(&at(name)).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{name}");
         }

@@ -20,7 +20,7 @@ pub struct Java {
 }
 
 impl Java {
-    /// Looks at one folder.
+    /// Reads one folder.
     ///
     /// # Errors
     /// [`Error::BadJava`] when there is no `bin/java` in it or its version cannot be found out.

@@ -1,4 +1,4 @@
-//! Things that helenus makes or changes, written down before it acts. The files outlive the process, so that a later one
+//! The journal: helenus records what it is about to make or change before it acts. The files outlive the process, so that a later one
 //! can list the changes and restore the former state.
 
 use std::fs::{DirBuilder, File};
@@ -50,7 +50,7 @@ impl<T> Clone for Journal<T> {
     }
 }
 
-/// As it is in the file.
+/// The form of an entry in its file.
 #[derive(Serialize)]
 struct Written<'a, T> {
     format: u32,
@@ -102,7 +102,7 @@ impl<T: Journaled> Journal<T> {
         self.sync()
     }
 
-    /// Takes an entry out: what it tells of is gone, or as it was. That it isn't there is no error.
+    /// Removes an entry, once its things are gone or restored. A missing entry is no error.
     ///
     /// # Errors
     /// [`JournalError::File`].

@@ -20,7 +20,7 @@ pub(crate) struct Jvm<'a> {
     pub(crate) data: &'a Path,
     pub(crate) logs: &'a Path,
     pub(crate) scratch: &'a Path,
-    /// Whether this node is a ring's, or alone.
+    /// Whether this node is part of a ring of several nodes.
     pub(crate) ring: bool,
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn options(jvm: &Jvm<'_>) -> Vec<String> {
     options
 }
 
-/// A path as it stands in a URL (RFC 3986): all but unreserved characters and '/' escaped.
+/// A path as part of a URL (RFC 3986): all but unreserved characters and '/' escaped.
 fn url_path(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
     let plain = |b: &u8| b.is_ascii_alphanumeric() || b"/-._~".contains(b);

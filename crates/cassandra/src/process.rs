@@ -52,7 +52,7 @@ pub(crate) fn describe(pid: i32) -> String {
 pub struct Process {
     pid: i32,
     start_ticks: u64,
-    /// Signals sent through it reach this process or nobody. Absent before Linux 5.3.
+    /// Signals sent through it reach this process or fail: its number is not reused. None before Linux 5.3.
     pidfd: Option<OwnedFd>,
 }
 

@@ -1,4 +1,4 @@
-//! Executors: who runs the tasks of a stage in the place of its own.
+//! Executors that run the tasks of a stage instead of its own one.
 
 use crate::valves::one_of;
 use crate::{Declared, Error, Link};
@@ -19,7 +19,7 @@ pub struct Executor {
     /// With `batched-drain`: how many tasks a worker takes at once, at the most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u32>,
-    /// The stage has its own executor again when nobody renews the lease for so long.
+    /// Without a renewed lease the stage gets its own executor back after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_ms: Option<u64>,
     /// Even where the JVM throws its compiled code away for it.

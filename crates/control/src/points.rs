@@ -1,4 +1,4 @@
-//! Measurement points: where probes and valves can stand.
+//! Measurement points: the methods at which probes and valves can be placed.
 
 use crate::{Error, Link};
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub struct Point {
     /// Its name in the preset, or the method.
     pub point: String,
     pub method: String,
-    /// Whether a valve may stand there, and why not.
+    /// Whether a valve is allowed there, and why not.
     #[serde(default)]
     pub gate: bool,
     pub why_no_gate: Option<String>,
@@ -28,7 +28,7 @@ pub struct Point {
 }
 
 impl Link {
-    /// Points that a name or a pattern stands for, at most so many of them; all that the preset names without one.
+    /// Points that match a name or pattern, at most so many; without one, all points of the preset.
     pub fn find_points(&mut self, pattern: Option<&str>, at_most: Option<u32>) -> Result<Found, Error> {
         let mut with = json!({});
         for (key, value) in [("pattern", pattern.map(Value::from)), ("at_most", at_most.map(Value::from))] {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub struct ProbeOptions {
     /// Points by name or pattern; none for all that the preset names.
     pub at: Vec<String>,
-    /// Methods that each of them may stand for.
+    /// Methods that each of them may match, at most.
     pub at_most: Option<u32>,
     /// CPU time and allocated bytes of each call too, which costs a microsecond a call.
     pub cpu: bool,

@@ -14,7 +14,7 @@ const S: i64 = 1_000_000_000;
 const T0: i64 = 1_700_000_000 * S;
 const TABLES: i64 = 200;
 const NODE: &str = "127.0.0.1";
-/// The longest that an answer may take.
+/// Upper bound for the time of an answer, s.
 const BOUND_S: f64 = 2.0;
 
 fn main() {

@@ -6,7 +6,7 @@ pub enum Error {
     #[error(transparent)]
     Recording(#[from] helenus_recording::Error),
 
-    /// The query is wrong, or needs more than it may have; the text is for the one who wrote the query.
+    /// The query is wrong, or needs more memory than allowed; the text is for its author.
     #[error("{0}")]
     Query(String),
 
@@ -44,7 +44,7 @@ pub enum Error {
     #[error("cannot write: {0}")]
     Write(#[source] std::io::Error),
 
-    /// A spectrogram was asked for that there can't be; the text is for the one who asked.
+    /// The spectrogram that was asked for is impossible; the text is for the user.
     #[error("{0}")]
     Spectrogram(String),
 

@@ -23,7 +23,7 @@ pub struct Sstable {
     pub data_bytes: Option<i64>,
     /// On disk over before compression.
     pub compression_ratio: Option<f64>,
-    /// Since it was written, at the end of the recording.
+    /// Age at the end of the recording.
     pub age_s: Option<i64>,
     pub partitions: Option<i64>,
     pub rows: Option<i64>,

@@ -31,7 +31,7 @@ pub(crate) fn time_ns(ns: i64) -> String {
     time_ms(ns as f64 / 1e6)
 }
 
-/// As [`time_ns`], with more to say of what takes less than 0.1 ms.
+/// As [`time_ns`], with µs for times below 0.1 ms.
 pub(crate) fn short_ns(ns: i64) -> String {
     match ns {
         ..1000 => format!("{ns} ns"),

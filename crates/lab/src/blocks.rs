@@ -18,7 +18,7 @@ struct Blocks<'b> {
     shared: Option<Site>,
 }
 
-/// Runs the blocks. A block that breaks off ends them all; the runs before it stand.
+/// Runs the blocks. A block that fails ends them all; the runs before it are kept.
 pub(crate) fn run(stage: &mut Stage<'_>, variants: &Variants, workload: &Workload) -> Result<Driven, Error> {
     for variant in &variants.list {
         if variant.starts_nodes() && !stage.run.nodes.is_empty() {
@@ -103,7 +103,7 @@ impl Blocks<'_> {
         Ok(())
     }
 
-    /// One run of a variant, on the nodes of all or on its own. Whether it came to its end.
+    /// One run of a variant, on the nodes of all or on its own. Returns whether it completed.
     fn one(&self, stage: &mut Stage<'_>, block: usize, variant: &Variant) -> Result<bool, Error> {
         let Some(site) = &self.shared else {
             let site = Site::open(stage, Some(variant))?;

@@ -10,7 +10,7 @@ use helenus_control::{Declared, Error as ControlError};
 use serde_json::Value;
 use std::net::SocketAddr;
 
-/// A point and who wants it.
+/// A point, and the variant or option that names it.
 struct Wanted<'e> {
     /// None for the probes of all runs.
     variant: Option<&'e Variant>,
@@ -45,7 +45,7 @@ fn all(experiment: &Experiment) -> Vec<Wanted<'_>> {
     all
 }
 
-/// Looks for the points in the jars of the release.
+/// Checks the points in the jars of the release.
 ///
 /// # Errors
 /// [`Error`] of the first that can't be had.
@@ -65,7 +65,7 @@ pub(crate) fn check_release(run: &Run<'_>, cancel: &Cancel, tell: &mut dyn FnMut
     }
 }
 
-/// Looks for the points of valves in a node, which knows what it has loaded. A class that it has not loaded yet may be loaded before
+/// Checks the points of valves in a node, which knows the classes that it has loaded. A class that it has not loaded yet may be loaded before
 /// the turn of the variant comes.
 ///
 /// # Errors

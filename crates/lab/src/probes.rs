@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 pub(crate) struct Probes {
     agent: &'static [u8],
-    /// Where they have been started.
+    /// The nodes on which probes were started.
     nodes: Vec<SocketAddr>,
 }
 

@@ -135,7 +135,7 @@ fn names(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 
-/// One text or several; None where it is neither.
+/// A text or a list of texts; None for other values.
 pub(crate) fn texts(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(vec![text.clone()]),

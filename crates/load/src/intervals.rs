@@ -17,7 +17,7 @@ type Share = Arc<Mutex<Vec<OperationTimes>>>;
 /// Times and outcomes of the requests of one operation in an interval.
 #[derive(Debug, Clone)]
 pub struct OperationTimes {
-    /// In ns, to 3 digits, of requests that were answered or waited for in vain.
+    /// In ns, to 3 digits, of requests that were answered or timed out.
     pub service: Histogram<u64>,
     /// From the intended start; in closed loop nothing is recorded, since it would be the service time again.
     pub response: Histogram<u64>,

@@ -72,7 +72,7 @@ impl Counted {
                 for (cpu, count) in &line.counts {
                     let known = match &before {
                         Some(known) => known.iter().find(|(known, _)| known == cpu).map(|(_, count)| *count),
-                        // A device that was not there began at zero.
+                        // A new device began at zero.
                         None => Some(0),
                     };
                     // A CPU that came online just now has no row yet.

@@ -4,7 +4,7 @@ use helenus_cassandra::threads::{KERNEL_KEEPS, thread_group};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// At a few hundred bytes each, with their groups.
+/// Names kept at most; each takes a few hundred bytes with its group.
 const NAMES_KEPT: usize = 1 << 16;
 
 /// Full Java names by kernel thread id, as the agent tells them. The kernel itself keeps 15 characters.

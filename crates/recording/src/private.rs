@@ -201,7 +201,7 @@ impl Folder {
 #[derive(Debug)]
 pub struct Output {
     file: File,
-    /// Where it is written, and its name; none for what is no regular file, such as a pipe, which is written to at once.
+    /// Temporary path and final name; None for targets such as a pipe, which are written to directly.
     renamed: Option<(PathBuf, PathBuf)>,
 }
 

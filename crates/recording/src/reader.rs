@@ -23,7 +23,7 @@ const MOST_BYTES: u64 = 1 << 30;
 /// A group's begin is shorter: a cut within it leaves less than this.
 const MOST_OF_A_HEAD: u64 = 16 << 10;
 
-/// How often the bytes of a file are compared with checksums, at most, so that false seals can't keep a reader busy for ever.
+/// How often the bytes of a file are compared with checksums, at most, so that false seals can't keep a reader busy without end.
 const MOST_PASSES: u64 = 8;
 
 /// The part of a stream that was not read.
@@ -356,12 +356,12 @@ impl Stream<'_> {
     }
 }
 
-/// The batch of a group that is what was written; by whom is another matter.
+/// Decodes the batch of a group whose checksum was verified.
 fn decode(schema: &[u8], group: &[u8]) -> Option<RecordBatch> {
     message::check_all(schema)?;
     message::check_all(group)?;
     let stream = Cursor::new(schema).chain(Cursor::new(group));
-    // Arrow's reader panics for some bytes that can't be a message; it sees none that fail the checks above.
+    // Arrow's reader panics on some invalid bytes, even after the checks above.
     catch_unwind(AssertUnwindSafe(|| StreamReader::try_new(stream, None).ok()?.next()?.ok())).ok()?
 }
 

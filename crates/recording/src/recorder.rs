@@ -261,7 +261,7 @@ impl Drop for Inner {
         let Some(streams) = lock(&self.threads).take().and_then(Threads::join) else { return };
         let closing = Closing::new(&self.shared, streams);
         if closing.rows_pending() + self.shared.rows_lost() > 0 {
-            // Nobody is left to be told of an error.
+            // On drop an error has no receiver.
             let _ = closing.write_losses(&mut lock(&self.manifest));
         }
     }

@@ -151,6 +151,6 @@ pub(crate) fn lock(folder: &Folder) -> Result<Option<File>, Error> {
 /// Whether somebody writes a recording. Writes nothing; without a lock to be seen, nobody does.
 pub(crate) fn is_written(folder: &Folder) -> bool {
     let Ok(file) = folder.open_file(LOCK) else { return false };
-    // Held for a moment only. Two that look don't disturb each other.
+    // The lock is held for a moment only, and shared: two readers do not disturb each other.
     flock(&file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK)
 }

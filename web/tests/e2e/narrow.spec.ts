@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { pageOf, type Sample } from "../sample/pages";
 import { expect, test } from "./page";
 
-/** What reaches over the right edge of the page, but for what lies in something that scrolls by itself or is cut there. */
+/** Elements that reach over the right edge of the page. Elements within a box that scrolls or clips are left out. */
 function beyondTheEdge(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const width = document.documentElement.clientWidth;

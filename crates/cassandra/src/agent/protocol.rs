@@ -79,7 +79,7 @@ pub fn read_hello(from: &mut impl Read, token: &str) -> io::Result<Hello> {
         return Err(bad(&format!("it speaks protocol {protocol}, and this helenus {PROTOCOL}")));
     }
     let length = u16::from_le_bytes(array(from)?);
-    // The length is compared first, so that a stranger's bytes are not kept.
+    // The length is compared first, so that bytes of an unknown program are not kept.
     if usize::from(length) != token.len() || !same(&bytes(from, u32::from(length))?, token.as_bytes()) {
         return Err(bad("its token is wrong"));
     }

@@ -180,7 +180,7 @@ impl Journals {
         self.0.has(saved)
     }
 
-    /// Asks the helenus that follows the process to restore it.
+    /// Asks the helenus process that keeps the pin to restore the threads.
     pub(super) fn ask(&self, saved: &Saved) -> Result<(), Error> {
         let path = self.wish(saved);
         let written = File::create(&path).map(drop);

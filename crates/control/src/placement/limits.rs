@@ -21,7 +21,7 @@ pub struct Cpuset {
     pub cpus: CpuSet,
 }
 
-/// The CPU time of a control group: beyond it, its threads stand until the period ends.
+/// The CPU time of a control group: beyond it, its threads are throttled until the period ends.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quota {
     pub group: String,

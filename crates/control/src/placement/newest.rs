@@ -1,6 +1,6 @@
 //! The numbers that the kernel gave to new threads and processes, of whatever process: they go up one by one.
 //!
-//! To look at those few costs less than to go through all threads of a large process.
+//! Reading those few costs less than listing all threads of a large process.
 
 use std::fs::File;
 use std::ops::RangeInclusive;

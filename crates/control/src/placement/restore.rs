@@ -1,4 +1,4 @@
-//! Making a process and the interrupts as they were, from what was written down.
+//! Restores a process and the interrupts from the journal.
 
 use super::journal::{Journals, Mask, Saved};
 use super::threads::is_gone;
@@ -18,7 +18,7 @@ const PASSES: usize = 20;
 pub struct Restored {
     pub pid: i32,
     pub command: String,
-    /// Whether the process has ended: then only interrupts were left to be put back.
+    /// Whether the process has ended: then only interrupts were restored.
     pub process_ended: bool,
     /// Threads that have the masks that they had.
     pub threads: usize,

@@ -1,4 +1,4 @@
-//! The threads of a process by number, read so that a look for new ones costs little.
+//! The threads of a process by number, read in a way that makes a check for new ones cheap.
 
 use super::newest::Newest;
 use rustix::fs::{Access, AtFlags, RawDir, accessat};

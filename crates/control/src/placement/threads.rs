@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// A thread as it was when it was looked at.
+/// A thread at the time of the last read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Thread {
     pub tid: i32,

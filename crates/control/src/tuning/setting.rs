@@ -88,9 +88,9 @@ pub struct Undone {
 pub enum Outcome {
     /// It is what it was before.
     Undone,
-    /// It was so already.
+    /// The setting had been undone already.
     Gone,
-    /// Somebody else has set it since, on this node or in the schema. It stays so.
+    /// It was changed since, on this node or in the schema. That value stays.
     Altered,
     /// There is no such table any more.
     Dropped,

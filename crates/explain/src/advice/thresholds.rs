@@ -6,7 +6,7 @@ pub(super) struct Threshold {
     pub name: &'static str,
     pub value: f64,
     pub unit: &'static str,
-    /// A document, a default of Cassandra's, the field report, or our judgement.
+    /// Source of the threshold: a document, a default of Cassandra, a field report, or our judgement.
     pub source: &'static str,
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 /// A thread that uses this much of a CPU can do no more.
 const THREAD_LIMIT_CPUS: f64 = 0.9;
-/// With this share of CPU time idle there is CPU left.
+/// With more idle CPU time than this share, the CPUs are not the limit.
 const CPU_LIMIT_IDLE: f64 = 0.1;
 /// Shares of time from which the driver's own delay, GC, the disk, and a full pool count as the limit.
 const SCHEDULE_LIMIT: f64 = 0.3;
@@ -35,7 +35,7 @@ pub enum Resource {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Limit {
     pub resource: Resource,
-    /// The text after "limited by".
+    /// Continues "limited by".
     pub by: String,
     pub usage: Usage,
     /// Share of the time in GC pauses.
@@ -48,7 +48,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Looks at the overloaded phases.
+    /// Finds the limit from the overloaded phases.
     pub(crate) fn find(
         engine: &Engine,
         phases: &[Phase],

@@ -1,4 +1,4 @@
-//! The runs that are compared, and what each came to.
+//! The runs that are compared, with their figures.
 
 use crate::Error;
 use crate::engine::Engine;
@@ -35,7 +35,7 @@ pub(crate) struct VariantRuns {
 }
 
 impl VariantRuns {
-    /// Of a recording; without any where it is of no experiment with variants.
+    /// Loads them from a recording; empty unless it is of an experiment with variants.
     pub(crate) fn load(engine: &Engine) -> Result<VariantRuns, Error> {
         let rows = engine.sql(&query::VARIANT_RUNS.fill(&[]))?;
         let (kinds, names) = (rows.texts("kind")?, rows.texts("name")?);
@@ -236,7 +236,7 @@ fn of_tables(engine: &Engine, busy: &[Interval], figures: &mut BTreeMap<&'static
     Ok(())
 }
 
-/// None where no pause of any node was recorded, which says that nobody looked.
+/// None where no pause of any node was recorded: then pauses were not observed.
 fn gc_share(engine: &Engine, busy: &[Interval]) -> Result<Option<f64>, Error> {
     let pauses = engine.sql(&query::PAUSES.fill(&[]))?;
     if pauses.rows() == 0 {

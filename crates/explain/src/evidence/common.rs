@@ -23,7 +23,7 @@ const P_BOUND: f64 = 0.01;
 const FEWEST_SLOW: usize = 10;
 /// Values that are tested, those with the most slow requests.
 const MOST_TESTED: usize = 100;
-/// With fewer observations no signs are rare.
+/// With fewer clusters a sign test cannot be significant.
 const FEWEST_CLUSTERS: usize = 10;
 const MOST_CLUSTERS: i64 = 500;
 /// Length of an observation, in a recording that is neither very short nor very long.
@@ -123,7 +123,7 @@ impl Common {
         common
     }
 
-    /// Of the slow requests that have any of what is shared.
+    /// Share of the slow requests that have at least one of the shared values.
     pub(crate) fn slow_share(&self) -> f64 {
         self.shared.iter().map(|shared| shared.slow_share).sum()
     }

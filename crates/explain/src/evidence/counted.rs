@@ -32,7 +32,7 @@ pub(crate) struct CountedGroup {
 }
 
 impl Counted {
-    /// None where nobody counted.
+    /// None if it was not counted.
     pub(crate) fn load(engine: &Engine, judged: &Judged) -> Result<Option<Counted>, Error> {
         if engine.manifests().iter().all(|manifest| manifest.sources.iter().all(|source| source.name != COUNTERS)) {
             return Ok(None);

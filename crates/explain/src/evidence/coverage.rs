@@ -24,12 +24,12 @@ const RECORDER: &str = "recorder";
 pub(crate) struct Lost {
     pub(crate) what: String,
     pub(crate) node: String,
-    /// None when nobody knows.
+    /// None if not known.
     pub(crate) rows: Option<i64>,
     /// Rows of the same that are in the recording.
     pub(crate) captured: i64,
     pub(crate) reason: String,
-    /// Whether they never came to the recorder, as its source says; else the recorder or the disk lost them.
+    /// Whether the source lost them before the recorder got them; else the recorder or the disk did.
     pub(crate) by_source: bool,
 }
 

@@ -6,12 +6,12 @@ use crate::timeline::Interval;
 use crate::{Error, query};
 use serde::Serialize;
 
-/// A valve over all of its windows, and over those in which it came to rest: the last third.
+/// A valve over all of its windows, and over the last third, in which its limit has settled.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Governed {
     pub(crate) node: String,
     pub(crate) valve: String,
-    /// The one that decided last.
+    /// The law that decided last.
     pub(crate) law: String,
     pub(crate) windows: usize,
     /// Share of the windows in which it was open.
@@ -37,7 +37,7 @@ pub(crate) struct Metered {
     pub(crate) probe: String,
     pub(crate) calls: i64,
     pub(crate) total_ns: i64,
-    /// Without the time of metered callees.
+    /// Own time: without metered callees.
     pub(crate) own_ns: i64,
     pub(crate) max_ns: i64,
     /// Why it was switched off; None where it was not.

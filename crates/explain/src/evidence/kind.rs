@@ -24,7 +24,7 @@ pub(crate) enum CauseKind {
 }
 
 impl CauseKind {
-    /// The finding that tells of it.
+    /// The finding that reports it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             CauseKind::ClientStall => "client-stall",

@@ -64,7 +64,7 @@ pub struct Usage {
     pub server_cpus: Option<f64>,
     /// None when the load driver's threads were not looked at.
     pub load_cpus: Option<f64>,
-    /// Busy with neither: other processes, and the kernel's own work.
+    /// CPUs used by other processes and by the kernel itself.
     pub other_cpus: Option<f64>,
     /// Threads of the nodes that were ready to run and waited for a CPU, on average.
     pub server_threads_waiting: Option<f64>,

@@ -221,7 +221,7 @@ pub(super) const SERVER: &str = "server";
 pub(super) const COLLECTOR: &str = "collector";
 const KINDS: [&str; 3] = [LOAD, SERVER, COLLECTOR];
 
-/// Of the kernel's bandwidth control, as it is where nobody changed it.
+/// Period of the kernel's bandwidth control by default.
 const PERIOD_NS: i64 = 100_000_000;
 
 impl DiskInterval {

@@ -159,7 +159,7 @@ fn profile(samples: &Samples, event: &str) -> Profile {
     if let (Some(first), Some(last)) = (samples.rows.first(), samples.rows.last()) {
         profile.time_nanos = first.time_ns;
         profile.duration_nanos = last.time_ns.saturating_sub(first.time_ns);
-        // Where all stand for as much, that is how often was sampled.
+        // If all samples have the same weight, that is the sampling period.
         let all_alike = samples.rows.iter().all(|sample| sample.weight == first.weight);
         profile.period = if all_alike { first.weight } else { 0 };
     }

@@ -23,7 +23,7 @@ pub(super) struct Sample {
 /// A thread, or a thread group where the recording does not separate threads.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Track {
-    /// Its own name, or the group's.
+    /// The thread, by its own name or by its group's.
     pub(super) thread: Thread,
     pub(super) group: String,
     pub(super) is_thread: bool,

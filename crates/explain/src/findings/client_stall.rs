@@ -1,4 +1,4 @@
-//! Was it the load driver itself?
+//! Did stalls of the load driver itself delay the slow requests?
 
 use super::claim::Claim;
 use super::finding::{Check, Finding};

@@ -1,4 +1,4 @@
-//! Would more get done if less went on at once?
+//! Did more requests in flight get less done (retrograde scaling)?
 
 use super::finding::{Check, Finding};
 use crate::evidence::{Crowding, Evidence};

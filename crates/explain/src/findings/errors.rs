@@ -9,7 +9,7 @@ use crate::{query, text};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// From this share of the requests on errors are critical. One error already is a warning: somebody did not get an
+/// From this share of the requests on errors are critical. One error already is a warning: a client did not get an
 /// answer.
 const CRITICAL_SHARE: f64 = 0.01;
 const LONGEST_OPERATION: usize = 120;

@@ -13,7 +13,7 @@ impl Check for GcPause {
         "gc-pause"
     }
 
-    /// Always answers when pauses were recorded: "no" is an answer, too.
+    /// Reports whenever pauses were recorded: that GC is cleared is a result, too.
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let Some(cause) = evidence.cause(CauseKind::GcPause) else { return Vec::new() };
         if !evidence.coverage.has_pauses() || evidence.judged.slow_requests() == 0 {

@@ -15,7 +15,7 @@ impl Check for LatencyOrigin {
         "latency-origin"
     }
 
-    /// A measurement that says where to look for a cause. Requests without another cause are counted for this finding if they
+    /// A measurement that says on which side to search for a cause. Requests without another cause are counted for this finding if they
     /// spent most of their time between driver and node.
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
         let Some(origin) = &evidence.origin else { return Vec::new() };
@@ -84,7 +84,7 @@ fn beside(sides: &Sides) -> String {
     )
 }
 
-/// Where to look for time that passed outside of the node.
+/// Where to search for time that passed outside of the node.
 #[derive(Clone, Copy, PartialEq)]
 enum Advice {
     /// The driver stood still, or may have.

@@ -1,4 +1,4 @@
-//! Did the server stand still without its JVM saying so?
+//! Was the server stopped without its JVM reporting it?
 
 use super::finding::{Check, Finding};
 use super::wording::{most_of, of_nodes, share};
@@ -7,7 +7,7 @@ use crate::timeline::{Interval, covered_ns, total_ns, within};
 use crate::{query, text};
 use serde_json::json;
 
-/// From this length on the machine's samples, ten a second, can say what the process did meanwhile.
+/// Stops of at least this length have samples of the machine (ten a second) that show what the process did.
 const LONG_NS: i64 = 200_000_000;
 
 pub(super) struct ServerStall;

@@ -157,7 +157,7 @@ impl Flame {
         groups.into_iter().map(|(name, _)| name.to_string()).collect()
     }
 
-    /// The time that the samples stand for, or what else they weigh.
+    /// The sum of the samples' weights: a time for CPU samples, bytes for allocations.
     pub fn weight(&self) -> i64 {
         self.stacks.iter().map(|stack| stack.weight).sum()
     }

@@ -44,7 +44,7 @@ fn the_wire_shows_on_which_side_the_time_went() {
         assert_eq!(finding.severity, Severity::Information);
         let slow = &finding.evidence["slow"];
         assert_eq!(slow["on_the_wire"], slow["requests"]);
-        // All sides are asked about the same time, but for what is under way at its ends.
+        // All sides cover the same time, except for requests in flight at its ends.
         let sides = &finding.evidence["sides"];
         let mean = |side: &str| sides[side]["mean_ms"].as_f64().unwrap();
         assert!(mean("coordinator") < mean("wire") && mean("wire") < mean("service"), "{sides:#}");

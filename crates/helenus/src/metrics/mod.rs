@@ -27,7 +27,7 @@ use tokio::sync::{Semaphore, oneshot};
 
 const OPENMETRICS: HeaderValue = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
-/// Until a client has sent its headers.
+/// Time for a client to send its headers.
 const HEADERS_WITHIN: Duration = Duration::from_secs(5);
 /// Until it has taken the answer. Each connection has one request; its body is not read.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(15);

@@ -43,7 +43,7 @@ impl Steps {
         self.bar.set_message(shown(&text.to_string()));
     }
 
-    /// Whether news within a step is seen by nobody.
+    /// Whether progress within a step is not shown.
     pub fn is_plain(&self) -> bool {
         self.plain
     }

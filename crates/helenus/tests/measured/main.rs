@@ -18,7 +18,7 @@ fn alone() -> MutexGuard<'static, ()> {
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Kinds of the findings that blame somebody, the first one first.
+/// Findings that name a cause, in order of rank.
 fn blamed(explanation: &Value) -> Vec<&str> {
     let findings = explanation["findings"].as_array().unwrap().iter();
     let blaming = findings.filter(|finding| finding["severity"] != "information");

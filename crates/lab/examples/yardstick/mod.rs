@@ -17,7 +17,7 @@ const TIMES: usize = 8;
 /// The unpacked data fits into the second-level cache.
 const BYTES: usize = 64 * 1024;
 
-/// Packed as a node's chunks of SSTables are, for unpacking is much of what reads cost.
+/// Compressed like chunks of SSTables, because decompression is a large part of the cost of reads.
 pub struct Yardstick {
     packed: Vec<u8>,
 }

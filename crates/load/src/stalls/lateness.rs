@@ -43,7 +43,7 @@ impl Lateness {
             return (Some(Late::Driver), None);
         }
         let late = (ready_ns - intended_ns > self.bound_ns).then_some(Late::InFlight);
-        // A request in time ends the stall, but one that was held back says nothing of it.
+        // A punctual request ends the stall. A request that waited for room in flight says nothing about the driver.
         let ended = if late.is_none() { self.open.take() } else { None };
         (late, ended)
     }

@@ -1,4 +1,4 @@
-//! Which seeds requests take, and so which partitions: what `-pop` says.
+//! The seeds, and so the partitions, of requests: `-pop`.
 
 use super::command::{Command, Length};
 use super::options::Keys;

@@ -69,7 +69,7 @@ fn per_s(text: &str) -> Result<f64, String> {
 /// Which keys.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Keys {
-    /// One after the other, from one to the other; again from the start unless it ends there.
+    /// Numbers in sequence; from the start again, unless the sequence ends.
     Sequence {
         from: i64,
         to: i64,

@@ -10,7 +10,7 @@ const MOST_ABOVE: usize = 12;
 /// Where the kernel says what a cgroup was held up by.
 #[derive(Debug, Default)]
 pub(super) struct Cgroup {
-    /// `cpu.stat` of it and of those above.
+    /// `cpu.stat` of the cgroup and of its ancestors.
     quotas: Vec<PathBuf>,
     /// The folder that has `cpu.pressure`.
     pressure: Option<PathBuf>,

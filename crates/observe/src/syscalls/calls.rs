@@ -27,7 +27,7 @@ pub(super) enum Result {
     /// A new descriptor for some commands of fcntl.
     Fcntl,
     Pair,
-    /// The descriptor stands for something else afterwards.
+    /// The descriptor refers to something else afterwards.
     Renamed,
 }
 

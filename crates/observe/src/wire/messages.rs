@@ -92,7 +92,7 @@ pub(super) struct Messages {
     opened_read: usize,
     /// Something could not be read since the last message.
     pub(super) is_broken: bool,
-    /// How often the place in the bytes was lost.
+    /// How often the reader lost the message boundaries.
     pub(super) breaks: u64,
     pub(super) tls_bytes: u64,
 }
@@ -137,7 +137,7 @@ impl Messages {
         }
     }
 
-    /// Something between the last bytes and the next was not captured.
+    /// Bytes before the next ones were not captured.
     pub(super) fn gap(&mut self) {
         if self.framing != Framing::Tls {
             self.lose();

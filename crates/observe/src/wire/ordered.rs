@@ -14,7 +14,7 @@ pub(super) enum Part<'a> {
         time_ns: i64,
         bytes: &'a [u8],
     },
-    /// Something between was not captured.
+    /// Bytes in between were not captured.
     Gap,
 }
 
@@ -35,7 +35,7 @@ impl Ordered {
         Ordered { next: Some(first), ..Ordered::default() }
     }
 
-    /// Takes in what a packet has, and hands on what is in order now.
+    /// Adds the bytes of a packet, and passes on the bytes that are now in order.
     pub(super) fn take(&mut self, sequence: u32, time_ns: i64, bytes: &[u8], mut each: impl FnMut(Part<'_>)) {
         if bytes.is_empty() {
             return;
@@ -44,7 +44,7 @@ impl Ordered {
         // Numbers go round; less than half the way round is ahead, the rest is behind.
         let ahead = sequence.wrapping_sub(next).cast_signed();
         if ahead <= 0 {
-            // Sent again, wholly or in part.
+            // A retransmission, wholly or in part.
             let known = usize::try_from(-i64::from(ahead)).unwrap_or(usize::MAX);
             if let Some(new) = bytes.get(known..).filter(|new| !new.is_empty()) {
                 self.advance(new.len());

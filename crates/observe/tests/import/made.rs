@@ -1,4 +1,4 @@
-//! JFR chunks as nobody records them, written by the format's rules.
+//! JFR chunks that no recorder writes, but that the format allows.
 
 /// Numbers of the classes that every chunk has.
 pub const BYTE: u64 = 1;

@@ -1,4 +1,4 @@
-//! Waiting for a program to have worked, on machines that have other work to do as well.
+//! Waits until a program has used CPU time, also on busy machines.
 
 use std::time::{Duration, Instant};
 

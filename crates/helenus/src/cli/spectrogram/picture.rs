@@ -5,7 +5,7 @@ use anstyle::{Ansi256Color, Style};
 use helenus_explain::{Of, Spectrogram};
 use std::fmt::Write;
 
-/// Without a terminal nobody says how wide and high.
+/// Size of the picture without a terminal.
 const WIDTH: usize = 100;
 const ROWS: usize = 40;
 /// Lines that are not rows: title, axis above and below, legend, hint, and the prompt after it.

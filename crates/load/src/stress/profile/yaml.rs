@@ -22,7 +22,7 @@ struct Entry<'y> {
     value: &'y MarkedYaml<'y>,
 }
 
-/// A text with its line.
+/// A scalar with its line number.
 #[derive(Debug, Clone)]
 pub(super) struct Text {
     pub text: String,
@@ -130,7 +130,7 @@ impl<'y> Map<'y> {
         self.entries.iter().map(each).collect()
     }
 
-    /// Names of what is here.
+    /// Keys of this mapping.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.key.as_str())
     }

@@ -77,7 +77,7 @@ pub struct ChunkSamples<'a> {
     pub ticks_are_ns: bool,
     /// Nanoseconds, or number of things counted, that a sample stands for, where the chunk says so.
     pub intervals: HashMap<SampleEvent, i64>,
-    /// Samples that the one who recorded says were lost.
+    /// Lost samples, as the file reports them.
     pub lost: u64,
     /// Classes that were left out, since others have the same.
     pub superseded: Vec<&'static str>,

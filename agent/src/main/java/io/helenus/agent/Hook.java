@@ -31,14 +31,14 @@ public final class Hook {
   private Hook() {}
 
   /**
-   * Sets who is called; only one agent at a time.
+   * Registers the callee; only one agent at a time can hold it.
    *
    * @param enter takes the number of the site, or its complement where it is not wanted; gives the
    *     exception to refuse the call with, or null
    * @param exit takes the number of the site, or its complement when an exception leaves it
    * @param wanted takes what the site tells of and its number
    * @param take takes an executor and what is handed to it; whether it is taken from it
-   * @return whether nobody held it
+   * @return false if another agent holds it
    */
   public static synchronized boolean hold(
       IntFunction<RuntimeException> enter,

@@ -11,7 +11,7 @@ import java.util.function.IntFunction;
 final class Bridge {
   private Bridge() {}
 
-  /** Whether nobody else holds it. */
+  /** False if another agent holds it. */
   static boolean hold(Class<?> hook, Crossings crossings, Executors executors) {
     IntFunction<RuntimeException> enter = crossings::enter;
     IntConsumer exit = crossings::exit;

@@ -43,7 +43,7 @@ final class ControlBean implements DynamicMBean {
   private final Map<String, ObjectName> valves = new HashMap<>();
   private boolean gone;
 
-  /** Registers it, if nobody else is. */
+  /** Registers it, unless another one is registered. */
   ControlBean(Control control, MBeanServer server, ObjectName name, Consumer<String> log)
       throws JMException {
     this.control = control;

@@ -1,7 +1,7 @@
 package io.helenus.agent.core;
 
 /**
- * Where the agent's own lines go: to the recorder while there is one, else to the server's standard
+ * The log of the agent. Its lines go to the recorder while there is one, else to the server's standard
  * error.
  */
 public final class Log {

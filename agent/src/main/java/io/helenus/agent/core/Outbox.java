@@ -50,7 +50,7 @@ public final class Outbox {
     queue.add(frame);
   }
 
-  /** The thread that sends, for what it costs. */
+  /** The sending thread, to measure its CPU time. */
   Thread sender() {
     return sender;
   }

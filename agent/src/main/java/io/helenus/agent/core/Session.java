@@ -21,7 +21,7 @@ import io.helenus.agent.sources.Watcher;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The sources that a recorder asked for, from their start until all is undone. */
+/** The sources of one recorder, from start until everything is undone. */
 final class Session {
   private static final long SAMPLER_STOP_MS = 2_000;
 

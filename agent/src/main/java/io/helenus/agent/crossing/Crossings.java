@@ -16,7 +16,7 @@ public final class Crossings {
   private volatile Site[] sites = new Site[0];
   private int next;
 
-  /** A number for a site to come: each is given once, so that a late exit meets nobody else. */
+  /** A number for a new site. Numbers are never reused, so a late exit cannot hit another site. */
   public synchronized int number() {
     int number = next;
     next += 2;
@@ -40,7 +40,7 @@ public final class Crossings {
   /**
    * Puts a site behind a number, or takes it away.
    *
-   * @param guard which calls are meant, by what the site tells of; null for all
+   * @param guard selects calls by the object that the site passes; null for all
    */
   public synchronized void site(int number, Site site, Predicate<Object> guard) {
     Site[] next = Arrays.copyOf(sites, Math.max(sites.length, number + 1));

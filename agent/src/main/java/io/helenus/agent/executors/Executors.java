@@ -78,7 +78,7 @@ public final class Executors {
   }
 
   /**
-   * @param afterLease called when a stage has its own executor again because nobody renewed a lease
+   * @param afterLease called when a stage has its own executor again because its lease ended
    */
   public Executors(
       Points points,

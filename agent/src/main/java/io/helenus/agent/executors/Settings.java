@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 
 /** The executor that a command requests for a stage. */
 final class Settings {
-  /** Those whose tasks come through the shared pool and stand in no order among themselves. */
+  /** Stages whose tasks run in the shared pool, in no order among themselves. */
   private static final Set<Stage> STAGES =
       EnumSet.of(
           Stage.NATIVE_TRANSPORT,
@@ -36,7 +36,7 @@ final class Settings {
   final boolean stealing;
   final int batch;
 
-  /** 0 for ever. */
+  /** 0: no limit in time. */
   final long leaseNs;
 
   Settings(Map<?, ?> given) {

@@ -148,7 +148,7 @@ final class Workers {
       this.number = number;
     }
 
-    /** Whether it slept, and nobody else has woken it. */
+    /** Whether it slept and was not woken by another thread. */
     boolean wake() {
       if (sleeps.get() && sleeps.compareAndSet(true, false)) {
         LockSupport.unpark(thread);
@@ -188,7 +188,9 @@ final class Workers {
       return runAlone(count);
     }
 
-    /** Runs what it took while others may have put more in line and have woken nobody. */
+    /**
+     * Runs the tasks it took; other threads may have queued more meanwhile without waking a worker.
+     */
     private boolean runAlone(int count) {
       if (count == 0) {
         return false;

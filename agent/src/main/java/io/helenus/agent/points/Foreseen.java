@@ -8,9 +8,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Looks for points in the jars of a release before a node runs. Only the running node can tell
- * which of several classes are loaded, and so how many methods a {@code *} matches; the node checks
- * that later.
+ * Finds points in the jars of a release before a node runs. Only the running node can tell which of
+ * several classes are loaded, and so how many methods a {@code *} matches; the node checks that
+ * later.
  */
 public final class Foreseen {
   private final Points points;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Which names somebody may have meant. */
+/** Names similar to a mistyped one. */
 public final class Nearest {
   private static final int MOST = 5;
 

@@ -54,7 +54,7 @@ public final class Pattern {
     return classes.matcher(name).matches();
   }
 
-  /** Whether the class's own name is meant and its package left out. */
+  /** Whether the pattern matches the class's simple name, without package. */
   boolean matchesShortly(String name) {
     return className.indexOf('.') < 0 && classes.matcher(ownName(name)).matches();
   }

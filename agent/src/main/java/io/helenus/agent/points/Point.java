@@ -15,7 +15,7 @@ public final class Point {
   /** Whether a request that gets there may be refused with the protocol's Overloaded. */
   public final boolean mayRefuse;
 
-  /** Why no gate may stand there; null when one may. */
+  /** Why no gate is allowed there; null if one is. */
   public final String whyNoGate;
 
   /** Whether the method is left at once where the hook takes what is handed over to it. */

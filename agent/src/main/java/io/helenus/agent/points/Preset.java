@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 
 /** The named points of one line of Cassandra, from the agent's folder {@code presets}. */
 public final class Preset {
-  /** The lines that there are presets for. */
+  /** Release lines that have presets. */
   static final List<String> LINES = List.of("4.0", "4.1", "5.0");
 
   private static final String FOLDER = "io/helenus/agent/presets/";

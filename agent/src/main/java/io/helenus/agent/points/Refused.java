@@ -59,7 +59,7 @@ final class Refused {
     REASONS.put(methods, reason);
   }
 
-  /** Why no gate may stand at a method; null if one may. */
+  /** Why no gate is allowed at a method; null if one is. */
   static String reason(Method method) {
     if (method.isSynchronized()) {
       return "the lock of its object is held while it runs";

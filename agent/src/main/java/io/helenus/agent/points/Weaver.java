@@ -59,7 +59,7 @@ final class Weaver {
   private Weaver() {}
 
   /**
-   * The class with the calls woven in.
+   * Returns the class file with the calls woven in.
    *
    * @param crossings by the method's name and descriptor, the outermost last
    */

@@ -18,13 +18,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * Meters a point: how often it was called, by which probe's method and by which group of threads,
  * and how long it took.
  *
- * <p>Each thread counts in cells of its own; who reads adds them up.
+ * <p>Each thread counts in cells of its own; a reader adds them up.
  */
 public final class Probe implements Site {
   private static final ThreadMXBean THREADS =
       ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
 
-  /** Who calls: the probe whose method was the nearest outward, and the threads' group. */
+  /** The caller: the innermost probe around this one, and the thread group. */
   public static final class Edge {
     /** Null when no probe's method called. */
     public final Probe caller;
@@ -152,7 +152,7 @@ public final class Probe implements Site {
     return cell;
   }
 
-  /** All that was counted since the probe began, by who called. For one reader at a time. */
+  /** All counts since the probe began, by caller. For one reader at a time. */
   public synchronized Map<Edge, Tally> read() {
     for (Iterator<Cell> i = cells.iterator(); i.hasNext(); ) {
       Cell cell = i.next();

@@ -15,7 +15,7 @@ import java.nio.ByteOrder;
  * begin counts as a byte. The lock is the event loop's alone but for the moment of a drain.
  */
 public final class Packets {
-  /** The node sent it; else the client. */
+  /** Flag: the node sent this packet. Without it, the client did. */
   public static final int FROM_NODE = 1;
 
   /** The connection begins: without bytes. */
@@ -149,7 +149,7 @@ public final class Packets {
     }
   }
 
-  /** Takes all records out, without an account of them. */
+  /** Takes all records out, without their counts. */
   public byte[] takeBytes() {
     return take(0).bytes;
   }

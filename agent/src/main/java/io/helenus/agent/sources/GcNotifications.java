@@ -30,7 +30,7 @@ import javax.management.openmbean.CompositeData;
  *
  * <p>A collector that works while the threads run has a bean for its cycles too, whose time isn't
  * time in which threads stood: that is left out. So are, up to JDK 19, the remark and cleanup
- * pauses of G1, which no bean tells of.
+ * pauses of G1, which no bean reports.
  */
 final class GcNotifications implements Source, NotificationListener {
   private final Feed feed;

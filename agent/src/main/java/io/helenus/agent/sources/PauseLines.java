@@ -139,7 +139,7 @@ final class PauseLines {
     Matcher sizes = SIZES.matcher(said);
     Matcher cycle = CYCLE.matcher(said);
     String cause = cycle.matches() ? cycle.group(1) : null;
-    // Z also tells of each generation on the way.
+    // ZGC also logs each generation.
     if (sizes.find() && (cause != null || !collectors.contains("ZGC"))) {
       long before = bytes(sizes.group(1), sizes.group(2));
       long after = bytes(sizes.group(3), sizes.group(4));

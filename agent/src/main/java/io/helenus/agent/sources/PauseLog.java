@@ -74,7 +74,7 @@ final class PauseLog extends Sample implements Source {
     try {
       Path path = folder.resolve("pauses");
       output = "file=" + path;
-      // Z tells of its pauses as phases of a collection.
+      // ZGC logs its pauses as phases of a collection.
       String what =
           "safepoint=info,gc=info" + (collectors().contains("ZGC") ? ",gc+phases=info" : "");
       configure("what=" + what, "decorators=timenanos", "output_options=filecount=0");
@@ -98,7 +98,7 @@ final class PauseLog extends Sample implements Source {
         : Files.createTempDirectory("helenus", ours);
   }
 
-  /** Says what the JVM logs to the file. */
+  /** Configures what the JVM logs to the file. */
   private void configure(String... how) throws IOException, JMException {
     String[] arguments = new String[how.length + 1];
     arguments[0] = "output=\"" + output + '"';
@@ -134,7 +134,7 @@ final class PauseLog extends Sample implements Source {
     unended.delete(0, begin);
   }
 
-  /** The sampler reads no more by then. */
+  /** The sampler has stopped reading at this point. */
   @Override
   public void stop(boolean drain) throws IOException, JMException {
     configure("what=all=off");

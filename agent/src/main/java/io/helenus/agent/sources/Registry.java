@@ -61,7 +61,7 @@ final class Registry {
         .collect(Collectors.joining(".", bean.getDomain() + ".", ""));
   }
 
-  /** The metric of a name; null where there is none. */
+  /** The metric with this name; null if there is none. */
   Object find(String name) {
     return metrics.get(name);
   }

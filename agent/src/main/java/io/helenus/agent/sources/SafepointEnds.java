@@ -1,7 +1,7 @@
 package io.helenus.agent.sources;
 
 /**
- * When safepoints ended, by the lines that tell of them.
+ * When safepoints ended, from the lines of the JVM's log.
  *
  * <p>A line has the time at which it was written, some microseconds after the end; and milliseconds
  * where the thread that writes it lost its CPU in between, to the threads that it has just let go.

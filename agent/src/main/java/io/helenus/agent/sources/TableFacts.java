@@ -14,7 +14,10 @@ import javax.management.ObjectName;
 
 /** The definitions of the tables, and when each was last repaired. */
 final class TableFacts {
-  /** A node that is repaired in small pieces has many sessions; the newest are not found first. */
+  /**
+   * Bound on repair sessions that are read: with subrange repair there are many, and the newest do
+   * not come first.
+   */
   private static final int SESSIONS = 5_000;
 
   /** Takes a fact. */

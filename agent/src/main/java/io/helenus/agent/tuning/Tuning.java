@@ -12,9 +12,9 @@ final class Tuning {
   enum Outcome {
     /** The setting is what it was before. */
     UNDONE,
-    /** It was so already. */
+    /** The setting had been undone already. */
     GONE,
-    /** Somebody else has set it since, here or in the schema; it stays as they want it. */
+    /** It was changed since, here or in the schema, and that value stays. */
     ALTERED
   }
 
@@ -30,7 +30,7 @@ final class Tuning {
   /** The schema's value when the setting was changed; null if unknown. */
   private final Object schema;
 
-  /** 0 for ever. */
+  /** 0: no limit in time. */
   private long leaseNs;
 
   /** The scheduled restore; null for a tuning without a lease. */
@@ -72,7 +72,7 @@ final class Tuning {
         && Objects.equals(setting.table(), other.table());
   }
 
-  /** Puts back what was, unless somebody else has set it since. */
+  /** Restores the former value, unless it was changed since. */
   Outcome undo() {
     Object schemaNow = setting.schema();
     if (schema != null && schemaNow != null && !schema.equals(schemaNow)) {

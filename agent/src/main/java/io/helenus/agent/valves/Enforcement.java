@@ -19,7 +19,7 @@ interface Enforcement {
 
   Reading read();
 
-  /** Changes when somebody comes out, for the watchdog; cheaper than a reading. */
+  /** Changes when a request leaves, for the watchdog; cheaper than a reading. */
   long passed();
 
   /** Leaves all as it was before the valve. */

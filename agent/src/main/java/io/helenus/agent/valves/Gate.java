@@ -30,7 +30,7 @@ final class Gate {
 
   private static final long ONE_WAITING = 1L << 32;
 
-  /** Waking a thread of a busy machine takes some hundredths of this, ns. */
+  /** Far longer than waking a thread on a busy machine takes, ns. */
   private static final long LONG_STAY_NS = 1_000_000;
 
   /** In the middle of an array of its own, so that no neighbour's writes slow it. */
@@ -57,7 +57,7 @@ final class Gate {
   private final long bit;
   private final WaitingLine line;
 
-  /** Whether room is kept for those who wait, until they are awake. */
+  /** Whether room is reserved for waiters until they are awake. */
   private volatile boolean inTurn;
 
   private long totalBeforeNs;
@@ -88,7 +88,7 @@ final class Gate {
 
   void terms(Terms terms) {
     this.terms = terms;
-    // They look at the time again.
+    // Woken waiters check their deadline again.
     line.callAll(OPEN);
   }
 
@@ -190,7 +190,7 @@ final class Gate {
     WaitingLine.Waiter waiter = new WaitingLine.Waiter(Thread.currentThread(), point);
     long beganNs = System.nanoTime();
     line.add(waiter);
-    // Threads that leave from now on see the waiter; threads that left before made room.
+    // Threads that leave after this see the waiter; threads that left before have made room.
     boolean mayTry = occupancy.addAndGet(OCCUPANCY, ONE_WAITING) >>> 32 == 1;
     mayTry |= !inTurn;
     boolean in = false;

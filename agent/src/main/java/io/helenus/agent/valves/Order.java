@@ -2,15 +2,15 @@ package io.helenus.agent.valves;
 
 import java.util.Locale;
 
-/** Which of those who wait at a gate goes in next. */
+/** The order in which requests that wait at a gate enter. */
 enum Order {
   /** First in, first out; while stays are short, arriving threads take free room first. */
   FIFO,
 
-  /** Who came last: under overload some are served well instead of all badly. */
+  /** Last in, first out: under overload some requests are served well instead of all badly. */
   LIFO,
 
-  /** By the weights of the points, and who came first within each; nobody goes in before them. */
+  /** By the weights of the points, first come first served within each; no request overtakes. */
   CLASS;
 
   static Order of(String name) {

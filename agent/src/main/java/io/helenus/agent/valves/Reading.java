@@ -37,7 +37,7 @@ final class Reading {
     counts = null;
   }
 
-  /** Wait and stay together, of those who left since an earlier reading. */
+  /** Sum of wait and service time of the requests that left since an earlier reading. */
   Latencies latenciesSince(Reading earlier) {
     Latencies latencies = new Latencies();
     if (counts != null) {

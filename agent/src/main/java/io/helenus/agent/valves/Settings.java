@@ -57,7 +57,7 @@ final class Settings {
   final String name;
   final List<String> at;
 
-  /** Null when it stands at points. */
+  /** Null if the valve is at points. */
   final String stage;
 
   final String law;

@@ -12,7 +12,7 @@ import java.util.Map;
  * After any failure the valve opens, and stays open until it is set again.
  */
 final class Valve {
-  /** A pause of the JVM is not time in which nobody came out. */
+  /** A pause of the JVM does not count as time in which no request left. */
   private static final long LONGEST_TICK_NS = 100_000_000;
 
   private static final long NOBODY_WAITS = -1;

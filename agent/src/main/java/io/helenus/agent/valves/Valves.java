@@ -26,7 +26,7 @@ public final class Valves {
   private static final int TICKS_PER_S = 100;
   private static final long TICK_NS = TimeUnit.SECONDS.toNanos(1) / TICKS_PER_S;
 
-  /** Of a minute of four valves with four windows a second. */
+  /** Rows of a minute of four valves with four windows a second. */
   private static final int ROWS_KEPT = 960;
 
   private final Points points;

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
  * lock.
  */
 final class WaitingLine {
-  /** One who waits. */
+  /** A waiting request. */
   static final class Waiter {
     final Thread thread;
     final int point;
@@ -21,7 +21,7 @@ final class WaitingLine {
     }
   }
 
-  /** Those who came by one point, from who came first to who came last. */
+  /** Waiters of one point, in order of arrival. */
   private static final class Lane {
     final double weight;
     Waiter first;
@@ -94,7 +94,7 @@ final class WaitingLine {
     return called;
   }
 
-  /** Wakes who is next, unless as many as there is room for are being woken already. */
+  /** Wakes the next waiter, unless enough waiters for the room are being woken already. */
   void call(int room) {
     if (calling < room) {
       Waiter next = next(room);
