@@ -38,7 +38,7 @@ macro_rules! registry {
         pub struct Options {
             $(#[command(flatten)] pub $options: $of,)*
             /// When the recording has this size on the disk, such as 2GiB, there are no more rows of calls, stacks, requests on the wire and
-            /// times off the CPU; they are counted, and the rest goes on
+            /// times off the CPU; they are counted, and the rest goes on. With --keep, delete the oldest instead
             #[arg(long, value_name = "SIZE", value_parser = size)]
             pub max_size: Option<u64>,
         }

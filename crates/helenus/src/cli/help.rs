@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Load", &["load", "stress", "verify", "responder"]),
     ("Lab", &["compare", "lab"]),
     ("Control", &["valve", "tune", "try", "pin", "unpin", "executor"]),
-    ("Recordings", &["recording", "export", "import"]),
+    ("Recordings", &["recording", "freeze", "export", "import"]),
     ("Setup", &["doctor", "up", "down", "ps", "agent", "completions", "licenses"]),
 ];
 /// Above and below the list of commands.

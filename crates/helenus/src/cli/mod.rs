@@ -17,6 +17,7 @@ mod explain;
 mod export;
 mod findings;
 mod flame;
+mod freeze;
 mod gc;
 mod help;
 mod import;
@@ -35,6 +36,7 @@ mod points;
 mod probes;
 mod ps;
 mod record;
+mod recorders;
 mod recording;
 mod report;
 mod responder;
@@ -95,6 +97,7 @@ enum Command {
     Statements(statements::Arguments),
     Clients(clients::Arguments),
     Flame(flame::Arguments),
+    Freeze(freeze::Arguments),
     Io(io::Arguments),
     Gc(gc::Arguments),
     Tables(tables::Arguments),
@@ -136,6 +139,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Statements(arguments) => statements::run(&arguments),
         Command::Clients(arguments) => clients::run(&arguments),
         Command::Flame(arguments) => flame::run(arguments),
+        Command::Freeze(arguments) => freeze::run(arguments),
         Command::Io(arguments) => io::run(arguments),
         Command::Gc(arguments) => gc::run(arguments),
         Command::Tables(arguments) => tables::run(arguments),

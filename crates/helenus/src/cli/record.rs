@@ -1,3 +1,5 @@
+mod keep;
+
 use super::nodes;
 use crate::assets::{AGENT_JAR, PROFILER};
 use crate::{interrupt, terminal};
@@ -20,10 +22,14 @@ use std::time::{Duration, Instant};
 ///
 /// The nodes run on this machine and need no preparation. An agent is loaded into each JVM and taken out again at the
 /// end; it opens no port. Ends after --for, with the command after `--`, at Ctrl-C, or when the last node has ended.
+///
+/// With --keep it is a flight recorder: it records until Ctrl-C, deletes what is older than asked, follows a node that is
+/// started again, and goes on in the same folder when it is started again itself.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus record --node 127.0.0.1 --for 60s
   helenus record --pid 4711 -o peak.helenus
+  helenus record --node 127.0.0.1 --keep 30m --max-size 2GiB -o flight.helenus
   helenus record --node 127.0.0.1 -- cassandra-stress write n=1000000
   helenus record --node 127.0.0.1 --no-agent --for 10s
   helenus record --node 127.0.0.1 --stacks ebpf --for 60s
@@ -45,6 +51,9 @@ pub struct Arguments {
     /// How long to record
     #[arg(long = "for", value_name = "DURATION", value_parser = super::duration)]
     lasts: Option<Duration>,
+    /// Record until Ctrl-C or for --for, and keep the last minutes: what is older is deleted, and so is the oldest above --max-size
+    #[arg(long, value_name = "DURATION", value_parser = super::duration, conflicts_with = "command")]
+    keep: Option<Duration>,
     #[command(flatten)]
     options: Options,
     /// Print the recording's folder and rows as JSON; the output of the command goes to stderr then
@@ -63,6 +72,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         bail!(reason);
     }
     let cancel = interrupt::cancel_on_signals()?;
+    if let Some(keep) = arguments.keep {
+        return keep::run(&arguments, keep, &cancel);
+    }
     let targets = targets(&arguments)?;
     let folder = arguments.output.clone().unwrap_or_else(|| super::new_recording("record"));
     let title = format!("record {}", targets.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" "));

@@ -1,0 +1,65 @@
+use super::recorders;
+use crate::terminal;
+use anyhow::{Result, bail};
+use clap::Args;
+use helenus_recording::{Recording, freeze};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Rows are on the disk after this time.
+const FLUSHED_AFTER: Duration = Duration::from_millis(400);
+
+/// Copy the last minutes of a recording into one of its own
+///
+/// The copy is a closed recording: all that happened in that time, and the settings, tables, statements and connections from
+/// before it. The recording goes on meanwhile. A node is one that `helenus record --keep` records on this machine.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  helenus freeze 127.0.0.1 --last 5m -o incident.helenus
+  helenus freeze flight.helenus --last 5m --ago 10m -o incident.helenus")]
+pub struct Arguments {
+    /// The address of a node that is recorded, or a recording
+    #[arg(value_name = "NODE|RECORDING")]
+    what: String,
+    /// How much to copy
+    #[arg(long, value_name = "DURATION", value_parser = super::duration, default_value = "5m")]
+    last: Duration,
+    /// How long before the end of the recording the copy ends
+    #[arg(long, value_name = "DURATION", value_parser = super::duration_or_zero, default_value = "0s")]
+    ago: Duration,
+    /// The new recording's folder [default: freeze-DATE-TIME.helenus]
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Print the new recording's rows as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    let path = Path::new(&arguments.what);
+    let path = match path.exists() {
+        true => path.to_path_buf(),
+        false if arguments.what.contains('/') || arguments.what.ends_with(".helenus") => {
+            bail!("there is no recording at {}", path.display())
+        }
+        false => recorders::recording_of(&super::nodes::address(&arguments.what)?.ip().to_string())?,
+    };
+    let mut recording = Recording::open(&path)?;
+    if recording.is_growing() {
+        std::thread::sleep(FLUSHED_AFTER);
+        recording = Recording::open(&path)?;
+    }
+    let out = arguments.output.unwrap_or_else(|| super::new_recording("freeze"));
+    let ns = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+    let end_ns = recording.ends_ns()?.saturating_sub(ns(arguments.ago));
+    let title = format!("{}, {:?} frozen", recording.manifest().title, arguments.last);
+    let window = (end_ns.saturating_sub(ns(arguments.last)), end_ns);
+    let manifest = freeze(&recording, window, &out, &title, &super::command_line())?;
+    let rows = manifest.tables.values().map(|table| table.rows).sum();
+    terminal::done(format_args!("{} rows in {}", terminal::count(rows), out.display()));
+    if arguments.json {
+        terminal::json(&super::Recorded::in_folder(&out, &manifest.tables, &manifest.losses))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,244 @@
+//! `helenus record --keep`: records until it is ended, and keeps the last minutes.
+
+use super::{Arguments, targets};
+use crate::assets::{AGENT_JAR, PROFILER};
+use crate::cli::recorders::Announcement;
+use crate::cli::{self, LOOK_EVERY};
+use crate::terminal::{self, Steps};
+use anyhow::{Result, bail};
+use helenus_cassandra::Cancel;
+use helenus_cassandra::target::{self, Target, Which};
+use helenus_observe::{Event, Observation, Options, ProcessKind, Watched};
+use helenus_recording::{Keeper, Kept, Manifest};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Less is not worth a segment.
+const SHORTEST: Duration = Duration::from_secs(10);
+/// A segment of less has no room for what is recorded while it ends.
+const SMALLEST_BYTES: u64 = 64 << 20;
+/// How often old segments are deleted, and how often a node that is away is looked for.
+const SWEEP_EVERY: Duration = Duration::from_secs(1);
+const LOOK_FOR_NODES_EVERY: Duration = Duration::from_secs(3);
+
+pub(super) fn run(arguments: &Arguments, keep: Duration, cancel: &Cancel) -> Result<ExitCode> {
+    if keep < SHORTEST {
+        bail!("--keep {keep:?} is too short: give {SHORTEST:?} or more");
+    }
+    if let Some(bytes) = arguments.options.max_size.filter(|bytes| *bytes < SMALLEST_BYTES) {
+        bail!("--max-size {} is too small to keep anything: give 64MiB or more", terminal::bytes(bytes));
+    }
+    let targets = targets(arguments)?;
+    let names: Vec<String> = targets.iter().map(|(name, _)| name.clone()).collect();
+    let folder = arguments.output.clone().unwrap_or_else(|| default_folder(&names));
+    let title = format!("record {}", names.join(" "));
+    let kept = Kept::new(keep, arguments.options.max_size);
+    let keeper = Keeper::begin(&folder, Manifest::new(&title, &cli::command_line()), kept)?;
+    let _announcement = Announcement::begin(&folder, names)?;
+    let mut recording = Recording::new(arguments, keeper, keep);
+    let outcome = recording.run(targets, cancel);
+    recording.detach();
+    let mut steps = Steps::new();
+    steps.step("closing the last segment");
+    let closed = recording.keeper.close(&mut |waiting| {
+        steps.live(format_args!(
+            "{}; {} rows wait in memory, for another {} s",
+            waiting.error,
+            terminal::count(waiting.rows),
+            waiting.left.as_secs()
+        ));
+    });
+    drop(steps);
+    if let (Err(error), true) = (&closed, outcome.is_err()) {
+        terminal::warn(error);
+    }
+    outcome?;
+    let summary = closed?;
+    cli::say_closed(&summary);
+    if arguments.json {
+        terminal::json(&cli::Recorded::of(&summary))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A name that the same command has again, so that it goes on in the same recording.
+fn default_folder(names: &[String]) -> PathBuf {
+    PathBuf::from(format!("keep-{}.helenus", names.join("-").replace([' ', ':'], "-")))
+}
+
+/// By its address, which a new process of it has again. A process that has none that is seen from here is itself alone.
+fn place_of(name: &str, target: &Target) -> Which {
+    match target.cql.filter(|address| address.ip().to_string() == name) {
+        Some(address) => Which::Address(address),
+        None => Which::Pid(target.pid),
+    }
+}
+
+struct Recording<'a> {
+    arguments: &'a Arguments,
+    keep: Duration,
+    keeper: Keeper,
+    options: Options,
+    events: Sender<Event>,
+    heard: Receiver<Event>,
+    /// The nodes to record, and where each is found when it is started again.
+    places: Vec<(String, Which)>,
+    attached: Option<(Observation, Vec<Watched>)>,
+    /// Nodes that are recorded now.
+    present: BTreeSet<String>,
+    /// What was said already, so that a state that lasts is said once.
+    said: BTreeSet<String>,
+}
+
+impl<'a> Recording<'a> {
+    fn new(arguments: &'a Arguments, keeper: Keeper, keep: Duration) -> Recording<'a> {
+        let (events, heard) = channel();
+        let mut options = arguments.options.clone();
+        options.agent.jar = Some(AGENT_JAR);
+        options.stacks.profiler = Some(PROFILER);
+        // The size is that of all segments.
+        options.max_size = None;
+        Recording {
+            arguments,
+            keep,
+            keeper,
+            options,
+            events,
+            heard,
+            places: Vec::new(),
+            attached: None,
+            present: BTreeSet::new(),
+            said: BTreeSet::new(),
+        }
+    }
+
+    fn run(&mut self, first: Vec<(String, Target)>, cancel: &Cancel) -> Result<()> {
+        let started = Instant::now();
+        let mut steps = Steps::new();
+        steps.step(format_args!("attaching to {} node(s)", first.len()));
+        self.places = first.iter().map(|(name, target)| (name.clone(), place_of(name, target))).collect();
+        // The first time an error is the user's to know.
+        self.attach(first)?;
+        steps.step(format_args!(
+            "keeping the last {} in {}; Ctrl-C ends it",
+            terminal::nanos(i64::try_from(self.keep.as_nanos()).unwrap_or(i64::MAX)),
+            self.keeper.folder().display()
+        ));
+        let (mut swept, mut looked) = (Instant::now(), Instant::now());
+        let wanted: BTreeSet<String> = self.places.iter().map(|(name, _)| name.clone()).collect();
+        while !cancel.is_cancelled() && self.arguments.lasts.is_none_or(|lasts| started.elapsed() < lasts) {
+            std::thread::sleep(LOOK_EVERY);
+            let gone = self.hear(&steps);
+            if gone {
+                self.detach();
+            }
+            if self.keeper.is_due() {
+                self.turn(&steps);
+            }
+            if swept.elapsed() >= SWEEP_EVERY {
+                swept = Instant::now();
+                let failed = self.keeper.sweep();
+                failed.into_iter().for_each(|error| self.say_once(&steps, error.to_string()));
+            }
+            if self.present != wanted && looked.elapsed() >= LOOK_FOR_NODES_EVERY {
+                self.look_for_nodes(&steps);
+                looked = Instant::now();
+            }
+            self.show(&mut steps, started, &wanted);
+        }
+        Ok(())
+    }
+
+    /// Says what the sources say. Whether a node or its agent has gone.
+    fn hear(&mut self, steps: &Steps) -> bool {
+        let mut gone = false;
+        for event in self.heard.try_iter() {
+            let node = match &event {
+                Event::TargetEnded { node, .. } | Event::AgentGone { node, .. } => Some(node),
+                _ => None,
+            };
+            // What came before a node was attached to again is over.
+            gone |= self.attached.is_some() && node.is_some_and(|node| self.present.contains(node));
+            steps.keep(|| cli::say_event(&event));
+        }
+        gone
+    }
+
+    fn attach(&mut self, targets: Vec<(String, Target)>) -> Result<()> {
+        let names: BTreeSet<String> = targets.iter().map(|(name, _)| name.clone()).collect();
+        let watched: Vec<Watched> = targets
+            .into_iter()
+            .map(|(node, target)| Watched { process: ProcessKind::Server, node, pid: target.pid.unsigned_abs() })
+            .collect();
+        let observation = Observation::start(self.keeper.recorder(), &watched, &self.options, &self.events)?;
+        self.attached = Some((observation, watched));
+        self.present = names;
+        Ok(())
+    }
+
+    fn detach(&mut self) {
+        if let Some((observation, _)) = self.attached.take() {
+            for left in observation.stop() {
+                terminal::warn(left);
+            }
+        }
+        self.present.clear();
+    }
+
+    /// Attaches to the nodes that run, which may have been started again.
+    fn look_for_nodes(&mut self, steps: &Steps) {
+        let running = |which: &Which| target::find(*which).ok().filter(Target::is_alive);
+        let found = self.places.iter().filter_map(|(name, which)| Some((name.clone(), running(which)?)));
+        let found: Vec<(String, Target)> = found.collect();
+        let names: BTreeSet<String> = found.iter().map(|(name, _)| name.clone()).collect();
+        if names.is_empty() || names == self.present {
+            return;
+        }
+        self.detach();
+        match self.attach(found) {
+            Ok(()) => self.said.clear(),
+            Err(error) => self.say_once(steps, format!("{error}; trying again")),
+        }
+    }
+
+    /// Goes on in a new segment.
+    fn turn(&mut self, steps: &Steps) {
+        let next = match self.keeper.begin_next() {
+            Ok(next) => next,
+            Err(error) => return self.say_once(steps, format!("{error}; recording goes on in the same segment")),
+        };
+        let turned = match &mut self.attached {
+            Some((observation, watched)) => observation.turn_to(&next, watched, &self.options, &self.events),
+            None => Ok(()),
+        };
+        if let Err(error) = turned {
+            // Some sources went on and some did not: all of them begin again in the new segment.
+            self.detach();
+            self.say_once(steps, error.to_string());
+        }
+        self.keeper.turned(next);
+    }
+
+    fn say_once(&mut self, steps: &Steps, line: String) {
+        if self.said.insert(line.clone()) {
+            steps.keep(|| terminal::warn(&line));
+        }
+    }
+
+    fn show(&self, steps: &mut Steps, started: Instant, wanted: &BTreeSet<String>) {
+        if cli::show_disk(steps, self.keeper.recorder()) {
+            return;
+        }
+        let (segments, bytes) = self.keeper.kept();
+        let away: Vec<&str> = wanted.difference(&self.present).map(String::as_str).collect();
+        let waiting = if away.is_empty() { String::new() } else { format!("; waiting for {}", away.join(", ")) };
+        steps.live(format_args!(
+            "recording for {:.0} s: {segments} segments, {}{waiting}",
+            started.elapsed().as_secs_f64(),
+            terminal::bytes(bytes)
+        ));
+    }
+}
