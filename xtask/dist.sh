@@ -39,13 +39,17 @@ complete bash bash-completion/completions/helenus
 complete zsh zsh/vendor-completions/_helenus
 complete fish fish/vendor_completions.d/helenus.fish
 
+# A unit for each node: systemctl enable --now helenus-record@127.0.0.1
+mkdir -p "$root/usr/lib/systemd/system"
+cp xtask/helenus-record@.service "$root/usr/lib/systemd/system/"
+
 doc=$root/usr/share/doc/helenus
 cp README.md "$doc/"
 cat NOTICE LICENSE >"$doc/copyright"
 { cargo xtask changelog; sed 1,/versions/d CHANGELOG.md; } | gzip -9n >"$doc/changelog.gz"
 
 find "$root" -type d -exec chmod 755 {} +
-find "$root/usr/share" -type f -exec chmod 644 {} +
+find "$root/usr/share" "$root/usr/lib" -type f -exec chmod 644 {} +
 find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 cp -p LICENSE NOTICE "$root/"
 tar -C "$root" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
