@@ -15,10 +15,8 @@ pub struct Client {
 
 /// Takes an address and a version of the protocol.
 pub const PYTHON: Client = Client { driver: "python", table: "python", named: "Python", make: python };
-/// Takes an address and a version of the protocol, and speaks LZ4; with a file of certificates, TLS.
+/// Takes an address and a version of the protocol, and speaks LZ4.
 pub const GOCQL: Client = Client { driver: "gocql", table: "gocql", named: "gocql", make: gocql };
-/// As gocql, with a store of certificates in PKCS12 and its password.
-pub const JAVA: Client = Client { driver: "java", table: "java", named: "Java", make: java };
 
 impl Client {
     /// # Errors
@@ -63,18 +61,5 @@ fn gocql() -> Result<Command, String> {
     match std::env::var_os("HELENUS_TEST_GOCQL").map(PathBuf::from).filter(|client| client.is_file()) {
         Some(client) => Ok(Command::new(client)),
         None => Err("it needs gocql; `make test` builds a client with it where there is Go".into()),
-    }
-}
-
-fn java() -> Result<Command, String> {
-    match std::env::var_os("HELENUS_TEST_JAVA_DRIVER").map(PathBuf::from).filter(|jars| jars.is_dir()) {
-        Some(jars) => {
-            let mut command = Command::new("java");
-            // One processor's worth of compilers and collector is enough for 800 requests.
-            command.args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"]).arg(jars.join("*"));
-            command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/java/Client.java"));
-            Ok(command)
-        }
-        None => Err("it needs the Java driver of Cassandra; `make test` fetches it".into()),
     }
 }
