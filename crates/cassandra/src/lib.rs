@@ -40,6 +40,7 @@ pub mod sstable_files;
 pub mod state;
 pub mod target;
 pub mod threads;
+mod token;
 mod versions;
 
 pub use apart::apart;
@@ -49,4 +50,5 @@ pub use error::Error;
 pub use places::Places;
 pub use progress::{Cancel, Progress};
 pub use state::Node;
+pub use token::murmur3_token;
 pub use versions::{Line, Version};

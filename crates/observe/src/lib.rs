@@ -53,7 +53,7 @@ pub use sources::{Options, checks};
 pub use stacks::{Frames, StackEvents, StackOptions, ebpf_stacks_available, jfr};
 pub use syscalls::{ChosenCalls, SyscallsMode, SyscallsOptions, syscalls_available};
 pub use views::Views;
-pub use wire::{RequestsFrom, WireOptions};
+pub use wire::{Keys, RequestsFrom, WireOptions};
 
 use std::sync::mpsc::Sender;
 

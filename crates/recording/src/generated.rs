@@ -8,7 +8,7 @@ use crate::schema::{Column, Seen, Subject, Table, Type};
 pub const FORMAT: u32 = 1;
 
 /// One number for the whole schema; the agent must have the same.
-pub const FINGERPRINT: &str = "af2a480218bac332";
+pub const FINGERPRINT: &str = "61300ac2e7e2456d";
 
 /// Every table of a recording, in the order of their names.
 pub static TABLES: &[Table] = &[
@@ -673,11 +673,14 @@ pub static TABLES: &[Table] = &[
             Column { name: "stream", ty: Type::Int64, unit: "number", is_time: false, nullable: false, meaning: "Its stream on that connection." },
             Column { name: "weight", ty: Type::Double, unit: "number", is_time: false, nullable: true, meaning: "Requests that the row stands for: 1, or null, where all connections were followed, and more where some were left out to bound the cost." },
             Column { name: "opcode", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE." },
-            Column { name: "statement", ty: Type::String, unit: "CQL", is_time: false, nullable: false, meaning: "The statement, with ? for its literals, and for a whole collection of literals or list of IN; of a batch the first statement and their number. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters." },
+            Column { name: "statement", ty: Type::String, unit: "CQL", is_time: false, nullable: false, meaning: "The statement, with ? for its literals, and for a whole collection of literals or list of IN; of a batch 'batch:' and the first statement. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters." },
             Column { name: "keyspace", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "The keyspace of names without one in the statement: of the request, the prepared statement or else the connection. Null where that is not known." },
             Column { name: "consistency", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Consistency level, such as LOCAL_QUORUM. Null where the request has none, or it stands beyond what is read of a long request." },
             Column { name: "serial_consistency", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "Serial consistency level, where the request names one." },
             Column { name: "further_page", ty: Type::Bool, unit: "", is_time: false, nullable: false, meaning: "Whether the request asks for a further page: it has a paging state." },
+            Column { name: "batch_size", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Statements of a batch. Null for other requests." },
+            Column { name: "token", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Token of the partition that it reads or writes, by Murmur3Partitioner. Null where the partition key is not among the values of a prepared statement, where it has several partitions, and where that is not known. The key itself is not recorded." },
+            Column { name: "to_replica", ty: Type::Bool, unit: "", is_time: false, nullable: true, meaning: "Whether the node that was asked is a replica of that partition, by the ring and the keyspace's replication when the recording began. Null where token is, for keyspaces made later, and for replication strategies other than SimpleStrategy and NetworkTopologyStrategy." },
             Column { name: "answer", ty: Type::String, unit: "name", is_time: false, nullable: false, meaning: "Kind of the answer: rows, void, prepared, set_keyspace, schema_change, error, ready, authenticate, supported, auth_challenge, auth_success; result where it could not be read further." },
             Column { name: "error", ty: Type::String, unit: "name", is_time: false, nullable: true, meaning: "The protocol's name of the error, such as write_timeout or overloaded; null where there was none." },
             Column { name: "rows_returned", ty: Type::Int64, unit: "number", is_time: false, nullable: true, meaning: "Rows in the answer. Null for other kinds of answers, and where the number stands beyond what is read of a long answer." },
@@ -2376,7 +2379,7 @@ pub mod rows {
         pub weight: Option<f64>,
         /// What it is in the protocol: QUERY, EXECUTE, BATCH, PREPARE, STARTUP, OPTIONS, REGISTER, AUTH_RESPONSE. (name)
         pub opcode: &'a str,
-        /// The statement, with ? for its literals, and for a whole collection of literals or list of IN; of a batch the first statement and their number. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters. (CQL)
+        /// The statement, with ? for its literals, and for a whole collection of literals or list of IN; of a batch 'batch:' and the first statement. 'prepared' and the id where the text of a prepared statement is not known, and 'other statements' beyond 10,000 different ones. At most 1000 characters. (CQL)
         pub statement: &'a str,
         /// The keyspace of names without one in the statement: of the request, the prepared statement or else the connection. Null where that is not known. (name)
         pub keyspace: Option<&'a str>,
@@ -2386,6 +2389,12 @@ pub mod rows {
         pub serial_consistency: Option<&'a str>,
         /// Whether the request asks for a further page: it has a paging state.
         pub further_page: bool,
+        /// Statements of a batch. Null for other requests. (number)
+        pub batch_size: Option<i64>,
+        /// Token of the partition that it reads or writes, by Murmur3Partitioner. Null where the partition key is not among the values of a prepared statement, where it has several partitions, and where that is not known. The key itself is not recorded. (number)
+        pub token: Option<i64>,
+        /// Whether the node that was asked is a replica of that partition, by the ring and the keyspace's replication when the recording began. Null where token is, for keyspaces made later, and for replication strategies other than SimpleStrategy and NetworkTopologyStrategy.
+        pub to_replica: Option<bool>,
         /// Kind of the answer: rows, void, prepared, set_keyspace, schema_change, error, ready, authenticate, supported, auth_challenge, auth_success; result where it could not be read further. (name)
         pub answer: &'a str,
         /// The protocol's name of the error, such as write_timeout or overloaded; null where there was none. (name)
@@ -2425,15 +2434,18 @@ pub mod rows {
             batch.string(12, self.consistency);
             batch.string(13, self.serial_consistency);
             batch.bool(14, Some(self.further_page));
-            batch.string(15, Some(self.answer));
-            batch.string(16, self.error);
-            batch.int64(17, self.rows_returned);
-            batch.bool(18, Some(self.more_pages));
-            batch.bool(19, Some(self.warned));
-            batch.bool(20, Some(self.traced));
-            batch.bool(21, Some(self.compressed));
-            batch.int64(22, Some(self.request_bytes));
-            batch.int64(23, Some(self.response_bytes));
+            batch.int64(15, self.batch_size);
+            batch.int64(16, self.token);
+            batch.bool(17, self.to_replica);
+            batch.string(18, Some(self.answer));
+            batch.string(19, self.error);
+            batch.int64(20, self.rows_returned);
+            batch.bool(21, Some(self.more_pages));
+            batch.bool(22, Some(self.warned));
+            batch.bool(23, Some(self.traced));
+            batch.bool(24, Some(self.compressed));
+            batch.int64(25, Some(self.request_bytes));
+            batch.int64(26, Some(self.response_bytes));
             batch.end_row();
         }
     }

@@ -122,6 +122,11 @@ impl<'a> Reader<'a> {
         Self { left: bytes }
     }
 
+    /// The bytes that are left.
+    pub fn rest(&self) -> &'a [u8] {
+        self.left
+    }
+
     pub fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
         let (taken, left) = self.left.split_at_checked(count).ok_or(Malformed("the frame ends early"))?;
         self.left = left;

@@ -15,7 +15,7 @@ pub use compression::Compression;
 use frame::{Frame, FrameError, Malformed, Reader, opcode};
 pub use prepared::{Prepared, RawRows, read_columns};
 pub use segment::{Packing, Segment};
-pub use value::{Type, Value, read_type};
+pub use value::{Type, Value, read_type, read_value};
 
 /// Why a node could not be asked.
 #[derive(Debug, thiserror::Error)]

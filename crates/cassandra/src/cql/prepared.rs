@@ -12,6 +12,10 @@ pub struct Prepared {
     id: Vec<u8>,
     /// Name and type of what each marker stands for, such as a column, or `[limit]`.
     pub markers: Vec<(String, Type)>,
+    /// Places of the markers that make up the partition key, in its order; empty where the statement has it not as values.
+    pub key_places: Vec<u16>,
+    /// Keyspace of the table that it is about; None where it has no marker.
+    pub keyspace: Option<String>,
 }
 
 /// The result of a query with its values not decoded, so that they can be bound to another statement.
@@ -125,10 +129,10 @@ fn read_prepared(reader: &mut Reader<'_>) -> Result<Prepared, Malformed> {
     }
     let id = reader.short_bytes()?.to_vec();
     let (flags, count, keys) = (reader.int()?, reader.int()?, reader.int()?);
-    for _ in 0..keys {
-        reader.short()?;
-    }
-    Ok(Prepared { id, markers: read_columns(reader, flags, count)? })
+    let key_places = (0..keys).map(|_| reader.short()).collect::<Result<_, _>>()?;
+    // Both before all columns and in each, it comes first.
+    let keyspace = Reader::new(reader.rest()).string().ok().filter(|_| count > 0);
+    Ok(Prepared { id, markers: read_columns(reader, flags, count)?, key_places, keyspace })
 }
 
 /// Name and type of each column, by the flags that stand before them in the metadata of an answer.

@@ -122,7 +122,11 @@ fn read_type_at(reader: &mut Reader<'_>, depth: usize) -> Result<Type, Malformed
     })
 }
 
-pub(super) fn read_value(bytes: Option<&[u8]>, of: &Type) -> Result<Value, Malformed> {
+/// A value by its type; none for null.
+///
+/// # Errors
+/// [`Malformed`] when the bytes are not of that type.
+pub fn read_value(bytes: Option<&[u8]>, of: &Type) -> Result<Value, Malformed> {
     let Some(bytes) = bytes else { return Ok(Value::Null) };
     let mut reader = Reader::new(bytes);
     Ok(match of {

@@ -1,5 +1,6 @@
 //! What answers say: their kind, how many rows they have, which error they are.
 
+use super::partition_key::Described;
 use helenus_cassandra::cql;
 use helenus_cassandra::cql::frame::{Malformed, Reader, opcode};
 use std::borrow::Cow;
@@ -21,10 +22,12 @@ pub(super) struct Answer<'a> {
     pub(super) keyspace: Option<&'a str>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PreparedAnswer<'a> {
     pub(super) id: &'a [u8],
     pub(super) keyspace: Option<&'a str>,
+    /// None before version 4, and where it is longer than what is read.
+    pub(super) values: Option<Described>,
 }
 
 impl<'a> Answer<'a> {
@@ -57,8 +60,13 @@ impl<'a> Answer<'a> {
             4 => {
                 self.kind = "prepared";
                 let id = reader.short_bytes()?;
+                if version >= 5 {
+                    // The id of its columns.
+                    reader.short_bytes()?;
+                }
+                let described = Reader::new(reader.rest());
                 let keyspace = prepared_keyspace(version, reader).ok().flatten();
-                self.prepared = Some(PreparedAnswer { id, keyspace });
+                self.prepared = Some(PreparedAnswer { id, keyspace, values: Described::of(version, described) });
             }
             5 => self.kind = "schema_change",
             _ => {}
@@ -85,10 +93,6 @@ impl<'a> Answer<'a> {
 
 /// The keyspace of the table that a prepared statement is about: of its values, or else of its rows.
 fn prepared_keyspace<'a>(version: u8, reader: &mut Reader<'a>) -> Result<Option<&'a str>, Malformed> {
-    if version >= 5 {
-        // The id of its columns.
-        reader.short_bytes()?;
-    }
     let (flags, values) = (reader.int()?, reader.int()?);
     if version >= 4 {
         for _ in 0..reader.int()? {

@@ -5,6 +5,7 @@ use super::bodies::{Driver, proper, startup};
 use super::messages::{Message, Messages};
 use super::ordered::{Ordered, Part};
 use super::packet::{Packet, Side};
+use super::partition_key::PartitionKey;
 use super::sample::{MOST_HALVINGS, Sample};
 use super::statements::{Asked, Prepared, Statements};
 use foldhash::fast::RandomState;
@@ -391,6 +392,8 @@ impl Speech {
         }
         let mut asked = statements.of(message.version, message.opcode, &body);
         asked.keyspace = asked.keyspace.or_else(|| self.keyspace.clone());
+        let partition = asked.keyspace.as_deref().zip(asked.token);
+        asked.to_replica = partition.and_then(|(keyspace, token)| statements.replicas.has(keyspace, token));
         let request = Request {
             opcode: message.opcode,
             asked,
@@ -430,7 +433,9 @@ impl Speech {
                     let keyspace = prepared.keyspace.map(|name| statements.keyspace(name));
                     let keyspace = keyspace.or_else(|| request.asked.keyspace.clone());
                     let statement = Rc::clone(&request.asked.statement);
-                    statements.insert(prepared.id, Prepared { statement, keyspace });
+                    let values = prepared.values.as_ref();
+                    let key = values.and_then(|values| PartitionKey::of(keyspace.as_deref(), values, &statement));
+                    statements.insert(prepared.id, Prepared { statement, keyspace, key: key.map(Rc::new) });
                 }
                 self.requests += 1;
                 each(Exchange {

@@ -12,12 +12,16 @@ mod bodies;
 mod budget;
 mod conversation;
 mod filter;
+mod keys;
+mod learned;
 mod messages;
 mod normalized;
 mod ordered;
 mod packet;
 mod parameters;
+mod partition_key;
 mod provider;
+mod replicas;
 mod ring;
 mod rows;
 mod sample;
@@ -30,15 +34,14 @@ use crate::ebpf::Missing;
 use crate::error::Error;
 use crate::source::{Context, Running, Source};
 use crate::worker::Worker;
-use bodies::Driver;
 use budget::{Budget, Share};
 use clap::Args;
-use conversation::{Client, Conversations};
-use helenus_cassandra::cql;
+use conversation::Conversations;
 use helenus_cassandra::network;
 use helenus_cassandra::target::{self, Which};
 use helenus_recording::rows::SourceReport;
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
+pub use keys::Keys;
 pub use provider::RequestsFrom;
 use ring::{HANDED_OVER_AFTER, Ring};
 use rows::{Account, Rows};
@@ -52,10 +55,8 @@ const PROVIDER: &str = "packet-socket";
 
 const READ_EVERY: Duration = Duration::from_millis(50);
 const READ_EVERY_IF_MUCH: Duration = Duration::from_millis(10);
-/// How long a node may take to say which statements are prepared.
-const ASKED_WITHIN: Duration = Duration::from_secs(2);
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct WireOptions {
     /// Where the requests of all clients are recorded from
     #[arg(long, alias = "wire", value_name = "FROM", default_value = "auto")]
@@ -63,11 +64,14 @@ pub struct WireOptions {
     /// Whether there is an agent to record them inside the JVM.
     #[arg(skip)]
     pub(crate) has_agent: bool,
+    /// Gets the texts of partition keys, of requests on the wire.
+    #[arg(skip)]
+    pub keys: Option<Keys>,
 }
 
 impl WireOptions {
     pub fn of(requests: RequestsFrom) -> WireOptions {
-        WireOptions { requests, has_agent: false }
+        WireOptions { requests, ..WireOptions::default() }
     }
 }
 
@@ -135,37 +139,40 @@ pub(crate) fn address_of(node: &Watched) -> Result<SocketAddr, Missing> {
 /// Begins to record the requests of a node. There is nothing to run where the agent does it.
 fn start_one(context: &Context<'_>, node: &Watched, options: &WireOptions) -> Result<Option<Listening>, Missing> {
     let address = address_of(node)?;
+    let keys = options.keys.clone();
     match options.requests.of(node, address, options.has_agent) {
         RequestsFrom::Jvm if options.has_agent => Ok(None),
         RequestsFrom::Jvm => Err(Missing::new("the agent reads them inside the JVM", "leave out --no-agent")),
-        from => listen(context, node, address, from == RequestsFrom::Auto).map(Some),
+        from => listen(context, node, address, from == RequestsFrom::Auto, keys).map(Some),
     }
 }
 
 /// Begins to listen to the packets of a node, and to as few connections as its budget allows where it has one.
-fn listen(context: &Context<'_>, node: &Watched, address: SocketAddr, has_budget: bool) -> Result<Listening, Missing> {
+fn listen(
+    context: &Context<'_>,
+    node: &Watched,
+    address: SocketAddr,
+    has_budget: bool,
+    keys: Option<Keys>,
+) -> Result<Listening, Missing> {
     let (recorder, node_there) = (context.recorder.clone(), node.clone());
     let (turn, turns) = channel();
     let prepare = move || {
         // Before packets are taken, so that this question is not among them.
         let mut conversations = Conversations::new(address);
+        conversations.statements.keys = keys;
         // This thread does nothing else, and stays in the node's network.
         network::enter(node_there.pid.cast_signed())
             .map_err(|error| Missing::new(error.to_string(), "run as root on the host"))?;
-        let learned = learn(&mut conversations, address);
+        let learned = learned::learn(&mut conversations, address);
         let ring = Ring::open(address)?;
         let budget = has_budget.then(|| Budget::new(node_there.pid.cast_signed()));
         let mut rows = Rows::new(recorder, node_there.node, PROVIDER);
-        let unknown =
-            learned.map(|drivers| drivers.into_iter().for_each(|(client, driver)| rows.learn(client, driver))).err();
+        learned.drivers.into_iter().for_each(|(client, driver)| rows.learn(client, driver));
         let cpu_ns = cpu_time_of_this_thread_ns();
-        Ok::<_, Missing>((Listener { ring, conversations, rows, turns, cpu_ns, budget }, unknown))
+        Ok::<_, Missing>((Listener { ring, conversations, rows, turns, cpu_ns, budget }, learned.note))
     };
-    let (worker, unknown) = Worker::start(SOURCE, prepare, Listener::run)?;
-    let note = match unknown {
-        None => String::new(),
-        Some(reason) => format!("statements that were prepared before are known by their ids alone: {reason}"),
-    };
+    let (worker, note) = Worker::start(SOURCE, prepare, Listener::run)?;
     context.note([(SOURCE, node.node.as_str(), PROVIDER, note.as_str())]);
     Ok(Listening { worker, turn, node: node.node.clone(), note })
 }
@@ -198,53 +205,6 @@ impl Running for Listening {
         self.worker.end();
         None
     }
-}
-
-/// Asks the node which statements are prepared, and which connections are open. Returns their drivers, or why it said nothing.
-fn learn(conversations: &mut Conversations, node: SocketAddr) -> Result<Vec<(Client, Driver)>, String> {
-    let mut here = node;
-    if here.ip().is_unspecified() {
-        here.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
-    }
-    let asked = cql::Connection::open(here, ASKED_WITHIN, None).and_then(|mut connection| {
-        let prepared =
-            connection.query("SELECT prepared_id, query_string, logged_keyspace FROM system.prepared_statements")?;
-        // Before Cassandra 4.0 there is no such table.
-        Ok((prepared, connection.query("SELECT * FROM system_views.clients").unwrap_or_default()))
-    });
-    let (prepared, clients) = asked.map_err(|error| error.to_string())?;
-    learn_prepared(conversations, &prepared);
-    Ok(learn_clients(conversations, &clients))
-}
-
-fn learn_prepared(conversations: &mut Conversations, rows: &cql::Rows) {
-    for row in 0..rows.rows.len() {
-        let (id, text) = (rows.get(row, "prepared_id"), rows.get(row, "query_string"));
-        if let (cql::Value::Bytes(id), Some(text)) = (id, text.text()) {
-            let keyspace = rows.get(row, "logged_keyspace").text();
-            conversations.statements.learn(id, text, keyspace.filter(|name| !name.is_empty()));
-        }
-    }
-}
-
-fn learn_clients(conversations: &mut Conversations, rows: &cql::Rows) -> Vec<(Client, Driver)> {
-    let mut drivers = Vec::new();
-    for row in 0..rows.rows.len() {
-        let (cql::Value::Inet(address), cql::Value::Integer(port)) = (rows.get(row, "address"), rows.get(row, "port"))
-        else {
-            continue;
-        };
-        let Ok(port) = u16::try_from(*port) else { continue };
-        let address = address.to_canonical();
-        let text = |column: &str| rows.get(row, column).text().filter(|text| !text.is_empty());
-        let driver = Driver::of(text("driver_name"), text("driver_version"));
-        drivers.push((Client { address: address.to_string().into(), port }, driver));
-        // Not every release says it.
-        if let Some(keyspace) = text("keyspace_name") {
-            conversations.learn_keyspace(SocketAddr::new(address, port), keyspace);
-        }
-    }
-    drivers
 }
 
 /// The thread that listens.

@@ -21,6 +21,8 @@ pub(super) struct Parameters<'a> {
     pub(super) serial_consistency: Option<&'static str>,
     pub(super) is_further_page: bool,
     pub(super) keyspace: Option<&'a str>,
+    /// The values, each a length and its bytes, and what comes after them; empty where there are none or they have names.
+    pub(super) values: &'a [u8],
 }
 
 impl<'a> Parameters<'a> {
@@ -36,6 +38,9 @@ impl<'a> Parameters<'a> {
         let flags = flags(reader, version)?;
         self.is_further_page = flags & PAGING_STATE != 0;
         if flags & VALUES != 0 {
+            if flags & NAMES == 0 {
+                self.values = reader.rest().get(2..).unwrap_or_default();
+            }
             values(reader, flags & NAMES != 0)?;
         }
         if flags & PAGE_SIZE != 0 {
@@ -61,18 +66,27 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// Those of a batch, which stand behind its statements.
-pub(super) fn batch(body: &[u8], version: u8) -> Parameters<'_> {
+/// Those of a batch, which stand behind its statements. Each statement is handed over: the id of a prepared one, and its values
+/// with what comes after them.
+pub(super) fn batch<'a>(
+    body: &'a [u8],
+    version: u8,
+    mut each: impl FnMut(Option<&'a [u8]>, &'a [u8]),
+) -> Parameters<'a> {
     const PREPARED: u8 = 1;
     let mut parameters = Parameters::default();
     let mut read = || {
         let mut reader = Reader::new(body);
         reader.take(1)?;
         for _ in 0..reader.short()? {
-            match reader.take(1)? {
-                [PREPARED] => drop(reader.short_bytes()?),
-                _ => drop(reader.bytes()?),
-            }
+            let id = match reader.take(1)? {
+                [PREPARED] => Some(reader.short_bytes()?),
+                _ => {
+                    reader.bytes()?;
+                    None
+                }
+            };
+            each(id, reader.rest().get(2..).unwrap_or_default());
             values(&mut reader, false)?;
         }
         parameters.consistency = consistency(reader.short()?);
@@ -142,10 +156,11 @@ mod tests {
             serial_consistency: Some("SERIAL"),
             is_further_page: true,
             keyspace: None,
+            values: &body[5..],
         };
         assert_eq!(whole, expected);
         let cut = Parameters::read(&mut Reader::new(&body[..8]), 4);
-        assert_eq!(cut, Parameters { serial_consistency: None, ..expected });
+        assert_eq!(cut, Parameters { serial_consistency: None, values: &body[5..8], ..expected });
     }
 
     #[test]

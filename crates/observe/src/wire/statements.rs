@@ -1,7 +1,10 @@
 //! What requests ask: statements without the values in them, and what goes with them.
 
+use super::keys::Keys;
 use super::normalized::normalized;
 use super::parameters::{Parameters, batch, prepare_keyspace};
+use super::partition_key::PartitionKey;
+use super::replicas::Replicas;
 use foldhash::fast::RandomState;
 use helenus_cassandra::cql::frame::{Reader, opcode};
 use std::borrow::Cow;
@@ -22,6 +25,8 @@ pub(super) const OTHERS: &str = "other statements";
 pub(super) struct Prepared {
     pub(super) statement: Rc<str>,
     pub(super) keyspace: Option<Rc<str>>,
+    /// None where the node did not say which of its values are the partition key.
+    pub(super) key: Option<Rc<PartitionKey>>,
 }
 
 /// The content of a request: statement and parameters.
@@ -33,6 +38,12 @@ pub(super) struct Asked {
     pub(super) consistency: Option<&'static str>,
     pub(super) serial_consistency: Option<&'static str>,
     pub(super) is_further_page: bool,
+    /// Statements of a batch.
+    pub(super) batch_size: Option<u16>,
+    /// The token of its partition; None where it has no such, or that is not known.
+    pub(super) token: Option<i64>,
+    /// Whether the node is a replica of that partition; None where that is not known.
+    pub(super) to_replica: Option<bool>,
 }
 
 /// The texts of statements, and of prepared ones by their ids, which are the same on every connection.
@@ -42,15 +53,23 @@ pub(super) struct Statements {
     texts: HashSet<Rc<str>, RandomState>,
     keyspaces: HashSet<Rc<str>, RandomState>,
     others: Rc<str>,
+    /// None where nobody asks for the texts of keys.
+    pub(super) keys: Option<Keys>,
+    pub(super) replicas: Replicas,
     /// Requests since the last call whose statement exceeded the number of distinguished statements.
     pub(super) untold: u64,
 }
 
 impl Statements {
-    pub(super) fn learn(&mut self, id: &[u8], text: &str, keyspace: Option<&str>) {
-        let prepared =
-            Prepared { statement: self.normalized(text), keyspace: keyspace.map(|name| self.keyspace(name)) };
-        self.insert(id, prepared);
+    /// Takes in a statement that was prepared before.
+    pub(super) fn learn(&mut self, id: &[u8], text: &str, keyspace: Option<&str>, key: Option<PartitionKey>) {
+        let (statement, keyspace) = (self.normalized(text), keyspace.map(|name| self.keyspace(name)));
+        self.insert(id, Prepared { statement, keyspace, key: key.map(Rc::new) });
+    }
+
+    /// The node's partitioner, where tokens of it are not known.
+    pub(super) fn other_partitioner(&self) -> Option<&str> {
+        self.replicas.partitioner().filter(|class| !class.ends_with("Murmur3Partitioner"))
     }
 
     pub(super) fn insert(&mut self, id: &[u8], prepared: Prepared) {
@@ -85,7 +104,7 @@ impl Statements {
     fn executed(&mut self, id: &[u8]) -> Prepared {
         match self.prepared.get(id) {
             Some(prepared) => prepared.clone(),
-            None => Prepared { statement: self.text(&format!("prepared {}", Hex(id))), keyspace: None },
+            None => Prepared { statement: self.text(&format!("prepared {}", Hex(id))), keyspace: None, key: None },
         }
     }
 
@@ -96,6 +115,7 @@ impl Statements {
 
     fn read(&mut self, version: u8, code: u8, body: &[u8]) -> Option<Asked> {
         let mut reader = Reader::new(body);
+        let (mut token, mut batch_size) = (None, None);
         let (prepared, parameters) = match code {
             opcode::QUERY => {
                 let parameters = long_string(&mut reader).map(|()| Parameters::read(&mut reader, version));
@@ -111,9 +131,18 @@ impl Statements {
                     // The id of its columns.
                     let _ = reader.short_bytes();
                 }
-                (self.executed(id), Parameters::read(&mut reader, version))
+                let (prepared, parameters) = (self.executed(id), Parameters::read(&mut reader, version));
+                token = prepared.key.as_ref().and_then(|key| self.token(key, parameters.values));
+                (prepared, parameters)
             }
-            opcode::BATCH => (self.first_of_batch(body)?, batch(body, version)),
+            opcode::BATCH => {
+                let mut tokens = Vec::new();
+                let parameters = batch(body, version, |id, values| tokens.push(self.token_of(id, values)));
+                batch_size = body.get(1..3).map(|count| u16::from_be_bytes([count[0], count[1]]));
+                // Of one partition.
+                token = tokens.first().copied().flatten().filter(|_| tokens.windows(2).all(|pair| pair[0] == pair[1]));
+                (self.first_of_batch(body)?, parameters)
+            }
             _ => return None,
         };
         let keyspace = parameters.keyspace.map(|name| self.keyspace(name));
@@ -123,22 +152,32 @@ impl Statements {
             consistency: parameters.consistency,
             serial_consistency: parameters.serial_consistency,
             is_further_page: parameters.is_further_page,
+            batch_size,
+            token,
+            to_replica: None,
         })
+    }
+
+    fn token_of(&self, id: Option<&[u8]>, values: &[u8]) -> Option<i64> {
+        self.token(self.prepared.get(id?)?.key.as_ref()?, values)
+    }
+
+    fn token(&self, key: &PartitionKey, values: &[u8]) -> Option<i64> {
+        if self.other_partitioner().is_some() { None } else { key.token(values, self.keys.as_ref()) }
     }
 
     fn unprepared(&mut self, body: &[u8]) -> Option<Prepared> {
         let (text, is_cut) = text(body)?;
-        Some(Prepared { statement: self.text(&normalized(&text, is_cut)), keyspace: None })
+        Some(Prepared { statement: self.text(&normalized(&text, is_cut)), keyspace: None, key: None })
     }
 
     /// A batch goes by the first of its statements.
     fn first_of_batch(&mut self, body: &[u8]) -> Option<Prepared> {
         const PREPARED: u8 = 1;
-        let &[_, high, low, kind, ref rest @ ..] = body else { return None };
-        let count = u16::from_be_bytes([high, low]);
+        let &[_, _, _, kind, ref rest @ ..] = body else { return None };
         let (first, keyspace) = match kind {
             PREPARED => {
-                let Prepared { statement, keyspace } = self.executed(Reader::new(rest).short_bytes().ok()?);
+                let Prepared { statement, keyspace, .. } = self.executed(Reader::new(rest).short_bytes().ok()?);
                 (statement.to_string(), keyspace)
             }
             _ => {
@@ -146,7 +185,7 @@ impl Statements {
                 (normalized(&text, is_cut), None)
             }
         };
-        Some(Prepared { statement: self.text(&format!("batch of {count}: {first}")), keyspace })
+        Some(Prepared { statement: self.text(&format!("batch: {first}")), keyspace, key: None })
     }
 }
 
@@ -235,13 +274,14 @@ mod tests {
     #[test]
     fn a_prepared_statement_has_its_keyspace() {
         let mut statements = Statements::default();
-        statements.learn(&[1, 2], "SELECT a FROM t WHERE b = ? LIMIT 5", Some("shop"));
+        statements.learn(&[1, 2], "SELECT a FROM t WHERE b = ? LIMIT 5", Some("shop"), None);
         let asked = statements.of(4, opcode::EXECUTE, &[0, 2, 1, 2, 0, 6, 0x08, 0, 0, 0, 1, 9]);
         assert_eq!(&*asked.statement, "SELECT a FROM t WHERE b = ? LIMIT ?");
         assert_eq!((asked.keyspace.as_deref(), asked.consistency), (Some("shop"), Some("LOCAL_QUORUM")));
         assert!(asked.is_further_page);
         let batch = statements.of(4, opcode::BATCH, &[0, 0, 1, 1, 0, 2, 1, 2, 0, 0, 0, 1, 0x10, 0, 9]);
-        assert_eq!(&*batch.statement, "batch of 1: SELECT a FROM t WHERE b = ? LIMIT ?");
+        assert_eq!(batch.batch_size, Some(1));
+        assert_eq!(&*batch.statement, "batch: SELECT a FROM t WHERE b = ? LIMIT ?");
         assert_eq!((batch.keyspace.as_deref(), batch.consistency), (Some("shop"), Some("ONE")));
         assert_eq!(batch.serial_consistency, Some("LOCAL_SERIAL"));
     }

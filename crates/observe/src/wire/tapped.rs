@@ -6,6 +6,8 @@
 use super::SOURCE;
 use super::conversation::Conversations;
 use super::packet::{Packet, Side};
+use super::partition_key::PartitionKey;
+use super::replicas::Told;
 use super::rows::{Account, Rows};
 use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -35,7 +37,7 @@ pub(crate) struct Tapped {
 #[derive(Debug, PartialEq, Eq)]
 enum Record<'a> {
     Packet { time_ns: i64, packet: Packet<'a> },
-    Statement { id: &'a [u8], keyspace: &'a [u8], text: &'a [u8] },
+    Statement { id: &'a [u8], keyspace: &'a [u8], text: &'a [u8], key: Vec<u16> },
 }
 
 impl Tapped {
@@ -55,10 +57,16 @@ impl Tapped {
                 Some(Record::Packet { time_ns, packet }) => {
                     self.conversations.take_packet(time_ns, &packet, &mut |exchange| self.rows.add(exchange));
                 }
-                Some(Record::Statement { id, keyspace, text }) => {
+                Some(Record::Statement { id: [], keyspace: table, text, .. }) => {
+                    if let Some(told) = Told::by_table(table) {
+                        self.conversations.statements.replicas.learn(told, &String::from_utf8_lossy(text));
+                    }
+                }
+                Some(Record::Statement { id, keyspace, text, key }) => {
                     let [keyspace, text] = [keyspace, text].map(String::from_utf8_lossy);
                     let keyspace = Some(&*keyspace).filter(|name| !name.is_empty());
-                    self.conversations.statements.learn(id, &text, keyspace);
+                    let key = PartitionKey::at(keyspace, &key, &text);
+                    self.conversations.statements.learn(id, &text, keyspace, key);
                 }
                 None => {
                     all_read = Err("bytes of requests that are not understood");
@@ -100,7 +108,11 @@ fn record<'a>(from: &mut &'a [u8]) -> Option<Record<'a>> {
         let length = u16::from_le_bytes(number(take(2)?)?);
         let keyspace = take(usize::from(length))?;
         let length = u32::from_le_bytes(number(take(4)?)?);
-        return Some(Record::Statement { id, keyspace, text: take(usize::try_from(length).ok()?)? });
+        let text = take(usize::try_from(length).ok()?)?;
+        let places = u16::from_le_bytes(number(take(2)?)?);
+        let places = take(2 * usize::from(places))?.as_chunks::<2>().0;
+        let key = places.iter().map(|place| u16::from_le_bytes(*place)).collect();
+        return Some(Record::Statement { id, keyspace, text, key });
     }
     let port = u16::from_le_bytes(number(take(2)?)?);
     let client = match flags & IPV6 {
@@ -143,11 +155,13 @@ mod tests {
         let mut bytes = packet_record(FROM_NODE, 77, 5, b"hello");
         bytes.extend([STATEMENT, 2, 0, 0xAB, 0xCD, 1, 0, b'k', 3, 0, 0, 0]);
         bytes.extend(b"USE");
+        bytes.extend([2, 0, 3, 0, 1, 0]);
         let mut left = bytes.as_slice();
         let Some(Record::Packet { time_ns: 77, packet }) = record(&mut left) else { panic!("a packet") };
         assert_eq!((packet.client, packet.from), ("127.0.0.7:4660".parse().unwrap(), Side::Node));
         assert_eq!((packet.sequence, packet.acknowledged(), packet.payload), (5, Some(9), &b"hello"[..]));
-        assert_eq!(record(&mut left), Some(Record::Statement { id: &[0xAB, 0xCD], keyspace: b"k", text: b"USE" }));
+        let statement = Record::Statement { id: &[0xAB, 0xCD], keyspace: b"k", text: b"USE", key: vec![3, 1] };
+        assert_eq!(record(&mut left), Some(statement));
         assert!(left.is_empty());
         assert!(record(&mut &bytes[..bytes.len() - 1]).is_some(), "the first is whole");
     }

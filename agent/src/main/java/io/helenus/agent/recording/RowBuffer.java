@@ -85,6 +85,13 @@ public final class RowBuffer {
     }
   }
 
+  public void nullableBool(Boolean value) {
+    bool(value != null);
+    if (value != null) {
+      bool(value);
+    }
+  }
+
   public void nullableString(String value) {
     bool(value != null);
     if (value != null) {

@@ -3,7 +3,7 @@ package io.helenus.agent.recording;
 
 /** The tables of a recording: their index in the agent's protocol, and how to encode a row of each. */
 public final class Tables {
-  public static final String FINGERPRINT = "af2a480218bac332";
+  public static final String FINGERPRINT = "61300ac2e7e2456d";
 
   /** The coordinator's time for requests, by Cassandra's own exact counters (its metrics ClientRequest): one row per interval and kind of request, where there were any. The time begins when a request is decoded and ends when its answer is decided. It excludes the wait for a thread, and decoding and encoding the message. */
   public static final int CLIENT_REQUESTS = 0;
@@ -1103,6 +1103,9 @@ public final class Tables {
       String consistency,
       String serialConsistency,
       boolean furtherPage,
+      Long batchSize,
+      Long token,
+      Boolean toReplica,
       String answer,
       String error,
       Long rowsReturned,
@@ -1128,6 +1131,9 @@ public final class Tables {
     rows.nullableString(consistency);
     rows.nullableString(serialConsistency);
     rows.bool(furtherPage);
+    rows.nullableInt64(batchSize);
+    rows.nullableInt64(token);
+    rows.nullableBool(toReplica);
     rows.string(answer);
     rows.nullableString(error);
     rows.nullableInt64(rowsReturned);

@@ -28,7 +28,9 @@ public final class Packets {
 
   /**
    * A prepared statement: {@code u16} length and id, {@code u16} length and keyspace, {@code u32}
-   * length and text follow.
+   * length and text, {@code u16} number and {@code u16} places of its partition key among its
+   * values follow. Without an id, the text is a row as JSON of the table that stands for the
+   * keyspace.
    */
   static final int STATEMENT = 0x80;
 
@@ -98,9 +100,10 @@ public final class Packets {
     lost++;
   }
 
-  /** Appends the text of a prepared statement. */
-  synchronized void addStatement(byte[] id, byte[] keyspace, byte[] text) {
-    if (!reserve(FIELDS_BYTES + id.length + keyspace.length + text.length)) {
+  /** Appends a prepared statement. */
+  synchronized void addStatement(byte[] id, byte[] keyspace, byte[] text, short[] key) {
+    if (!reserve(
+        FIELDS_BYTES + id.length + keyspace.length + text.length + Short.BYTES * key.length)) {
       lost++;
       return;
     }
@@ -111,7 +114,11 @@ public final class Packets {
         .putShort((short) keyspace.length)
         .put(keyspace)
         .putInt(text.length)
-        .put(text);
+        .put(text)
+        .putShort((short) key.length);
+    for (short place : key) {
+      buffer.putShort(place);
+    }
     records++;
   }
 

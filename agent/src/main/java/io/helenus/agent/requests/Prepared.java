@@ -4,31 +4,59 @@ import io.helenus.agent.sources.InternalQuery;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** The statements that were prepared before. */
+/** What the server says of requests to come: the ring, and the statements that were prepared before. */
 final class Prepared {
   private Prepared() {}
 
-  /** Takes a statement: its id, the keyspace it was prepared in or nothing, and its text. */
+  /**
+   * Takes a statement: its id, the keyspace it was prepared in or nothing, its text, and the places
+   * of its partition key among its values.
+   */
   interface Each {
-    void accept(byte[] id, byte[] keyspace, byte[] text);
+    void accept(byte[] id, byte[] keyspace, byte[] text, short[] key);
   }
 
-  /** Gives the id and the text of each; none where this server has no such table. */
+  /** Gives each; none where this server has no such table. */
   static void read(Each each) {
     try {
+      PartitionKeys keys = new PartitionKeys();
       for (Map<?, ?> row :
           InternalQuery.rows(
               "SELECT JSON prepared_id, query_string, logged_keyspace FROM system.prepared_statements")) {
-        String id = (String) row.get("prepared_id");
+        byte[] id = bytes((String) row.get("prepared_id"));
         String text = (String) row.get("query_string");
         Object keyspace = row.get("logged_keyspace");
         each.accept(
-            bytes(id),
+            id,
             (keyspace == null ? "" : keyspace.toString()).getBytes(StandardCharsets.UTF_8),
-            text.getBytes(StandardCharsets.UTF_8));
+            text.getBytes(StandardCharsets.UTF_8),
+            keys.of(id));
       }
     } catch (ReflectiveOperationException | RuntimeException e) {
       // They go by their ids then.
+    }
+  }
+
+  /** The columns that are read of each table about the ring and replication. */
+  private static final String[][] RING = {
+    {"system.local", "data_center, rack, tokens, partitioner"},
+    {"system.peers_v2", "data_center, rack, tokens"},
+    {"system_schema.keyspaces", "keyspace_name, replication"},
+  };
+
+  /** Gives each row of the ring, with an empty id, the table as keyspace, and the row as text. */
+  static void readRing(Each each) {
+    for (String[] table : RING) {
+      byte[] name = table[0].getBytes(StandardCharsets.UTF_8);
+      try {
+        for (String row :
+            InternalQuery.texts("SELECT JSON " + table[1] + " FROM " + table[0])) {
+          each.accept(new byte[0], name, row.getBytes(StandardCharsets.UTF_8), new short[0]);
+        }
+      } catch (ReflectiveOperationException | RuntimeException e) {
+        // An empty row says that it is not known.
+        each.accept(new byte[0], name, new byte[0], new short[0]);
+      }
     }
   }
 

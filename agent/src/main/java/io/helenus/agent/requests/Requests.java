@@ -56,6 +56,7 @@ public final class Requests implements Source {
 
   @Override
   public void start() throws ReflectiveOperationException {
+    Prepared.readRing(statements::addStatement);
     Prepared.read(statements::addStatement);
     String implementation = Requests.class.getPackageName() + ".netty.NettyTaps";
     taps =

@@ -20,14 +20,27 @@ public final class InternalQuery {
    * @throws ReflectiveOperationException if this Cassandra has no such method, or the query fails
    */
   public static List<Map<?, ?>> rows(String query) throws ReflectiveOperationException {
+    List<Map<?, ?>> rows = new ArrayList<>();
+    for (String text : texts(query)) {
+      rows.add((Map<?, ?>) Json.parse(text));
+    }
+    return rows;
+  }
+
+  /**
+   * The same rows as their texts.
+   *
+   * @throws ReflectiveOperationException as for {@link #rows}
+   */
+  public static List<String> texts(String query) throws ReflectiveOperationException {
     Class<?> processor =
         Class.forName("org.apache.cassandra.cql3.QueryProcessor", false, Cassandra.loader());
     Method execute = processor.getMethod("executeOnceInternal", String.class, Object[].class);
     Object result = execute.invoke(null, query, new Object[0]);
-    List<Map<?, ?>> rows = new ArrayList<>();
+    List<String> rows = new ArrayList<>();
     for (Object row : (Iterable<?>) result) {
       Method text = row.getClass().getMethod("getString", String.class);
-      rows.add((Map<?, ?>) Json.parse((String) text.invoke(row, "[json]")));
+      rows.add((String) text.invoke(row, "[json]"));
     }
     return rows;
   }

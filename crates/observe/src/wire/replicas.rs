@@ -1,0 +1,284 @@
+//! The ring as a node sees it: its partitioner, and whether the node is a replica of a partition, by the tokens of the
+//! ring and the replication of the keyspace when the recording begins.
+//!
+//! Source: Apache Cassandra, `SimpleStrategy` and `NetworkTopologyStrategy.calculateNaturalReplicas`.
+
+use serde::Deserialize;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Larger rings are not read.
+const MOST_NODES: usize = 5_000;
+const MOST_TOKENS: usize = 2_000_000;
+const MOST_KEYSPACES: usize = 10_000;
+const MOST_REPLICAS: usize = 1_000;
+
+/// A table that is asked for, one row of it as JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// The node itself: of `system.local`.
+    Own,
+    /// Another node: of `system.peers_v2`.
+    Peer,
+    /// Of `system_schema.keyspaces`.
+    Keyspace,
+}
+
+/// The ring as one node sees it.
+#[derive(Debug, Default)]
+pub(super) struct Replicas {
+    nodes: Vec<Place>,
+    /// Sorted once it is asked about; each with its node.
+    tokens: Vec<(i64, u32)>,
+    own: Option<u32>,
+    partitioner: Option<String>,
+    replication: HashMap<String, BTreeMap<String, String>>,
+    /// By keyspace and place in the ring: whether the node itself is a replica. None where that is not known.
+    known: HashMap<String, Option<Vec<bool>>, foldhash::fast::RandomState>,
+    /// A row could not be read, or was one too many.
+    is_incomplete: bool,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Place {
+    datacenter: String,
+    rack: String,
+}
+
+#[derive(Deserialize)]
+struct NodeRow {
+    data_center: Option<String>,
+    rack: Option<String>,
+    tokens: Option<Vec<String>>,
+    partitioner: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct KeyspaceRow {
+    keyspace_name: String,
+    replication: BTreeMap<String, String>,
+}
+
+impl Told {
+    pub(super) const ALL: [Told; 3] = [Told::Own, Told::Peer, Told::Keyspace];
+
+    /// By the name of the table.
+    pub(super) fn by_table(table: &[u8]) -> Option<Told> {
+        Told::ALL.into_iter().find(|told| told.table().as_bytes() == table)
+    }
+
+    fn table(self) -> &'static str {
+        match self {
+            Told::Own => "system.local",
+            Told::Peer => "system.peers_v2",
+            Told::Keyspace => "system_schema.keyspaces",
+        }
+    }
+
+    /// The question for its rows.
+    pub(super) fn query(self) -> String {
+        let columns = match self {
+            Told::Own => "data_center, rack, tokens, partitioner",
+            Told::Peer => "data_center, rack, tokens",
+            Told::Keyspace => "keyspace_name, replication",
+        };
+        format!("SELECT JSON {columns} FROM {}", self.table())
+    }
+}
+
+impl Replicas {
+    /// Takes in a row.
+    pub(super) fn learn(&mut self, told: Told, json: &str) {
+        let is_read = match told {
+            Told::Keyspace => self.learn_keyspace(json),
+            Told::Own | Told::Peer => self.learn_node(told, json),
+        };
+        self.is_incomplete |= is_read.is_none();
+    }
+
+    fn learn_node(&mut self, told: Told, json: &str) -> Option<()> {
+        let row: NodeRow = serde_json::from_str(json).ok()?;
+        if told == Told::Own {
+            self.partitioner = row.partitioner;
+        }
+        let (Some(datacenter), Some(rack), Some(tokens)) = (row.data_center, row.rack, row.tokens) else {
+            // A peer that is about to leave or to come has no part of the ring.
+            return (told == Told::Peer).then_some(());
+        };
+        let node = u32::try_from(self.nodes.len()).ok()?;
+        if self.nodes.len() >= MOST_NODES || self.tokens.len() + tokens.len() > MOST_TOKENS {
+            return None;
+        }
+        let tokens: Vec<(i64, u32)> =
+            tokens.iter().map(|token| Some((token.parse().ok()?, node))).collect::<Option<_>>()?;
+        self.nodes.push(Place { datacenter, rack });
+        self.tokens.extend(tokens);
+        self.tokens.sort_unstable();
+        if told == Told::Own {
+            self.own = Some(node);
+        }
+        Some(())
+    }
+
+    fn learn_keyspace(&mut self, json: &str) -> Option<()> {
+        let row: KeyspaceRow = serde_json::from_str(json).ok()?;
+        if self.replication.len() >= MOST_KEYSPACES {
+            return None;
+        }
+        self.replication.insert(row.keyspace_name, row.replication);
+        Some(())
+    }
+
+    /// The class of the node's partitioner, where it has said it.
+    pub(super) fn partitioner(&self) -> Option<&str> {
+        self.partitioner.as_deref()
+    }
+
+    /// Whether the node is a replica of a partition. None where that is not known.
+    pub(super) fn has(&mut self, keyspace: &str, token: i64) -> Option<bool> {
+        let at = self.tokens.partition_point(|(up_to, _)| *up_to < token);
+        let at = if at < self.tokens.len() { at } else { 0 };
+        if !self.known.contains_key(keyspace) {
+            let replicas = self.all(keyspace);
+            // Names that clients make up are not kept.
+            if !self.replication.contains_key(keyspace) {
+                return None;
+            }
+            self.known.insert(keyspace.to_string(), replicas);
+        }
+        self.known.get(keyspace)?.as_ref()?.get(at).copied()
+    }
+
+    /// For each token of the ring.
+    fn all(&self, keyspace: &str) -> Option<Vec<bool>> {
+        let own = self.own.filter(|_| !self.is_incomplete)?;
+        let replication = self.replication.get(keyspace)?;
+        let class = replication.get("class")?.rsplit('.').next()?;
+        let factor = |text: &str| text.split('/').next()?.parse::<usize>().ok().filter(|count| *count <= MOST_REPLICAS);
+        let places = 0..self.tokens.len();
+        match class {
+            "SimpleStrategy" => {
+                let wanted = factor(replication.get("replication_factor")?)?;
+                Some(places.map(|at| self.simple(at, wanted).contains(&own)).collect())
+            }
+            "NetworkTopologyStrategy" => {
+                let datacenter = &self.nodes.get(own as usize)?.datacenter;
+                // Other datacenters have replicas of their own.
+                let wanted = replication.get(datacenter).map_or(Some(0), |text| factor(text))?;
+                Some(places.map(|at| self.in_datacenter(at, datacenter, wanted).contains(&own)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// The nodes of the ring from a place on, each as often as it has tokens.
+    fn from(&self, at: usize) -> impl Iterator<Item = u32> + '_ {
+        self.tokens[at..].iter().chain(&self.tokens[..at]).map(|(_, node)| *node)
+    }
+
+    fn simple(&self, at: usize, wanted: usize) -> Vec<u32> {
+        let mut replicas = Vec::new();
+        for node in self.from(at) {
+            if replicas.len() >= wanted.min(self.nodes.len()) {
+                break;
+            }
+            if !replicas.contains(&node) {
+                replicas.push(node);
+            }
+        }
+        replicas
+    }
+
+    /// Each rack once, before any has a second.
+    fn in_datacenter(&self, at: usize, datacenter: &str, wanted: usize) -> Vec<u32> {
+        let here = || self.nodes.iter().filter(|place| place.datacenter == datacenter);
+        let racks = here().map(|place| &place.rack).collect::<HashSet<_>>().len();
+        let (wanted, mut repeats) = (wanted.min(here().count()), wanted.saturating_sub(racks));
+        let (mut replicas, mut racks) = (Vec::new(), HashSet::new());
+        for node in self.from(at) {
+            if replicas.len() >= wanted {
+                break;
+            }
+            let place = &self.nodes[node as usize];
+            if place.datacenter != datacenter || replicas.contains(&node) {
+                continue;
+            }
+            if racks.insert(&place.rack) {
+                replicas.push(node);
+            } else if repeats > 0 {
+                repeats -= 1;
+                replicas.push(node);
+            }
+        }
+        replicas
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(datacenter: &str, rack: &str, tokens: &[i64]) -> String {
+        let tokens: Vec<String> = tokens.iter().map(ToString::to_string).collect();
+        serde_json::json!({"data_center": datacenter, "rack": rack, "tokens": tokens}).to_string()
+    }
+
+    fn keyspace(name: &str, replication: &serde_json::Value) -> String {
+        serde_json::json!({"keyspace_name": name, "replication": replication}).to_string()
+    }
+
+    fn ring(own: &str, peers: &[String]) -> Replicas {
+        let mut ring = Replicas::default();
+        ring.learn(Told::Own, own);
+        peers.iter().for_each(|peer| ring.learn(Told::Peer, peer));
+        let class = |name: &str| format!("org.apache.cassandra.locator.{name}");
+        for row in [
+            keyspace("simple", &serde_json::json!({"class": class("SimpleStrategy"), "replication_factor": "2"})),
+            keyspace(
+                "topology",
+                &serde_json::json!({"class": class("NetworkTopologyStrategy"), "dc1": "2", "dc2": "3/1"}),
+            ),
+            keyspace("elsewhere", &serde_json::json!({"class": class("NetworkTopologyStrategy"), "dc2": "1"})),
+            keyspace("own", &serde_json::json!({"class": class("LocalStrategy")})),
+        ] {
+            ring.learn(Told::Keyspace, &row);
+        }
+        ring
+    }
+
+    #[test]
+    fn simple_replicas_are_the_next_nodes_on_the_ring() {
+        let mut ring = ring(&node("dc1", "r1", &[0, 300]), &[node("dc1", "r1", &[100]), node("dc2", "r1", &[200])]);
+        let has = |ring: &mut Replicas, token| ring.has("simple", token).unwrap();
+        // Up to and including a token its node is the first replica, and after the last token comes the first.
+        assert_eq!(
+            [-5, 0, 1, 100, 101, 200, 201, 300, 301].map(|token| has(&mut ring, token)),
+            [true, true, false, false, true, true, true, true, true]
+        );
+        assert_eq!(ring.has("elsewhere", 5), Some(false));
+        assert_eq!((ring.has("own", 5), ring.has("made_up", 5)), (None, None));
+    }
+
+    #[test]
+    fn replicas_of_a_datacenter_are_in_different_racks() {
+        // In dc1 the order is a (r1), b (r1), c (r2).
+        let peers = [node("dc1", "r1", &[0]), node("dc1", "r2", &[200]), node("dc2", "r1", &[50])];
+        let mut of_b = ring(&node("dc1", "r1", &[100]), &peers);
+        // From a on: a, and not b, whose rack has one already, but c. From b on: b and c. From c on: c and a.
+        assert_eq!(
+            [0, 60, 150, 250].map(|token| of_b.has("topology", token)),
+            [Some(false), Some(true), Some(false), Some(false)]
+        );
+    }
+
+    #[test]
+    fn a_ring_that_is_not_known_has_no_replicas() {
+        let mut without_itself = Replicas::default();
+        without_itself.learn(Told::Peer, &node("dc1", "r1", &[0]));
+        assert_eq!(without_itself.has("simple", 1), None);
+        let mut broken = ring(&node("dc1", "r1", &[0]), &["{".to_string()]);
+        assert_eq!(broken.has("simple", 1), None);
+        let mut leaving =
+            ring(&node("dc1", "r1", &[0]), &["{\"data_center\": null, \"rack\": null, \"tokens\": null}".to_string()]);
+        assert_eq!(leaving.has("simple", 1), Some(true));
+    }
+}
