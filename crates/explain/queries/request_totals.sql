@@ -3,11 +3,11 @@ SELECT
   operation AS call,
   node AS file,
   outcome AS thread_group,
-  count(*) AS events,
-  sum(end_ns - intended_start_ns) AS total_ns,
+  CAST(round(sum(weight)) AS BIGINT) AS events,
+  CAST(sum((end_ns - intended_start_ns) * weight) AS BIGINT) AS total_ns,
   max(end_ns - intended_start_ns) AS longest_ns,
-  sum(coalesce(request_bytes, 0) + coalesce(response_bytes, 0)) AS bytes,
-  sum(CASE WHEN outcome = 'ok' THEN 0 ELSE 1 END) AS errors
+  CAST(sum((coalesce(request_bytes, 0) + coalesce(response_bytes, 0)) * weight) AS BIGINT) AS bytes,
+  CAST(round(sum(CASE WHEN outcome = 'ok' THEN 0 ELSE weight END)) AS BIGINT) AS errors
 FROM all_requests
 WHERE intended_start_ns >= $from_ns AND intended_start_ns < $to_ns
   AND end_ns - intended_start_ns >= $low_ns AND end_ns - intended_start_ns < $high_ns

@@ -1,5 +1,6 @@
 -- What did every request look like? Everything about latency is computed from these rows.
 SELECT
   intended_start_ns, start_ns, end_ns, node, operation, outcome,
-  client, client_port, request_bytes, response_bytes
+  client, client_port, request_bytes, response_bytes,
+  rows_returned, consistency, further_page, token, to_replica, weight
 FROM all_requests

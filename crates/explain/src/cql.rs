@@ -52,21 +52,44 @@ fn names(statement: &str) -> impl Iterator<Item = String> + '_ {
 
 /// The table that a statement is about, as it names it.
 pub(crate) fn table_of_statement(statement: &str) -> Option<String> {
-    // A batch begins with their number.
-    let statement = match statement.strip_prefix("batch of ") {
-        Some(batch) => batch.split_once(": ")?.1,
-        None => statement,
-    };
+    table_word(statement).map(plain_name)
+}
+
+/// What tells a statement from others: its text with the keyspace of its table, and of a batch without the number of its
+/// statements.
+pub(crate) fn operation(statement: &str, keyspace: Option<&str>) -> String {
+    let batch = first_of_batch(statement);
+    let text = batch.map_or(statement.to_string(), |first| format!("batch: {first}"));
+    let (Some(keyspace), Some(table)) = (keyspace, table_word(&text)) else { return text };
+    if plain_name(table).contains('.') {
+        return text;
+    }
+    let is_plain =
+        keyspace.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
+    let keyspace = if is_plain { keyspace.to_string() } else { format!("\"{keyspace}\"") };
+    let at = table.as_ptr().addr() - text.as_ptr().addr();
+    format!("{}{keyspace}.{}", &text[..at], &text[at..])
+}
+
+/// Older recordings have the number of its statements in the text of a batch.
+fn first_of_batch(statement: &str) -> Option<&str> {
+    let after = statement.strip_prefix("batch of ").and_then(|batch| batch.split_once(": ")).map(|(_, first)| first);
+    after.or_else(|| statement.strip_prefix("batch: "))
+}
+
+/// The table's name within the text.
+fn table_word(statement: &str) -> Option<&str> {
+    let statement = first_of_batch(statement).unwrap_or(statement);
     let mut words = statement.split_ascii_whitespace();
     let first = words.next()?.to_ascii_uppercase();
     let before = match first.as_str() {
         "SELECT" | "DELETE" => "FROM",
         "INSERT" => "INTO",
-        "UPDATE" => return words.next().map(plain_name),
+        "UPDATE" => return words.next(),
         _ => return None,
     };
     words.find(|word| word.eq_ignore_ascii_case(before))?;
-    words.next().map(plain_name)
+    words.next()
 }
 
 /// Keyspace and table of a statement, as far as it names them.
@@ -115,6 +138,23 @@ fn plain_name(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_operation_has_the_keyspace_of_its_table() {
+        for (statement, keyspace, expected) in [
+            ("SELECT a FROM t WHERE b = ?", Some("shop"), "SELECT a FROM shop.t WHERE b = ?"),
+            ("SELECT a FROM own.t WHERE b = ?", Some("shop"), "SELECT a FROM own.t WHERE b = ?"),
+            ("INSERT INTO \"T\" (k) VALUES (?)", Some("Shop"), "INSERT INTO \"Shop\".\"T\" (k) VALUES (?)"),
+            ("UPDATE t SET a = ? WHERE b = ?", None, "UPDATE t SET a = ? WHERE b = ?"),
+            ("batch of 3: INSERT INTO t(k) VALUES (?)", Some("shop"), "batch: INSERT INTO shop.t(k) VALUES (?)"),
+            ("batch: DELETE FROM t WHERE k = ?", Some("shop"), "batch: DELETE FROM shop.t WHERE k = ?"),
+            ("prepared 0a0b", Some("shop"), "prepared 0a0b"),
+            ("other statements", None, "other statements"),
+        ] {
+            assert_eq!(operation(statement, keyspace), expected);
+        }
+        assert_eq!(split_table("batch: INSERT INTO shop.t(k) VALUES (?)").1.as_deref(), Some("t"));
+    }
 
     #[test]
     fn columns_are_those_between_select_and_from() {

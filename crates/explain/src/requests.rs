@@ -1,6 +1,6 @@
 //! The requests of a recording in memory: 40 bytes each, in the order in which they were due.
 
-use crate::engine::{Engine, integers, texts};
+use crate::engine::{Engine, booleans, integers, numbers, texts};
 use crate::timeline::Interval;
 use crate::{Error, query};
 use arrow::array::{Array, AsArray, Int64Array, StringArray};
@@ -23,6 +23,49 @@ pub(crate) struct Request {
     pub(crate) client_port: u16,
     pub(crate) request_size: Size,
     pub(crate) response_size: Size,
+    /// Rows in the answer and one, as sizes are.
+    pub(crate) rows: Size,
+    traits: Traits,
+    /// The first bits of its token.
+    token: i16,
+}
+
+/// Consistency level, further page, known token, known not to be asked of a replica: small facts in few bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Traits(u8);
+
+/// As `wire.consistency` names them.
+const LEVELS: [&str; 11] = [
+    "ANY",
+    "ONE",
+    "TWO",
+    "THREE",
+    "QUORUM",
+    "ALL",
+    "LOCAL_QUORUM",
+    "EACH_QUORUM",
+    "SERIAL",
+    "LOCAL_SERIAL",
+    "LOCAL_ONE",
+];
+
+impl Traits {
+    const FURTHER_PAGE: u8 = 0x10;
+    const HAS_TOKEN: u8 = 0x20;
+    const NOT_TO_REPLICA: u8 = 0x40;
+
+    fn of(level: Option<&str>, further_page: bool, has_token: bool, to_replica: Option<bool>) -> Traits {
+        let level = level.and_then(|level| LEVELS.iter().position(|known| *known == level));
+        let bit = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
+        // At most 11.
+        let level = level.map_or(0, |place| place as u8 + 1);
+        Traits(
+            level
+                | bit(further_page, Traits::FURTHER_PAGE)
+                | bit(has_token, Traits::HAS_TOKEN)
+                | bit(to_replica == Some(false), Traits::NOT_TO_REPLICA),
+        )
+    }
 }
 
 /// A size in bytes, to the power of two.
@@ -31,10 +74,12 @@ pub(crate) struct Size(u8);
 
 impl Size {
     fn of(values: &Int64Array, row: usize) -> Size {
-        match u64::try_from(values.value(row)) {
-            Ok(bytes) if !values.is_null(row) => Size((u64::BITS - bytes.leading_zeros()) as u8),
-            _ => Size::default(),
-        }
+        if values.is_null(row) { Size::default() } else { Size::of_number(values.value(row)) }
+    }
+
+    fn of_number(number: i64) -> Size {
+        u64::try_from(number)
+            .map_or_else(|_| Size::default(), |number| Size((u64::BITS - number.leading_zeros()) as u8))
     }
 
     /// The binary logarithm of the size, rounded down; None if the size is not known.
@@ -48,7 +93,38 @@ impl Size {
     }
 }
 
+/// The tokens that begin with the same 16 bits: in them is one partition that is often asked for, at most, and as good as no other
+/// requests. A token is a hash, so that one in 65,536 of the others is.
+pub(crate) fn tokens_like(first_bits: i16) -> (i64, i64) {
+    let least = i64::from(first_bits) << 48;
+    (least, least + ((1 << 48) - 1))
+}
+
 impl Request {
+    /// Consistency level, as a place among names.
+    pub(crate) fn consistency(&self) -> Option<u8> {
+        (self.traits.0 & 0x0f).checked_sub(1)
+    }
+
+    pub(crate) fn consistency_name(place: usize) -> &'static str {
+        LEVELS.get(place).copied().unwrap_or_default()
+    }
+
+    /// Whether it asks for a page that is not the first.
+    pub(crate) fn is_further_page(&self) -> bool {
+        self.traits.0 & Traits::FURTHER_PAGE != 0
+    }
+
+    /// Whether the node that was asked is known to be no replica of its partition.
+    pub(crate) fn is_not_to_replica(&self) -> bool {
+        self.traits.0 & Traits::NOT_TO_REPLICA != 0
+    }
+
+    /// The first 16 bits of its token; None where that is not known.
+    pub(crate) fn token(&self) -> Option<i16> {
+        (self.traits.0 & Traits::HAS_TOKEN != 0).then_some(self.token)
+    }
+
     /// Response time: from when the request was due.
     pub(crate) fn response_ns(&self) -> i64 {
         self.end_ns.saturating_sub(self.intended_ns)
@@ -68,6 +144,9 @@ pub(crate) struct Requests {
     pub(crate) operations: Vec<String>,
     pub(crate) outcomes: Vec<String>,
     pub(crate) clients: Vec<String>,
+    /// From when on each request of a node stands for several, and for how many, by node and time: where some connections were left
+    /// out. They become fewer while a node is recorded, and never more.
+    weights: Vec<(u16, i64, f64)>,
 }
 
 /// The name for all clients or operations beyond the last free number.
@@ -92,16 +171,31 @@ impl Requests {
         let rows = Vec::with_capacity(usize::try_from(rows).unwrap_or(0));
         let mut requests = Requests { rows, ..Requests::default() };
         let mut names = <[Names; 4]>::default();
-        engine.each(&query::REQUESTS.fill(&[]), |batch| requests.take(&batch, &mut names))?;
+        let mut weights = HashMap::new();
+        engine.each(&query::REQUESTS.fill(&[]), |batch| requests.take(&batch, &mut names, &mut weights))?;
+        requests.weights =
+            weights.into_iter().map(|((node, weight), from_ns)| (node, from_ns, f64::from_bits(weight))).collect();
+        requests.weights.sort_by(|(one, from_ns, _), (other, later_ns, _)| (one, from_ns).cmp(&(other, later_ns)));
         [requests.nodes, requests.operations, requests.outcomes, requests.clients] = names.map(|names| names.names);
         requests.rows.sort_unstable_by_key(|request| (request.intended_ns, request.end_ns));
         Ok(requests)
     }
 
-    fn take(&mut self, batch: &RecordBatch, names: &mut [Names; 4]) -> Result<(), Error> {
+    /// Takes in rows. `weights` gets the first time of each weight but 1, by node.
+    fn take(
+        &mut self,
+        batch: &RecordBatch,
+        names: &mut [Names; 4],
+        weights: &mut HashMap<(u16, u64), i64>,
+    ) -> Result<(), Error> {
+        let weight = numbers(batch, "weight")?;
         let number = |name| integers(batch, name);
         let (intended, start, end) = (number("intended_start_ns")?, number("start_ns")?, number("end_ns")?);
         let (port, asked, answered) = (number("client_port")?, number("request_bytes")?, number("response_bytes")?);
+        let (rows, tokens, levels) = (number("rows_returned")?, number("token")?, texts(batch, "consistency")?);
+        let (pages, replicas) = (booleans(batch, "further_page")?, booleans(batch, "to_replica")?);
+        let (rows, tokens) = (rows.as_primitive::<Int64Type>(), tokens.as_primitive::<Int64Type>());
+        let levels = levels.as_string::<i32>();
         let texts =
             [texts(batch, "node")?, texts(batch, "operation")?, texts(batch, "outcome")?, texts(batch, "client")?];
         let [intended, start, end, port, asked, answered] =
@@ -110,6 +204,11 @@ impl Requests {
         for row in 0..batch.num_rows() {
             let [node, operation, outcome, client] =
                 std::array::from_fn(|place| names[place].number_of(texts[place], row));
+            let weight = weight.value(row);
+            if weight > 1.0 {
+                let first_ns = weights.entry((node, weight.to_bits())).or_insert(i64::MAX);
+                *first_ns = intended.value(row).min(*first_ns);
+            }
             self.rows.push(Request {
                 intended_ns: intended.value(row),
                 start_ns: start.value(row),
@@ -121,9 +220,31 @@ impl Requests {
                 client_port: if port.is_null(row) { 0 } else { u16::try_from(port.value(row)).unwrap_or(0) },
                 request_size: Size::of(asked, row),
                 response_size: Size::of(answered, row),
+                rows: if rows.is_null(row) {
+                    Size::default()
+                } else {
+                    Size::of_number(rows.value(row).saturating_add(1))
+                },
+                traits: Traits::of(
+                    levels.is_valid(row).then(|| levels.value(row)),
+                    pages.is_valid(row) && pages.value(row),
+                    tokens.is_valid(row),
+                    replicas.is_valid(row).then(|| replicas.value(row)),
+                ),
+                token: if tokens.is_null(row) { 0 } else { (tokens.value(row) >> 48) as i16 },
             });
         }
         Ok(())
+    }
+
+    /// The number of requests that this one stands for.
+    pub(crate) fn weight(&self, request: &Request) -> f64 {
+        let is_before = |(node, from_ns, _): &(u16, i64, f64)| (*node, *from_ns) <= (request.node, request.intended_ns);
+        let after = self.weights.partition_point(is_before);
+        match after.checked_sub(1).map(|at| self.weights[at]) {
+            Some((node, _, weight)) if node == request.node => weight,
+            _ => 1.0,
+        }
     }
 
     pub(crate) fn outcome(&self, request: &Request) -> &str {

@@ -22,6 +22,9 @@ SELECT
   CAST(NULL AS BOOLEAN) AS warned,
   CAST(NULL AS BOOLEAN) AS traced,
   CAST(NULL AS BOOLEAN) AS compressed,
+  CAST(NULL AS BIGINT) AS batch_size,
+  CAST(NULL AS BIGINT) AS token,
+  CAST(NULL AS BOOLEAN) AS to_replica,
   CAST(NULL AS BIGINT) AS rows_returned,
   request_bytes,
   response_bytes

@@ -8,7 +8,7 @@ SELECT
   client,
   client_port,
   stream,
-  statement AS operation,
+  operation_of(statement, keyspace) AS operation,
   statement,
   statement_kind(statement) AS kind,
   coalesce(statement_keyspace(statement), keyspace) AS keyspace,
@@ -22,6 +22,9 @@ SELECT
   warned,
   traced,
   compressed,
+  batch_size,
+  token,
+  to_replica,
   rows_returned,
   request_bytes,
   response_bytes

@@ -1,7 +1,7 @@
 //! The rows of a query.
 
 use crate::Error;
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -96,6 +96,16 @@ pub(crate) fn integers(batch: &RecordBatch, column: &str) -> Result<ArrayRef, Er
 /// A column of one batch, of texts.
 pub(crate) fn texts(batch: &RecordBatch, column: &str) -> Result<ArrayRef, Error> {
     typed(batch, column, &DataType::Utf8, "texts")
+}
+
+/// A column of one batch, of numbers.
+pub(crate) fn numbers(batch: &RecordBatch, column: &str) -> Result<Float64Array, Error> {
+    Ok(typed(batch, column, &DataType::Float64, "numbers")?.as_primitive::<Float64Type>().clone())
+}
+
+/// A column of one batch, of truth values.
+pub(crate) fn booleans(batch: &RecordBatch, column: &str) -> Result<BooleanArray, Error> {
+    Ok(typed(batch, column, &DataType::Boolean, "truth values")?.as_boolean().clone())
 }
 
 fn typed(batch: &RecordBatch, column: &str, ty: &DataType, expected: &'static str) -> Result<ArrayRef, Error> {

@@ -11,7 +11,7 @@ mod traffic;
 mod window;
 
 pub use batches::Batches;
-pub(crate) use batches::{integers, texts};
+pub(crate) use batches::{booleans, integers, numbers, texts};
 pub use stop::{Stop, Stopper};
 pub use traffic::Provider;
 

@@ -13,6 +13,7 @@ use datafusion::logical_expr::{ColumnarValue, Volatility, create_udf};
 use datafusion::prelude::SessionContext;
 use helenus_recording::Manifest;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 pub(super) const VIEW: &str = "all_requests";
@@ -113,13 +114,38 @@ pub(super) fn register_functions(context: &SessionContext) {
         let udf = create_udf(name, vec![DataType::Utf8], DataType::Utf8, Volatility::Immutable, Arc::new(apply));
         context.register_udf(udf);
     }
+    let texts = vec![DataType::Utf8, DataType::Utf8];
+    let operation = create_udf("operation_of", texts, DataType::Utf8, Volatility::Immutable, Arc::new(each_operation));
+    context.register_udf(operation);
+}
+
+/// The operation of each statement and keyspace.
+fn each_operation(arguments: &[ColumnarValue]) -> Result<ColumnarValue> {
+    let arrays = ColumnarValue::values_to_arrays(arguments)?;
+    let [statements, keyspaces] = arrays.as_slice() else {
+        return Err(DataFusionError::Plan("a statement and a keyspace are asked for".to_string()));
+    };
+    let [statements, keyspaces] = [statements, keyspaces].map(|array| array.as_string_opt::<i32>());
+    let (statements, keyspaces) = statements.zip(keyspaces).ok_or_else(no_text)?;
+    let mut results = StringBuilder::with_capacity(statements.len(), statements.len() * 8);
+    let mut known: HashMap<(&str, Option<&str>), String, foldhash::fast::RandomState> = HashMap::default();
+    for (statement, keyspace) in statements.iter().zip(keyspaces) {
+        results.append_option(
+            statement.map(|text| &*known.entry((text, keyspace)).or_insert_with(|| cql::operation(text, keyspace))),
+        );
+    }
+    Ok(ColumnarValue::Array(Arc::new(results.finish()) as ArrayRef))
+}
+
+fn no_text() -> DataFusionError {
+    DataFusionError::Plan("a text is asked for".to_string())
 }
 
 /// Caches the result for the previous text, because statements repeat from row to row.
 fn each_text(arguments: &[ColumnarValue], function: Part) -> Result<ColumnarValue> {
     let arrays = ColumnarValue::values_to_arrays(arguments)?;
     let texts = arrays.first().and_then(|array| array.as_string_opt::<i32>());
-    let texts = texts.ok_or_else(|| DataFusionError::Plan("a text is asked for".to_string()))?;
+    let texts = texts.ok_or_else(no_text)?;
     let mut results = StringBuilder::with_capacity(texts.len(), texts.len() * 8);
     let mut last: Option<(&str, Option<String>)> = None;
     for text in texts.iter() {

@@ -8,10 +8,13 @@
 //! tried (Westfall and Young, Resampling-based multiple testing, 1993).
 
 use super::cause::EXCESS_BOUND;
+use crate::Error;
 use crate::association::Judged;
 use crate::cql;
+use crate::engine::Engine;
+use crate::query;
 use crate::random::Random;
-use crate::requests::{Request, Requests, Size};
+use crate::requests::{Request, Requests, Size, tokens_like};
 use crate::timeline::Interval;
 use crate::{percentiles::median, text};
 use serde::Serialize;
@@ -38,23 +41,40 @@ pub(crate) enum Dimension {
     Operation,
     Table,
     Kind,
+    Partition,
     Client,
     Connection,
     Node,
+    Replica,
+    Consistency,
+    Page,
     ResponseSize,
+    Rows,
     RequestSize,
 }
 
-const DIMENSIONS: [Dimension; 8] = [
+const DIMENSIONS: [Dimension; 13] = [
     Dimension::Operation,
     Dimension::Table,
     Dimension::Kind,
+    Dimension::Partition,
     Dimension::Client,
     Dimension::Connection,
     Dimension::Node,
+    Dimension::Replica,
+    Dimension::Consistency,
+    Dimension::Page,
     Dimension::ResponseSize,
+    Dimension::Rows,
     Dimension::RequestSize,
 ];
+
+impl Dimension {
+    /// Whether its values are too many, for their numbers to be places.
+    fn is_sparse(self) -> bool {
+        matches!(self, Dimension::Connection | Dimension::Partition)
+    }
+}
 
 /// A value that the slow requests have more often than all.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -77,6 +97,8 @@ pub(crate) struct Shared {
     pub(crate) mostly: Option<(String, f64)>,
     /// A condition that finds its requests in `all_requests`.
     pub(crate) condition: String,
+    /// Of a partition.
+    pub(crate) token: Option<i64>,
     #[serde(skip)]
     key: Key,
 }
@@ -123,6 +145,23 @@ impl Common {
         common
     }
 
+    /// Finds the tokens of the partitions that are shared.
+    pub(crate) fn name_partitions(&mut self, engine: &Engine, judged: &Judged) -> Result<(), Error> {
+        let of_partitions = self.shared.iter_mut().filter(|shared| shared.dimension == Dimension::Partition);
+        for shared in of_partitions {
+            let values = [
+                ("condition", query::Value::Condition(shared.condition.as_str())),
+                ("threshold_ns", query::Value::Integer(judged.threshold_ns)),
+            ];
+            let tokens = engine.sql(&query::TOKEN_OF_MOST.fill(&values))?;
+            shared.token = tokens.integers_or_null("token")?.into_iter().flatten().next();
+            if let Some(token) = shared.token {
+                shared.condition = shared.condition.replace(&like(shared.key.1), &format!("token = {token}"));
+            }
+        }
+        Ok(())
+    }
+
     /// Share of the slow requests that have at least one of the shared values.
     pub(crate) fn slow_share(&self) -> f64 {
         self.shared.iter().map(|shared| shared.slow_share).sum()
@@ -159,6 +198,15 @@ impl Lookup {
             Dimension::Connection if request.client_port == 0 => None,
             Dimension::Connection => Some(u64::from(request.client) << 16 | u64::from(request.client_port)),
             Dimension::Node => Some(u64::from(request.node)),
+            Dimension::Partition => {
+                // Keys of two tables may be the same.
+                let table = of_operation(&self.table_of).map_or(0, |table| table + 1);
+                Some(table << 16 | u64::from(request.token()?.cast_unsigned()))
+            }
+            Dimension::Replica => request.is_not_to_replica().then_some(0),
+            Dimension::Consistency => request.consistency().map(u64::from),
+            Dimension::Page => request.is_further_page().then_some(0),
+            Dimension::Rows => of_size(request.rows),
             Dimension::ResponseSize => of_size(request.response_size),
             Dimension::RequestSize => of_size(request.request_size),
         }
@@ -178,6 +226,10 @@ impl Lookup {
             let words = format!("{} to {}", text::bytes(from), text::bytes(to));
             (words, format!("{column} >= {from} AND {column} < {to}"))
         };
+        let of_table = |name: &str| match name.split_once('.') {
+            Some((keyspace, table)) => format!("{} AND {}", equal("keyspace", keyspace), equal("table_name", table)),
+            None => equal("table_name", name),
+        };
         match dimension {
             Dimension::Operation => {
                 let name = name(&requests.operations, place);
@@ -186,13 +238,34 @@ impl Lookup {
             }
             Dimension::Table => {
                 let name = name(&self.tables, place);
-                let condition = match name.split_once('.') {
-                    Some((keyspace, table)) => {
-                        format!("{} AND {}", equal("keyspace", keyspace), equal("table_name", table))
-                    }
-                    None => equal("table_name", &name),
-                };
+                let condition = of_table(&name);
                 (name, condition)
+            }
+            Dimension::Partition => {
+                let table = (place >> 16).checked_sub(1).map(|table| name(&self.tables, table));
+                let tokens = like(value);
+                match table {
+                    Some(table) => {
+                        let condition = format!("{tokens} AND {}", of_table(&table));
+                        (table, condition)
+                    }
+                    None => (String::new(), tokens),
+                }
+            }
+            Dimension::Replica => (String::new(), "NOT to_replica".to_string()),
+            Dimension::Consistency => {
+                let level = Request::consistency_name(place);
+                (level.to_string(), equal("consistency", level))
+            }
+            Dimension::Page => (String::new(), "further_page".to_string()),
+            Dimension::Rows => {
+                let (from, to) = ((1_i64 << value.min(62)) - 1, (1_i64 << value.min(61)) * 2 - 1);
+                let words = if from == 0 {
+                    "no rows".to_string()
+                } else {
+                    format!("{} rows or more", text::count(usize::try_from(from).unwrap_or(0)))
+                };
+                (words, format!("rows_returned >= {from} AND rows_returned < {to}"))
             }
             Dimension::Kind => {
                 let name = name(&self.kinds, place);
@@ -221,6 +294,13 @@ impl Lookup {
     }
 }
 
+/// Finds the tokens of a value of the dimension partition.
+fn like(value: u64) -> String {
+    // The token's first bits are the last 16 of the value.
+    let (from, to) = tokens_like((value as u16).cast_signed());
+    format!("token BETWEEN {from} AND {to}")
+}
+
 fn number(names: &mut Vec<String>, name: String) -> u64 {
     let place = names.iter().position(|known| *known == name).unwrap_or_else(|| {
         names.push(name);
@@ -229,17 +309,17 @@ fn number(names: &mut Vec<String>, name: String) -> u64 {
     place as u64
 }
 
-/// Something for each value. Only connections are too many for their numbers to be places.
+/// Something for each value.
 #[derive(Debug, Default)]
 struct ByKey<T> {
     dense: [Vec<Option<T>>; DIMENSIONS.len()],
-    connections: HashMap<u64, T, foldhash::fast::RandomState>,
+    sparse: HashMap<Key, T, foldhash::fast::RandomState>,
 }
 
 impl<T: Default> ByKey<T> {
     fn entry(&mut self, (dimension, value): Key) -> &mut T {
-        if dimension == Dimension::Connection {
-            return self.connections.entry(value).or_default();
+        if dimension.is_sparse() {
+            return self.sparse.entry((dimension, value)).or_default();
         }
         let values = &mut self.dense[dimension as usize];
         let place = usize::try_from(value).unwrap_or(0);
@@ -250,8 +330,8 @@ impl<T: Default> ByKey<T> {
     }
 
     fn get(&self, (dimension, value): Key) -> Option<&T> {
-        if dimension == Dimension::Connection {
-            return self.connections.get(&value);
+        if dimension.is_sparse() {
+            return self.sparse.get(&(dimension, value));
         }
         self.dense[dimension as usize].get(usize::try_from(value).ok()?)?.as_ref()
     }
@@ -261,7 +341,7 @@ impl<T: Default> ByKey<T> {
             let values = values.iter().enumerate();
             values.filter_map(move |(place, value)| Some(((dimension, place as u64), value.as_ref()?)))
         });
-        dense.chain(self.connections.iter().map(|(value, of)| ((Dimension::Connection, *value), of)))
+        dense.chain(self.sparse.iter().map(|(key, of)| (*key, of)))
     }
 }
 
@@ -431,6 +511,7 @@ impl Sample {
             others_response_bytes: median(&mut others),
             mostly: mostly.map(|(count, name)| (name.clone(), *count as f64 / tally.slow as f64)),
             condition,
+            token: None,
             key,
         }
     }

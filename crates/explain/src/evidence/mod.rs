@@ -142,7 +142,8 @@ impl Evidence {
         let busy = busy(&machine, &shortage, &judged);
         let mut causes = Cause::all(&judged, &stops, &machine, (&pools, &shortage), busy.clone(), options);
         let statements = workloads::statements(engine.manifests());
-        let common = Common::find(&judged, &statements, options.turns, options.seed);
+        let mut common = Common::find(&judged, &statements, options.turns, options.seed);
+        common.name_partitions(engine, &judged)?;
         let account = attribution::attribute(
             &judged,
             &stops,

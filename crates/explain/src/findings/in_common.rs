@@ -136,6 +136,15 @@ fn is(shared: &Shared) -> String {
         Dimension::Operation => format!("are `{short}`"),
         Dimension::Table => format!("are about table {short}"),
         Dimension::Kind => format!("are of kind {short}"),
+        Dimension::Partition => {
+            let of_table = if value.is_empty() { String::new() } else { format!("{short}, ") };
+            let token = shared.token.map_or("token unknown".to_string(), |token| format!("token {token}"));
+            format!("are about one partition: `{of_table}{token}`")
+        }
+        Dimension::Replica => "had no replica as coordinator".to_string(),
+        Dimension::Consistency => format!("have consistency level {short}"),
+        Dimension::Page => "ask for further pages".to_string(),
+        Dimension::Rows => format!("return {short}"),
         Dimension::Client => format!("come from client {short}"),
         Dimension::Connection => format!("come over connection {short}"),
         Dimension::Node => format!("went to node {short}"),
@@ -188,6 +197,18 @@ fn next(shared: &Shared, statement: Option<&str>) -> &'static str {
         },
         Dimension::Client | Dimension::Connection => {
             "see what that client does: `helenus clients RECORDING`; then look at its host and network."
+        }
+        Dimension::Partition => {
+            "see the key of that partition: `helenus partitions --node ADDRESS --keys`; then spread its requests over several partitions, or cache it."
+        }
+        Dimension::Replica => {
+            "let the driver choose replicas as coordinators (a token-aware policy, and prepared statements): `helenus clients RECORDING` has the share of each client."
+        }
+        Dimension::Consistency => {
+            "see which nodes such requests wait for, with `TRACING ON` in cqlsh; ask for a lower level where the data allows it."
+        }
+        Dimension::Page | Dimension::Rows => {
+            "ask for fewer rows: a narrower range of the clustering key, or a `LIMIT`."
         }
         Dimension::Node => {
             "record that node: `helenus record --node ADDRESS`; look at its CPUs, disk, compactions and pauses."

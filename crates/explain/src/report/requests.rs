@@ -62,12 +62,12 @@ const LOWEST_MS: f64 = 0.01;
 const HEATMAP_COLUMNS: i64 = 600;
 
 pub(super) fn throughput(requests: &Requests, phases: &[Phase], bins: &Bins) -> Throughput {
-    let (mut ok, mut failed) = (vec![0u64; bins.count], vec![0u64; bins.count]);
+    let (mut ok, mut failed) = (vec![0.0; bins.count], vec![0.0; bins.count]);
     for request in &requests.rows {
         let answered = if requests.is_ok(request) { &mut ok } else { &mut failed };
-        answered[bins.of(request.end_ns)] += 1;
+        answered[bins.of(request.end_ns)] += requests.weight(request);
     }
-    let per_s = |count: u64| count as f64 / bins.seconds_each();
+    let per_s = |count: f64| count / bins.seconds_each();
     Throughput {
         bin_s: bins.seconds_each(),
         time_s: bins.seconds(),
