@@ -32,6 +32,8 @@ export type ClientFigures = {
   statements: number;
   /** Requests under way, on average. */
   in_flight: number;
+  /** Share of its requests that went to a replica of their partition; null where no partition is known. */
+  to_replica_share: number | null;
   requests: number;
   requests_per_s: number;
   errors: number;

@@ -6,6 +6,8 @@ SELECT
   count(DISTINCT client_port) AS connections,
   count(DISTINCT node) AS nodes,
   count(DISTINCT operation) AS statements,
+  sum(CASE WHEN to_replica THEN weight WHEN NOT to_replica THEN 0 END) / sum(CASE WHEN to_replica IS NOT NULL THEN weight END)
+    AS to_replica_share,
   sum((end_ns - intended_start_ns) * weight) / 1e6 AS total_ms,
   approx_percentile_cont(end_ns - intended_start_ns, 0.5) / 1e6 AS p50_ms,
   approx_percentile_cont(end_ns - intended_start_ns, 0.99) / 1e6 AS p99_ms,

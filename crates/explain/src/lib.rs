@@ -75,7 +75,8 @@ pub use sstables::{Sstable, SstableGroup, sstable_groups, sstables};
 pub use statements::{Select, selects};
 pub use tables::{TableHealth, tables};
 pub use traffic::{
-    ClientFigures, LatencyCell, SAMPLED, SlowRequest, StatementDetail, StatementFigures, TrafficFigures, TrafficFilter,
-    TrafficTable, client_traffic, slowest_requests, statement_detail, statement_traffic,
+    ClientFigures, LatencyCell, PartitionFigures, PartitionMeasure, PartitionTraffic, SAMPLED, SlowRequest,
+    StatementDetail, StatementFigures, TableSkew, TrafficFigures, TrafficFilter, TrafficTable, client_traffic,
+    partition_traffic, slowest_requests, statement_detail, statement_traffic,
 };
 pub use workbench::{Answer, Happened, Listed, Queried, Schema, happened, query, schema, window};

@@ -68,6 +68,8 @@ queries! {
     STATEMENT_IO = "statement_io",
     STATEMENT_FIGURES = "statement_figures",
     CLIENT_FIGURES = "client_figures",
+    PARTITION_TABLES = "partition_tables",
+    PARTITION_FIGURES = "partition_figures",
     LEVELS_BY_OPERATION = "levels_by_operation",
     STATEMENT_CELLS = "statement_cells",
     STATEMENT_SLOWEST = "statement_slowest",
@@ -76,6 +78,7 @@ queries! {
     REQUEST_SPAN = "request_span",
     SLOW_REQUESTS = "slow_requests",
     SLOW_WITH = "slow_with",
+    TOKEN_OF_MOST = "token_of_most",
     SLOW_ON_THE_WIRE = "on_both_sides" "slow_on_the_wire",
     SLOW_IN_GC = "slow_in_gc",
     SLOW_IN_SAFEPOINTS = "slow_in_safepoints",
@@ -222,6 +225,7 @@ mod tests {
             ("condition", Value::Condition("true")),
             ("judged", Value::Condition("true")),
             ("group", Value::Text("")),
+            ("measure", Value::Condition("weight")),
             ("by_thread", Value::Condition("false")),
         ];
         for query in ALL {

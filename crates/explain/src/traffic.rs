@@ -1,11 +1,13 @@
-//! The traffic of a recording in figures: by statement, and by client host.
+//! The traffic of a recording in figures: by statement, by client host, and by partition.
 
 mod detail;
+mod partitions;
 
 use crate::engine::{Engine, Provider};
 use crate::query::{self, Query, Value};
 use crate::{Batches, Error};
 pub use detail::{LatencyCell, SlowRequest, StatementDetail, slowest_requests, statement_detail};
+pub use partitions::{PartitionFigures, PartitionMeasure, PartitionTraffic, TableSkew, partition_traffic};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,6 +20,8 @@ pub struct TrafficFilter {
     pub node: Option<String>,
     /// The statement or the operation itself.
     pub operation: Option<String>,
+    /// With its keyspace, as in `shop.orders`, or without.
+    pub table: Option<String>,
 }
 
 /// Figures of all requests that a statement or a client sent. Times are from the intended start of a load driver's requests,
@@ -76,6 +80,8 @@ pub struct ClientFigures {
     pub statements: i64,
     /// Requests under way, on average.
     pub in_flight: f64,
+    /// Share of its requests that went to a replica of their partition; None where no partition is known.
+    pub to_replica_share: Option<f64>,
     #[serde(flatten)]
     pub figures: TrafficFigures,
 }
@@ -148,6 +154,7 @@ pub fn client_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<Traffic
     let Loaded { rows, figures, seconds, weight } = load(engine, &query::CLIENT_FIGURES, filter)?;
     let (client, connections) = (rows.texts("client")?, rows.integers("connections")?);
     let (nodes, statements) = (rows.integers("nodes")?, rows.integers("statements")?);
+    let to_replica = rows.numbers_or_null("to_replica_share")?;
     let mut drivers = drivers(engine)?;
     let clients = figures.into_iter().enumerate().map(|(row, figures)| ClientFigures {
         client: client[row].clone(),
@@ -156,6 +163,7 @@ pub fn client_traffic(engine: &Engine, filter: &TrafficFilter) -> Result<Traffic
         // Little's law.
         in_flight: figures.total_ms / 1e3 / seconds,
         nodes: nodes[row],
+        to_replica_share: to_replica[row],
         statements: statements[row],
         figures,
     });
@@ -196,7 +204,12 @@ fn span(engine: &Engine) -> Result<(f64, f64), Error> {
 }
 
 fn load(engine: &Engine, query: &Query, filter: &TrafficFilter) -> Result<Loaded, Error> {
-    let rows = engine.sql(&filled(query, filter))?;
+    load_of(engine, &filled(query, filter))
+}
+
+/// The rows of a question that is filled in.
+fn load_of(engine: &Engine, sql: &str) -> Result<Loaded, Error> {
+    let rows = engine.sql(sql)?;
     let (seconds, weight) = span(engine)?;
     let (requests, errors) = (rows.integers("requests")?, rows.integers("errors")?);
     let (total_ms, p50_ms) = (rows.numbers("total_ms")?, rows.numbers("p50_ms")?);
@@ -224,6 +237,13 @@ fn filled(query: &Query, filter: &TrafficFilter) -> String {
 }
 
 fn filled_with(query: &Query, filter: &TrafficFilter, more: &[(&str, Value<'_>)]) -> String {
+    let condition = condition(filter);
+    let values: Vec<(&str, Value<'_>)> =
+        std::iter::once(("filter", Value::Condition(&condition))).chain(more.iter().copied()).collect();
+    query.fill(&values)
+}
+
+fn condition(filter: &TrafficFilter) -> String {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let mut conditions = vec!["true".to_string()];
     if let Some(text) = &filter.contains {
@@ -235,8 +255,9 @@ fn filled_with(query: &Query, filter: &TrafficFilter, more: &[(&str, Value<'_>)]
     conditions.extend(filter.operation.as_ref().map(|text| format!("coalesce(operation, '') = {}", quoted(text))));
     conditions.extend(filter.client.as_ref().map(|client| format!("client = {}", quoted(client))));
     conditions.extend(filter.node.as_ref().map(|node| format!("node = {}", quoted(node))));
-    let conditions = conditions.join(" AND ");
-    let values: Vec<(&str, Value<'_>)> =
-        std::iter::once(("filter", Value::Condition(&conditions))).chain(more.iter().copied()).collect();
-    query.fill(&values)
+    conditions.extend(filter.table.as_ref().map(|table| {
+        let name = if table.contains('.') { "concat(keyspace, '.', table_name)" } else { "table_name" };
+        format!("{name} = {}", quoted(table))
+    }));
+    conditions.join(" AND ")
 }

@@ -1,4 +1,4 @@
-use super::traffic::{self, Chosen};
+use super::traffic::{self, Chosen, Sorted};
 use crate::terminal;
 use anyhow::Result;
 use clap::Args;
@@ -18,18 +18,20 @@ use std::process::ExitCode;
 pub struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
+    #[command(flatten)]
+    sorted: Sorted,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let chosen = &arguments.chosen;
     chosen.each(|engine| {
         let table = client_traffic(engine, &chosen.filter())?;
-        traffic::show(chosen, table, "clients", |row| &row.figures, print)
+        traffic::show(chosen, &arguments.sorted, table, "clients", |row| &row.figures, print)
     })
 }
 
 fn print(rows: &[ClientFigures]) {
-    let more = ["answer", "errors", "in flight", "conn.", "stmts"];
+    let more = ["answer", "errors", "to replica", "in flight", "conn.", "stmts"];
     let head: Vec<&str> = ["client", "driver"].into_iter().chain(traffic::HEAD).chain(more).collect();
     terminal::print(terminal::table(&head, rows.iter().map(line), 2));
 }
@@ -39,7 +41,9 @@ fn line(row: &ClientFigures) -> Vec<String> {
     let drivers = if row.drivers.is_empty() { traffic::nothing() } else { row.drivers.join(", ") };
     let mut cells = vec![client, drivers];
     cells.extend(traffic::cells(&row.figures));
-    cells.extend([traffic::answer(&row.figures), traffic::errors(&row.figures), format!("{:.2}", row.in_flight)]);
+    cells.extend([traffic::answer(&row.figures), traffic::errors(&row.figures)]);
+    let to_replica = row.to_replica_share.map(|share| format!("{:.1} %", share * 100.0));
+    cells.extend([to_replica.unwrap_or_else(traffic::nothing), format!("{:.2}", row.in_flight)]);
     cells.extend([row.connections, row.statements].map(|count| count.to_string()));
     cells
 }

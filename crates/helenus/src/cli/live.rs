@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use helenus_explain::Engine;
 use helenus_notation::given;
-use helenus_observe::JmxEndpoint;
+use helenus_observe::{JmxEndpoint, Keys};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -67,6 +67,9 @@ struct LiveArguments {
     /// Requests of clients are what is asked about, and nothing of the JVM.
     #[arg(skip)]
     requests: bool,
+    /// Gets the texts of their partition keys.
+    #[arg(skip)]
+    keys: Option<Keys>,
 }
 
 /// How long a node may take to answer over CQL.
@@ -93,8 +96,14 @@ pub enum Provider {
 }
 
 impl Sources {
-    /// Recordings or, where there are none, the requests of clients to nodes that run.
-    pub fn of_requests(recordings: Vec<PathBuf>, nodes: Vec<String>, lasts: Duration, watch: bool) -> Sources {
+    /// Recordings or, where there are none, the requests of clients to nodes that run. The texts of partition keys go to `keys`.
+    pub fn of_requests(
+        recordings: Vec<PathBuf>,
+        nodes: Vec<String>,
+        lasts: Duration,
+        watch: bool,
+        keys: Option<Keys>,
+    ) -> Sources {
         let live = LiveArguments {
             nodes,
             lasts,
@@ -107,6 +116,7 @@ impl Sources {
             password_file: None,
             tls: TlsArguments::default(),
             requests: true,
+            keys,
         };
         Sources { recordings, live }
     }

@@ -29,6 +29,7 @@ mod load;
 mod moment;
 mod nodes;
 mod opened;
+mod partitions;
 mod peers;
 mod phases;
 mod pin;
@@ -96,6 +97,7 @@ enum Command {
     Serve(serve::Arguments),
     Statements(statements::Arguments),
     Clients(clients::Arguments),
+    Partitions(partitions::Arguments),
     Flame(flame::Arguments),
     Freeze(freeze::Arguments),
     Io(io::Arguments),
@@ -138,6 +140,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Statements(arguments) => statements::run(&arguments),
         Command::Clients(arguments) => clients::run(&arguments),
+        Command::Partitions(arguments) => partitions::run(&arguments),
         Command::Flame(arguments) => flame::run(arguments),
         Command::Freeze(arguments) => freeze::run(arguments),
         Command::Io(arguments) => io::run(arguments),

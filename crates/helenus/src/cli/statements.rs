@@ -1,4 +1,4 @@
-use super::traffic::{self, Chosen};
+use super::traffic::{self, Chosen, Sorted};
 use crate::terminal;
 use anyhow::{Result, bail};
 use clap::Args;
@@ -26,6 +26,8 @@ use std::process::ExitCode;
 pub struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
+    #[command(flatten)]
+    sorted: Sorted,
     /// One statement in detail, by its number in the list or by a text that no other has: its latencies and slowest requests
     #[arg(long, value_name = "NUMBER|TEXT")]
     statement: Option<String>,
@@ -45,9 +47,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     chosen.each(|engine| match &arguments.statement {
         None => {
             let table = statement_traffic(engine, &chosen.filter())?;
-            traffic::show(chosen, table, "statements", |row| &row.figures, print)
+            traffic::show(chosen, &arguments.sorted, table, "statements", |row| &row.figures, print)
         }
-        Some(wanted) => show_one(engine, chosen, wanted),
+        Some(wanted) => show_one(engine, chosen, &arguments.sorted, wanted),
     })
 }
 
@@ -76,9 +78,9 @@ fn counted(counts: &BTreeMap<String, i64>) -> String {
     counts.iter().map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
 }
 
-fn show_one(engine: &Engine, chosen: &Chosen, wanted: &str) -> Result<()> {
+fn show_one(engine: &Engine, chosen: &Chosen, sorted: &Sorted, wanted: &str) -> Result<()> {
     let mut table = statement_traffic(engine, &chosen.filter())?;
-    table.rows = chosen.sorted(table.rows, |row| &row.figures);
+    table.rows = sorted.sorted(table.rows, |row| &row.figures);
     let figures = find(&table.rows, wanted)?;
     let detail = statement_detail(engine, &figures.operation, &chosen.filter())?;
     if chosen.is_json() {

@@ -1,10 +1,11 @@
-//! The figures that the lines of `statements` and `clients` share.
+//! The figures that the lines of `statements`, `clients` and `partitions` share.
 
 use super::live::{self, Sources};
 use crate::terminal;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use helenus_explain::{Engine, Provider, SAMPLED, TrafficFigures, TrafficFilter, TrafficTable};
+use helenus_observe::Keys;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,15 +36,19 @@ pub struct Chosen {
     /// Of statements with this text in them alone, in any case
     #[arg(long, value_name = "TEXT")]
     contains: Option<String>,
-    /// The order of the lines, the largest first
-    #[arg(long, value_enum, default_value_t = Order::Time)]
-    sort: Order,
     /// Lines to show
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     limit: usize,
     /// Everything as JSON; with --watch one line for each time
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Sorted {
+    /// The order of the lines, the largest first
+    #[arg(long, value_enum, default_value_t = Order::Time)]
+    sort: Order,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -61,13 +66,18 @@ enum Order {
 impl Chosen {
     /// Opens the recordings, or listens to nodes, and hands over what is there: once, or with --watch until it is cancelled.
     pub fn each(&self, show: impl FnMut(&Engine) -> Result<()>) -> Result<ExitCode> {
+        self.each_with(None, show)
+    }
+
+    /// As [`Chosen::each`]; the texts of partition keys go to `keys`.
+    pub fn each_with(&self, keys: Option<Keys>, show: impl FnMut(&Engine) -> Result<()>) -> Result<ExitCode> {
         let lives = self.recordings.is_empty();
         if !lives && self.nodes.len() > 1 {
             bail!("only one --node can be asked for in recordings");
         }
         let nodes = if lives { self.nodes.clone() } else { Vec::new() };
         let lasts = self.lasts.unwrap_or(if self.watch { EACH_LOOK } else { ONCE });
-        Sources::of_requests(self.recordings.clone(), nodes, lasts, self.watch).each(self.json, show)?;
+        Sources::of_requests(self.recordings.clone(), nodes, lasts, self.watch, keys).each(self.json, show)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -78,7 +88,12 @@ impl Chosen {
             client: self.client.clone(),
             node: node.cloned(),
             operation: None,
+            table: None,
         }
+    }
+
+    pub fn limit(&self) -> usize {
+        self.limit
     }
 
     pub fn print_json(&self, shown: &impl Serialize) -> Result<()> {
@@ -92,7 +107,9 @@ impl Chosen {
     pub fn is_json(&self) -> bool {
         self.json
     }
+}
 
+impl Sorted {
     /// In the order that is asked for.
     pub fn sorted<T>(&self, mut rows: Vec<T>, figures: impl Fn(&T) -> &TrafficFigures) -> Vec<T> {
         let weight = |row: &T| {
@@ -141,18 +158,19 @@ pub fn nothing() -> String {
 /// Shows a table of traffic with a line for each of `what`.
 pub fn show<T: Serialize>(
     chosen: &Chosen,
+    sorted: &Sorted,
     mut table: TrafficTable<T>,
     what: &str,
     figures: impl Fn(&T) -> &TrafficFigures,
     print: impl FnOnce(&[T]),
 ) -> Result<()> {
     let all = table.rows.len();
-    table.rows = chosen.sorted(table.rows, figures);
+    table.rows = sorted.sorted(table.rows, figures);
     table.rows.truncate(chosen.limit);
     if chosen.json {
         chosen.print_json(&table)?;
     } else if all == 0 {
-        terminal::warn("no such request was seen: record as root or with the agent, or ask for less");
+        warn_of_none();
     } else {
         print(&table.rows);
         let shown = table.rows.len();
@@ -162,15 +180,22 @@ pub fn show<T: Serialize>(
     Ok(())
 }
 
+pub fn warn_of_none() {
+    terminal::warn("no such request was seen: record as root or with the agent, or ask for less");
+}
+
 /// The source of the figures, and the time that they are of.
 pub fn source<T>(table: &TrafficTable<T>) -> String {
-    let provider = table.provider;
+    source_of(table.provider, table.seconds, table.weight)
+}
+
+pub fn source_of(provider: Provider, seconds: f64, weight: f64) -> String {
     let more = if provider == Provider::Load { ", warm-up and populating included" } else { "" };
-    let sampled = match table.weight {
+    let sampled = match weight {
         weight if weight > SAMPLED => format!(
             "; to bound the cost some connections were not followed, and a recorded request counts for {weight:.1} on average"
         ),
         _ => String::new(),
     };
-    format!("{:.1} s of {}{more}{sampled}", table.seconds, provider.meaning())
+    format!("{seconds:.1} s of {}{more}{sampled}", provider.meaning())
 }

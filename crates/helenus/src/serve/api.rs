@@ -229,7 +229,12 @@ impl Subject<'_> {
 
     fn filter(&self) -> TrafficFilter {
         let text = |name| self.asked.text(name).map(str::to_string);
-        TrafficFilter { contains: text("contains"), client: text("client"), node: text("node"), operation: None }
+        TrafficFilter {
+            contains: text("contains"),
+            client: text("client"),
+            node: text("node"),
+            ..TrafficFilter::default()
+        }
     }
 
     fn report(&self) -> Result<Report> {

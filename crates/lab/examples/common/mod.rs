@@ -84,7 +84,7 @@ pub fn sources() -> Result<Vec<(&'static str, Options)>, Failure> {
         stacks: stacks(profiler),
         page_cache: page_cache(Switch::On),
         sched,
-        wire,
+        wire: wire.clone(),
         ..syscalls(SyscallsMode::Summary)
     };
     Ok(vec![

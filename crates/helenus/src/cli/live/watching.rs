@@ -76,7 +76,7 @@ impl<'a> Watching<'a> {
         let mut steps = Steps::new();
         let by = match live.no_agent || !live.jmx.is_empty() {
             true => outside(live, &taking.recorder, &addresses, &mut steps)?,
-            false => By::Agents(Box::new(Agents::attach(&taking.recorder, &addresses, live.requests, &mut steps)?)),
+            false => By::Agents(Box::new(Agents::attach(&taking.recorder, &addresses, live, &mut steps)?)),
         };
         Ok(Watching { live, taking, by })
     }
@@ -131,7 +131,13 @@ impl<'a> Watching<'a> {
 }
 
 impl Agents {
-    fn attach(recorder: &Recorder, addresses: &[SocketAddr], requests: bool, steps: &mut Steps) -> Result<Agents> {
+    fn attach(
+        recorder: &Recorder,
+        addresses: &[SocketAddr],
+        live: &LiveArguments,
+        steps: &mut Steps,
+    ) -> Result<Agents> {
+        let requests = live.requests;
         let targets = addresses
             .iter()
             .map(|address| Ok((address.ip().to_string(), target::find(Which::Address(*address))?)))
@@ -148,10 +154,12 @@ impl Agents {
             .map(|(node, target)| Watched { process: ProcessKind::Server, node, pid: target.pid.unsigned_abs() })
             .collect();
         let (events, heard) = std::sync::mpsc::channel();
+        let mut wire = WireOptions::of(if requests { RequestsFrom::Auto } else { RequestsFrom::Off });
+        wire.keys = live.keys.clone();
         // Threads and CPUs are not what is asked about.
         let options = Options {
             agent: AgentOptions { jar: Some(AGENT_JAR).filter(|_| !requests), ..AgentOptions::default() },
-            wire: WireOptions::of(if requests { RequestsFrom::Auto } else { RequestsFrom::Off }),
+            wire,
             sampling: SamplingOptions { interval: Duration::from_secs(1), ..SamplingOptions::default() },
             pressure: PressureOptions { pressure: Switch::Off },
             events: EventOptions { events: Switch::Off },
