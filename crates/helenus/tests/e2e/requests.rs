@@ -82,9 +82,21 @@ fn every_request_is_recorded(place: &Place, address: &str, provider: &str, clien
         let seen = place.ask(&name, &format!("{count} and {of_table} and {meanwhile}"));
         assert!(seen <= 400 && seen + lost >= 400, "{name}: {seen} of 400 {statement}, {lost} lost");
     }
+    // Each INSERT binds an id of its own, and the only node is a replica of every partition.
+    let inserts = format!("from wire where statement like 'INSERT INTO foreign_shop.{table} %' and opcode = 'EXECUTE'");
+    let of_one = place.ask(&name, &format!("select count(*) {inserts} and token = {TOKEN_OF_107}"));
+    assert!(of_one <= 1 && of_one + lost >= 1, "{name}: {of_one} of one partition, {lost} lost");
+    let partitions = place.ask(&name, &format!("select count(distinct token) {inserts}"));
+    assert!(partitions <= 400 && partitions + lost >= 400, "{name}: {partitions} partitions, {lost} lost");
+    assert_eq!(place.ask(&name, "select count(*) from wire where not to_replica"), 0);
+    let shown = place.json(&format!("partitions {name} --table foreign_shop.{table} --json"));
+    assert!(shown["rows"][0]["token"].is_i64(), "{shown}");
     let clients = place.well(&format!("clients {name} --json"));
     assert!(clients.contains(client.named), "{clients}");
 }
+
+/// As `SELECT token(id)` says where `id`, an int, is 107.
+const TOKEN_OF_107: i64 = 862_316_289_128_835_791;
 
 fn unix_ns() -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos()

@@ -4,7 +4,7 @@ import io.helenus.agent.sources.InternalQuery;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** What the server says of requests to come: the ring, and the statements that were prepared before. */
+/** What is known before the first request: the ring, and the statements that are prepared. */
 final class Prepared {
   private Prepared() {}
 
@@ -49,8 +49,7 @@ final class Prepared {
     for (String[] table : RING) {
       byte[] name = table[0].getBytes(StandardCharsets.UTF_8);
       try {
-        for (String row :
-            InternalQuery.texts("SELECT JSON " + table[1] + " FROM " + table[0])) {
+        for (String row : InternalQuery.texts("SELECT JSON " + table[1] + " FROM " + table[0])) {
           each.accept(new byte[0], name, row.getBytes(StandardCharsets.UTF_8), new short[0]);
         }
       } catch (ReflectiveOperationException | RuntimeException e) {
