@@ -39,6 +39,7 @@ if [ "${1:-build}" = test ]; then
     wants openssl openssl
     wants python3 python3
     wants strace strace
+    wants tmux tmux
     wants unshare util-linux
     python3 -c 'import ensurepip' >/dev/null 2>&1 || missing="$missing python3-venv"
 fi

@@ -102,8 +102,8 @@ fn the_documents_links_lead_somewhere() {
     assert_eq!(broken, Vec::<String>::new());
 }
 
-/// Commands that write only what other programs read.
-const WITHOUT_JSON: [&str; 1] = ["completions"];
+/// Commands that write only what other programs read, or pages on a terminal.
+const WITHOUT_JSON: [&str; 2] = ["completions", "top"];
 
 #[test]
 fn every_command_can_tell_as_json_what_it_did() {

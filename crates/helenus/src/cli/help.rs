@@ -12,7 +12,7 @@ const EXAMPLE: &str = "  helenus ";
 
 /// Commands by what they are for, the most used first.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Observe", &["record", "statements", "clients", "partitions", "tables", "gc", "probes", "points"]),
+    ("Observe", &["record", "top", "statements", "clients", "partitions", "tables", "gc", "probes", "points"]),
     ("Explain", &["explain", "report", "serve", "advise", "flame", "io", "spectrogram", "sql"]),
     ("Load", &["load", "stress", "verify", "responder"]),
     ("Lab", &["compare", "lab"]),

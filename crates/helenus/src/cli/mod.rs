@@ -50,6 +50,7 @@ mod statements;
 mod stress;
 mod tables;
 mod target;
+mod top;
 mod traffic;
 mod tune;
 mod unpin;
@@ -98,6 +99,7 @@ enum Command {
     Statements(statements::Arguments),
     Clients(clients::Arguments),
     Partitions(partitions::Arguments),
+    Top(top::Arguments),
     Flame(flame::Arguments),
     Freeze(freeze::Arguments),
     Io(io::Arguments),
@@ -141,6 +143,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Statements(arguments) => statements::run(&arguments),
         Command::Clients(arguments) => clients::run(&arguments),
         Command::Partitions(arguments) => partitions::run(&arguments),
+        Command::Top(arguments) => top::run(&arguments),
         Command::Flame(arguments) => flame::run(arguments),
         Command::Freeze(arguments) => freeze::run(arguments),
         Command::Io(arguments) => io::run(arguments),

@@ -19,4 +19,5 @@ mod recorded;
 mod requests;
 mod shadow;
 mod tables;
+mod top;
 mod tune;

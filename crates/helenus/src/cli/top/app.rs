@@ -1,0 +1,272 @@
+//! What is looked at: the page, the window of time, and the lines that were gone into. Keys change it.
+
+use super::findings::Findings;
+use super::listing::{Listing, Looked};
+use super::pages::{self, Page};
+use super::paint::Paint;
+use helenus_explain::{Live, LiveSlow, LiveWindow};
+use ratatui::termion::event::Key;
+use std::collections::BTreeMap;
+
+/// What a line of a list leads to.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Below {
+    /// The slowest requests of a statement.
+    Statement(String),
+    Client(String),
+    /// What overlapped a request.
+    Slow(LiveSlow),
+    /// The slowest requests of a stretch of time: its words, and its start and end in seconds.
+    Stretch(String, f64, f64),
+    Finding(usize),
+}
+
+/// Lengths of the window in seconds, that `+` and `-` go through; the last one stands for all.
+const WINDOWS_S: [u32; 7] = [5, 10, 30, 60, 300, 900, ALL_S];
+pub(super) const ALL_S: u32 = u32::MAX;
+
+pub(super) struct App {
+    pub(super) live: Live,
+    /// The node, or the recording.
+    pub(super) name: String,
+    pub(super) paint: Paint,
+    /// Whether rows may still come.
+    pub(super) grows: bool,
+    pub(super) page: Page,
+    /// Lines that were gone into, the last one is shown.
+    pub(super) below: Vec<Below>,
+    looked: BTreeMap<(Page, usize), Looked>,
+    window_s: u32,
+    /// The end of the window; None while it follows the newest.
+    end_ns: Option<i64>,
+    pub(super) findings: Findings,
+    /// The filter is being written.
+    pub(super) is_filtering: bool,
+    pub(super) is_helping: bool,
+    /// The newest thing to say that is no figure.
+    pub(super) notice: Option<String>,
+    pub(super) is_over: bool,
+    width: u16,
+}
+
+impl App {
+    pub(super) fn new(live: Live, name: String, paint: Paint, grows: bool, findings: Findings) -> App {
+        App {
+            live,
+            name,
+            paint,
+            grows,
+            page: Page::Overview,
+            below: Vec::new(),
+            looked: BTreeMap::new(),
+            window_s: if grows { 10 } else { ALL_S },
+            end_ns: None,
+            findings,
+            is_filtering: false,
+            is_helping: false,
+            notice: None,
+            is_over: false,
+            width: 80,
+        }
+    }
+
+    /// The window that figures are of; None where nothing was recorded yet.
+    pub(super) fn window(&self) -> Option<LiveWindow> {
+        let kept = self.live.kept()?;
+        let to_ns = self.end_ns.unwrap_or(kept.to_ns).clamp(kept.from_ns, kept.to_ns);
+        let from_ns = if self.window_s == ALL_S { kept.from_ns } else { to_ns.saturating_sub(self.window_ns()) };
+        let to_ns = to_ns.max(kept.from_ns.saturating_add(self.bin_ns()));
+        Some(LiveWindow { from_ns: from_ns.max(kept.from_ns), to_ns })
+    }
+
+    pub(super) fn window_name(&self) -> String {
+        match self.window_s {
+            ALL_S => "all".to_string(),
+            seconds if seconds % 60 == 0 => format!("{} min", seconds / 60),
+            seconds => format!("{seconds} s"),
+        }
+    }
+
+    fn bin_ns(&self) -> i64 {
+        (self.live.bin_s() * 1e9) as i64
+    }
+
+    fn window_ns(&self) -> i64 {
+        (i64::from(self.window_s) * 1_000_000_000).max(self.bin_ns())
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        self.end_ns.is_some()
+    }
+
+    /// How the list that is shown is looked at.
+    pub(super) fn looked(&mut self) -> &mut Looked {
+        let key = (self.page, self.below.len());
+        self.looked.entry(key).or_insert_with(|| if key.1 == 0 { key.0.looked_at_first() } else { Looked::default() })
+    }
+
+    pub(super) fn filter(&self) -> &str {
+        self.looked.get(&(self.page, self.below.len())).map_or("", |looked| &looked.filter)
+    }
+
+    /// The list that is shown, arranged; None on a page that has none.
+    pub(super) fn listing(&mut self) -> Option<Listing> {
+        let listing = pages::listing(self)?;
+        Some(listing.arranged(self.looked()))
+    }
+
+    pub(super) fn resize(&mut self, width: u16) {
+        self.width = width;
+    }
+
+    pub(super) fn key(&mut self, key: Key) {
+        if key == Key::Ctrl('c') {
+            self.is_over = true;
+        } else if self.is_filtering {
+            self.key_of_filter(key);
+        } else if !std::mem::take(&mut self.is_helping) {
+            self.key_of_page(key);
+        }
+    }
+
+    fn key_of_filter(&mut self, key: Key) {
+        match key {
+            Key::Char('\n') => self.is_filtering = false,
+            Key::Esc => {
+                self.is_filtering = false;
+                self.looked().filter.clear();
+            }
+            Key::Backspace => {
+                self.looked().filter.pop();
+            }
+            Key::Char(character) => self.looked().filter.push(character),
+            _ => {}
+        }
+        self.looked().cursor = 0;
+    }
+
+    fn key_of_page(&mut self, key: Key) {
+        match key {
+            Key::Char('\n') => self.enter(),
+            Key::Char('\t') => self.open(self.page.next(1)),
+            Key::Char('q') => self.is_over = true,
+            Key::Char('?' | 'h') => self.is_helping = true,
+            Key::Char('/') => self.is_filtering = self.has_lines(),
+            Key::Char('<') => self.sort(-1),
+            Key::Char('>') => self.sort(1),
+            Key::Char('r') => self.looked().reverse ^= true,
+            Key::Char(' ') => self.pause(),
+            Key::Char('+' | '=') => self.resize_window(1),
+            Key::Char('-' | '_') => self.resize_window(-1),
+            Key::Char('[') => self.scrub(-self.step_ns() * 10),
+            Key::Char(']') => self.scrub(self.step_ns() * 10),
+            Key::Char('k') => self.go(-1),
+            Key::Char('j') => self.go(1),
+            Key::Char(character) => {
+                if let Some(page) = Page::of_key(character) {
+                    self.open(page);
+                }
+            }
+            Key::Left => self.scrub(-self.step_ns()),
+            Key::Right => self.scrub(self.step_ns()),
+            Key::Home => self.scrub(i64::MIN / 4),
+            Key::End => self.end_ns = None,
+            Key::Up => self.go(-1),
+            Key::Down => self.go(1),
+            Key::PageUp => self.go(-10),
+            Key::PageDown => self.go(10),
+            Key::BackTab => self.open(self.page.next(-1)),
+            Key::Esc | Key::Backspace => self.leave(),
+            _ => {}
+        }
+    }
+
+    fn has_lines(&mut self) -> bool {
+        self.listing().is_some()
+    }
+
+    fn open(&mut self, page: Page) {
+        self.page = page;
+        self.below.clear();
+    }
+
+    fn enter(&mut self) {
+        let cursor = self.looked().cursor;
+        let line = self.listing().and_then(|listing| listing.lines.into_iter().nth(cursor));
+        if let Some(below) = line.and_then(|line| line.below) {
+            if self.grows && !self.is_paused() && !matches!(below, Below::Finding(_)) {
+                // What is looked at closely should not move away.
+                self.pause();
+            }
+            self.below.push(below);
+            *self.looked() = Looked::default();
+        }
+    }
+
+    fn leave(&mut self) {
+        if self.filter().is_empty() {
+            self.below.pop();
+        } else {
+            self.looked().filter.clear();
+        }
+    }
+
+    fn go(&mut self, by: isize) {
+        let looked = self.looked();
+        // The drawing keeps it within the list.
+        looked.cursor = looked.cursor.saturating_add_signed(by);
+    }
+
+    fn sort(&mut self, by: isize) {
+        let width = self.width;
+        let Some(listing) = self.listing() else { return };
+        let sortable = listing.sortable(width);
+        let looked = self.looked();
+        let now = looked.sort.and_then(|column| sortable.iter().position(|one| *one == column));
+        let next = match now {
+            None if by > 0 => 0,
+            None => sortable.len() - 1,
+            Some(place) => (place + sortable.len()).saturating_add_signed(by) % sortable.len().max(1),
+        };
+        looked.sort = sortable.get(next).copied();
+        looked.cursor = 0;
+    }
+
+    fn pause(&mut self) {
+        if !self.grows {
+            return;
+        }
+        self.end_ns = match self.end_ns {
+            Some(_) => None,
+            None => self.live.kept().map(|kept| kept.to_ns),
+        };
+    }
+
+    /// A tenth of the window, in whole bins.
+    fn step_ns(&self) -> i64 {
+        let length = match self.window_s {
+            ALL_S => self.live.kept().map_or(0, |kept| kept.to_ns - kept.from_ns),
+            _ => self.window_ns(),
+        };
+        let bin = self.bin_ns().max(1);
+        (length / 10 / bin).max(1) * bin
+    }
+
+    fn scrub(&mut self, by_ns: i64) {
+        let Some(kept) = self.live.kept() else { return };
+        if self.window_s == ALL_S && kept.to_ns - kept.from_ns > 2 * self.bin_ns() {
+            // There is nothing to go to with all in the window.
+            self.window_s = 60_u32.min(u32::try_from((kept.to_ns - kept.from_ns) / 2_000_000_000).unwrap_or(60)).max(1);
+        }
+        let earliest = kept.from_ns.saturating_add(self.window_ns()).min(kept.to_ns);
+        let end = self.end_ns.unwrap_or(kept.to_ns).saturating_add(by_ns).max(earliest);
+        // Past the newest it follows again.
+        self.end_ns = (end < kept.to_ns).then_some(end);
+    }
+
+    fn resize_window(&mut self, by: isize) {
+        let now = WINDOWS_S.iter().position(|seconds| *seconds >= self.window_s).unwrap_or(0);
+        let next = now.saturating_add_signed(by).min(WINDOWS_S.len() - 1);
+        self.window_s = WINDOWS_S[next];
+    }
+}

@@ -1,0 +1,142 @@
+//! Findings of a window, searched for in the background by what `helenus explain` does.
+
+use anyhow::Result;
+use helenus_explain::{Engine, Finding, LiveWindow, Options, explain};
+use helenus_recording::{Recording, freeze};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+/// Circular shifts of a timeline: p-values are good to 1/400, at a fifth of the usual cost.
+const TURNS: usize = 399;
+/// The least between two searches, while the findings are looked at and while they are not.
+const WHILE_LOOKED_AT: Duration = Duration::from_secs(10);
+const OTHERWISE: Duration = Duration::from_secs(60);
+/// A pause is so many times as long as the search before it, which bounds its share of a CPU.
+const PAUSES_WHILE_LOOKED_AT: u32 = 9;
+const PAUSES_OTHERWISE: u32 = 99;
+
+/// What was found in a window.
+pub(super) struct Found {
+    pub(super) findings: Vec<Finding>,
+    pub(super) answer: String,
+    pub(super) window: LiveWindow,
+    pub(super) took: Duration,
+}
+
+enum State {
+    Idle,
+    Searching(Receiver<Result<Found>>),
+}
+
+pub(super) struct Findings {
+    /// None where there is nothing to search in.
+    recording: Option<PathBuf>,
+    state: State,
+    found: Option<Found>,
+    error: Option<String>,
+    ended: Option<Instant>,
+}
+
+impl Findings {
+    pub(super) fn of(recording: Option<&Path>) -> Findings {
+        Findings {
+            recording: recording.map(Path::to_path_buf),
+            state: State::Idle,
+            found: None,
+            error: None,
+            ended: None,
+        }
+    }
+
+    pub(super) fn found(&self) -> Option<&Found> {
+        self.found.as_ref()
+    }
+
+    /// What is said where there is no finding.
+    pub(super) fn nothing(&self) -> &'static str {
+        match (&self.state, &self.found) {
+            (_, Some(_)) => "Nothing was found in that window.",
+            (State::Searching(_), None) => "Searching …",
+            (State::Idle, None) => "Nothing was searched for yet.",
+        }
+    }
+
+    /// What the search is doing, in a line.
+    pub(super) fn status(&self) -> String {
+        let error = self.error.as_ref().map(|error| format!("the last search failed: {error}"));
+        match (&self.state, error) {
+            (State::Searching(_), _) => "searching …".to_string(),
+            (State::Idle, Some(error)) => error,
+            (State::Idle, None) => self.found.as_ref().map_or(String::new(), |found| {
+                format!("searched for {:.1} s in the background", found.took.as_secs_f64())
+            }),
+        }
+    }
+
+    /// Takes the result of a search that has ended, and begins the next one when it is due. Whether there is something new.
+    pub(super) fn look(&mut self, window: Option<LiveWindow>, is_looked_at: bool, grows: bool) -> bool {
+        let mut is_new = false;
+        if let State::Searching(result) = &self.state {
+            let ended = match result.try_recv() {
+                Ok(ended) => ended,
+                Err(TryRecvError::Empty) => return false,
+                Err(TryRecvError::Disconnected) => Err(anyhow::anyhow!("it broke off; please report this")),
+            };
+            self.state = State::Idle;
+            self.ended = Some(Instant::now());
+            match ended {
+                Ok(found) => (self.found, self.error) = (Some(found), None),
+                Err(error) => self.error = Some(format!("{error:#}")),
+            }
+            is_new = true;
+        }
+        let (Some(window), Some(recording)) = (window, &self.recording) else { return is_new };
+        let is_known = self.found.as_ref().is_some_and(|found| found.window == window);
+        // What has ended is searched only where somebody looks.
+        if is_known || (!grows && !is_looked_at) || !self.is_due(is_looked_at) {
+            return is_new;
+        }
+        let (send, result) = channel();
+        let recording = recording.clone();
+        let begun = std::thread::Builder::new().name("findings".to_string()).spawn(move || {
+            // The receiver may have gone with the program.
+            let _ = send.send(search(&recording, window));
+        });
+        if begun.is_ok() {
+            self.state = State::Searching(result);
+        }
+        true
+    }
+
+    fn is_due(&self, is_looked_at: bool) -> bool {
+        let Some(ended) = self.ended else { return true };
+        let took = self.found.as_ref().map_or(Duration::ZERO, |found| found.took);
+        let pause = match is_looked_at {
+            true => WHILE_LOOKED_AT.max(took * PAUSES_WHILE_LOOKED_AT),
+            false => OTHERWISE.max(took * PAUSES_OTHERWISE),
+        };
+        ended.elapsed() >= pause
+    }
+}
+
+fn search(recording: &Path, window: LiveWindow) -> Result<Found> {
+    // SAFETY: no pointers. Of this thread alone, and of those that it begins: the node goes first.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 19) };
+    let begun = Instant::now();
+    let whole = Recording::open(recording)?;
+    let folder = tempfile::Builder::new().prefix("helenus-top-").tempdir()?;
+    // Of what grows, a copy of the window is searched: explain reads all requests that there are.
+    let part = match whole.is_growing() {
+        true => {
+            let part = folder.path().join("window.helenus");
+            freeze(&whole, (window.from_ns, window.to_ns), &part, "window", "helenus top")?;
+            Recording::open(&part)?
+        }
+        false => whole,
+    };
+    let engine = Engine::open(&[part])?;
+    let options = Options { turns: TURNS, window: Some((window.from_ns, window.to_ns)), ..Options::default() };
+    let explanation = explain(&engine, &options)?;
+    Ok(Found { findings: explanation.findings, answer: explanation.answer, window, took: begun.elapsed() })
+}

@@ -1,0 +1,243 @@
+//! A list with columns that can be sorted, filtered, and gone into.
+
+use super::app::Below;
+use super::paint::Paint;
+use crate::terminal;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use std::cmp::Ordering;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// A column. The one without a width takes what the others leave.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Column {
+    pub(super) head: &'static str,
+    pub(super) width: Option<u16>,
+    /// It is left out first where the terminal is narrow.
+    pub(super) is_extra: bool,
+}
+
+pub(super) const fn column(head: &'static str, width: u16) -> Column {
+    Column { head, width: Some(width), is_extra: false }
+}
+
+/// A column for wide terminals.
+pub(super) const fn extra(head: &'static str, width: u16) -> Column {
+    Column { head, width: Some(width), is_extra: true }
+}
+
+pub(super) const fn rest(head: &'static str) -> Column {
+    Column { head, width: None, is_extra: false }
+}
+
+/// The least that the column without a width has.
+const LEAST_OF_REST: u16 = 24;
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Cell {
+    text: String,
+    /// By which it is sorted; by its text where there is none.
+    number: Option<f64>,
+    is_number: bool,
+}
+
+pub(super) fn text(text: impl Into<String>) -> Cell {
+    Cell { text: terminal::one_line(&text.into()), number: None, is_number: false }
+}
+
+pub(super) fn number(value: f64, text: String) -> Cell {
+    Cell { text, number: Some(value), is_number: true }
+}
+
+/// A number that may not be known.
+pub(super) fn maybe(value: Option<f64>, show: impl FnOnce(f64) -> String) -> Cell {
+    match value {
+        Some(value) => number(value, show(value)),
+        None => Cell { text: "–".to_string(), number: None, is_number: true },
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    pub(super) cells: Vec<Cell>,
+    pub(super) below: Option<Below>,
+    pub(super) style: Option<Style>,
+}
+
+pub(super) fn line(cells: Vec<Cell>, below: Option<Below>) -> Line {
+    Line { cells, below, style: None }
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Listing {
+    pub(super) columns: Vec<Column>,
+    pub(super) lines: Vec<Line>,
+    /// What is said where there is no line.
+    pub(super) nothing: &'static str,
+}
+
+/// How a list is looked at; kept from one drawing to the next.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Looked {
+    /// None for the order of the list itself.
+    pub(super) sort: Option<usize>,
+    pub(super) reverse: bool,
+    pub(super) filter: String,
+    pub(super) cursor: usize,
+    pub(super) top: usize,
+}
+
+impl Listing {
+    /// In the order that is asked for, without the lines that the filter leaves out.
+    pub(super) fn arranged(mut self, looked: &Looked) -> Listing {
+        let wanted = looked.filter.to_lowercase();
+        if !wanted.is_empty() {
+            self.lines.retain(|line| line.cells.iter().any(|cell| cell.text.to_lowercase().contains(&wanted)));
+        }
+        if let Some(by) = looked.sort {
+            self.lines.sort_by(|a, b| match (a.cells.get(by), b.cells.get(by)) {
+                (Some(a), Some(b)) => a.compare(b),
+                _ => Ordering::Equal,
+            });
+        }
+        if looked.reverse {
+            self.lines.reverse();
+        }
+        self
+    }
+
+    /// Draws the head and as many lines as there is room for, those around the cursor.
+    pub(super) fn draw(&self, area: Rect, buffer: &mut Buffer, looked: &mut Looked, paint: Paint) {
+        if area.height < 2 {
+            return;
+        }
+        let shown = self.shown(area.width);
+        let mut x = area.x;
+        for (number, width) in &shown {
+            let column = &self.columns[*number];
+            let is_sorted = looked.sort == Some(*number);
+            let cell = self.lines.first().and_then(|line| line.cells.get(*number));
+            let is_right = cell.is_some_and(|cell| cell.is_number);
+            let style = if is_sorted { paint.title() } else { paint.bold() };
+            put(buffer, x, area.y, &fitted(column.head, *width, is_right), style);
+            if is_sorted {
+                // In the gap behind the name.
+                let after = if is_right { *width } else { u16::try_from(column.head.width()).unwrap_or(0).min(*width) };
+                put(buffer, x + after, area.y, if looked.reverse { "▲" } else { "▼" }, style);
+            }
+            x += width + 1;
+        }
+        if self.lines.is_empty() {
+            let text = if looked.filter.is_empty() {
+                self.nothing
+            } else {
+                "No line has the text of the filter. Esc removes it."
+            };
+            put_wrapped(
+                buffer,
+                Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area },
+                text,
+                paint.dim(),
+            );
+            return;
+        }
+        let room = usize::from(area.height - 1);
+        looked.cursor = looked.cursor.min(self.lines.len() - 1);
+        looked.top = looked.top.min(looked.cursor).max((looked.cursor + 1).saturating_sub(room));
+        looked.top = looked.top.min(self.lines.len().saturating_sub(room));
+        let rows = self.lines.iter().enumerate().skip(looked.top).take(room);
+        for ((place, line), y) in rows.zip(area.y + 1..) {
+            let mut x = area.x;
+            let is_chosen = place == looked.cursor;
+            let style = if is_chosen { paint.chosen() } else { line.style.unwrap_or_default() };
+            if is_chosen {
+                put(buffer, area.x, y, &" ".repeat(usize::from(area.width)), style);
+            }
+            for (number, width) in &shown {
+                let Some(cell) = line.cells.get(*number) else { continue };
+                put(buffer, x, y, &fitted(&cell.text, *width, cell.is_number), style);
+                x += width + 1;
+            }
+        }
+    }
+
+    /// The columns that there is room for, each with its width.
+    fn shown(&self, room: u16) -> Vec<(usize, u16)> {
+        let width_of = |columns: &[usize]| -> u16 {
+            columns.iter().map(|number| self.columns[*number].width.unwrap_or(LEAST_OF_REST) + 1).sum()
+        };
+        let mut kept: Vec<usize> = (0..self.columns.len()).collect();
+        // The last of the extra ones go first, then the last of all but the first two.
+        while width_of(&kept) > room + 1 && kept.len() > 1 {
+            let extra = kept.iter().rposition(|number| self.columns[*number].is_extra);
+            let last = kept.iter().rposition(|number| self.columns[*number].width.is_some());
+            let Some(place) = extra.or(last) else { break };
+            kept.remove(place);
+        }
+        let left = (room + 1).saturating_sub(width_of(&kept));
+        let width = |number: &usize| match self.columns[*number].width {
+            Some(width) => (*number, width),
+            None => (*number, LEAST_OF_REST + left),
+        };
+        kept.iter().map(width).collect()
+    }
+
+    /// Columns that can be sorted by, on a terminal of this width.
+    pub(super) fn sortable(&self, room: u16) -> Vec<usize> {
+        self.shown(room).into_iter().map(|(number, _)| number).collect()
+    }
+}
+
+impl Cell {
+    /// Numbers from the largest on, texts by the alphabet.
+    fn compare(&self, other: &Cell) -> Ordering {
+        match (self.number, other.number) {
+            (Some(a), Some(b)) => b.total_cmp(&a),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => self.text.cmp(&other.text),
+        }
+    }
+}
+
+/// A text in so many columns, cut with … where it is longer.
+pub(super) fn fitted(text: &str, width: u16, is_right: bool) -> String {
+    let width = usize::from(width);
+    let own = text.width();
+    if own <= width {
+        let gap = " ".repeat(width - own);
+        return if is_right { format!("{gap}{text}") } else { format!("{text}{gap}") };
+    }
+    let mut out = String::new();
+    let mut used = 0;
+    for character in text.chars() {
+        let more = character.width().unwrap_or(0);
+        if used + more + 1 > width {
+            break;
+        }
+        out.push(character);
+        used += more;
+    }
+    out.push('…');
+    format!("{out}{}", " ".repeat(width.saturating_sub(used + 1)))
+}
+
+/// Writes a text in one line, as far as there is room.
+pub(super) fn put(buffer: &mut Buffer, x: u16, y: u16, text: &str, style: Style) {
+    let area = buffer.area;
+    if y < area.bottom() && x < area.right() {
+        buffer.set_stringn(x, y, text, usize::from(area.right() - x), style);
+    }
+}
+
+/// Writes a text in as many lines as it needs. Returns how many those were.
+pub(super) fn put_wrapped(buffer: &mut Buffer, area: Rect, text: &str, style: Style) -> u16 {
+    let lines = terminal::wrap(&terminal::one_line(text), usize::from(area.width.max(1)));
+    let mut written = 0;
+    for (line, y) in lines.iter().zip(area.y..area.bottom()) {
+        put(buffer, area.x, y, line, style);
+        written += 1;
+    }
+    written
+}

@@ -1,0 +1,124 @@
+//! The terminal while it shows pages: taken at the start, and given back however the program ends.
+
+use super::app::App;
+use super::draw;
+use anyhow::{Context, Result};
+use ratatui::Terminal;
+use ratatui::backend::TermionBackend;
+use ratatui::layout::Size;
+use ratatui::termion::event::{Event, Key, parse_event};
+use ratatui::termion::raw::{IntoRawMode, RawTerminal};
+use ratatui::termion::screen::{AlternateScreen, IntoAlternateScreen};
+use std::io::{BufWriter, Stdout, Write};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+type Backend = TermionBackend<BufWriter<AlternateScreen<RawTerminal<Stdout>>>>;
+
+/// As the terminal was before.
+static BEFORE: OnceLock<libc::termios> = OnceLock::new();
+
+pub(super) struct Screen {
+    terminal: Terminal<Backend>,
+    size: Size,
+}
+
+impl Screen {
+    /// Switches to the alternate screen. A panic switches back before it is printed.
+    pub(super) fn open() -> Result<Screen> {
+        let failed = "cannot show pages on this terminal";
+        // SAFETY: all zero is a value of it, and the kernel fills it.
+        let (known, before) = unsafe {
+            let mut before: libc::termios = std::mem::zeroed();
+            (libc::tcgetattr(libc::STDIN_FILENO, &raw mut before), before)
+        };
+        if known == 0 {
+            let _ = BEFORE.set(before);
+        }
+        let print = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            give_back();
+            print(panic);
+        }));
+        let raw = std::io::stdout().into_raw_mode().context(failed)?;
+        let alternate = raw.into_alternate_screen().context(failed)?;
+        let mut terminal = Terminal::new(TermionBackend::new(BufWriter::new(alternate))).context(failed)?;
+        terminal.clear().context(failed)?;
+        let size = terminal.size().context(failed)?;
+        Ok(Screen { terminal, size })
+    }
+
+    pub(super) fn draw(&mut self, app: &mut App) -> Result<()> {
+        self.terminal.draw(|frame| draw::frame(frame, app)).context("cannot draw on the terminal")?;
+        Ok(())
+    }
+
+    /// Waits for keys, and hands them to the pages. Whether anything has to be drawn again.
+    pub(super) fn keys(&mut self, app: &mut App, longest: Duration) -> Result<bool> {
+        let mut wait = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
+        let ms = i32::try_from(longest.as_millis()).unwrap_or(i32::MAX);
+        // SAFETY: one pollfd of ours. A signal ends it early, which is as well.
+        let is_ready = unsafe { libc::poll(&raw mut wait, 1, ms) } > 0;
+        let size = self.terminal.size().context("cannot read the terminal's size")?;
+        let is_resized = std::mem::replace(&mut self.size, size) != size;
+        if !is_ready {
+            return Ok(is_resized);
+        }
+        let mut bytes = [0u8; 1024];
+        // SAFETY: the buffer is ours, and as long as is said.
+        let read = unsafe { libc::read(libc::STDIN_FILENO, bytes.as_mut_ptr().cast(), bytes.len()) };
+        match usize::try_from(read) {
+            // The terminal has gone.
+            Ok(0) | Err(_) => app.is_over = true,
+            Ok(read) => keys_of(&bytes[..read]).into_iter().for_each(|key| app.key(key)),
+        }
+        Ok(true)
+    }
+}
+
+/// The keys that a terminal sent together.
+fn keys_of(bytes: &[u8]) -> Vec<Key> {
+    let mut keys = Vec::new();
+    let mut rest = bytes.iter().map(|byte| Ok(*byte));
+    while let Some(Ok(first)) = rest.next() {
+        match parse_event(first, &mut rest) {
+            Ok(Event::Key(key)) => keys.push(key),
+            // Nothing follows it.
+            Err(_) if first == 0x1b => keys.push(Key::Esc),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    keys
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // The terminal may have gone. The parts of it give back what else they have taken.
+        let _ = self.terminal.show_cursor();
+    }
+}
+
+/// The terminal as it was, with what a panic prints after it.
+fn give_back() {
+    let mut out = std::io::stdout();
+    let _ = out.write_all(b"\x1b[?1049l\x1b[?25h");
+    let _ = out.flush();
+    if let Some(before) = BEFORE.get() {
+        // SAFETY: the settings are those that the kernel gave.
+        unsafe { libc::tcsetattr(libc::STDIN_FILENO, libc::TCSANOW, before) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_told_apart() {
+        assert_eq!(keys_of(b"q"), [Key::Char('q')]);
+        assert_eq!(keys_of(b"\x1b"), [Key::Esc]);
+        assert_eq!(keys_of(b"\x1b[A\x1b[Dx\r"), [Key::Up, Key::Left, Key::Char('x'), Key::Char('\n')]);
+        assert_eq!(keys_of(b"\x03"), [Key::Ctrl('c')]);
+        assert_eq!(keys_of(b"\xff\x1b[99;99;99"), [Key::Esc]);
+    }
+}
