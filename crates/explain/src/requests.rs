@@ -25,14 +25,14 @@ pub(crate) struct Request {
     pub(crate) response_size: Size,
     /// Rows in the answer and one, as sizes are.
     pub(crate) rows: Size,
-    traits: Traits,
+    pub(crate) traits: Traits,
     /// The first bits of its token.
-    token: i16,
+    pub(crate) token: i16,
 }
 
 /// Consistency level, further page, known token, known not to be asked of a replica: small facts in few bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Traits(u8);
+pub(crate) struct Traits(u8);
 
 /// As `wire.consistency` names them.
 const LEVELS: [&str; 11] = [
@@ -146,7 +146,7 @@ pub(crate) struct Requests {
     pub(crate) clients: Vec<String>,
     /// From when on each request of a node stands for several, and for how many, by node and time: where some connections were left
     /// out. They become fewer while a node is recorded, and never more.
-    weights: Vec<(u16, i64, f64)>,
+    pub(crate) weights: Vec<(u16, i64, f64)>,
 }
 
 /// The name for all clients or operations beyond the last free number.
