@@ -7,6 +7,7 @@ import { h } from "../dom";
 import { count, date } from "../format";
 import type { Listed, Report } from "../model";
 import { Client } from "./client";
+import { livePage } from "./live/page";
 import { page } from "./page";
 
 /** The page of the recording that the address names, or of the only one; else the list of them. */
@@ -19,6 +20,12 @@ async function show(app: HTMLElement, client: Client): Promise<void> {
     app.replaceChildren(list(recordings));
     return;
   }
+  const one = recordings.find(({ name }) => name === chosen);
+  const isCloser = new URLSearchParams(location.hash.replace(/^#/, "")).has("closer");
+  if (one && !one.is_closed && !isCloser) {
+    app.replaceChildren(...livePage(client, chosen, one.nodes.length > 0 ? one.nodes.join(", ") : one.title));
+    return;
+  }
   app.replaceChildren(h("p", { class: "missing", role: "status" }, `Reading ${chosen}…`));
   const report = await client.get<Report>("report", { recording: chosen });
   app.replaceChildren(...page(client, recordings, chosen, report));
@@ -28,10 +35,9 @@ function list(recordings: readonly Listed[]): HTMLElement {
   const items = recordings.map(({ name, title, created, nodes, requests, is_closed }) => {
     const facts = [title, date(created), nodes.join(", "), `${count(requests)} requests`];
     const said = facts.filter((fact) => fact !== "").join(" · ");
-    const link = is_closed
-      ? h("a", { href: `#recording=${encodeURIComponent(name)}` }, name)
-      : h("span", {}, `${name}, still recorded`);
-    return h("li", {}, link, h("span", { class: "quiet" }, said));
+    const link = h("a", { href: `#recording=${encodeURIComponent(name)}` }, name);
+    const live = !is_closed && h("strong", { class: "live-state on" }, "● live");
+    return h("li", {}, link, live, h("span", { class: "quiet" }, said));
   });
   return h("main", {}, h("h1", {}, "Recordings"), h("ul", { class: "recordings" }, ...items));
 }

@@ -1,5 +1,6 @@
 import { panelsOf } from "../charts/panels";
 import { ChartStack } from "../charts/stack";
+import { fitInto } from "../charts/window";
 import { copyButton, copyText } from "../clipboard";
 import { h, setText } from "../dom";
 import type { Listed, Report } from "../model";
@@ -34,6 +35,7 @@ export function page(
   const store = new Store({ start: 0, end: Math.max(report.duration_s, 0.001) });
   if (recordings.length > 1 && store.selection.more.recording !== recording)
     store.change({ more: { ...store.selection.more, recording } });
+  followMoment(store, report);
   const subject = new Subject(client, recording, report, store, theme);
   const stack = new ChartStack(report, store, theme, panelsOf(report, store));
   const help = helpDialog(() => actions);
@@ -140,13 +142,23 @@ export function page(
   ];
 }
 
+/** A link from the live page has moments; here times count from the start of the recording. */
+function followMoment(store: Store, report: Report): void {
+  const { at, ...more } = store.selection.more;
+  if (at === undefined) return;
+  const begin = Number(report.start_ns) / 1e9;
+  const [start, end] = at.split("-").map((edge) => Number(edge) - begin);
+  if (start === undefined || end === undefined || !(start < end)) return;
+  store.change({ more, window: fitInto({ start, end }, store.whole) });
+}
+
 /** What concerns the whole page. */
 function top(subject: Subject, recordings: readonly Listed[]): HTMLElement {
   const select = h(
     "select",
     { "aria-label": "Recording" },
     ...recordings.map(({ name, is_closed }) =>
-      h("option", { value: name, selected: name === subject.recording, disabled: !is_closed }, name),
+      h("option", { value: name, selected: name === subject.recording }, is_closed ? name : `${name} (live)`),
     ),
   );
   select.addEventListener("change", () => {

@@ -2,6 +2,7 @@
 
 use super::Answer;
 use super::library::Library;
+use super::live::{Followed, Follower};
 use super::work::Work;
 use crate::report;
 use anyhow::{Context, Result, bail};
@@ -26,6 +27,7 @@ const SHORTEST_GC_INTERVAL_NS: i64 = 1_000_000_000;
 pub(super) struct Api {
     library: Arc<Library>,
     work: Work,
+    followed: Arc<Followed>,
     /// From when to when each recording reaches, once it was asked.
     spans: Arc<Mutex<HashMap<String, (i64, i64)>>>,
 }
@@ -44,11 +46,17 @@ impl Asked {
     }
 
     /// `10.5-20`, in seconds since the start of the recording.
-    fn window(&self, name: &str, (first_ns, last_ns): (i64, i64)) -> Result<Option<(i64, i64)>> {
+    fn window(&self, name: &str, span: (i64, i64)) -> Result<Option<(i64, i64)>> {
+        self.window_from(name, span.0, span)
+    }
+
+    /// The same, in seconds since `zero_ns`.
+    fn window_from(&self, name: &str, zero_ns: i64, span: (i64, i64)) -> Result<Option<(i64, i64)>> {
+        let (first_ns, last_ns) = span;
         let Some(text) = self.text(name) else { return Ok(None) };
         let edges = text.split_once('-').and_then(|(from, to)| Some((from.parse().ok()?, to.parse().ok()?)));
         let Some((from, to)): Option<(f64, f64)> = edges else { bail!("`{text}` is no window, such as 10.5-20") };
-        let at = |seconds: f64| first_ns.saturating_add((seconds * 1e9) as i64);
+        let at = |seconds: f64| zero_ns.saturating_add((seconds * 1e9) as i64);
         let (from, to) = (at(from).max(first_ns), at(to).min(last_ns));
         if from >= to {
             bail!(
@@ -62,7 +70,7 @@ impl Asked {
 
 impl Api {
     pub(super) fn new(library: Library) -> Api {
-        Api { library: Arc::new(library), work: Work::new(), spans: Arc::default() }
+        Api { library: Arc::new(library), work: Work::new(), followed: Arc::default(), spans: Arc::default() }
     }
 
     pub(super) async fn answer(&self, name: &str, parameters: &str) -> Answer {
@@ -70,11 +78,14 @@ impl Api {
         let Some(question) = Question::named(name) else {
             return Answer::error(StatusCode::NOT_FOUND, &format!("the workbench has no answer named {name}"));
         };
-        let key = question.is_kept().then(|| format!("{name}?{parameters}"));
+        // Of a recording that is still written the answer changes.
+        let is_kept = question.is_kept() && asked.text("recording").is_some_and(|name| self.library.is_closed(name));
+        let key = is_kept.then(|| format!("{name}?{parameters}"));
         let (library, spans) = (Arc::clone(&self.library), Arc::clone(&self.spans));
-        let answered = self
-            .work
-            .answer(key, move |stop| Subject { library: &library, spans: &spans, asked, stop }.answer(question));
+        let followed = Arc::clone(&self.followed);
+        let answered = self.work.answer(key, move |stop| {
+            Subject { library: &library, spans: &spans, followed: &followed, asked, stop }.answer(question)
+        });
         match answered.await {
             Ok(body) => Answer::json(body.to_string()),
             Err(error) => Answer::error(StatusCode::UNPROCESSABLE_ENTITY, &format!("{error:#}")),
@@ -103,6 +114,8 @@ enum Question {
     Schema,
     Sql,
     Compare,
+    Live,
+    LiveTable,
 }
 
 impl Question {
@@ -126,13 +139,23 @@ impl Question {
             "schema" => Question::Schema,
             "sql" => Question::Sql,
             "compare" => Question::Compare,
+            "live" => Question::Live,
+            "live-table" => Question::LiveTable,
             _ => return None,
         })
     }
 
     /// Whether the answer stays the same: a closed recording does not change, and the list of them does.
     fn is_kept(self) -> bool {
-        !matches!(self, Question::Ping | Question::Recordings | Question::Sql | Question::ReportPage)
+        !matches!(
+            self,
+            Question::Ping
+                | Question::Recordings
+                | Question::Sql
+                | Question::ReportPage
+                | Question::Live
+                | Question::LiveTable
+        )
     }
 }
 
@@ -140,6 +163,7 @@ impl Question {
 struct Subject<'a> {
     library: &'a Library,
     spans: &'a Mutex<HashMap<String, (i64, i64)>>,
+    followed: &'a Followed,
     asked: Asked,
     stop: Stop,
 }
@@ -173,7 +197,27 @@ impl Subject<'_> {
             Question::Schema => json(&schema(&self.engine()?)?),
             Question::Sql => json(&query(&self.engine()?, self.asked.needed("q")?, QUERIED_ROWS)?),
             Question::Compare => self.compared(),
+            Question::Live => {
+                let (seconds, until) = self.recent()?;
+                json(&self.followed()?.view(seconds, until)?)
+            }
+            Question::LiveTable => {
+                let (seconds, until) = self.recent()?;
+                self.followed()?.table(self.asked.needed("of")?, seconds, until)
+            }
         }
+    }
+
+    fn followed(&self) -> Result<Arc<Follower>> {
+        let name = self.asked.needed("recording")?;
+        self.followed.of(name, &self.library.path(name)?)
+    }
+
+    /// How many seconds, and until when in seconds since the Unix epoch.
+    fn recent(&self) -> Result<(u32, Option<f64>)> {
+        let seconds = self.asked.text("length").map(str::parse).transpose().context("length= takes seconds")?;
+        let until = self.asked.text("until").map(str::parse).transpose().context("until= takes seconds")?;
+        Ok((seconds.unwrap_or(60), until))
     }
 
     /// The recording, or the window of it.
@@ -195,10 +239,16 @@ impl Subject<'_> {
     }
 
     fn window(&self, name: &str) -> Result<Option<(i64, i64)>> {
-        if self.asked.text(name).is_none() {
+        let is_asked = self.asked.text(name).is_some() || name == "t" && self.asked.text("at").is_some();
+        if !is_asked {
             return Ok(None);
         }
-        self.asked.window(name, self.span()?)
+        let span = self.span()?;
+        match self.asked.text(name) {
+            Some(_) => self.asked.window(name, span),
+            // In seconds since the Unix epoch.
+            None => self.asked.window_from("at", 0, span),
+        }
     }
 
     fn window_or_all(&self) -> Result<(i64, i64)> {
@@ -213,7 +263,9 @@ impl Subject<'_> {
             return Ok(*span);
         }
         let span = self.engine_of(name, None)?.recorded_ns()?;
-        known().insert(name.to_string(), span);
+        if self.library.is_closed(name) {
+            known().insert(name.to_string(), span);
+        }
         Ok(span)
     }
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use helenus_explain::Listed;
-use helenus_recording::{Manifest, Recording};
+use helenus_recording::{Manifest, Recording, State};
 use std::path::{Path, PathBuf};
 
 /// Folders within the opened one that are looked into.
@@ -47,9 +47,19 @@ impl Library {
 
     /// Opens a recording of the list; the name is never used as a path.
     pub fn recording(&self, name: &str) -> Result<Recording> {
+        Ok(Recording::open(&self.path(name)?)?)
+    }
+
+    /// Where a recording of the list is.
+    pub fn path(&self, name: &str) -> Result<PathBuf> {
         let found = self.paths().into_iter().find(|(known, _)| known == name);
-        let (_, path) = found.with_context(|| format!("there is no recording {name} in the opened folder"))?;
-        Ok(Recording::open(&path)?)
+        found.map(|(_, path)| path).with_context(|| format!("there is no recording {name} in the opened folder"))
+    }
+
+    /// Whether the recording is closed, so that it does not change any more.
+    pub fn is_closed(&self, name: &str) -> bool {
+        let manifest = self.path(name).ok().and_then(|path| Manifest::of(&path).ok());
+        manifest.is_some_and(|manifest| manifest.state != State::Writing)
     }
 
     /// Names and paths of the recordings.

@@ -7,6 +7,7 @@
 mod api;
 mod guard;
 mod library;
+mod live;
 mod pages;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,150 @@
+//! Recordings that grow: each is followed by a thread of its own, which keeps the figures of the last minutes.
+
+use anyhow::{Context, Result, bail};
+use helenus_explain::{Live, LiveBy, LiveView, LiveWindow};
+use helenus_recording::Tail;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How often new rows are read.
+const EACH: Duration = Duration::from_millis(250);
+/// A recording that no page asks for any more is not followed.
+const IDLE: Duration = Duration::from_secs(120);
+/// Recordings that are followed at once.
+const MOST: usize = 16;
+/// What is kept of a recording at most, and so what is read of it first.
+const KEPT_NS: i64 = 900_000_000_000;
+const SLOWEST: usize = 100;
+const BINS: usize = 300;
+
+/// The recordings that are followed, by name.
+#[derive(Debug, Default)]
+pub(super) struct Followed(Mutex<HashMap<String, Arc<Follower>>>);
+
+#[derive(Debug)]
+pub(super) struct Follower {
+    live: Mutex<Live>,
+    is_growing: AtomicBool,
+    asked: Mutex<Instant>,
+    /// Why it is not followed any more.
+    failed: Mutex<Option<String>>,
+}
+
+fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn now_ns() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(now.as_nanos()).unwrap_or(i64::MAX)
+}
+
+impl Followed {
+    /// The follower of a recording, which may be new.
+    pub(super) fn of(&self, name: &str, path: &Path) -> Result<Arc<Follower>> {
+        let mut known = open(&self.0);
+        known.retain(|_, follower| open(&follower.asked).elapsed() < IDLE);
+        if let Some(follower) = known.get(name) {
+            *open(&follower.asked) = Instant::now();
+            return Ok(Arc::clone(follower));
+        }
+        if known.len() >= MOST {
+            bail!("{MOST} recordings are followed already; close the pages of some");
+        }
+        let tail = Tail::open(path, now_ns().saturating_sub(KEPT_NS))?;
+        let follower = Arc::new(Follower {
+            live: Mutex::default(),
+            is_growing: AtomicBool::new(tail.is_growing()),
+            asked: Mutex::new(Instant::now()),
+            failed: Mutex::default(),
+        });
+        let of_thread = Arc::clone(&follower);
+        let thread = std::thread::Builder::new().name("follower".into()).spawn(move || of_thread.follow(tail));
+        thread.context("cannot start the thread that follows a recording")?;
+        known.insert(name.to_string(), Arc::clone(&follower));
+        Ok(follower)
+    }
+}
+
+impl Follower {
+    /// Reads until the recorder ends, or nobody asks any more.
+    fn follow(&self, mut tail: Tail) {
+        while open(&self.asked).elapsed() < IDLE {
+            // Before its rows are read, so that none is left.
+            let is_growing = tail.is_growing();
+            if let Err(error) = self.read(&mut tail) {
+                *open(&self.failed) = Some(error.to_string());
+                return;
+            }
+            if !is_growing {
+                open(&self.live).end();
+                self.is_growing.store(false, Ordering::Relaxed);
+                return;
+            }
+            std::thread::sleep(EACH);
+        }
+    }
+
+    fn read(&self, tail: &mut Tail) -> Result<()> {
+        for table in Live::TABLES {
+            loop {
+                let batches = tail.next(table)?;
+                if batches.is_empty() {
+                    break;
+                }
+                let mut live = open(&self.live);
+                batches.iter().for_each(|batch| live.take(table, batch));
+            }
+        }
+        Ok(())
+    }
+
+    /// What is kept, up to `until_s` or now.
+    fn window(&self, live: &Live, seconds: u32, until_s: Option<f64>) -> Result<LiveWindow> {
+        if let Some(why) = &*open(&self.failed) {
+            bail!("the recording cannot be followed: {why}");
+        }
+        let kept = live.kept().context("nothing was recorded yet; figures come with the second second")?;
+        let to_ns = until_s.map_or(kept.to_ns, |until| (until * 1e9) as i64).clamp(kept.from_ns + 1, kept.to_ns);
+        let from_ns = to_ns.saturating_sub(i64::from(seconds) * 1_000_000_000).max(kept.from_ns);
+        Ok(LiveWindow { from_ns, to_ns })
+    }
+
+    pub(super) fn view(&self, seconds: u32, until_s: Option<f64>) -> Result<LiveView> {
+        let live = open(&self.live);
+        let window = self.window(&live, seconds, until_s)?;
+        let kept = live.kept().unwrap_or(window);
+        Ok(LiveView {
+            kept_from_s: kept.from_s(),
+            kept_to_s: kept.to_s(),
+            is_growing: self.is_growing.load(Ordering::Relaxed),
+            behind_s: now_ns().saturating_sub(kept.to_ns) as f64 / 1e9,
+            totals: live.totals(window),
+            series: live.series(window, BINS, None),
+            heat: live.heat(window, BINS, None),
+        })
+    }
+
+    /// A table, as JSON.
+    pub(super) fn table(&self, of: &str, seconds: u32, until_s: Option<f64>) -> Result<String> {
+        let live = open(&self.live);
+        let window = self.window(&live, seconds, until_s)?;
+        let json = match of {
+            "statements" => serde_json::to_string(&live.traffic(window, LiveBy::Statement)),
+            "clients" => serde_json::to_string(&live.traffic(window, LiveBy::Client)),
+            "nodes" => serde_json::to_string(&live.traffic(window, LiveBy::Node)),
+            "slowest" => serde_json::to_string(&live.slowest(window, None, SLOWEST)),
+            "groups" => serde_json::to_string(&live.groups(window)),
+            "pools" => serde_json::to_string(&live.pools(window)),
+            "tables" => serde_json::to_string(&live.tables(window)),
+            "files" => serde_json::to_string(&live.files(window)),
+            "pauses" => serde_json::to_string(&live.pauses(window)),
+            "valves" => serde_json::to_string(&live.valves(window)),
+            other => bail!("there is no live table `{other}`"),
+        };
+        Ok(json?)
+    }
+}

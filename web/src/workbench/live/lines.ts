@@ -1,0 +1,147 @@
+import uPlot from "uplot";
+import { h, setText } from "../../dom";
+import { orNothing } from "../../format";
+import type { LiveSeries } from "../../model";
+import type { ColourName, Theme } from "../../theme";
+
+type Values = readonly (number | null)[];
+
+export interface LiveLine {
+  label: string;
+  colour: ColourName;
+  of(series: LiveSeries): Values;
+}
+
+export interface LiveLinesOptions {
+  id: string;
+  title: string;
+  note: string;
+  lines: LiveLine[];
+  write(value: number): string;
+  log?: boolean;
+  /** Lies the lines on each other. */
+  stacked?: boolean;
+  /** Highest value that there can be. */
+  ceiling?: number;
+}
+
+const HEIGHT = 150;
+const UTC = "Etc/UTC";
+
+/** One chart of the live page. Its data are replaced every second. */
+export class LiveLines {
+  readonly root: HTMLElement;
+  readonly #body = h("div", { class: "live-plot" });
+  readonly #values: HTMLElement[];
+  #chart: uPlot | null = null;
+  #made = "";
+
+  constructor(
+    private readonly options: LiveLinesOptions,
+    private readonly theme: Theme,
+    private readonly choose: (from: number, to: number) => void,
+  ) {
+    this.#values = options.lines.map(() => h("span", { class: "value" }));
+    const items = options.lines.map(({ label, colour }, place) => {
+      const swatch = h("span", { class: "swatch", "aria-hidden": "true" });
+      swatch.style.setProperty("--swatch", `var(--${colour})`);
+      return h("li", {}, swatch, label, this.#values[place]);
+    });
+    this.root = h(
+      "figure",
+      { class: "panel", "aria-labelledby": `live-${options.id}` },
+      h(
+        "header",
+        {},
+        h("h3", { id: `live-${options.id}` }, options.title),
+        h("span", { class: "note" }, options.note),
+      ),
+      h("div", { class: "legend" }, h("ul", {}, ...items)),
+      this.#body,
+    );
+  }
+
+  show(series: LiveSeries, window: { from_s: number; to_s: number }): void {
+    const { lines, write, stacked } = this.options;
+    const count = series.requests_per_s.length;
+    const x = Array.from({ length: count }, (_, bin) => series.from_s + (bin + 0.5) * series.bin_s);
+    const columns = lines.map((line) => [...line.of(series)]);
+    columns.forEach((column, place) => {
+      const element = this.#values[place];
+      if (element) setText(element, orNothing(column.at(-1), write));
+    });
+    if (stacked) {
+      for (let place = columns.length - 2; place >= 0; place -= 1) {
+        const [above, below] = [columns[place], columns[place + 1]];
+        if (above && below)
+          columns[place] = above.map((value, bin) => (value === null ? null : value + (below[bin] ?? 0)));
+      }
+    }
+    const data = [x, ...columns] as uPlot.AlignedData;
+    const width = Math.max(200, this.#body.clientWidth);
+    const shape = `${width} ${this.theme.dark}`;
+    if (this.#chart === null || shape !== this.#made) {
+      this.#made = shape;
+      this.#chart?.destroy();
+      this.#chart = new uPlot(this.#settings(width), data, this.#body);
+    }
+    const chart = this.#chart;
+    chart.batch(() => {
+      chart.setData(data, true);
+      chart.setScale("x", { min: window.from_s, max: window.to_s });
+    });
+  }
+
+  #settings(width: number): uPlot.Options {
+    const { lines, log, stacked, ceiling, write } = this.options;
+    const axis = {
+      stroke: this.theme.colour("muted"),
+      grid: { stroke: this.theme.colour("grid"), width: 1 },
+    };
+    return {
+      width,
+      height: HEIGHT,
+      tzDate: (time) => uPlot.tzDate(new Date(time * 1000), UTC),
+      cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false } },
+      legend: { show: false },
+      scales: {
+        x: { time: true, auto: false },
+        y: log ? { distr: 3 } : { range: (_, __, most) => [0, ceiling ?? Math.max(most ?? 0, 1e-9) * 1.1] },
+      },
+      axes: [
+        { ...axis, size: 24, ticks: { show: false }, values: (_, times) => times.map(utc) },
+        {
+          ...axis,
+          size: 64,
+          ticks: { show: false },
+          values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : write(tick))),
+        },
+      ],
+      series: [
+        {},
+        ...lines.map(({ label, colour }) => ({
+          label,
+          stroke: this.theme.colour(colour),
+          width: 1.5,
+          points: { show: false },
+          ...(stacked ? { fill: this.theme.colour(colour), width: 0 } : {}),
+        })),
+      ],
+      hooks: {
+        setSelect: [
+          (chart) => {
+            const { left, width: chosen } = chart.select;
+            if (chosen < 4) return;
+            this.choose(chart.posToVal(left, "x"), chart.posToVal(left + chosen, "x"));
+            chart.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+          },
+        ],
+      },
+    };
+  }
+}
+
+/** 20:15:07 */
+export function utc(time_s: number): string {
+  return new Date(time_s * 1000).toISOString().slice(11, 19);
+}

@@ -1,0 +1,347 @@
+import { HeatGrid } from "../../charts/heat-grid";
+import { HeatmapPlot } from "../../charts/heatmap-plot";
+import { h, setText } from "../../dom";
+import { count, digits3, milliseconds, orNothing, percent, perSecond, plural, span } from "../../format";
+import type { LiveSeries, LiveView } from "../../model";
+import { listenToKeys } from "../../sections/actions";
+import { Store } from "../../state";
+import { Theme } from "../../theme";
+import { Choices } from "../choices";
+import type { Client } from "../client";
+import { sortable } from "../sortable";
+import { RecentFindings } from "./findings";
+import { type LiveLine, LiveLines, utc } from "./lines";
+import { LISTINGS } from "./tables";
+
+const EACH_MS = 1000;
+const LENGTHS_S = [60, 300, 900];
+/** Rows that are older than this are shown as such. */
+const BEHIND_S = 5;
+
+const cpu = (part: "user" | "system" | "irq" | "steal" | "iowait") => (series: LiveSeries) =>
+  series.cpu.map((one) => one?.[part] ?? null);
+const LINES: LiveLine[][] = [
+  [
+    { label: "requests", colour: "ok", of: (series) => series.requests_per_s },
+    { label: "errors", colour: "failed", of: (series) => series.errors_per_s },
+  ],
+  [
+    { label: "p50", colour: "p50", of: (series) => series.p50_ms },
+    { label: "p99", colour: "p99", of: (series) => series.p99_ms },
+    { label: "p99.9", colour: "p999", of: (series) => series.p999_ms },
+    { label: "max", colour: "max", of: (series) => series.max_ms },
+  ],
+  [
+    { label: "user", colour: "user", of: cpu("user") },
+    { label: "system", colour: "system", of: cpu("system") },
+    { label: "interrupts", colour: "irq", of: cpu("irq") },
+    { label: "stolen", colour: "steal", of: cpu("steal") },
+    { label: "waiting for I/O", colour: "iowait", of: cpu("iowait") },
+  ],
+  [
+    { label: "GC", colour: "pause-server", of: (series) => series.gc_ms_per_s },
+    { label: "all safepoints", colour: "pause-recorder", of: (series) => series.safepoint_ms_per_s },
+  ],
+  [{ label: "most pending tasks", colour: "group-2", of: (series) => series.pending }],
+  [
+    { label: "read", colour: "group-1", of: (series) => series.read_bytes_per_s.map((value) => value / 1e6) },
+    {
+      label: "written",
+      colour: "group-4",
+      of: (series) => series.written_bytes_per_s.map((value) => value / 1e6),
+    },
+  ],
+];
+
+/** A recording while it grows: the last minutes, second by second. */
+export function livePage(client: Client, recording: string, title: string): HTMLElement[] {
+  const theme = new Theme();
+  const store = new Store({ start: 0, end: 1 });
+  const choices = new Choices(store);
+  document.title = `${title} live – Helenus`;
+
+  /** End of the window where it is held, in seconds since the Unix epoch. */
+  let held: number | null = Number(choices.chosen("until")) || null;
+  let view: LiveView | null = null;
+  const length = (): number => Number(choices.chosen("length")) || (LENGTHS_S[0] ?? 60);
+  const listing = () => LISTINGS.find(({ id }) => id === choices.chosen("tab")) ?? LISTINGS[0];
+
+  const hold = (until: number | null): void => {
+    held = until;
+    choices.choose({ until: until === null ? "" : String(Math.round(until)) });
+    void ask();
+  };
+  const pause = (): void => hold(held === null ? (view?.totals.to_s ?? null) : null);
+  const scroll = (by: number): void => {
+    if (!view) return;
+    const end = (held ?? view.totals.to_s) + by * length();
+    hold(end >= view.kept_to_s ? null : Math.max(end, view.kept_from_s + 1));
+  };
+  /** All that is recorded of a stretch of time, with findings and closer views. */
+  const closer = (from: number, to: number): void => {
+    location.hash = new URLSearchParams({
+      recording,
+      closer: "yes",
+      at: `${from.toFixed(3)}-${to.toFixed(3)}`,
+    }).toString();
+    location.reload();
+  };
+
+  const state = h("span", { class: "live-state", role: "status" });
+  const pauseButton = h("button", { type: "button", title: "Space", onclick: pause }, "Pause");
+  const lengths = LENGTHS_S.map((seconds) =>
+    h(
+      "button",
+      { type: "button", onclick: () => choices.choose({ length: String(seconds) }) },
+      span(seconds),
+    ),
+  );
+  const tiles = h("ul", { class: "tiles" });
+  const [rate, latency, cpus, pauses, pending, disk] = LINES as [
+    LiveLine[],
+    LiveLine[],
+    LiveLine[],
+    LiveLine[],
+    LiveLine[],
+    LiveLine[],
+  ];
+  const charts = [
+    new LiveLines(
+      { id: "rate", title: "Requests", note: "per second", lines: rate, write: digits3 },
+      theme,
+      closer,
+    ),
+    new LiveLines(
+      { id: "latency", title: "Latency", note: "ms, log scale", lines: latency, write: digits3, log: true },
+      theme,
+      closer,
+    ),
+    new LiveLines(
+      {
+        id: "cpu",
+        title: "CPU",
+        note: "share of all CPUs",
+        lines: cpus,
+        write: percent,
+        stacked: true,
+        ceiling: 1,
+      },
+      theme,
+      closer,
+    ),
+    new LiveLines(
+      { id: "pauses", title: "Pauses", note: "ms in each second", lines: pauses, write: digits3 },
+      theme,
+      closer,
+    ),
+    new LiveLines(
+      { id: "pending", title: "Thread pools", note: "tasks", lines: pending, write: digits3 },
+      theme,
+      closer,
+    ),
+    new LiveLines({ id: "disk", title: "Disks", note: "MB/s", lines: disk, write: digits3 }, theme, closer),
+  ];
+  const heat = h("div", {});
+  const heatPanel = h(
+    "figure",
+    { class: "panel", "aria-labelledby": "live-heat" },
+    h(
+      "header",
+      {},
+      h("h3", { id: "live-heat" }, "Latency heatmap"),
+      h("span", { class: "note" }, "ms, log scale; colour is how many"),
+    ),
+    heat,
+  );
+  const recent = new RecentFindings(client, recording);
+  const tabs = LISTINGS.map(({ id, title }) =>
+    h(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        id: `tab-${id}`,
+        "aria-controls": "panel",
+        onclick: () => choices.choose({ tab: id, sort: "" }),
+      },
+      title,
+    ),
+  );
+  const panel = h("section", { id: "panel", role: "tabpanel", tabindex: -1 });
+  const actions = [
+    { keys: [" "], does: "Pause, or go on", run: pause },
+    { keys: ["ArrowLeft"], does: "Scroll back", run: () => scroll(-0.5) },
+    { keys: ["ArrowRight"], does: "Scroll on", run: () => scroll(0.5) },
+    { keys: ["t"], does: "Switch between light and dark", run: () => theme.toggle() },
+  ];
+  listenToKeys(actions);
+
+  let asking: AbortController | null = null;
+  const ask = async (): Promise<void> => {
+    asking?.abort();
+    asking = new AbortController();
+    const { signal } = asking;
+    const of = listing();
+    const parameters = { recording, length: String(length()), until: held === null ? null : String(held) };
+    try {
+      const [next, rows] = await Promise.all([
+        client.get<LiveView>("live", parameters, signal),
+        of ? client.get<unknown>("live-table", { ...parameters, of: of.id }, signal) : null,
+      ]);
+      if (signal.aborted) return;
+      view = next;
+      show(next);
+      if (of) list(of, rows);
+      recent.update(next);
+    } catch (cause) {
+      if (signal.aborted) return;
+      setText(state, cause instanceof Error ? cause.message : String(cause));
+      state.className = "live-state ended";
+    }
+  };
+
+  const show = (next: LiveView): void => {
+    const { totals, series } = next;
+    const isBehind = next.is_growing && next.behind_s > BEHIND_S;
+    const words = !next.is_growing
+      ? `✕ The recorder has ended. Last figures of ${utc(next.kept_to_s)} UTC`
+      : isBehind
+        ? `⚠ Nothing new for ${span(next.behind_s)}`
+        : held === null
+          ? `● Live, ${utc(totals.to_s)} UTC`
+          : `⏸ Paused at ${utc(totals.to_s)} UTC`;
+    setText(state, words);
+    state.className = `live-state ${!next.is_growing ? "ended" : isBehind ? "behind" : held === null ? "on" : "held"}`;
+    setText(pauseButton, held === null ? "Pause" : "Go on");
+    lengths.forEach((button, place) => {
+      button.setAttribute("aria-pressed", String(LENGTHS_S[place] === length()));
+    });
+    tiles.replaceChildren(
+      ...figures(next).map(([name, value, is_bad]) =>
+        h(
+          "li",
+          { class: is_bad ? "bad" : null },
+          h("span", { class: "quiet" }, name),
+          h("strong", {}, value),
+        ),
+      ),
+    );
+    const window = { from_s: totals.to_s - length(), to_s: totals.to_s };
+    for (const chart of charts) chart.show(series, window);
+    showHeat(next, window);
+  };
+
+  const showHeat = ({ heat: grid }: LiveView, window: { from_s: number; to_s: number }): void => {
+    const width = heat.clientWidth;
+    if (grid.cells.length === 0 || width === 0) {
+      heat.replaceChildren(h("p", { class: "missing" }, "No requests in this time."));
+      return;
+    }
+    const start_s = grid.from_s - window.from_s;
+    const cells = new HeatGrid({ ...grid, start_s });
+    const plot = new HeatmapPlot(cells, [], () => {});
+    plot.draw({
+      window: { start: 0, end: window.to_s - window.from_s },
+      latency: "response",
+      width,
+      theme,
+      duration_s: window.to_s - window.from_s,
+      phaseEdges: [],
+    });
+    heat.replaceChildren(plot.root);
+  };
+
+  const list = (of: (typeof LISTINGS)[number], answer: unknown): void => {
+    tabs.forEach((tab, place) => {
+      const isChosen = LISTINGS[place] === of;
+      tab.setAttribute("aria-selected", String(isChosen));
+      tab.setAttribute("tabindex", isChosen ? "0" : "-1");
+    });
+    panel.setAttribute("aria-labelledby", `tab-${of.id}`);
+    const rows = of.rows(answer);
+    const focused = document.activeElement?.closest("th");
+    const place = focused ? [...(focused.parentElement?.children ?? [])].indexOf(focused) : -1;
+    panel.replaceChildren(
+      rows.length === 0
+        ? h("p", { class: "missing" }, of.nothing)
+        : sortable(choices, of.title, of.fields, rows),
+    );
+    // A table that is made anew each second keeps the focus.
+    if (place >= 0) panel.querySelectorAll<HTMLElement>("th button")[place]?.focus();
+  };
+
+  store.subscribe(() => void ask());
+  theme.subscribe(() => void ask());
+  setInterval(() => {
+    if (held === null && !document.hidden) void ask();
+  }, EACH_MS);
+  void ask();
+
+  return [
+    h(
+      "header",
+      { class: "top live-top" },
+      h("h1", {}, title),
+      state,
+      h(
+        "span",
+        { class: "tools" },
+        h("button", { type: "button", "aria-label": "Scroll back", onclick: () => scroll(-0.5) }, "←"),
+        pauseButton,
+        h("button", { type: "button", "aria-label": "Scroll on", onclick: () => scroll(0.5) }, "→"),
+        ...lengths,
+        h(
+          "button",
+          { type: "button", onclick: () => view && closer(view.totals.from_s, view.totals.to_s) },
+          "Look closer",
+        ),
+        h(
+          "button",
+          { type: "button", "aria-label": "Switch between light and dark", onclick: () => theme.toggle() },
+          "◐",
+        ),
+      ),
+    ),
+    h(
+      "main",
+      { class: "workbench live" },
+      tiles,
+      recent.root,
+      h(
+        "div",
+        { class: "live-charts" },
+        ...charts.slice(0, 2).map(({ root }) => root),
+        heatPanel,
+        ...charts.slice(2).map(({ root }) => root),
+      ),
+      h(
+        "div",
+        { class: "tab-row" },
+        h("div", { class: "tabs", role: "tablist", "aria-label": "Tables" }, ...tabs),
+      ),
+      panel,
+    ),
+  ];
+}
+
+/** The window in a few figures: name, value, whether it is bad. */
+function figures({ totals }: LiveView): [string, string, boolean][] {
+  const { latency_ms: latency } = totals;
+  const busy = totals.cpu === null ? null : 1 - totals.cpu.idle - totals.cpu.iowait;
+  const lost = totals.sources.reduce((sum, source) => sum + source.lost, 0);
+  return [
+    ["requests", perSecond(totals.requests_per_s), false],
+    ["errors", totals.errors === 0 ? "none" : count(totals.errors), totals.errors > 0],
+    ["p50", orNothing(latency.p50, milliseconds), false],
+    ["p99", orNothing(latency.p99, milliseconds), false],
+    ["p99.9", orNothing(latency.p999, milliseconds), false],
+    ["max", orNothing(latency.max, milliseconds), false],
+    ["in flight", digits3(totals.in_flight), false],
+    ["CPU busy", orNothing(busy, percent), (busy ?? 0) > 0.9],
+    ["GC", percent(totals.gc_share), totals.gc_share > 0.1],
+    ...(totals.weight > 1.005
+      ? [["sampled", `1 in ${digits3(totals.weight)}`, false] as [string, string, boolean]]
+      : []),
+    ...(lost > 0 ? [["lost", plural(lost, "row"), true] as [string, string, boolean]] : []),
+  ];
+}
