@@ -1,8 +1,8 @@
 package io.helenus.agent.core;
 
 /**
- * The log of the agent. Its lines go to the recorder while there is one, else to the server's standard
- * error.
+ * The log of the agent. Its lines go to the recorder while there is one, else to the server's
+ * standard error.
  */
 public final class Log {
   /** A fault that repeats must not fill the server's log. */
