@@ -182,7 +182,7 @@ fn pages_fit_a_terminal_of_80_columns() {
         ('4', "ReadStage"),
         ('5', "pending"),
         ('6', "shop.orders"),
-        ('7', "Data.db"),
+        ('7', "nb-1-big"),
         ('8', "G1New"),
         ('9', "searched"),
         ('0', "310"),
