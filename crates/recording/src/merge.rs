@@ -32,8 +32,10 @@ pub fn merge(
     if recordings.len() < 2 {
         return Err(Error::NothingToMerge);
     }
-    none_twice(recordings)?;
-    new_recording(out, |folder| write(recordings, ahead_ns, folder, title, command))
+    new_recording(out, |folder| {
+        none_twice(recordings)?;
+        write(recordings, ahead_ns, folder, title, command)
+    })
 }
 
 /// Writes a recording that gets its name when it is whole.
