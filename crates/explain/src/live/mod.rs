@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Memory is bounded: bins, names and what is kept of each bin have limits, and names beyond them share the name `(others)`. At the
-//! limits 900 bins take about 150 MB; a node with ten statements, ten clients and a hundred tables takes about 20 MB.
+//! limits 900 bins take an estimated 150 MB; a node with ten statements, ten clients and a hundred tables an estimated 20 MB.
 
 mod answers;
 mod bin;
