@@ -180,8 +180,6 @@ fn a_valve_sheds_load_as_the_server_does_and_each_stage_gets_its_size_back() {
     };
     place.well(&format!("valve add shed --at writes --law fixed --parameter limit=1 --max-wait 1ms --refuse {on}"));
     assert_eq!(outcomes(), ["overloaded"]);
-    let shed = &place.json(&format!("valve list {on} --json"))[0];
-    assert!(shed["last"]["refused"].as_i64() > Some(0), "{shed}");
     place.well(&format!("valve remove shed {on}"));
     assert!(outcomes().is_empty());
 
