@@ -1,8 +1,6 @@
 //! A recording of a real node is complete, and no process that is killed loses any of it.
 
 use crate::harness::{Place, origin, pid_of_node, record_under_load, signal_to, size_of, wait_for};
-use crate::top::Terminal;
-use helenus_needs::program;
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,10 +19,6 @@ fn a_recording_is_whole_whoever_ends_it() {
     let node = pid_of_node(&place);
     everything_is_recorded(&place, address);
     assert_eq!(agent_threads(node), 0, "the agent has left");
-    if program("tmux").is_ok() {
-        requests_are_shown_in_pages(&place, address);
-        assert_eq!(agent_threads(node), 0, "the agent has left");
-    }
 
     killed_and_salvaged(&place, address);
     wait_for("the agent to leave after its recorder was killed", || agent_threads(node) == 0);
@@ -76,24 +70,6 @@ fn requests_are_shown_live(place: &Place, address: &str) {
     assert!(!one["slowest"].as_array().unwrap().is_empty(), "{one:#}");
     let clients = place.json(&format!("clients --node {address} --for 2s --json"));
     assert!(clients["rows"][0]["drivers"][0].is_string(), "{clients:#}");
-}
-
-/// As a user sees them, while a load goes on.
-fn requests_are_shown_in_pages(place: &Place, address: &str) {
-    let load =
-        place.start(&format!("load keyvalue/mixed --no-populate --rate 100 --for 20m --node {address} -o paged"));
-    let terminal = Terminal::run(place, &format!("top --node {address}"));
-    terminal.wait("requests/s");
-    terminal.press(&["2"]);
-    terminal.wait("helenus.keyvalue");
-    terminal.press(&["5"]);
-    terminal.wait("Native-Transport-Requests");
-    terminal.press(&["4"]);
-    terminal.wait("CPU %");
-    terminal.press(&["q"]);
-    terminal.wait("ended with 0");
-    load.signal(libc::SIGINT);
-    load.end();
 }
 
 /// Kills the recorder and the load at once, in the middle of it; both recordings can be salvaged and explained.
