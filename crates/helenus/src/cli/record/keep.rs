@@ -89,7 +89,7 @@ struct Recording<'a> {
     attached: Option<(Observation, Vec<Watched>)>,
     /// Nodes that are recorded now.
     present: BTreeSet<String>,
-    /// What was said already, so that a state that lasts is said once.
+    /// Messages printed so far, so that a lasting state is printed once.
     said: BTreeSet<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is looked at: the page, the window of time, and the lines that were gone into. Keys change it.
+//! State of the screen: the page, the window of time, and the opened lines. Keys change it.
 
 use super::findings::Findings;
 use super::listing::{Listing, Looked};
@@ -8,7 +8,7 @@ use helenus_explain::{Live, LiveSlow, LiveWindow};
 use ratatui::termion::event::Key;
 use std::collections::BTreeMap;
 
-/// What a line of a list leads to.
+/// The view that a line of a list opens.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Below {
     /// The slowest requests of a statement.
