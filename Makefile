@@ -22,10 +22,11 @@ REPORT = web/dist/report.html web/dist/flame.html web/dist/workbench/workbench.j
 AGENT_SOURCES = agent/pom.xml $(shell find agent/src/main -type f)
 WEB_SOURCES = $(shell find web/src -type f) $(wildcard web/*.json web/*.ts web/*.html)
 
-.PHONY: help demo build check test repeat bench peers lint clean
+.PHONY: help demo demo-incident build check test repeat bench peers lint clean
 
 help:
 	@echo 'make demo    set up, build, and run the study "flame graphs under stress" on a real Cassandra'
+	@echo 'make demo-incident  a partition grows wide under a client of its own; Helenus finds it in the packets (as root)'
 	@echo 'make check   the tests that need no JVM, browser or root, in two minutes'
 	@echo 'make test    all other tests, with a real Cassandra and a real browser'
 	@echo 'make repeat  one test again and again, also on a busy machine: TARGET=sched TEST=moves_are_counted RUNS=5'
@@ -33,11 +34,15 @@ help:
 	@echo 'make peers   install other load generators, for make bench to measure beside'
 	@echo 'make lint    formatters and linters; a warning fails'
 	@echo 'make dist    a tarball, a .deb with man pages and completions, and the debug symbols; make test-dist installs the .deb'
+	@echo 'make docs    the documentation as a book with search, at dist/docs/index.html'
 	@echo 'make setup   install what building needs; make setup-test what the tests need besides'
 	@echo 'make build   the binary, at $(HELENUS)'
 
 demo: build
 	$(HELENUS) lab run experiments/flame-graphs-under-stress.toml
+
+demo-incident: build $(HELENUS_TEST_DRIVER)
+	@experiments/incident/run.sh $(HELENUS) $(HELENUS_TEST_PYTHON)
 
 build: $(AGENT) $(REPORT)
 	@echo 'building helenus (the first time takes some minutes)' >&2
@@ -113,13 +118,25 @@ bench: build $(HELENUS_TEST_PYTHON) $(HELENUS_TEST_DRIVER)
 	$(CARGO_TARGET_DIR)/release/examples/source_cost 5
 	$(CARGO_TARGET_DIR)/release/examples/placement_cost
 	$(CARGO_TARGET_DIR)/release/examples/tables_cost
-	$(CARGO_TARGET_DIR)/release/examples/shadow_setup
+	$(CARGO_TARGET_DIR)/release/examples/trial_setup
 	$(CARGO_TARGET_DIR)/release/examples/valve_gain
 	$(CARGO_TARGET_DIR)/release/examples/valve_rest
 	cargo bench --locked --workspace --bench million --bench day_of_tables
 	cargo bench --locked --workspace --bench spectrogram --bench flame -- 10000000
 	$(MVN) -P bench test-compile exec:exec
 	cd web && npm run --silent measure
+
+# The pages as a book with search, at dist/docs/index.html. Compiling mdBook takes some minutes, once.
+MDBOOK = $(HOME)/.cache/helenus/mdbook/bin/mdbook
+BOOK = $(CARGO_TARGET_DIR)/book
+.PHONY: docs
+docs: $(MDBOOK)
+	@rm -rf $(BOOK) && mkdir -p $(BOOK)/src/agent
+	@cp docs/book/book.toml $(BOOK) && cp docs/book/SUMMARY.md README.md CONTRIBUTING.md SECURITY.md LICENSE $(BOOK)/src
+	@cp agent/PROTOCOL.md $(BOOK)/src/agent && cp -r docs $(BOOK)/src/docs && rm -r $(BOOK)/src/docs/book
+	@$(MDBOOK) build --dest-dir $(CURDIR)/dist/docs $(BOOK)
+$(MDBOOK):
+	cargo install --locked mdbook --version '~0.5' --no-default-features --features search --root $(HOME)/.cache/helenus/mdbook
 
 lint: $(AGENT) $(REPORT)
 	cargo fmt --all --check

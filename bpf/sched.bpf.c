@@ -54,7 +54,7 @@ struct thread {
 	struct slots sums;
 };
 
-/* How a thread was seen last. */
+/* The last known state of a thread. */
 enum seen {
 	SEEN_NEVER,
 	SEEN_ON,
@@ -83,7 +83,7 @@ struct {
 	__type(value, struct thread);
 } far_threads SEC(".maps");
 
-/* Where threads left their CPUs, if that was asked for. */
+/* Kernel stacks at switches off the CPU, if wanted. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, THREADS);
@@ -187,7 +187,7 @@ static __always_inline unsigned int state_of(struct task_struct *task)
 
 static __always_inline enum reason reason_of(struct task_struct *task, bool preempted, unsigned int state)
 {
-	/* One that yields stays ready as well, and is not told apart. */
+	/* A thread that yields stays ready as well, and cannot be distinguished. */
 	if (preempted || !(state & 0xff))
 		return REASON_PREEMPTED;
 	if (state & (TASK_STOPPED | TASK_TRACED))
@@ -296,7 +296,7 @@ static __always_inline void tell_off_cpu(struct process *process, __u32 tid, str
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
-/* A thread comes onto a CPU. */
+/* A thread gets a CPU. */
 static __always_inline void come(struct process *process, struct task_struct *task, __u64 now_ns)
 {
 	struct thread *thread;
@@ -381,7 +381,7 @@ static __always_inline bool in_interrupt(struct task_struct *current)
 	return !current->pid || (!(current->flags & PF_KTHREAD) && call_of(current) < 0);
 }
 
-/* Told where the thread runs that wakes, which the wake-up itself need not be. */
+/* Runs on the CPU of the waker; sched_wakeup may run on another one. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(waking, struct task_struct *task)
 {

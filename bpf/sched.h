@@ -50,7 +50,7 @@ struct record_head {
 
 /* A thread of whatever process. */
 struct other {
-	/* 0 in an interrupt, and for what is not known. */
+	/* 0 in an interrupt, or if unknown. */
 	__u32 tid;
 	__u32 tgid;
 	char name[NAME_BYTES];

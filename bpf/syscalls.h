@@ -26,7 +26,7 @@ enum result {
 	/* A new descriptor if the second argument is one of the two commands of fcntl that make one. */
 	RESULT_FCNTL,
 	RESULT_PAIR,
-	/* The descriptor stands for something else afterwards. */
+	/* The descriptor refers to something else afterwards. */
 	RESULT_RENAMED,
 };
 

@@ -51,7 +51,7 @@ export type ClientFigures = {
 /** The worth of each variant of an experiment, against a baseline. */
 export type Comparison = {
   baseline: string;
-  /** What one run is of: block or recording. */
+  /** The unit of a run: block or recording. */
   run_unit: string;
   /** Whether a run is compared with that of the baseline in the same block. */
   paired: boolean;
@@ -61,9 +61,9 @@ export type Comparison = {
   family_error: number;
   resamples: number;
   margin: number;
-  /** Runs of variants that were cut short, and are in nothing here. */
+  /** Runs of variants that ended early; no figure includes them. */
   cut_short: number;
-  /** What can't be concluded, and what was not measured, in sentences. */
+  /** Sentences on conclusions that can't be drawn and figures that were not measured. */
   remarks: Array<string>;
   variants: Array<Variant>;
 };
@@ -112,7 +112,7 @@ export type Finding = {
   detail: string;
   /** The one command or setting to try; empty where there is nothing to do. */
   next: string;
-  /** Empty when it is about no node. */
+  /** Empty when no node is concerned. */
   node: string;
   start_s: number;
   end_s: number;
@@ -150,7 +150,7 @@ export type FlameScope = {
   step_ns: number;
   /** Whether steps are longer than a millisecond, for the size of the page. */
   binned: boolean;
-  /** What all weights are multiples of. */
+  /** All weights are multiples of this. */
   unit: number;
   /**
    * Base64 of numbers of seven bits a byte, the lowest first, with the eighth bit set where more follow. For each stack:
@@ -650,7 +650,7 @@ export type Pool = {
 /** One probe, all nodes and thread groups together. */
 export type Probe = {
   probe: string;
-  /** Whose runs it was metered in; null outside of an experiment with variants. */
+  /** The variant whose runs it was metered in; null outside of an experiment with variants. */
   variant: string | null;
   calls: number;
   failed: number;
@@ -703,7 +703,7 @@ export type Ratio = {
   name: string;
   unit: string;
   better: Better;
-  /** What it is, in some words. */
+  /** Its meaning, in a few words. */
   meaning: string;
 };
 
@@ -738,6 +738,8 @@ export type Report = {
   requests: number;
   errors: Array<OutcomeCount>;
   phases: Array<Phase>;
+  /** The question of the experiment that was recorded; null for other recordings. */
+  question: string | null;
   /** The answer in at most four sentences: the requests, whether they were slow, the cause, and the next step. */
   answer: string;
   /** Most important first. */
@@ -818,7 +820,7 @@ export type Source = {
   cpu_share: number | null;
 };
 
-/** What a source is known to have lost. */
+/** Known losses of a source. */
 export type SourceLoss = {
   node: string;
   /** null when the number is not known. */
@@ -866,7 +868,7 @@ export type SpectrogramCells = {
   errors: Array<number>;
 };
 
-/** What the events are. */
+/** The kind of the events. */
 export type SpectrogramOf = "syscalls" | "summary" | "requests";
 
 export type StatementDetail = {

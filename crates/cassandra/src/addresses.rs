@@ -22,7 +22,7 @@ const SEARCHED: u32 = 250;
 /// Addresses of nodes that are about to start. They are reserved against any process that starts nodes on this machine
 /// meanwhile, also of other users, who have a registry of their own.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct ReservedAddresses {
     pub(crate) row: Vec<Ipv4Addr>,
     /// A socket with an abstract name for each port, which ends with the process at the latest.
     _names: Vec<UnixListener>,
@@ -36,7 +36,7 @@ pub(crate) fn choose(
     nodes: usize,
     ports: Ports,
     taken: &HashSet<SocketAddr>,
-) -> Result<Held, Error> {
+) -> Result<ReservedAddresses, Error> {
     if let Some(first) = first {
         return hold(row(first, nodes)?, ports, taken).map_err(|(_, error)| error);
     }
@@ -72,12 +72,12 @@ fn row(first: Ipv4Addr, nodes: usize) -> Result<Vec<Ipv4Addr>, Error> {
 }
 
 /// All addresses of a row, or the place in it of one that can't be had.
-fn hold(row: Vec<Ipv4Addr>, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<Held, (usize, Error)> {
+fn hold(row: Vec<Ipv4Addr>, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<ReservedAddresses, (usize, Error)> {
     let mut names = Vec::new();
     for (at, ip) in row.iter().enumerate() {
         names.extend(check(*ip, ports, taken).map_err(|error| (at, error))?);
     }
-    Ok(Held { row, _names: names })
+    Ok(ReservedAddresses { row, _names: names })
 }
 
 fn check(ip: Ipv4Addr, ports: Ports, taken: &HashSet<SocketAddr>) -> Result<Vec<UnixListener>, Error> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-use crate::addresses::{self, Held, Ports};
+use crate::addresses::{self, Ports, ReservedAddresses};
 use crate::jars::{self, Release};
 use crate::java::{self, Java};
 use crate::launch::{Folders, Launcher, Plan};
@@ -157,7 +157,7 @@ impl Cluster {
     }
 
     /// Takes the name and the addresses, so that no other start can.
-    fn register(options: &ClusterOptions) -> Result<(Self, Held), Error> {
+    fn register(options: &ClusterOptions) -> Result<(Self, ReservedAddresses), Error> {
         let registry = Registry::new(options.places.clone());
         let _lock = registry.lock()?;
         for record in registry.records()? {

@@ -32,7 +32,7 @@ impl CqlType {
     /// # Errors
     /// [`NotAType`] with the place in the text.
     pub fn parse(text: &str) -> Result<CqlType, NotAType> {
-        let mut reader = Reader { text, rest: text };
+        let mut reader = TypeParser { text, rest: text };
         let read = reader.cql_type(0)?;
         reader.skip_space();
         match reader.rest {
@@ -51,12 +51,12 @@ impl CqlType {
     }
 }
 
-struct Reader<'t> {
+struct TypeParser<'t> {
     text: &'t str,
     rest: &'t str,
 }
 
-impl Reader<'_> {
+impl TypeParser<'_> {
     fn cql_type(&mut self, depth: usize) -> Result<CqlType, NotAType> {
         if depth > DEEPEST {
             return Err(self.expected("a type that is nested less deeply"));
@@ -92,7 +92,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the text between quotes; a doubled quote stands for one.
+    /// Reads the text between quotes; a doubled quote is one quote.
     fn quoted(&mut self, quote: char) -> Result<String, NotAType> {
         let mut read = String::new();
         let mut letters = self.rest.char_indices().skip(1).peekable();

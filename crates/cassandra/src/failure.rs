@@ -4,7 +4,7 @@
 const MOST: usize = 12;
 
 /// The lines that matter of what the node wrote: `output` is the JVM's stdout and stderr, `log`
-/// Cassandra's system.log. The end of what there is when no line stands out.
+/// Cassandra's system.log. Without such a line, the end of the text.
 pub(crate) fn reason(log: &str, output: &str) -> String {
     // Cassandra's own summary of a failed start names the cause in one line; and a JVM that did
     // not come up wrote nothing else.
@@ -22,7 +22,7 @@ pub(crate) fn reason(log: &str, output: &str) -> String {
 
 /// The one that refuses to start, and its words.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum StartRefusal {
     /// The JVM, for its options.
     Options(String),
     /// Cassandra, for its settings.
@@ -31,17 +31,17 @@ pub(crate) enum Refused {
 
 /// Reads what one of Cassandra's tools said of the configuration that it was started with. A tool ends with 3 where it can't read
 /// the configuration (`org.apache.cassandra.tools.Util`, 4.0 to 5.0); a JVM that does not come up says so.
-pub(crate) fn of_rehearsal(code: Option<i32>, output: &str) -> Option<Refused> {
+pub(crate) fn of_rehearsal(code: Option<i32>, output: &str) -> Option<StartRefusal> {
     const NO_JVM: [&str; 2] =
         ["Could not create the Java Virtual Machine", "Error occurred during initialization of VM"];
     const REFUSED: &str = "encountered during startup: ";
     if NO_JVM.iter().any(|sign| output.contains(sign)) {
         let lines = telling(output).into_iter().filter(|line| !NO_JVM.iter().any(|sign| line.contains(sign)));
         let lines = lines.filter(|line| !line.contains("A fatal exception has occurred")).take(3);
-        return Some(Refused::Options(lines.collect::<Vec<_>>().join("; ")));
+        return Some(StartRefusal::Options(lines.collect::<Vec<_>>().join("; ")));
     }
     let why = output.lines().find_map(|line| Some(line.split_once(REFUSED)?.1.trim().to_string()));
-    (code == Some(3)).then(|| Refused::Settings(why.unwrap_or_else(|| reason("", output))))
+    (code == Some(3)).then(|| StartRefusal::Settings(why.unwrap_or_else(|| reason("", output))))
 }
 
 /// The last `count` lines that are not empty.
@@ -56,7 +56,7 @@ fn is_frame(line: &str) -> bool {
     bare.starts_with("at ") || (bare.starts_with("... ") && (bare.ends_with(" more") || bare.ends_with("omitted")))
 }
 
-/// From the first line that tells of a failure to the end; what comes before is chatter.
+/// From the first line of a failure to the end.
 fn telling(output: &str) -> Vec<String> {
     const WORDS: [&str; 11] = [
         "Exception",
@@ -124,10 +124,10 @@ mod tests {
         let jvm = "Unrecognized VM option 'NoSuchThing'\nError: Could not create the Java Virtual Machine.\n\
                    Error: A fatal exception has occurred. Program will exit.\n";
         let refused = of_rehearsal(Some(1), jvm);
-        assert_eq!(refused, Some(Refused::Options("Unrecognized VM option 'NoSuchThing'".into())));
+        assert_eq!(refused, Some(StartRefusal::Options("Unrecognized VM option 'NoSuchThing'".into())));
         let cassandra = "Exception (org.apache.cassandra.exceptions.ConfigurationException) encountered during startup: \
                          Invalid yaml. Please remove properties [concurrent_readz] from your cassandra.yaml\nInvalid yaml.\n";
-        let Some(Refused::Settings(why)) = of_rehearsal(Some(3), cassandra) else { panic!() };
+        let Some(StartRefusal::Settings(why)) = of_rehearsal(Some(3), cassandra) else { panic!() };
         assert!(why.ends_with("remove properties [concurrent_readz] from your cassandra.yaml"), "{why}");
         assert_eq!(of_rehearsal(Some(1), "Unknown keyspace/table no_such_keyspace.no_such_table\n"), None);
         assert_eq!(of_rehearsal(None, ""), None);

@@ -46,13 +46,13 @@ pub fn refusals(
     for variable in jvm_options::FOREIGN {
         command.env_remove(variable);
     }
-    let said = tempfile::tempfile().map_err(Error::file("make a file in", &temporary))?;
-    let output = said.try_clone().map_err(Error::file("make a file in", &temporary))?;
-    command.stdin(Stdio::null()).stdout(output).stderr(Stdio::null());
+    let output = tempfile::tempfile().map_err(Error::file("make a file in", &temporary))?;
+    let stdout = output.try_clone().map_err(Error::file("make a file in", &temporary))?;
+    command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::null());
     let mut tool = command.spawn().map_err(|source| Error::Spawn { program: java.program(), source })?;
     let status = ended(&mut tool, cancel)?;
     let mut text = String::new();
-    let is_read = std::io::Seek::rewind(&mut &said).and_then(|()| (&said).read_to_string(&mut text)).is_ok();
+    let is_read = std::io::Seek::rewind(&mut &output).and_then(|()| (&output).read_to_string(&mut text)).is_ok();
     let lines: Vec<&str> = text.lines().collect();
     if !is_read || lines.len() != points.len() || !status.is_some_and(|status| status.success()) {
         return Ok(vec![None; points.len()]);

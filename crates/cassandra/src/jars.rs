@@ -89,15 +89,15 @@ pub fn fetch(
 /// An exclusive lock, held until the file is dropped; it ends with its process.
 fn lock(path: &Path, version: Version, progress: &mut dyn FnMut(Progress), cancel: &Cancel) -> Result<File, Error> {
     let file = File::create(path).map_err(Error::file("make the lock", path))?;
-    let mut told = false;
+    let mut announced = false;
     // SAFETY: a plain system call on a descriptor that outlives it.
     while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } != 0 {
         if cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        if !told {
+        if !announced {
             progress(Progress::WaitingForFetch { version });
-            told = true;
+            announced = true;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
@@ -202,7 +202,7 @@ fn run_maven(
         if cancel.is_cancelled() {
             // SAFETY: a plain system call; the group is the one made above.
             unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
-            // Reaped, so that nothing of it is left; how it ended is known.
+            // Reaped, so that no zombie stays; its result is known already.
             let _ = child.wait();
             return Err(Error::Cancelled);
         }
@@ -262,14 +262,14 @@ mod tests {
     #[test]
     fn a_missing_release_is_told_from_a_missing_network() {
         let version = "5.0.99".parse().unwrap();
-        let said = lines(
+        let stderr = lines(
             "[INFO] Scanning\n[ERROR] Failed to execute goal: Could not find artifact org.apache.cassandra:cassandra-all:jar:5.0.99 in central\n[ERROR] \n[ERROR] Re-run Maven using the -X switch",
         );
-        let error = explain(version, &said);
+        let error = explain(version, &stderr);
         assert!(matches!(error, Error::NoSuchRelease { .. }), "{error}");
         assert!(!error.to_string().contains("Scanning") && !error.to_string().contains("Re-run"), "{error}");
-        let said = lines("[ERROR] Plugin x could not be resolved: Could not transfer artifact y: Unknown host repo");
-        assert!(matches!(explain(version, &said), Error::NoNetwork { .. }));
+        let stderr = lines("[ERROR] Plugin x could not be resolved: Could not transfer artifact y: Unknown host repo");
+        assert!(matches!(explain(version, &stderr), Error::NoNetwork { .. }));
         assert!(matches!(explain(version, &lines("[ERROR] disk full")), Error::Maven { .. }));
         assert!(matches!(explain(version, &[]), Error::Maven { .. }));
     }

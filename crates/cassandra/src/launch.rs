@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::addresses::Ports;
 use crate::apart::apart;
-use crate::failure::Refused;
+use crate::failure::StartRefusal;
 use crate::jars::Release;
 use crate::java::Java;
 use crate::jvm_options::{self, Jvm};
@@ -97,10 +97,12 @@ impl Plan<'_> {
         let mut child = command.spawn().map_err(|source| Error::Spawn { program, source })?;
         // A JVM that waits for a debugger says nothing of its options.
         let Some(status) = ended(&mut child, cancel)? else { return Ok(()) };
-        let said = read(&self.folders.output());
-        match failure::of_rehearsal(status.code(), &said) {
-            Some(Refused::Options(why)) => Err(Error::JvmRefuses { given: self.options.jvm_options.join(" "), why }),
-            Some(Refused::Settings(why)) => Err(Error::SettingsRefused { version: self.options.version, why }),
+        let output = read(&self.folders.output());
+        match failure::of_rehearsal(status.code(), &output) {
+            Some(StartRefusal::Options(why)) => {
+                Err(Error::JvmRefuses { given: self.options.jvm_options.join(" "), why })
+            }
+            Some(StartRefusal::Settings(why)) => Err(Error::SettingsRefused { version: self.options.version, why }),
             None => Ok(()),
         }
     }
@@ -238,7 +240,7 @@ impl Launcher {
         let (commands, received) = mpsc::channel::<Order>();
         let thread = std::thread::spawn(move || {
             for (mut command, reply) in received {
-                // Nobody waits for the reply only when the launcher's owner is gone too.
+                // If no thread waits for the reply, the launcher's owner is gone too.
                 let _ = reply.send(spawn(&mut command, true));
             }
         });
@@ -264,7 +266,7 @@ impl Drop for Launcher {
     fn drop(&mut self) {
         if let Self::Tied { commands, thread } = self {
             drop(commands.take());
-            // It only forks; it cannot have panicked with anything worth telling.
+            // The thread only forks: a panic in it has nothing to report.
             let _ = thread.take().map(JoinHandle::join);
         }
     }

@@ -84,7 +84,7 @@ fn parse_address(text: &str) -> Option<SocketAddr> {
 
 /// The processes that hold one of `inodes` open, as far as this user may look.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Owners {
+pub(crate) struct SocketOwners {
     pub(crate) pids: Vec<i32>,
     /// Some processes could not be looked into: an owner may be among them.
     pub(crate) hidden: bool,
@@ -92,8 +92,8 @@ pub(crate) struct Owners {
 
 /// # Errors
 /// When this process may open no more files, or has no memory: it says nothing of the others.
-pub(crate) fn owners(inodes: &HashSet<u64>) -> std::io::Result<Owners> {
-    let mut owners = Owners::default();
+pub(crate) fn owners(inodes: &HashSet<u64>) -> std::io::Result<SocketOwners> {
+    let mut owners = SocketOwners::default();
     for entry in std::fs::read_dir("/proc")?.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
         match socket_inodes(pid) {

@@ -160,9 +160,9 @@ pub fn read(
             return Err(Error::Cancelled);
         }
         let (now, _) = rest.split_at(rest.len().min(AT_ONCE));
-        let (told, failure) = tool.run(now)?;
-        found.sstables.extend(now.iter().zip(&told).map(|(at, lines)| facts(at, lines)));
-        rest = &rest[told.len()..];
+        let (listed, failure) = tool.run(now)?;
+        found.sstables.extend(now.iter().zip(&listed).map(|(at, lines)| facts(at, lines)));
+        rest = &rest[listed.len()..];
         // The tool ends at the first that it can't read.
         if let (Some(why), Some((at, after))) = (failure, rest.split_first()) {
             found.unreadable.push(Unreadable { file: at.file.clone(), why });
@@ -211,12 +211,12 @@ impl Tool {
         }
         let ended =
             command.output().map_err(|source: io::Error| Error::Spawn { program: self.java.program(), source })?;
-        let told = blocks(&String::from_utf8_lossy(&ended.stdout));
-        let failure = (!ended.status.success() || told.len() < files.len()).then(|| {
-            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
-            reason(&said).unwrap_or_else(|| format!("sstablemetadata said nothing of it ({})", ended.status))
+        let listed = blocks(&String::from_utf8_lossy(&ended.stdout));
+        let failure = (!ended.status.success() || listed.len() < files.len()).then(|| {
+            let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
+            reason(&stderr).unwrap_or_else(|| format!("sstablemetadata said nothing of it ({})", ended.status))
         });
-        Ok((told.into_iter().take(files.len()).collect(), failure))
+        Ok((listed.into_iter().take(files.len()).collect(), failure))
     }
 }
 
@@ -240,8 +240,8 @@ fn reason(stderr: &str) -> Option<String> {
     let lines = || stderr.lines().map(str::trim);
     let cause = lines().filter_map(|line| line.strip_prefix("Caused by: ")).next_back();
     let first = || lines().find_map(|line| line.strip_prefix("Exception in thread \"main\" "));
-    let said = cause.or_else(first)?;
-    let plain = said.split_once("Exception: ").map_or(said, |(_, message)| message);
+    let message = cause.or_else(first)?;
+    let plain = message.split_once("Exception: ").map_or(message, |(_, message)| message);
     Some(format!("sstablemetadata cannot read it: {plain}"))
 }
 
@@ -398,9 +398,9 @@ Minimum timestamp: 11/22/2026 12:27:03 (1795350423137001)
 
     #[test]
     fn a_failure_is_told_by_its_cause() {
-        let said = "Exception in thread \"main\" org.apache.cassandra.io.sstable.CorruptSSTableException: Corrupted: /d/x\n\
+        let stderr = "Exception in thread \"main\" org.apache.cassandra.io.sstable.CorruptSSTableException: Corrupted: /d/x\n\
                     \tat a.B.c(D.java:1)\nCaused by: java.io.IOException: Checksums do not match for /d/x\n\t... 7 more";
-        assert_eq!(reason(said).unwrap(), "sstablemetadata cannot read it: Checksums do not match for /d/x");
+        assert_eq!(reason(stderr).unwrap(), "sstablemetadata cannot read it: Checksums do not match for /d/x");
         assert_eq!(reason("nothing of use"), None);
     }
 

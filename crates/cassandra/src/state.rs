@@ -155,7 +155,7 @@ impl Registry {
     /// # Errors
     /// [`Error::Journal`].
     pub fn list(&self) -> Result<Vec<Status>, Error> {
-        Ok(self.records()?.into_iter().map(look).collect())
+        Ok(self.records()?.into_iter().map(status_of).collect())
     }
 
     pub(crate) fn records(&self) -> Result<Vec<Record>, Error> {
@@ -296,7 +296,7 @@ impl Record {
     }
 }
 
-fn look(record: Record) -> Status {
+fn status_of(record: Record) -> Status {
     let state = |node: &Node| match (node.process(), process::stat(node.pid)) {
         (None, _) | (_, None) => NodeState::Dead,
         (_, Some(stat)) if matches!(stat.state, 'T' | 't') => NodeState::Suspended,
@@ -371,11 +371,11 @@ mod tests {
         let (mut child, ticks) = sleeper();
         let record = record(&registry, &child, ticks);
         Process::find(record.nodes[0].pid, ticks).unwrap().signal(libc::SIGSTOP).unwrap();
-        let mut told = Vec::new();
-        let stopped = registry.down("troy", false, &mut |step| told.push(step)).unwrap();
+        let mut reported = Vec::new();
+        let stopped = registry.down("troy", false, &mut |step| reported.push(step)).unwrap();
         assert_eq!(stopped.data, None);
         assert!(!record.data.exists() && registry.list().unwrap().is_empty());
-        assert!(matches!(told[..], [Progress::Stopping { .. }, Progress::Stopped { .. }]), "{told:?}");
+        assert!(matches!(reported[..], [Progress::Stopping { .. }, Progress::Stopped { .. }]), "{reported:?}");
         assert_eq!(std::os::unix::process::ExitStatusExt::signal(&child.wait().unwrap()), Some(libc::SIGTERM));
     }
 

@@ -1,4 +1,4 @@
-//! Somebody's running node: which process it is, and what can be told of it from outside.
+//! A running node of any user: its process, and the facts that can be read from outside.
 
 use std::collections::HashSet;
 use std::io;
@@ -14,7 +14,7 @@ use crate::sockets::{self, Listener};
 
 /// How a target is named on a command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum TargetName {
     Pid(i32),
     /// The process that listens there on this machine.
     Address(SocketAddr),
@@ -86,7 +86,7 @@ pub struct Target {
     pub arguments: Vec<String>,
 }
 
-/// A Java virtual machine, told by its library.
+/// A Java virtual machine, recognized by its library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Vm {
@@ -95,15 +95,15 @@ pub enum Vm {
     None,
 }
 
-/// Finds the process and looks at it. A process that is no JVM is found too: what to make of that
+/// Finds the process and reads its facts. A process that is no JVM is found too: what to make of that
 /// is the caller's.
 ///
 /// # Errors
-/// [`Error`]: nobody there, or no permission to see.
-pub fn find(which: Which) -> Result<Target, Error> {
+/// [`Error`]: no process listens there, or this user may not see it.
+pub fn find(which: TargetName) -> Result<Target, Error> {
     match which {
-        Which::Pid(pid) => look(pid, None),
-        Which::Address(address) => look(owner(address)?, Some(address)),
+        TargetName::Pid(pid) => inspect(pid, None),
+        TargetName::Address(address) => inspect(owner(address)?, Some(address)),
     }
 }
 
@@ -116,7 +116,7 @@ pub fn nodes() -> Vec<Result<Target, Error>> {
         let line = read_memory_of(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         line.split('\0').any(|part| CASSANDRA_MAINS.contains(&part))
     })
-    .map(|pid| find(Which::Pid(pid)))
+    .map(|pid| find(TargetName::Pid(pid)))
     // Another program may have the name among its arguments, or have ended.
     .filter(|found| match found {
         Ok(target) => target.is_cassandra,
@@ -162,7 +162,7 @@ fn owner(address: SocketAddr) -> Result<i32, Error> {
     }
 }
 
-fn look(pid: i32, asked: Option<SocketAddr>) -> Result<Target, Error> {
+fn inspect(pid: i32, asked: Option<SocketAddr>) -> Result<Target, Error> {
     let gone = || Error::NoProcess { pid };
     let unread = |file: &'static str, source: io::Error| match source.raw_os_error() {
         // The second, when it ended while it was read.
@@ -219,7 +219,7 @@ const CASSANDRA_MAINS: [&str; 3] =
     ["org.apache.cassandra.service.CassandraDaemon", "com.datastax.bdp.DseModule", "io.k8ssandra.CassandraDaemon"];
 
 impl Target {
-    /// Whether it still is the process that was looked at.
+    /// Whether the process number still belongs to the process that was read.
     #[must_use]
     pub fn is_alive(&self) -> bool {
         process::stat(self.pid)
@@ -339,12 +339,12 @@ mod tests {
 
     #[test]
     fn nodes_in_other_networks_are_named_where_nobody_listens() {
-        let said = |apart: &[i32]| {
+        let hint = |apart: &[i32]| {
             Error::NobodyListens { address: ([172, 17, 0, 2], 9042).into(), apart: apart.to_vec() }.to_string()
         };
-        assert!(said(&[]).contains("helenus up"), "{}", said(&[]));
-        assert!(said(&[7]).ends_with("--pid 7"), "{}", said(&[7]));
-        assert!(said(&[7, 8]).ends_with("one of 7, 8"), "{}", said(&[7, 8]));
+        assert!(hint(&[]).contains("helenus up"), "{}", hint(&[]));
+        assert!(hint(&[7]).ends_with("--pid 7"), "{}", hint(&[7]));
+        assert!(hint(&[7, 8]).ends_with("one of 7, 8"), "{}", hint(&[7, 8]));
     }
 
     #[test]
@@ -401,19 +401,19 @@ mod tests {
     fn this_process_is_found_by_pid_and_address_and_is_no_jvm() {
         let listener = TcpListener::bind("127.0.10.240:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let target = find(Which::Address(address)).unwrap();
+        let target = find(TargetName::Address(address)).unwrap();
         assert_eq!((target.pid, target.vm, target.cql), (std::process::id() as i32, Vm::None, None));
         assert!(target.listens.contains(&address) && target.is_alive());
-        assert_eq!(find(Which::Pid(target.pid)).unwrap().start_ticks, target.start_ticks);
+        assert_eq!(find(TargetName::Pid(target.pid)).unwrap().start_ticks, target.start_ticks);
         drop(listener);
-        let error = find(Which::Address(address)).unwrap_err();
+        let error = find(TargetName::Address(address)).unwrap_err();
         assert!(matches!(error, Error::NobodyListens { .. }), "{error}");
     }
 
     #[test]
     fn a_process_that_is_not_there_is_named() {
         // Above the kernel's greatest possible pid (2^22).
-        assert!(matches!(find(Which::Pid(1 << 23)).unwrap_err(), Error::NoProcess { .. }));
+        assert!(matches!(find(TargetName::Pid(1 << 23)).unwrap_err(), Error::NoProcess { .. }));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use helenus_cassandra::state::{NodeState, Registry};
-use helenus_cassandra::target::{Target, Vm, Which};
+use helenus_cassandra::target::{Target, TargetName, Vm};
 use helenus_cassandra::{
     Cancel, Cluster, ClusterOptions, Error, Lifetime, Places, Progress, Version, attach, cql, java, target,
 };
@@ -67,7 +67,7 @@ fn kill(pid: i32, signal: i32) {
 }
 
 fn find(pid: u32) -> Target {
-    target::find(Which::Pid(pid as i32)).unwrap()
+    target::find(TargetName::Pid(pid as i32)).unwrap()
 }
 
 #[test]
@@ -77,16 +77,16 @@ fn a_node_lives_from_up_to_down() {
     options.settings =
         vec!["concurrent_reads=7".to_owned(), "memtable.configurations.default.class_name=TrieMemtable".to_owned()];
     options.jvm_options = vec!["-Dhelenus.test=kept".to_owned()];
-    let mut told = Vec::new();
-    let cluster = Cluster::start(&options, &mut |step| told.push(step), &Cancel::new()).unwrap();
+    let mut events = Vec::new();
+    let cluster = Cluster::start(&options, &mut |step| events.push(step), &Cancel::new()).unwrap();
     let node = cluster.nodes()[0].clone();
     assert_eq!(node.address, SocketAddr::from(([127, 0, 10, 11], 9042)));
     assert!(
-        matches!(told[told.len() - 2..], [Progress::Starting { number: 1, of: 1, .. }, Progress::Ready { .. }]),
-        "{told:?}"
+        matches!(events[events.len() - 2..], [Progress::Starting { number: 1, of: 1, .. }, Progress::Ready { .. }]),
+        "{events:?}"
     );
 
-    // It says who it is, and has the settings it was given, the stock ones and Cassandra's own.
+    // Its settings are the given ones, else those of the stock file, else Cassandra's defaults.
     let mut connection = cql::Connection::open(node.address, PATIENCE, None).unwrap();
     let identity = connection.identify().unwrap();
     assert_eq!((identity.version.parse::<Version>().unwrap(), identity.cluster.as_str()), (options.version, "troy"));
@@ -116,7 +116,7 @@ fn a_node_lives_from_up_to_down() {
     assert!(error.starts_with(&format!("port 9042 on 127.0.10.11 is in use by PID {} (java)", node.pid)), "{error}");
 
     // It is found as a target, and its JVM answers.
-    let target = target::find(Which::Address(node.address)).unwrap();
+    let target = target::find(TargetName::Address(node.address)).unwrap();
     assert_eq!(
         (target.pid, target.vm, target.is_cassandra, target.cql),
         (node.pid, Vm::HotSpot, true, Some(node.address))
@@ -158,16 +158,16 @@ fn a_ring_knows_itself_survives_its_starter_and_stops_in_order() {
     connection
         .query("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2}")
         .unwrap();
-    let mut told = Vec::new();
-    let stopped = place.registry().down("ring", false, &mut |step| told.push(step)).unwrap();
+    let mut events = Vec::new();
+    let stopped = place.registry().down("ring", false, &mut |step| events.push(step)).unwrap();
     assert_eq!(stopped.data, None);
     // Killing would be told too.
     assert!(
         matches!(
-            told[..],
+            events[..],
             [Progress::Stopping { .. }, Progress::Stopping { .. }, Progress::Stopped { .. }, Progress::Stopped { .. }]
         ),
-        "{told:?}"
+        "{events:?}"
     );
     let log = std::fs::read_to_string(&nodes[0].log).unwrap();
     assert!(log.contains("Announcing shutdown"), "the node was not asked but killed");
@@ -394,7 +394,7 @@ fn users_are_kept_apart() {
         assert_eq!(unsafe { libc::geteuid() }, 0, "other threads keep their user");
     } else {
         // Process 1 is root's.
-        let error = target::find(Which::Pid(1)).unwrap_err();
+        let error = target::find(TargetName::Pid(1)).unwrap_err();
         assert!(matches!(error, target::Error::NoPermission { .. }), "{error}");
     }
 }

@@ -5,7 +5,7 @@
 //! a child process of this example.
 
 use helenus_cassandra::process;
-use helenus_control::placement::{Following, Journals, Plan, Settings, Strategy, Thread};
+use helenus_control::placement::{Journals, PinFollower, Plan, Settings, Strategy, Thread};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -63,9 +63,9 @@ fn main() -> Result<(), Failure> {
         let name = strategy.name();
         println!(
             "{name:17} planned in {}, applied in {}, put back in {}",
-            said(&mut planned),
-            said(&mut placed),
-            said(&mut restored)
+            percentiles(&mut planned),
+            percentiles(&mut placed),
+            percentiles(&mut restored)
         );
         slow |= placed[placed.len() / 2] > APPLIED_WITHIN;
     }
@@ -76,7 +76,7 @@ fn main() -> Result<(), Failure> {
     settings.groups = vec!["New=0".parse()?, "*=rest".parse()?];
     let following = Plan::new(pid, start_ticks, &settings, None)?.apply(&journals)?.follow()?;
     let mut soon = new_threads(&mut threaded, pid)?;
-    println!("new threads       placed after {}", said(&mut soon));
+    println!("new threads       placed after {}", percentiles(&mut soon));
     following.unpin()?;
     slow |= soon[soon.len() - 1] > PLACED_WITHIN;
 
@@ -85,7 +85,7 @@ fn main() -> Result<(), Failure> {
         if strategy == Strategy::Groups {
             settings.groups.push("*=rest".parse()?);
         }
-        let following: Following = Plan::new(pid, start_ticks, &settings, None)?.apply(&journals)?.follow()?;
+        let following: PinFollower = Plan::new(pid, start_ticks, &settings, None)?.apply(&journals)?.follow()?;
         std::thread::sleep(FOLLOWED);
         let cpu_share = following.progress().cpu_share;
         following.unpin()?;
@@ -120,7 +120,7 @@ fn new_threads(threaded: &mut Threaded, pid: i32) -> Result<Vec<Duration>, Failu
     Ok(soon)
 }
 
-fn said(times: &mut [Duration]) -> String {
+fn percentiles(times: &mut [Duration]) -> String {
     times.sort_unstable();
     let ms = |time: Option<&Duration>| time.map_or(f64::NAN, |time| time.as_secs_f64() * 1e3);
     format!("{:.1} ms ({:.1})", ms(times.get(times.len() / 2)), ms(times.last()))
@@ -134,16 +134,16 @@ impl Threaded {
         let pipes = child.stdin.take().zip(child.stdout.take());
         let (tell, hear) = pipes.ok_or("the child has no pipes")?;
         let mut threaded = Threaded { child, tell, hear: BufReader::new(hear) };
-        threaded.heard()?;
+        threaded.next_pid()?;
         Ok(threaded)
     }
 
     fn make_one(&mut self) -> Result<i32, Failure> {
         self.tell.write_all(b"\n")?;
-        self.heard()
+        self.next_pid()
     }
 
-    fn heard(&mut self) -> Result<i32, Failure> {
+    fn next_pid(&mut self) -> Result<i32, Failure> {
         let mut line = String::new();
         self.hear.read_line(&mut line)?;
         Ok(line.trim().parse()?)

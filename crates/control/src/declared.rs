@@ -44,12 +44,12 @@ pub struct Parameter {
 #[serde(untagged)]
 pub enum Bound {
     Number(f64),
-    OfValve(OfValve),
+    LimitBound(LimitBound),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum OfValve {
+pub enum LimitBound {
     Min,
     Max,
 }
@@ -129,8 +129,8 @@ impl Bound {
     fn of(self, limits: Limits) -> Option<f64> {
         match self {
             Bound::Number(number) => Some(number),
-            Bound::OfValve(OfValve::Min) => Some(limits.min as f64),
-            Bound::OfValve(OfValve::Max) => limits.max.map(|max| max as f64),
+            Bound::LimitBound(LimitBound::Min) => Some(limits.min as f64),
+            Bound::LimitBound(LimitBound::Max) => limits.max.map(|max| max as f64),
         }
     }
 }
@@ -146,7 +146,7 @@ impl Range {
     }
 }
 
-/// A named point of a release line: its name, and what may stand there.
+/// A named point of a release line, and whether probes and gates are allowed there.
 fn points(line: Line) -> impl Iterator<Item = (&'static str, &'static str)> {
     let preset = match line {
         Line::V4_0 => preset!("4.0"),
@@ -160,7 +160,7 @@ fn points(line: Line) -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// Checks where a probe or a gate is to stand: a named point of the release line, or a pattern of methods, which only the node
+/// Checks the site of a probe or gate: a named point of the release line, or a pattern of methods, which only the node
 /// can find. Without a line the names of all lines are taken.
 ///
 /// # Errors
@@ -225,8 +225,8 @@ mod tests {
         let documented = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/valves.md")).unwrap();
         let bound = |bound: Bound| match bound {
             Bound::Number(number) => number.to_string(),
-            Bound::OfValve(OfValve::Min) => "`min`".to_string(),
-            Bound::OfValve(OfValve::Max) => "`max`".to_string(),
+            Bound::LimitBound(LimitBound::Min) => "`min`".to_string(),
+            Bound::LimitBound(LimitBound::Max) => "`max`".to_string(),
         };
         let mut rows = 0;
         for (law, parameters) in &Declared::get().laws {
@@ -259,8 +259,8 @@ mod tests {
             ("throughput", "gain", "NaN", AT_POINTS, "from 0.005 to 0.5"),
             ("trougput", "gain", "0.1", AT_POINTS, "no law"),
         ] {
-            let said = check(law, name, value, limits).unwrap_err();
-            assert!(said.contains(says), "{said}");
+            let error = check(law, name, value, limits).unwrap_err();
+            assert!(error.contains(says), "{error}");
         }
     }
 

@@ -18,7 +18,7 @@ mod link;
 pub mod placement;
 mod points;
 mod probes;
-mod shadows;
+mod trial;
 mod tuning;
 mod valves;
 
@@ -28,8 +28,9 @@ pub use executors::{Executor, Running};
 pub use link::Link;
 pub use points::{Found, Point};
 pub use probes::{Calls, Model, Probe, ProbeOptions};
-pub use shadows::{Cutting, Original, ReadCounts, THROWAWAY, TypedColumn, UserType};
+pub use trial::{Original, ReadCounts, THROWAWAY, Trimming, TypedColumn, UserType};
 pub use tuning::{
-    Beside, Compacting, Entry, Figures, Level, Measured, Outcome, Reading, Setting, State, Tuner, Tuning, Undone,
+    Compacting, Entry, Figures, Level, Measured, Outcome, PeerComparison, Reading, Setting, State, Tuner, Tuning,
+    Undone,
 };
-pub use valves::{Change, Place, Valve, Window};
+pub use valves::{Change, Site, Valve, Window};

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use helenus_cassandra::agent::protocol::{self, Frame};
-use helenus_cassandra::agent::{Door, Visitor};
+use helenus_cassandra::agent::{AgentListener, ConnectedAgent};
 use helenus_cassandra::attach;
 use helenus_cassandra::foreign::Until;
 use helenus_cassandra::target::Target;
@@ -54,9 +54,10 @@ impl Link {
     /// When the JVM refuses the agent, or it doesn't connect.
     pub fn open(target: &Target, agent: &[u8]) -> Result<Link, Error> {
         let pid = target.pid;
-        let door = Door::open_for(pid)?;
-        attach::load_agent(target, agent, &door.agent_options())?;
-        let Visitor { stream, .. } = door.wait_for(HELLO_WITHIN).map_err(|reason| Error::NoAgent { pid, reason })?;
+        let listener = AgentListener::listen_for(pid)?;
+        attach::load_agent(target, agent, &listener.agent_options())?;
+        let ConnectedAgent { stream, .. } =
+            listener.wait_for(HELLO_WITHIN).map_err(|reason| Error::NoAgent { pid, reason })?;
         let broken = |source| Error::Broken { pid, source };
         let from = Until::new(stream.try_clone().map_err(broken)?, REPLY_WITHIN);
         Ok(Link { pid, to: stream, from: BufReader::new(from), reply_within: REPLY_WITHIN, log: Vec::new() })
@@ -70,7 +71,7 @@ impl Link {
         let mut command = with;
         command["do"] = json!(name);
         let broken = |source| Error::Broken { pid: self.pid, source };
-        // From here to the whole of the reply, whatever the agent says before it.
+        // One deadline for the whole reply, whatever the agent sends before it.
         self.from.get_mut().extend(self.reply_within);
         protocol::write_command(&mut self.to, command.to_string().as_bytes()).map_err(broken)?;
         let reply = loop {

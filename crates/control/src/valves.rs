@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Where a valve stands.
+/// The site of a valve.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Site {
     /// A gate at these points, by name or pattern.
     At(Vec<String>),
     /// A stage of the server, whose own size is steered.
@@ -32,9 +32,9 @@ pub struct Change {
     pub refuse: Option<bool>,
     /// Open when nothing goes through for so long while some wait.
     pub watchdog_ms: Option<u64>,
-    /// Open when nobody renews the lease for so long; 0 for never.
+    /// Without a renewed lease the valve opens after this time; 0 for never.
     pub lease_ms: Option<u64>,
-    /// Methods that the points may stand for.
+    /// Methods that the points may match, at most.
     pub at_most: Option<u32>,
     /// Of a valve that is added: even where the JVM throws its compiled code away for it.
     pub cold: bool,
@@ -91,12 +91,12 @@ impl Change {
     ///
     /// # Errors
     /// A sentence that says what is wrong and what would be right.
-    pub fn check(&self, place: Option<&Place>) -> Result<(), String> {
+    pub fn check(&self, place: Option<&Site>) -> Result<(), String> {
         let declared = Declared::get();
         match place {
-            Some(Place::Stage(stage)) => one_of("stage", stage, &declared.stages)?,
-            // Only the agent knows why a valve must not stand at a point.
-            Some(Place::At(points)) => points.iter().try_for_each(|at| check_point(at, None, Use::Probe))?,
+            Some(Site::Stage(stage)) => one_of("stage", stage, &declared.stages)?,
+            // Only the agent knows why a valve is not allowed at a point.
+            Some(Site::At(points)) => points.iter().try_for_each(|at| check_point(at, None, Use::Probe))?,
             None => {}
         }
         if let Some(order) = &self.order {
@@ -126,9 +126,9 @@ impl Change {
     }
 
     /// Bounds of the limit, as far as they are known before the node is asked.
-    fn limits(&self, place: Option<&Place>) -> Limits {
+    fn limits(&self, place: Option<&Site>) -> Limits {
         let default = |key: &str| Declared::get().valve.get(key).and_then(|range| range.default);
-        let at_points = matches!(place, Some(Place::At(_)));
+        let at_points = matches!(place, Some(Site::At(_)));
         Limits {
             min: self.min.map(i64::from).or(default("min")).unwrap_or(1),
             max: self.max.map(i64::from).or(default("max").filter(|_| at_points)),
@@ -161,12 +161,12 @@ impl Change {
 
 impl Link {
     /// Adds a valve. It governs from now on, and when this link is closed.
-    pub fn add_valve(&mut self, name: &str, place: &Place, change: &Change) -> Result<Valve, Error> {
+    pub fn add_valve(&mut self, name: &str, place: &Site, change: &Change) -> Result<Valve, Error> {
         let mut with = change.members();
         with["name"] = json!(name);
         match place {
-            Place::At(points) => with["at"] = json!(points),
-            Place::Stage(stage) => with["stage"] = json!(stage),
+            Site::At(points) => with["at"] = json!(points),
+            Site::Stage(stage) => with["stage"] = json!(stage),
         }
         self.ask("valve.add", with)
     }
@@ -218,21 +218,23 @@ mod tests {
             parameters: parameters.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
             ..Change::default()
         };
-        let at = |point: &str| Place::At(vec![point.to_string()]);
+        let at = |point: &str| Site::At(vec![point.to_string()]);
         let fixed = law("fixed", &[("limit", "8")]);
         assert_eq!(fixed.check(Some(&at("scans"))), Ok(()));
-        assert_eq!(fixed.check(Some(&Place::Stage("read".to_string()))), Ok(()));
+        assert_eq!(fixed.check(Some(&Site::Stage("read".to_string()))), Ok(()));
         assert_eq!(fixed.check(Some(&at("StorageProxy.cas"))), Ok(()), "only the node can find a method");
         assert_eq!(Change { max: Some(8), ..Change::default() }.check(None), Ok(()));
-        let said = |change: &Change, place| change.check(Some(&place)).unwrap_err();
-        assert!(said(&fixed, at("scanz")).contains("no point \"scanz\""));
-        assert!(said(&fixed, Place::Stage("reed".to_string())).contains("did you mean `read`?"));
-        assert!(said(&law("throughputt", &[]), at("scans")).contains("did you mean `throughput`?"));
-        assert!(said(&law("fixed", &[("limits", "8")]), at("scans")).contains("it has limit"));
-        assert!(said(&law("fixed", &[("limit", "129")]), at("scans")).contains("from 1 to 128"));
-        assert!(said(&Change { order: Some("lief".to_string()), ..fixed.clone() }, at("scans")).contains("fifo, lifo"));
-        assert!(said(&Change { max_wait_ms: Some(0), ..fixed.clone() }, at("scans")).contains("`max_wait_ms`"));
-        assert!(said(&Change { min: Some(9), max: Some(8), ..fixed }, at("scans")).contains("`min` 9 is more"));
+        let error = |change: &Change, place| change.check(Some(&place)).unwrap_err();
+        assert!(error(&fixed, at("scanz")).contains("no point \"scanz\""));
+        assert!(error(&fixed, Site::Stage("reed".to_string())).contains("did you mean `read`?"));
+        assert!(error(&law("throughputt", &[]), at("scans")).contains("did you mean `throughput`?"));
+        assert!(error(&law("fixed", &[("limits", "8")]), at("scans")).contains("it has limit"));
+        assert!(error(&law("fixed", &[("limit", "129")]), at("scans")).contains("from 1 to 128"));
+        assert!(
+            error(&Change { order: Some("lief".to_string()), ..fixed.clone() }, at("scans")).contains("fifo, lifo")
+        );
+        assert!(error(&Change { max_wait_ms: Some(0), ..fixed.clone() }, at("scans")).contains("`max_wait_ms`"));
+        assert!(error(&Change { min: Some(9), max: Some(8), ..fixed }, at("scans")).contains("`min` 9 is more"));
     }
 
     #[test]

@@ -11,12 +11,25 @@ pub(crate) fn answer(evidence: &Evidence, findings: &[Finding]) -> String {
     let Some(top) = findings.first() else { return "No requests were recorded.".to_string() };
     let mut sentences = match evidence.judged.requests() {
         0 => vec![format!("{}.", top.title)],
+        _ if has_knee(evidence) => beyond_the_knee(evidence, top, findings),
         _ => seen(evidence).into_iter().chain([why(top, findings)]).collect(),
     };
     let leading = leading(findings).unwrap_or(top);
     let next = [leading, top].into_iter().map(|finding| finding.next.as_str()).find(|next| !next.is_empty());
     sentences.extend(next.map(|next| format!("Next: {}", first_sentence(next))));
     sentences.join(" ")
+}
+
+/// Whether a stepped load went beyond what the system can sustain: then the answer begins with the knee.
+fn has_knee(evidence: &Evidence) -> bool {
+    evidence.knee.as_ref().is_some_and(|knee| knee.reached)
+}
+
+/// Three sentences: the knee, the requests of the steps that kept up, and whether they were slow or why.
+fn beyond_the_knee(evidence: &Evidence, top: &Finding, findings: &[Finding]) -> Vec<String> {
+    let [judged, slow] = seen(evidence);
+    let cause = leading(&findings[1..]).map(|cause| format!("{}.", cause.title));
+    vec![format!("{}.", top.title), judged, cause.unwrap_or(slow)]
 }
 
 /// Two sentences: which requests were judged, and whether they were slow.
@@ -87,7 +100,7 @@ fn first_sentence(text: &str) -> String {
     format!("{}.", first.trim_end_matches(['.', ':', ';']))
 }
 
-/// A title as it goes on a sentence: names of more than one capital letter keep them.
+/// A title in the middle of a sentence: lower case, except for abbreviations.
 fn in_sentence(title: &str) -> String {
     let mut letters = title.chars();
     match (letters.next(), letters.clone().next()) {

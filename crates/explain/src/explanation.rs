@@ -18,6 +18,8 @@ use std::fmt;
 /// The requests that were judged, and the findings about them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
+    /// The question of the experiment that was recorded; None for other recordings.
+    pub question: Option<String>,
     /// Observation, verdict (slow or not), cause and next step: four sentences at most.
     pub answer: String,
     /// A request that took longer is slow.
@@ -42,7 +44,7 @@ pub struct Explanation {
     /// None unless the load had steps in open loop.
     pub knee: Option<Knee>,
     /// Data that was not recorded, and the questions that stay open without it.
-    pub missing: Vec<Missing>,
+    pub missing: Vec<MissingData>,
     /// Most important first.
     pub findings: Vec<Finding>,
 }
@@ -56,7 +58,7 @@ pub struct JudgedWindow {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Missing {
+pub struct MissingData {
     pub what: &'static str,
     pub consequence: &'static str,
 }
@@ -72,6 +74,7 @@ pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error>
         slow_requests: stretch.slow.len(),
     });
     Ok(Explanation {
+        question: engine.manifests().iter().find_map(|manifest| manifest.question.clone()),
         answer: answer(&evidence, &findings),
         slow_threshold_ms: ms(evidence.judged.threshold_ns),
         slow_threshold_name: threshold_name(&evidence, &options.threshold),
@@ -87,7 +90,7 @@ pub fn explain(engine: &Engine, options: &Options) -> Result<Explanation, Error>
             .coverage
             .missing(evidence.provider)
             .into_iter()
-            .map(|(what, consequence)| Missing { what, consequence })
+            .map(|(what, consequence)| MissingData { what, consequence })
             .collect(),
         knee: evidence.knee,
         phases: evidence.phases,
@@ -161,7 +164,7 @@ impl Explanation {
                 finding: finding.finding,
                 severity: finding.severity.name(),
                 title: &finding.title,
-                detail: &finding.told(),
+                detail: &finding.full_text(),
                 node: &finding.node,
                 window_start_ns: finding.window_start_ns,
                 window_end_ns: finding.window_end_ns,
@@ -183,7 +186,7 @@ impl fmt::Display for Explanation {
         for finding in &self.findings {
             writeln!(out)?;
             writeln!(out, "{}. {}: {}", finding.rank, finding.severity.name(), finding.title)?;
-            writeln!(out, "   {}", finding.told())?;
+            writeln!(out, "   {}", finding.full_text())?;
             write!(out, "   {}", finding.finding)?;
             if let Some(start) = start {
                 let second = |ns: i64| (ns - start) as f64 / 1e9;

@@ -43,7 +43,7 @@ mod traffic;
 mod workbench;
 mod workloads;
 
-pub use advice::{Advice, Counsel, Evidence as AdviceEvidence, NotChecked, advise, by_reason, rules_as_markdown};
+pub use advice::{Advice, AdviceReport, Evidence as AdviceEvidence, NotChecked, advise, by_reason, rules_as_markdown};
 pub use anatomy::{Knee, Limit, Phase, Resource, Step};
 pub use association::Association;
 pub use compare::{
@@ -53,7 +53,7 @@ pub use compare::{
 pub use engine::{Batches, Engine, Provider, RECORDING_COLUMN, Stop, Stopper};
 pub use error::Error;
 pub use evidence::{FullPool, Usage};
-pub use explanation::{Explanation, JudgedWindow, Missing, explain};
+pub use explanation::{Explanation, JudgedWindow, MissingData, explain};
 pub use export::{ExportFormat, ExportOptions, Exported, export};
 pub use findings::{Claim, Finding, contradictions};
 pub use flame::{Flame, FlameNode, FlameOptions, FlameTree};

@@ -53,8 +53,8 @@ impl FromStr for SlowThreshold {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     pub threshold: SlowThreshold,
-    /// How often the timeline of a cause is turned. The smallest p-value is 1 / (turns + 1).
-    pub turns: usize,
+    /// How often the timeline of a cause is shifted. The smallest p-value is 1 / (shifts + 1).
+    pub shifts: usize,
     /// Of the random offsets: the same seed gives the same p-values.
     pub seed: u64,
     /// Start and end, in ns since the Unix epoch, of what is judged; None for all.
@@ -65,7 +65,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { threshold: SlowThreshold::Quantile(0.99), turns: 2000, seed: 1, window: None, against: None }
+        Options { threshold: SlowThreshold::Quantile(0.99), shifts: 2000, seed: 1, window: None, against: None }
     }
 }
 

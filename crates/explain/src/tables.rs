@@ -70,7 +70,7 @@ impl TableHealth {
         self.table.starts_with("system.") || self.table.starts_with("system_")
     }
 
-    /// By the percentile that there is.
+    /// The p99, or the p95 where no p99 was recorded.
     pub fn tombstones_per_slice(&self) -> Option<f64> {
         self.tombstones_per_slice_p95.or(self.tombstones_per_slice_p99)
     }
@@ -95,7 +95,7 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     let spans = spans(engine)?;
     let ends: Vec<String> = spans
         .iter()
-        .map(|(node, Looked { span, .. })| {
+        .map(|(node, ReadSpan { span, .. })| {
             let (node, first, last) = (node.replace('\'', "''"), span.start + ENDS_NS, span.end - ENDS_NS);
             format!("(node = '{node}' AND (time_ns <= {first} OR time_ns >= {last}))")
         })
@@ -107,12 +107,12 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     let readings = rows.integers("readings")?;
     let lengths_ns = (0..rows.rows())
         .map(|row| {
-            let looked = spans.get(&node[row]);
+            let span = spans.get(&node[row]);
             // A table that was read once has no rate, even if nothing has changed since.
-            if readings[row] < 2 && looked.is_none_or(|looked| looked.times < 2) {
+            if readings[row] < 2 && span.is_none_or(|span| span.readings < 2) {
                 return 0;
             }
-            let end = looked.map_or(last[row], |looked| looked.span.end);
+            let end = span.map_or(last[row], |span| span.span.end);
             // A table that was dropped has rows until then.
             let is_there = last[row] >= end - ENDS_NS;
             if is_there { end - first[row] } else { last[row] - first[row] }
@@ -190,21 +190,21 @@ pub fn tables(engine: &Engine) -> Result<Vec<TableHealth>, Error> {
     Ok(health.collect())
 }
 
-/// From when to when a node's tables were looked at.
-struct Looked {
+/// The time over which a node's tables were read.
+struct ReadSpan {
     span: Interval,
-    /// How often, where the source says it; 0 elsewhere.
-    times: i64,
+    /// Number of reads, where the source reports it; else 0.
+    readings: i64,
 }
 
 /// By node.
-fn spans(engine: &Engine) -> Result<BTreeMap<String, Looked>, Error> {
+fn spans(engine: &Engine) -> Result<BTreeMap<String, ReadSpan>, Error> {
     let rows = engine.sql(&query::TABLE_SPANS.fill(&[]))?;
-    let (first, last, looks) = (rows.integers("first_ns")?, rows.integers("last_ns")?, rows.integers("looks")?);
-    let looked = |(row, node): (usize, String)| {
-        (node, Looked { span: Interval { start: first[row], end: last[row] }, times: looks[row] })
+    let (first, last, readings) = (rows.integers("first_ns")?, rows.integers("last_ns")?, rows.integers("readings")?);
+    let span = |(row, node): (usize, String)| {
+        (node, ReadSpan { span: Interval { start: first[row], end: last[row] }, readings: readings[row] })
     };
-    Ok(rows.texts("node")?.into_iter().enumerate().map(looked).collect())
+    Ok(rows.texts("node")?.into_iter().enumerate().map(span).collect())
 }
 
 struct Columns<'a> {

@@ -32,7 +32,7 @@ pub struct TrafficFigures {
     pub requests: i64,
     pub requests_per_s: f64,
     pub errors: i64,
-    /// Share of the time of all requests that were asked about.
+    /// Share in the time of all requests that match the filter.
     pub time_share: f64,
     pub total_ms: f64,
     pub p50_ms: f64,
@@ -96,7 +96,7 @@ pub struct TrafficTable<T> {
     pub provider: Provider,
     /// From the first request to the last answer.
     pub seconds: f64,
-    /// Requests that each recorded one stands for, on average: more than 1 where some connections were not followed.
+    /// Requests that each recorded one represents, on average: more than 1 where some connections were not followed.
     pub weight: f64,
     pub rows: Vec<T>,
 }
@@ -188,12 +188,12 @@ struct Loaded {
     weight: f64,
 }
 
-/// Requests that each recorded one stands for, on average.
+/// Requests that each recorded one represents, on average.
 pub(crate) fn weight(engine: &Engine) -> Result<f64, Error> {
     span(engine).map(|(_, weight)| weight)
 }
 
-/// How long requests were recorded, and how many requests each of them stands for.
+/// How long requests were recorded, and how many requests each of them represents.
 fn span(engine: &Engine) -> Result<(f64, f64), Error> {
     let span = engine.sql(&query::REQUEST_SPAN.fill(&[]))?;
     let number = |column| Ok::<f64, Error>(span.numbers(column)?.first().copied().unwrap_or_default());

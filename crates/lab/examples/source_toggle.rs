@@ -24,7 +24,7 @@ use std::time::Duration;
 const IN_FLIGHT: u32 = 128;
 /// Until all programs are in the kernel, and the agent's own code has run for a while.
 const SETTLES: Duration = Duration::from_secs(6);
-const LOOKS_EVERY: Duration = Duration::from_millis(50);
+const POLL_EVERY: Duration = Duration::from_millis(50);
 
 const USAGE: &str =
     "source_toggle WORKLOAD peak|RATE WARM_UP_S ROUNDS SECONDS NAME…, such as keyvalue/read peak 180 40 3 stacks";
@@ -68,7 +68,7 @@ fn main() -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
     let node = Node::start(folder.path(), Ipv4Addr::new(127, 0, 20, 63))?;
     let mut plan = Plan::new(Workload::open(workload)?, phases, vec![node.address.clone()]);
-    plan.progress_every = LOOKS_EVERY;
+    plan.progress_every = POLL_EVERY;
     let recorder = Recorder::create(&folder.path().join("load"), Manifest::new("cost", "source_toggle"))?;
     let cancel = Cancel::new();
     let (say, begun) = channel();

@@ -48,9 +48,9 @@ fn main() -> Result<ExitCode, Failure> {
         Options { agent: AgentOptions { jar: Some(built::agent()?), ..AgentOptions::default() }, ..Options::default() };
     let pid = node.pid.unsigned_abs();
     let watched = [Watched { process: ProcessKind::Server, node: node.address.ip().to_string(), pid }];
-    let (events, heard) = std::sync::mpsc::channel();
+    let (events, received) = std::sync::mpsc::channel();
     let observation = Observation::start(&recorder, &watched, &wanted, &events)?;
-    if let Some(missing) = heard.try_iter().find(|event| matches!(event, Event::Degraded { .. })) {
+    if let Some(missing) = received.try_iter().find(|event| matches!(event, Event::Degraded { .. })) {
         return Err(format!("nothing can be said of a source that is not there: {missing:?}").into());
     }
     std::thread::sleep(SETTLES);

@@ -31,7 +31,7 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use serde_json::json;
 use std::time::Duration;
-use valve_study::{Block, FEW, Failure, Ratio, SEARCHING, Study, Valve, WOVEN, said, wanted};
+use valve_study::{Block, FEW, Failure, Ratio, SEARCHING, Study, Valve, WOVEN, summary, wanted};
 
 const LIMITS: [u32; 7] = [2, 4, 8, 16, 32, 64, 128];
 const LAWS: [&str; 3] = ["throughput", "response-time", "gradient2"];
@@ -101,7 +101,7 @@ fn study(name: &str, (rounds, sweeps_for): (usize, Duration)) -> Result<(), Fail
             }
             study.restore()?;
             let block = study.block(valve, &phases)?;
-            eprintln!("round {round}: {name}: {}", said(&block));
+            eprintln!("round {round}: {name}: {}", summary(&block));
             blocks[index].push(block);
         }
     }
@@ -128,7 +128,7 @@ fn sweep(study: &mut Study, lasts: Duration, random: &mut StdRng) -> Result<Vec<
             eprintln!(
                 "sweep: {}: {}",
                 valves[index].as_ref().map_or(&json!("none"), |v| &v["parameters"]["limit"]),
-                said(&block)
+                summary(&block)
             );
             rates[index] += Told::ForTheSpeed.rate(&block, SETTLED) / TIMES as f64;
             speeds += block.speed(SETTLED) / (TIMES * valves.len()) as f64;

@@ -17,7 +17,7 @@
 mod node_cpu;
 mod valve_study;
 
-use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::target::{self, TargetName};
 use helenus_control::Link;
 use helenus_load::{Cancel, Phase, Until};
 use node_cpu::CpuTime;
@@ -200,7 +200,7 @@ fn in_turn(
     let now_ns = || began.elapsed().as_nanos() as i64;
     let ended = AtomicBool::new(false);
     let yardstick = Yardstick::new();
-    let pid = target::find(Which::Address(study.node))?.pid;
+    let pid = target::find(TargetName::Address(study.node))?.pid;
     let mut ends: Vec<End> = Vec::new();
     let mut failed = None;
     let cancel = Cancel::new();

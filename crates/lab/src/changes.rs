@@ -2,7 +2,7 @@
 
 use crate::Variant;
 use crate::change::Change;
-use crate::guests::{EXECUTOR, Guests, VALVE};
+use crate::controls::{EXECUTOR, NodeControls, VALVE};
 use crate::placement::Placement;
 use crate::site::Site;
 use crate::tables::{Grace, Tunings};
@@ -33,7 +33,7 @@ pub(crate) fn changes(
         }
         for (kind, wanted) in [(EXECUTOR, &variant.executors), (VALVE, &variant.valves)] {
             if !wanted.is_empty() {
-                changes.push(Box::new(Guests::new(kind, *node, agent, wanted)));
+                changes.push(Box::new(NodeControls::new(kind, *node, agent, wanted)));
             }
         }
         if let Some(settings) = &variant.placement {

@@ -94,7 +94,7 @@ mod tests {
     const VARIANTS: &str = "[[variant]]\nname = \"none\"\n[[variant]]\nname = \"v\"\n";
 
     /// The error of a run that never gets as far as to make its recording.
-    fn said(text: &str) -> String {
+    fn message(text: &str) -> String {
         let head = "title = \"t\"\nquestion = \"q\"\nworkload = \"keyvalue\"\n";
         let experiment = Experiment::parse("x.toml", &format!("{head}{text}")).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -114,21 +114,21 @@ mod tests {
     #[test]
     fn what_would_fail_in_its_turn_is_said_before_anything_begins() {
         let phase = "[[phase]]\nrate = 5\nfor = \"5s\"\n";
-        let mix = said("[[part]]\nmix = \"red\"\n[[part.phase]]\nrate = 5\nfor = \"5s\"\n");
+        let mix = message("[[part]]\nmix = \"red\"\n[[part.phase]]\nrate = 5\nfor = \"5s\"\n");
         assert!(mix.contains("red"), "{mix}");
-        let table = said(&format!("{phase}{VARIANTS}[[variant.table]]\nname = \"a.b\"\ngc_grace_seconds = 1\n"));
+        let table = message(&format!("{phase}{VARIANTS}[[variant.table]]\nname = \"a.b\"\ngc_grace_seconds = 1\n"));
         assert!(table.contains("`v`") && table.contains("makes no table a.b"), "{table}");
         let of_workload = restore::tables(&helenus_load::Workload::open("keyvalue").unwrap().schema).remove(0);
-        let class = said(&format!(
+        let class = message(&format!(
             "{phase}{VARIANTS}[[variant.table]]\nname = \"{of_workload}\"\ncompaction = {{ class = \"LeveledCompaction\" }}\n"
         ));
         assert!(class.contains("no compaction strategy LeveledCompaction;"), "{class}");
         let groups = "[variant.placement]\nstrategy = \"groups\"\ngroups = [\"Reads=1023\", \"*=rest\"]\n";
-        let cpus = said(&format!("{phase}{VARIANTS}{groups}"));
+        let cpus = message(&format!("{phase}{VARIANTS}{groups}"));
         assert!(cpus.contains("`v`") && cpus.contains("1023"), "{cpus}");
-        let setting = said(&format!("{phase}{VARIANTS}settings = [\"concurrent_reads\"]\n"));
+        let setting = message(&format!("{phase}{VARIANTS}settings = [\"concurrent_reads\"]\n"));
         assert!(setting.contains("`v`") && setting.contains("no '='"), "{setting}");
-        let heap = said(&format!("{phase}[node]\nheap = \"much\"\n"));
+        let heap = message(&format!("{phase}[node]\nheap = \"much\"\n"));
         assert!(heap.contains("no heap size"), "{heap}");
     }
 }

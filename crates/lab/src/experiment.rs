@@ -94,9 +94,16 @@ pub enum Before {
 pub struct Calibrate {
     #[serde(deserialize_with = "quantity::of_count")]
     pub in_flight: u32,
-    /// It ends before, when it does not get faster any more.
+    /// At most; it ends earlier when the throughput stops growing.
     #[serde(rename = "for", deserialize_with = "quantity::of_span")]
     pub lasts: Duration,
+    /// Warm-up before it, at most; it ends earlier when the JVMs of the nodes have stopped compiling.
+    #[serde(default = "default_warm_up", deserialize_with = "quantity::of_span")]
+    pub warm_up: Duration,
+}
+
+fn default_warm_up() -> Duration {
+    Duration::from_secs(60)
 }
 
 impl Experiment {

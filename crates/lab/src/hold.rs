@@ -5,28 +5,28 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// When this process is killed, nobody renews the leases, and the node undoes the changes after this time.
+/// If this process is killed, the leases are no longer renewed, and the node undoes the changes after this time.
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
 
 /// Renews leases in a node until it is dropped.
-pub(crate) struct Hold {
+pub(crate) struct LeaseKeeper {
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Hold {
-    pub fn start(mut link: Link, renew: impl Fn(&mut Link) + Send + 'static) -> Hold {
+impl LeaseKeeper {
+    pub fn start(mut link: Link, renew: impl Fn(&mut Link) + Send + 'static) -> LeaseKeeper {
         let (end, ended) = channel();
         let thread = std::thread::spawn(move || {
             while ended.recv_timeout(LEASE / 3) == Err(RecvTimeoutError::Timeout) {
                 renew(&mut link);
             }
         });
-        Hold { end: Some(end), thread: Some(thread) }
+        LeaseKeeper { end: Some(end), thread: Some(thread) }
     }
 }
 
-impl Drop for Hold {
+impl Drop for LeaseKeeper {
     fn drop(&mut self) {
         drop(self.end.take());
         if let Some(thread) = self.thread.take() {

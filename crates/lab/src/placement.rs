@@ -2,8 +2,8 @@
 
 use crate::change::Change;
 use helenus_cassandra::Places;
-use helenus_cassandra::target::{self, Which};
-use helenus_control::placement::{Following, InterruptCounts, Journals, Plan, Room, Settings, Strategy};
+use helenus_cassandra::target::{self, TargetName};
+use helenus_control::placement::{InterruptCounts, Journals, PinFollower, Plan, Settings, Strategy, UsableCpus};
 use helenus_notation::{Error, Section};
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ pub(crate) struct Placement {
     settings: Settings,
     /// Interrupts are counted from here: those during earlier runs on these nodes predict the CPUs of later ones.
     counted_from: Option<InterruptCounts>,
-    following: Option<Following>,
+    following: Option<PinFollower>,
 }
 
 /// Reads `[variant.placement]`.
@@ -44,25 +44,25 @@ pub(crate) fn read(mut section: Section<'_>) -> Result<Settings, Error> {
 /// Checks that there are the CPUs that a placement takes, for the given nodes or else for those that this process starts, which
 /// get its CPUs.
 pub(crate) fn check(settings: &Settings, nodes: &[SocketAddr]) -> Result<(), String> {
-    let of_node = |node: &SocketAddr| target::find(Which::Address(*node)).ok().map(|target| target.pid);
+    let of_node = |node: &SocketAddr| target::find(TargetName::Address(*node)).ok().map(|target| target.pid);
     let pids = match nodes.is_empty() {
         true => vec![std::process::id().cast_signed()],
         // A node that is not found here is refused when its placement begins, with what to do about it.
         false => nodes.iter().filter_map(of_node).collect(),
     };
-    let check = |pid: i32| settings.check_room(pid, &Room::of(pid)?);
+    let check = |pid: i32| settings.check_room(pid, &UsableCpus::of(pid)?);
     pids.into_iter().try_for_each(check).map_err(|error| error.to_string())
 }
 
 /// Sentences about the CPUs of these nodes that the user should know.
 pub(crate) fn remarks(nodes: &[SocketAddr]) -> Vec<String> {
-    let room = |node: &SocketAddr| Room::of(target::find(Which::Address(*node)).ok()?.pid).ok();
-    let mut said = Vec::new();
+    let room = |node: &SocketAddr| UsableCpus::of(target::find(TargetName::Address(*node)).ok()?.pid).ok();
+    let mut lines = Vec::new();
     for node in nodes {
         let remarks = room(node).map(|room| room.remarks()).unwrap_or_default();
-        said.extend(remarks.iter().map(|remark| format!("{node}: {remark}")));
+        lines.extend(remarks.iter().map(|remark| format!("{node}: {remark}")));
     }
-    said
+    lines
 }
 
 impl Placement {
@@ -70,8 +70,8 @@ impl Placement {
         Placement { node, settings: settings.clone(), counted_from: counted_from.cloned(), following: None }
     }
 
-    fn follow(&self) -> Result<Option<Following>, Box<dyn std::error::Error>> {
-        let target = target::find(Which::Address(self.node))?;
+    fn follow(&self) -> Result<Option<PinFollower>, Box<dyn std::error::Error>> {
+        let target = target::find(TargetName::Address(self.node))?;
         let served = match &self.counted_from {
             Some(from) if self.settings.strategy.needs_interrupts() => Some(from.until(&InterruptCounts::now()?)),
             _ => None,

@@ -99,7 +99,7 @@ pub struct Outcome {
 pub(crate) struct Driven {
     pub loads: Vec<helenus_load::Summary>,
     pub peak_per_s: Option<f64>,
-    /// Runs of variants that came to their end.
+    /// Runs of variants that completed.
     pub runs: usize,
     pub broken_off: Option<Error>,
 }
@@ -109,7 +109,11 @@ impl Run<'_> {
     pub fn run(&self, cancel: &Cancel, tell: &mut dyn FnMut(Progress<'_>)) -> Result<Outcome, Error> {
         let workload = self.experiment.open_workload(None)?;
         check::check(self, &workload, cancel, tell)?;
-        let recorder = Recorder::create(&self.folder, Manifest::new(&self.experiment.title, &self.command))?;
+        let manifest = Manifest {
+            question: Some(self.experiment.question.clone()),
+            ..Manifest::new(&self.experiment.title, &self.command)
+        };
+        let recorder = Recorder::create(&self.folder, manifest)?;
         let mut stage = Stage::new(self, &recorder, cancel, tell);
         let driven = match &self.experiment.variants {
             Some(variants) => blocks::run(&mut stage, variants, &workload),
@@ -121,7 +125,7 @@ impl Run<'_> {
         let recording = recorder.close();
         let driven = driven.inspect_err(|_| {
             if !sent {
-                // Best effort: a recording without a request helps nobody.
+                // Best effort: a recording without a request is useless.
                 let _ = std::fs::remove_dir_all(&self.folder);
             }
         })?;

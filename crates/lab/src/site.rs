@@ -3,7 +3,7 @@
 use crate::probes::Probes;
 use crate::stage::Stage;
 use crate::{Error, Progress, Restore, Run, Variant, points};
-use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::target::{self, TargetName};
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_control::placement::InterruptCounts;
 use helenus_observe::{Observation, ProcessKind, Watched};
@@ -117,7 +117,7 @@ fn watched(nodes: &[SocketAddr]) -> (Vec<Watched>, Vec<String>) {
     let mut watched = Vec::new();
     let mut unseen = Vec::new();
     for address in nodes {
-        match target::find(Which::Address(*address)) {
+        match target::find(TargetName::Address(*address)) {
             Ok(target) => watched.push(Watched {
                 process: ProcessKind::Server,
                 node: address.ip().to_string(),

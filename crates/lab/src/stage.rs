@@ -1,8 +1,9 @@
 //! The state that all steps of a run share: the recording, the receiver of progress, and the load itself.
 
+use crate::compilers::Compilers;
 use crate::link::link;
 use crate::peak::Peak;
-use crate::{Before, Error, Part, Progress, Run, restore};
+use crate::{Before, Calibrate, Error, Part, Progress, Run, restore};
 use helenus_cassandra::Cancel;
 use helenus_load::{Phase, Plan, Until, Workload};
 use helenus_observe::Event;
@@ -12,9 +13,15 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 const COMPACTED_WITHIN: Duration = Duration::from_secs(300);
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const POLL_EVERY: Duration = Duration::from_millis(250);
 /// Polls in a row with nothing to compact that end the wait: the node's estimate lags behind.
-const STEADY_LOOKS: u32 = 4;
+const STEADY_READINGS: u32 = 4;
+/// Length of a stretch of the warm-up, after each of which the compilers are checked.
+const WARM_UP_STRETCH: Duration = Duration::from_secs(3);
+/// Share of one CPU below which the compilers of all nodes count as done.
+const QUIET: f64 = 0.05;
+/// Quiet stretches in a row that end the warm-up: the JIT compiles in bursts.
+const QUIET_STRETCHES: u32 = 2;
 
 /// A run on its way.
 pub(crate) struct Stage<'s> {
@@ -24,7 +31,7 @@ pub(crate) struct Stage<'s> {
     pub tell: &'s mut dyn FnMut(Progress<'_>),
     /// Where the sources say what happens.
     pub events: Sender<Event>,
-    heard: Receiver<Event>,
+    received: Receiver<Event>,
     /// A node whose process has ended while it was watched.
     pub ended: Option<String>,
     /// Changes that were possibly not undone.
@@ -42,14 +49,14 @@ impl<'s> Stage<'s> {
         cancel: &'s Cancel,
         tell: &'s mut dyn FnMut(Progress<'_>),
     ) -> Stage<'s> {
-        let (events, heard) = channel();
+        let (events, received) = channel();
         Stage {
             run,
             recorder,
             cancel,
             tell,
             events,
-            heard,
+            received,
             ended: None,
             left: Vec::new(),
             points_are_checked: false,
@@ -74,7 +81,7 @@ impl<'s> Stage<'s> {
 
     /// Passes on the events of the sources.
     pub fn hear(&mut self) {
-        for event in self.heard.try_iter() {
+        for event in self.received.try_iter() {
             if let Event::TargetEnded { node, .. } = &event {
                 self.ended = Some(node.clone());
             }
@@ -106,22 +113,61 @@ impl<'s> Stage<'s> {
         Ok(summary?)
     }
 
-    /// The peak that the experiment wants to know: of a closed loop, stretch by stretch, once it does not get faster any more. A
-    /// JVM that has just started does a small part of what it will do in a minute.
+    /// Finds the peak throughput of a closed loop, after a warm-up: a JVM that has just started reaches a small part of it.
     pub fn calibrate(&mut self, nodes: &[SocketAddr], workload: &Workload) -> Result<Option<f64>, Error> {
         let Some(calibrate) = self.run.experiment.calibrate else { return Ok(None) };
+        self.warm_up(calibrate, nodes, workload)?;
         let mut peak = Peak::within(calibrate.lasts);
         while !peak.is_found() && !self.cancel.is_cancelled() {
-            let phase = Phase::in_flight(calibrate.in_flight, Until::Elapsed(peak.stretch));
-            let summary = self.load(plan(workload, vec![phase.unmeasured().named("calibrate")], nodes))?;
-            let rate_per_s = summary.phases.last().map_or(0.0, |phase| phase.throughput_per_s);
-            if rate_per_s < 1.0 && !self.cancel.is_cancelled() {
-                let first = summary.errors.first().map_or("no answer came", |error| &error.first_message);
-                return Err(Error::NoPeak(first.to_string()));
-            }
-            peak.push(rate_per_s);
+            peak.push(self.closed_loop("calibrate", calibrate.in_flight, peak.stretch, nodes, workload)?);
         }
         Ok(Some(peak.per_s()))
+    }
+
+    /// Runs a closed loop until the JVMs of the nodes have stopped compiling, and for `calibrate.warm_up` at most.
+    fn warm_up(&mut self, calibrate: Calibrate, nodes: &[SocketAddr], workload: &Workload) -> Result<(), Error> {
+        let mut compilers = Compilers::of(nodes);
+        let _before = compilers.used();
+        let started = Instant::now();
+        let (mut quiet, mut share) = (0, None);
+        while quiet < QUIET_STRETCHES && !self.cancel.is_cancelled() {
+            let left = calibrate.warm_up.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            let begun = Instant::now();
+            self.closed_loop("warm-up", calibrate.in_flight, WARM_UP_STRETCH.min(left), nodes, workload)?;
+            share = compilers.used().map(|used| used.as_secs_f64() / begun.elapsed().as_secs_f64());
+            quiet = if share.is_some_and(|share| share < QUIET) { quiet + 1 } else { 0 };
+        }
+        if let Some(share) = share.filter(|share| *share >= QUIET) {
+            self.remark(format!(
+                "The JVM was still compiling (with {:.0} % of a CPU) when its warm-up of {:?} was over: the peak may be too low, \
+                 and rates in percent with it. A longer `warm_up` of [calibrate] helps.",
+                share * 100.0,
+                calibrate.warm_up
+            ));
+        }
+        Ok(())
+    }
+
+    /// The throughput of a closed loop in an unmeasured phase.
+    fn closed_loop(
+        &mut self,
+        name: &str,
+        in_flight: u32,
+        lasts: Duration,
+        nodes: &[SocketAddr],
+        workload: &Workload,
+    ) -> Result<f64, Error> {
+        let phase = Phase::in_flight(in_flight, Until::Elapsed(lasts)).unmeasured().named(name);
+        let summary = self.load(plan(workload, vec![phase], nodes))?;
+        let rate_per_s = summary.phases.last().map_or(0.0, |phase| phase.throughput_per_s);
+        if rate_per_s < 1.0 && !self.cancel.is_cancelled() {
+            let first = summary.errors.first().map_or("no answer came", |error| &error.first_message);
+            return Err(Error::NoPeak(first.to_string()));
+        }
+        Ok(rate_per_s)
     }
 
     /// Runs the parts of an experiment; those that were begun, when it is cancelled.
@@ -152,7 +198,7 @@ impl<'s> Stage<'s> {
         Ok(loads)
     }
 
-    /// Until no node has more to compact of the workload's tables, or for [`COMPACTED_WITHIN`].
+    /// Waits until no node has compactions of the workload's tables left, and for [`COMPACTED_WITHIN`] at most.
     fn wait_for_compactions(&mut self, nodes: &[SocketAddr], workload: &Workload) -> Result<(), Error> {
         self.say("waiting for compactions");
         let until = Instant::now() + COMPACTED_WITHIN;
@@ -161,7 +207,7 @@ impl<'s> Stage<'s> {
             let failed = |reason: String| Error::Compactions { node: *node, reason };
             let mut link = link(*node, self.run.agent).map_err(failed)?;
             let mut steady = 0;
-            while steady < STEADY_LOOKS && !self.cancel.is_cancelled() {
+            while steady < STEADY_READINGS && !self.cancel.is_cancelled() {
                 if Instant::now() > until {
                     self.say(format!("{node} is not done with its compactions; it goes on without"));
                     break;
@@ -172,7 +218,7 @@ impl<'s> Stage<'s> {
                     settled &= figures.is_settled();
                 }
                 steady = if settled { steady + 1 } else { 0 };
-                self.rest(LOOK_EVERY);
+                self.rest(POLL_EVERY);
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Settings of tables and nodes that a variant changes while the nodes run.
 
 use crate::change::Change;
-use crate::hold::{Hold, LEASE};
+use crate::hold::{LEASE, LeaseKeeper};
 use crate::link::link;
 use helenus_cassandra::cql::{self, Connection};
 use helenus_control::{Setting, Tuning};
@@ -53,7 +53,7 @@ impl TableSettings {
     }
 }
 
-/// Somebody else may attach to the node at the same moment.
+/// Another process may attach to the node at the same moment.
 const ATTEMPTS: usize = 4;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(500);
 
@@ -64,7 +64,7 @@ pub(crate) struct Tunings {
     wanted: Vec<(Setting, Value)>,
     /// The settings that were applied.
     set: Vec<Tuning>,
-    hold: Option<Hold>,
+    hold: Option<LeaseKeeper>,
 }
 
 impl Tunings {
@@ -108,7 +108,7 @@ impl Change for Tunings {
             }
         }
         let ids: Vec<String> = self.set.iter().map(|tuning| tuning.id.clone()).collect();
-        self.hold = Some(Hold::start(link, move |link| {
+        self.hold = Some(LeaseKeeper::start(link, move |link| {
             for id in &ids {
                 // A node that can't be reached puts back what was by itself, and is in no figure.
                 let _ = link.renew_tuning(id, None);

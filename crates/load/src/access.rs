@@ -6,7 +6,7 @@ pub use helenus_cassandra::cql::Compression;
 use serde::Serialize;
 use std::fmt;
 
-/// Access to the nodes, apart from their addresses. By default nobody's, in version 4 of the protocol, neither compressed
+/// Access to the nodes, apart from their addresses. By default without a login, in version 4 of the protocol, neither compressed
 /// nor encrypted, and to the whole ring.
 #[derive(Debug, Clone, Default)]
 pub struct Access {

@@ -105,7 +105,7 @@ impl Outcome {
     }
 }
 
-/// One sentence for a person, without the layers that a driver's errors come in.
+/// One sentence for a person, without the nested contexts of the driver's error.
 pub(crate) fn message(error: &ExecutionError) -> String {
     match error {
         ExecutionError::LastAttemptError(RequestAttemptError::DbError(error, reason)) if !reason.is_empty() => {

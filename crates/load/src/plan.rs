@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
-/// What carries the requests.
+/// The driver that carries the requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum DriverKind {
-    /// Our own, for single prepared statements: it costs least. What it can't carry goes by the other, see
+    /// Our own, for single prepared statements: it costs least. Other requests use the other driver, see
     /// [`Plan::driven_by`].
     #[value(help = "Helenus' own, which costs least; requests that it can't carry go by the other")]
     #[default]
@@ -154,7 +154,7 @@ impl Plan {
         }
     }
 
-    /// Which of all driver threads of all shards a thread of this process is, and how many those are.
+    /// The index of a thread of this process among the driver threads of all shards, and their number.
     pub(crate) fn place(&self, thread: usize) -> (usize, usize) {
         let (shard, shards) = self.shard;
         (shard * self.threads + thread, shards * self.threads)

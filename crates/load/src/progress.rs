@@ -13,13 +13,13 @@ pub struct Progress {
     pub elapsed: Duration,
     /// None while connecting.
     pub phase: Option<PhaseProgress>,
-    /// What the schedule wants now, in open loop, in requests/s.
+    /// The rate of the schedule now, in open loop, in requests/s.
     pub target_per_s: Option<f64>,
-    /// Requests that ended well and otherwise since the last look, per second.
+    /// Requests that ended well and otherwise since the last progress, per second.
     pub ok_per_s: f64,
     pub failed_per_s: f64,
     pub in_flight: u64,
-    /// Of the requests since the last look.
+    /// Of the requests since the last progress.
     pub response: Percentiles,
     pub service: Percentiles,
     /// Since the start.
@@ -30,7 +30,7 @@ pub struct Progress {
     pub lag: Lag,
     /// Pauses of the driver longer than the bound.
     pub stalls: u64,
-    /// What has happened since the last look.
+    /// Events since the last progress.
     pub events: Vec<Event>,
 }
 
@@ -110,8 +110,8 @@ impl Lag {
             (self.late_in_flight, format!("started late for lack of room among {max_in_flight} in flight")),
             (self.late_driver, "started late because the driver was behind".to_string()),
         ];
-        let said = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, why)| why);
-        said.collect::<Vec<_>>().join("; ")
+        let reasons = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, why)| why);
+        reasons.collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -135,8 +135,8 @@ mod tests {
     fn lag_says_why() {
         assert_eq!(Lag::default().reason(10), "");
         let lag = Lag { late_in_flight: 2, late_driver: 0, unsent: 1 };
-        let said =
+        let reasons =
             "never sent: the schedule was over before their turn; started late for lack of room among 10 in flight";
-        assert_eq!(lag.reason(10), said);
+        assert_eq!(lag.reason(10), reasons);
     }
 }

@@ -18,7 +18,7 @@ use std::time::Duration;
 const LEAD_NS: i64 = 20_000_000;
 const REPORT_EVERY_NS: i64 = 1_000_000_000;
 /// How long the threads are waited for at a time; how late a progress may be.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_EVERY: Duration = Duration::from_millis(50);
 
 /// Runs a plan: connects, creates the schema, drives the phases and writes the tables `requests`, `stalls`, `marks` and
 /// `sources` of the recording. Calls `progress` from the calling thread, first with what happened while connecting.
@@ -34,20 +34,20 @@ pub fn run(
     plan.check()?;
     plan.all_phases()?;
     let plan = Arc::new(plan.clone());
-    let Some(SetUp { run, drivers, scout, events }) = setup::set_up(&plan, recorder, cancel, progress)? else {
+    let Some(SetUp { run, drivers, session_thread, events }) = setup::set_up(&plan, recorder, cancel, progress)? else {
         return Ok(Summary::of_nothing(&plan));
     };
-    let watcher = Watcher::start(recorder, &run.standstills)?;
-    let mut conductor = Conductor::new(run, drivers, watcher, events);
-    conductor.show(progress);
-    conductor.conduct(progress)?;
-    let summary = conductor.finish(progress);
+    let watcher = Watcher::start(recorder, &run.stall_register)?;
+    let mut run_loop = RunLoop::new(run, drivers, watcher, events);
+    run_loop.show(progress);
+    run_loop.drive(progress)?;
+    let summary = run_loop.finish(progress);
     // It has watched the ring as long as the run.
-    drop(scout);
+    drop(session_thread);
     summary
 }
 
-struct Conductor {
+struct RunLoop {
     run: Run,
     drivers: Vec<Driver>,
     watcher: Watcher,
@@ -57,9 +57,9 @@ struct Conductor {
     /// By position of the phase.
     tallies: Vec<Tally>,
     courses: Vec<Course>,
-    /// Since the last look.
+    /// Since the last progress.
     recent: BTreeMap<usize, Tally>,
-    look_ns: i64,
+    shown_ns: i64,
     events: Vec<Event>,
     first_errors: BTreeMap<Outcome, (String, String)>,
     lost: BTreeMap<String, i64>,
@@ -79,10 +79,10 @@ struct Reported {
     cpu_ns: i64,
 }
 
-impl Conductor {
-    fn new(run: Run, drivers: Vec<Driver>, watcher: Watcher, events: Vec<Event>) -> Conductor {
+impl RunLoop {
+    fn new(run: Run, drivers: Vec<Driver>, watcher: Watcher, events: Vec<Event>) -> RunLoop {
         let now_ns = run.recorder.clock().now_ns();
-        let mut conductor = Conductor {
+        let mut run_loop = RunLoop {
             tallies: run.phases.iter().map(|_| Tally::new()).collect(),
             courses: run.phases.iter().map(|_| Course::default()).collect(),
             run,
@@ -91,7 +91,7 @@ impl Conductor {
             start_ns: now_ns,
             windows: BTreeMap::new(),
             recent: BTreeMap::new(),
-            look_ns: now_ns,
+            shown_ns: now_ns,
             events,
             first_errors: BTreeMap::new(),
             lost: BTreeMap::new(),
@@ -102,12 +102,12 @@ impl Conductor {
             stopping: false,
         };
         // CPU time used to connect is not charged to the requests.
-        conductor.reported.cpu_ns = conductor.collect();
-        conductor
+        run_loop.reported.cpu_ns = run_loop.collect();
+        run_loop
     }
 
     /// Runs the segments one after the other.
-    fn conduct(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+    fn drive(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
         let clock = self.run.recorder.clock();
         let mut first_number = self.run.plan.first_number;
         for position in 0..self.run.segments.len() {
@@ -127,10 +127,10 @@ impl Conductor {
             let mut end_ns = start_ns;
             for driver in 0..self.drivers.len() {
                 let done = loop {
-                    if let Some(done) = self.drivers[driver].done(LOOK_EVERY)? {
+                    if let Some(done) = self.drivers[driver].done(POLL_EVERY)? {
                         break done;
                     }
-                    self.look(progress);
+                    self.report_if_due(progress);
                 };
                 end_ns = end_ns.max(done.end_ns);
                 first_number = first_number.max(done.next_number);
@@ -173,7 +173,7 @@ impl Conductor {
                 continue;
             }
             self.windows.insert(*position, (*start_ns, end_ns));
-            // The marks of all shards would be the same; merged, one set of them is wanted.
+            // All shards have the same marks; only the first one writes them, for the merged recording.
             if self.run.plan.shard.0 > 0 {
                 continue;
             }
@@ -201,29 +201,29 @@ impl Conductor {
         // By phase, and by their number among those of a thread: what the threads did at about the same time.
         let mut pieces: BTreeMap<(usize, usize), Vec<Tally>> = BTreeMap::new();
         for driver in &self.drivers {
-            let news = driver.mailbox.take();
-            for (phase, tallies) in news.tallies {
+            let report = driver.mailbox.take();
+            for (phase, tallies) in report.tallies {
                 for (number, tally) in tallies.into_iter().enumerate() {
                     self.tallies[phase].add(&tally);
                     self.recent.entry(phase).or_insert_with(Tally::new).add(&tally);
                     pieces.entry((phase, number)).or_default().push(tally);
                 }
             }
-            self.in_flight += news.in_flight;
-            self.schedule_stalls += news.stalls;
-            self.longest_schedule_stall_ns = self.longest_schedule_stall_ns.max(news.longest_stall_ns);
-            cpu_ns += news.cpu_ns;
-            for (outcome, node, message) in news.first_errors {
+            self.in_flight += report.in_flight;
+            self.schedule_stalls += report.stalls;
+            self.longest_schedule_stall_ns = self.longest_schedule_stall_ns.max(report.longest_stall_ns);
+            cpu_ns += report.cpu_ns;
+            for (outcome, node, message) in report.first_errors {
                 if let Entry::Vacant(first) = self.first_errors.entry(outcome) {
                     first.insert((node.clone(), message.clone()));
                     self.events.push(Event::FirstError { outcome, node, message });
                 }
             }
-            for node in news.lost {
+            for node in report.lost {
                 self.lost.insert(node.clone(), now_ns);
                 self.events.push(Event::Lost { node });
             }
-            for node in news.back {
+            for node in report.back {
                 let since_ns = self.lost.remove(&node).unwrap_or(now_ns);
                 self.events.push(Event::Back { node, after: duration(now_ns - since_ns) });
             }
@@ -235,9 +235,9 @@ impl Conductor {
     }
 
     /// Collects, reports and shows, when it is time.
-    fn look(&mut self, progress: &mut dyn FnMut(Progress)) {
+    fn report_if_due(&mut self, progress: &mut dyn FnMut(Progress)) {
         let now_ns = self.run.recorder.clock().now_ns();
-        let show = now_ns - self.look_ns >= i64::try_from(self.run.plan.progress_every.as_nanos()).unwrap_or(i64::MAX);
+        let show = now_ns - self.shown_ns >= i64::try_from(self.run.plan.progress_every.as_nanos()).unwrap_or(i64::MAX);
         let report = now_ns - self.reported.time_ns >= REPORT_EVERY_NS;
         if report {
             self.report();
@@ -295,9 +295,9 @@ impl Conductor {
         let begun = self.windows.iter().rfind(|(_, (start_ns, _))| *start_ns <= now_ns);
         // Of the phase that is shown alone: requests of the one before say nothing of it.
         let recent = begun.and_then(|(position, _)| recent.remove(position)).unwrap_or_else(Tally::new);
-        let since_ns = begun.map_or(self.look_ns, |(_, (start_ns, _))| self.look_ns.max(*start_ns));
+        let since_ns = begun.map_or(self.shown_ns, |(_, (start_ns, _))| self.shown_ns.max(*start_ns));
         let seconds = (now_ns - since_ns).max(1) as f64 / 1e9;
-        self.look_ns = now_ns;
+        self.shown_ns = now_ns;
         let phase =
             begun.map(|(position, (start_ns, end_ns))| self.phase_progress(*position, *start_ns, *end_ns, now_ns));
         let target_per_s =

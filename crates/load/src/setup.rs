@@ -3,10 +3,10 @@
 //! A separate thread waits for each step up to a deadline. The caller can show progress meanwhile, and a stopped load
 //! ends at once, even if a node does not answer.
 
-use crate::driver::{ContactPoints, Driver, Run, Scout, probe, reach};
+use crate::driver::{ContactPoints, Driver, Run, SessionThread, probe, reach};
 use crate::progress::{Event, Progress};
 use crate::schedule::segments;
-use crate::stalls::Standstills;
+use crate::stalls::StallRegister;
 use crate::workload::Pool;
 use crate::{Cancel, DriverKind, Error, Plan};
 use helenus_recording::Recorder;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_EVERY: Duration = Duration::from_millis(50);
 /// A frame has 256 MiB at most (CQL protocol, section 2.4), and set-up asks for little. The driver crate takes whatever a
 /// frame announces and has no bound of its own, so that the growth of the process is the one that there is.
 const LARGEST_FRAME_BYTES: u64 = 256 << 20;
@@ -27,7 +27,7 @@ const CONNECTION_BYTES: u64 = 1 << 20;
 pub(crate) struct SetUp {
     pub run: Run,
     pub drivers: Vec<Driver>,
-    pub scout: Option<Scout>,
+    pub session_thread: Option<SessionThread>,
     pub events: Vec<Event>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn set_up(
     cancel: &Cancel,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Option<SetUp>, Error> {
-    let (tell, told) = std::sync::mpsc::channel();
+    let (say_reached, reached) = std::sync::mpsc::channel();
     let (own, recorder, stop) = (Arc::clone(plan), recorder.clone(), cancel.clone());
     // It may be large, and is no answer of a node.
     let pool = Pool::new(plan.workload.seed, &plan.workload.parameters).of_partitions(plan.partitions);
@@ -46,13 +46,13 @@ pub(crate) fn set_up(
         .name("load-setup".into())
         .spawn(move || {
             // Nobody listens when the run was told to stop.
-            let _ = tell.send(ready(own, pool, recorder, stop));
+            let _ = say_reached.send(ready(own, pool, recorder, stop));
         })
         .map_err(|source| Error::Start { what: "the thread that sets up", source })?;
     let connections = (plan.threads * plan.connections_per_node * plan.nodes.len()) as u64;
     let most = resident_bytes() + LARGEST_FRAME_BYTES + OWN_BYTES + connections * CONNECTION_BYTES;
     loop {
-        match told.recv_timeout(LOOK_EVERY) {
+        match reached.recv_timeout(POLL_EVERY) {
             Ok(ready) => return ready.map(Some),
             Err(RecvTimeoutError::Timeout) => progress(Progress::default()),
             Err(RecvTimeoutError::Disconnected) => return Err(Error::ThreadLost),
@@ -99,8 +99,8 @@ fn ready(plan: Arc<Plan>, pool: Pool, recorder: Recorder, cancel: Cancel) -> Res
     }
     let (phases, points) = (Arc::new(phases), Arc::new(open));
     // It lives as long as the run.
-    let scout = match plan.driven_by() {
-        DriverKind::Thin => Some(Scout::start(&plan, &points)?),
+    let session_thread = match plan.driven_by() {
+        DriverKind::Thin => Some(SessionThread::start(&plan, &points)?),
         DriverKind::Scylla => None,
     };
     let run = Run {
@@ -110,13 +110,13 @@ fn ready(plan: Arc<Plan>, pool: Pool, recorder: Recorder, cancel: Cancel) -> Res
         pool: Arc::new(pool),
         recorder,
         cancel,
-        standstills: Standstills::new(i64::try_from(plan.late_bound.as_nanos()).unwrap_or(i64::MAX)),
-        briefing: scout.as_ref().map(|scout| scout.briefing.clone()),
+        stall_register: StallRegister::new(i64::try_from(plan.late_bound.as_nanos()).unwrap_or(i64::MAX)),
+        preparation: session_thread.as_ref().map(|session_thread| session_thread.preparation.clone()),
         plan,
     };
     let drivers: Vec<Driver> =
         (0..run.plan.threads).map(|number| Driver::start(&run, number)).collect::<Result<_, _>>()?;
     let nodes = run.points.iter().map(|point| point.ip().to_string()).collect();
     events.push(Event::Connected { nodes });
-    Ok(SetUp { run, drivers, scout, events })
+    Ok(SetUp { run, drivers, session_thread, events })
 }

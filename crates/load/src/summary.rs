@@ -15,7 +15,7 @@ pub struct Summary {
     /// Of the shape of this object: it changes when a member goes or means something else, and not when one is added.
     pub format: u32,
     pub workload: String,
-    /// What carried the requests.
+    /// The driver that carried the requests.
     pub driver: DriverKind,
     pub phases: Vec<PhaseSummary>,
     /// Rows of the table `requests`: all that were sent, those of phases that aren't measured included.
@@ -72,7 +72,7 @@ pub struct PhaseSummary {
 pub struct ErrorSummary {
     pub outcome: Outcome,
     pub count: u64,
-    /// What was said the first time, and by or about which node.
+    /// Node and message of the first one.
     pub first_node: String,
     pub first_message: String,
 }
@@ -84,8 +84,8 @@ pub struct StallSummary {
     pub watcher: u64,
     pub watcher_total_ns: i64,
     pub watcher_longest_ns: i64,
-    /// What the kernel says of those: how long the watching thread was ready and had no CPU, how many pages the process
-    /// waited for the disk for, and the CPU time that the hypervisor gave to others around them.
+    /// From the kernel, during those stalls: run-queue delay of the watching thread, major page faults of the process, and
+    /// steal time of the machine.
     pub run_queue_ns: i64,
     pub major_faults: i64,
     pub steal_ns: i64,

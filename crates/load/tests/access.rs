@@ -144,23 +144,23 @@ fn every_way_to_a_node_carries_the_same_load() {
     questions_go_over_tls_too(cluster.nodes()[0].address, &encrypted(&trusted, &own, VerifyTls::Address).unwrap());
 
     let with = |tls, login| plan(&node, Access { tls, login, ..Access::default() });
-    let said = refusal(&with(encrypted(&stranger, &own, VerifyTls::Address), login("cassandra")));
-    assert!(said.contains("certificate"), "{said}");
-    let said = refusal(&with(encrypted(&elsewhere, &own, VerifyTls::Chain), login("cassandra")));
-    assert!(said.contains("certificate"), "{said}");
+    let error = refusal(&with(encrypted(&stranger, &own, VerifyTls::Address), login("cassandra")));
+    assert!(error.contains("certificate"), "{error}");
+    let error = refusal(&with(encrypted(&elsewhere, &own, VerifyTls::Chain), login("cassandra")));
+    assert!(error.contains("certificate"), "{error}");
     // A node that wants a certificate says no only after TLS is agreed on, in 1.3.
     let nobody = Tls::read(&TlsFiles { authorities: Some(trusted.clone()), own: None }, VerifyTls::Address).unwrap();
-    let said = refusal(&with(Some(nobody), login("cassandra")));
-    assert!(said.contains("--tls-cert"), "{said}");
+    let error = refusal(&with(Some(nobody), login("cassandra")));
+    assert!(error.contains("--tls-cert"), "{error}");
     let lenient = Tls::read(&TlsFiles { authorities: None, own: Some(own) }, VerifyTls::Nothing).unwrap();
     assert_eq!(drive(&with(Some(lenient), login("cassandra"))).unwrap().errors.len(), 0);
-    let said = refusal(&with(None, login("wrong")));
-    assert!(said.contains("password") || said.contains("credentials"), "{said}");
-    let said = refusal(&with(None, None));
-    assert!(said.contains("--user"), "{said}");
+    let error = refusal(&with(None, login("wrong")));
+    assert!(error.contains("password") || error.contains("credentials"), "{error}");
+    let error = refusal(&with(None, None));
+    assert!(error.contains("--user"), "{error}");
     let abroad = Access { datacenter: Some("elsewhere".to_string()), ..open };
-    let said = refusal(&plan(&node, abroad));
-    assert!(said.contains("datacenter1"), "{said}");
+    let error = refusal(&plan(&node, abroad));
+    assert!(error.contains("datacenter1"), "{error}");
 }
 
 /// The small client of `helenus tables --no-agent` and the like, which asks one question at a time.

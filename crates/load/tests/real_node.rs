@@ -104,7 +104,7 @@ fn a_load_on_a_real_node_is_recorded_as_it_was() {
     let cluster = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new()).unwrap();
     let node = cluster.nodes()[0].clone();
     let address = node.address.to_string();
-    let way = Way::new(SocketAddr::new(SHOWN.parse().unwrap(), node.address.port()), node.address);
+    let proxy = Proxy::new(SocketAddr::new(SHOWN.parse().unwrap(), node.address.port()), node.address);
 
     steps_are_recorded_exactly(&address);
     the_same_seed_sends_the_same(&address);
@@ -112,7 +112,7 @@ fn a_load_on_a_real_node_is_recorded_as_it_was() {
     a_full_house_is_response_time_and_named(&address);
     told_to_stop_it_stops(&address);
     mistakes_are_told(&address);
-    a_lost_connection_comes_back(&address, &way);
+    a_lost_connection_comes_back(&address, &proxy);
     a_dead_node_is_counted_and_the_run_ends_well(&address, node.pid);
 }
 
@@ -281,16 +281,16 @@ fn mistakes_are_told(node: &str) {
 }
 
 /// A way to a node that can be cut.
-struct Way {
+struct Proxy {
     open: Arc<AtomicBool>,
     ends: Arc<Mutex<Vec<TcpStream>>>,
 }
 
-impl Way {
+impl Proxy {
     /// Passes bytes between `listen` and `node` in threads that end with the test.
-    fn new(listen: SocketAddr, node: SocketAddr) -> Way {
-        let way = Way { open: Arc::new(AtomicBool::new(true)), ends: Arc::default() };
-        let (open, ends) = (Arc::clone(&way.open), Arc::clone(&way.ends));
+    fn new(listen: SocketAddr, node: SocketAddr) -> Proxy {
+        let proxy = Proxy { open: Arc::new(AtomicBool::new(true)), ends: Arc::default() };
+        let (open, ends) = (Arc::clone(&proxy.open), Arc::clone(&proxy.ends));
         let listener = TcpListener::bind(listen).unwrap();
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
@@ -313,10 +313,10 @@ impl Way {
                 }
             }
         });
-        way
+        proxy
     }
 
-    fn cut(&self) {
+    fn disconnect(&self) {
         self.open.store(false, Ordering::SeqCst);
         for end in self.ends.lock().unwrap().drain(..) {
             let _ = end.shutdown(std::net::Shutdown::Both);
@@ -328,17 +328,17 @@ impl Way {
     }
 }
 
-fn a_lost_connection_comes_back(node: &str, way: &Way) {
+fn a_lost_connection_comes_back(node: &str, proxy: &Proxy) {
     let plan = plan("keyvalue/write", vec![Phase::rate(200.0, Until::Elapsed(60 * SECOND))], node);
     let cancel = Cancel::new();
     let (stop, mut was_cut, mut back_at) = (cancel.clone(), false, None);
     let ran = try_run(&plan, &cancel, |progress| {
         if !was_cut && progress.ok > 100 {
             was_cut = true;
-            way.cut();
+            proxy.disconnect();
         }
         if progress.events.iter().any(|event| matches!(event, Event::Lost { .. })) {
-            way.mend();
+            proxy.mend();
         }
         if progress.events.iter().any(|event| matches!(event, Event::Back { .. })) {
             back_at = Some(progress.ok);
@@ -386,7 +386,7 @@ fn a_dead_node_is_counted_and_the_run_ends_well(node: &str, pid: i32) {
     assert_eq!(open.requests + open.lag.unsent, 900);
     assert!(open.ok >= 300 && open.failed > 0, "{open:?}");
     assert!(open.errors.iter().all(|error| matches!(error.outcome, Outcome::Connection | Outcome::Timeout)));
-    // A closed loop backs off; without it, refusals would come by the hundred thousand.
+    // A closed loop backs off after refusals; without the backoff there would be hundreds of thousands.
     assert!(closed.failed > 0 && closed.failed < 1000, "{closed:?}");
     assert_eq!(ran.table("requests").numbers["start_ns"].len() as u64, ran.summary.requests);
     assert!(ran.events.contains(&Event::Lost { node: SHOWN.to_string() }), "{:?}", ran.events);

@@ -18,12 +18,12 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Lets each test have the machine to itself, since the tests measure times.
 static MACHINE: Mutex<()> = Mutex::new(());
 
-struct Alone {
+struct ExclusiveResponder {
     responder: Responder,
     _machine: MutexGuard<'static, ()>,
 }
 
-impl Deref for Alone {
+impl Deref for ExclusiveResponder {
     type Target = Responder;
 
     fn deref(&self) -> &Responder {
@@ -31,10 +31,10 @@ impl Deref for Alone {
     }
 }
 
-fn responder(last: u8) -> Alone {
+fn responder(last: u8) -> ExclusiveResponder {
     let machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let responder = Responder::start(SocketAddr::from((Ipv4Addr::new(127, 0, 21, last), 0))).unwrap();
-    Alone { responder, _machine: machine }
+    ExclusiveResponder { responder, _machine: machine }
 }
 
 fn plan(responder: &Responder, driver: DriverKind, phases: Vec<Phase>) -> Plan {
@@ -161,8 +161,8 @@ fn a_connection_that_breaks_is_counted_and_comes_back() {
         let [(Outcome::Connection, count)] = errors(&summary)[..] else { panic!("{:?}", summary.errors) };
         assert_eq!(summary.requests, 3_000);
         assert!(count > 50 && summary.phases[0].ok > 500, "{behaviour:?}: {count}");
-        let said = &summary.errors[0].first_message;
-        assert!(said.contains(if behaviour == Behaviour::Garbage { "no answer" } else { "closed" }), "{said}");
+        let message = &summary.errors[0].first_message;
+        assert!(message.contains(if behaviour == Behaviour::Garbage { "no answer" } else { "closed" }), "{message}");
         assert!(!events.iter().any(|event| matches!(event, Event::Unreachable { .. })));
     }
 }
@@ -175,19 +175,19 @@ fn a_closed_loop_without_an_answer_ends_when_told_to() {
             let cancel = Cancel::new();
             let phases = vec![Phase::in_flight(500, Until::Elapsed(SECOND * 60))];
             let plan = Plan { request_timeout: SECOND * 30, ..plan(&responder, driver, phases) };
-            let (mut bad, mut told): (Option<Duration>, Option<Instant>) = (None, None);
+            let (mut bad, mut changed): (Option<Duration>, Option<Instant>) = (None, None);
             let (summary, _) = drive(&plan, &cancel, |elapsed| match bad {
                 None if elapsed > SECOND / 2 => {
                     responder.behave(behaviour);
                     bad = Some(elapsed);
                 }
-                Some(since) if elapsed > since + SECOND / 2 && told.is_none() => {
+                Some(since) if elapsed > since + SECOND / 2 && changed.is_none() => {
                     cancel.stop();
-                    told = Some(Instant::now());
+                    changed = Some(Instant::now());
                 }
                 _ => {}
             });
-            let took = told.unwrap().elapsed();
+            let took = changed.unwrap().elapsed();
             // The timeout of a request is 30 s.
             assert!(took < SECOND * 10, "{driver:?} {behaviour:?}: {took:?}");
             assert!(summary.stopped && summary.failed() > 0, "{driver:?} {behaviour:?}");
@@ -200,14 +200,14 @@ fn stopped_after(plan: &Plan, while_it: Duration) -> (Summary, Duration) {
     let folder = tempfile::tempdir().unwrap();
     let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", "test")).unwrap();
     let (cancel, started) = (Cancel::new(), Instant::now());
-    let mut told = None;
+    let mut changed = None;
     let summary = run(plan, &recorder, &cancel, &mut |_| {
-        if started.elapsed() > while_it && told.is_none() {
+        if started.elapsed() > while_it && changed.is_none() {
             cancel.stop();
-            told = Some(Instant::now());
+            changed = Some(Instant::now());
         }
     });
-    (summary.unwrap(), told.unwrap().elapsed())
+    (summary.unwrap(), changed.unwrap().elapsed())
 }
 
 #[test]
@@ -303,8 +303,8 @@ fn an_empty_table_that_is_to_be_read_is_populated_first() {
     let phases: Vec<(&str, bool, u64)> =
         summary.phases.iter().map(|phase| (phase.name.as_str(), phase.measured, phase.requests)).collect();
     assert_eq!((phases[0], phases[1].2), (("populate", false, 300), 100));
-    let told = Event::Populates { table: "helenus.keyvalue".to_string(), requests: 300 };
-    assert!(events.contains(&told), "{events:?}");
+    let changed = Event::Populates { table: "helenus.keyvalue".to_string(), requests: 300 };
+    assert!(events.contains(&changed), "{events:?}");
     // A load that only writes needs no rows.
     plan.workload.choose_mix("write").unwrap();
     assert_eq!(drive(&plan, &Cancel::new(), |_| {}).0.requests, 100);

@@ -46,8 +46,8 @@ fn the_node_is_told_of_alike_to_a_query_and_to_a_prepared_statement() {
 
     assert_eq!(kind, RESULT);
     assert_eq!(queried, executed);
-    for told in ["cluster_name", "datacenter1", "org.apache.cassandra.dht.Murmur3Partitioner"] {
-        assert!(queried.windows(told.len()).any(|bytes| bytes == told.as_bytes()), "{told}");
+    for text in ["cluster_name", "datacenter1", "org.apache.cassandra.dht.Murmur3Partitioner"] {
+        assert!(queried.windows(text.len()).any(|bytes| bytes == text.as_bytes()), "{text}");
     }
     assert_eq!(responder.executed(), 0);
 }
@@ -56,8 +56,8 @@ fn the_node_is_told_of_alike_to_a_query_and_to_a_prepared_statement() {
 fn a_keyspace_that_is_used_is_told_back() {
     let responder = responder(2);
     let mut node = TcpStream::connect(responder.address()).unwrap();
-    let told = query(&mut node, "USE \"stress\"");
-    assert_eq!(told, (RESULT, [&[0, 0, 0, 3, 0, 6][..], b"stress"].concat()));
+    let answer = query(&mut node, "USE \"stress\"");
+    assert_eq!(answer, (RESULT, [&[0, 0, 0, 3, 0, 6][..], b"stress"].concat()));
 }
 
 #[test]

@@ -48,16 +48,16 @@ fn named(verified: &Verified, kind: Kind) -> Vec<&str> {
 }
 
 /// Runs statements beside the load.
-struct Aside {
+struct SideSession {
     runtime: tokio::runtime::Runtime,
     session: Session,
 }
 
-impl Aside {
-    fn new(node: &str) -> Aside {
+impl SideSession {
+    fn new(node: &str) -> SideSession {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let session = runtime.block_on(SessionBuilder::new().known_node(node).build()).unwrap();
-        Aside { runtime, session }
+        SideSession { runtime, session }
     }
 
     fn run(&self, cql: &str) {
@@ -80,20 +80,20 @@ fn workloads_and_schedules_do_on_a_node_what_they_say() {
     options.lifetime = Lifetime::Tied;
     let cluster = Cluster::start(&options, &mut |_| {}, &helenus_cassandra::Cancel::new()).unwrap();
     let node = cluster.nodes()[0].address.to_string();
-    let aside = Aside::new(&node);
+    let side_session = SideSession::new(&node);
 
-    what_was_deleted_and_changed_is_told_exactly(&node, &aside);
-    a_mix_may_leave_the_value_of_any_of_its_writes(&node, &aside);
-    batches_fill_partitions_and_are_read_in_pages(&node, &aside);
+    what_was_deleted_and_changed_is_told_exactly(&node, &side_session);
+    a_mix_may_leave_the_value_of_any_of_its_writes(&node, &side_session);
+    batches_fill_partitions_and_are_read_in_pages(&node, &side_session);
     conditions_that_do_not_hold_are_counted(&node);
-    counters_add_up(&node, &aside);
-    rows_expire(&node, &aside);
+    counters_add_up(&node, &side_session);
+    rows_expire(&node, &side_session);
     what_cannot_be_verified_says_why(&node);
     poisson_arrivals_and_traces_are_sent_whole(&node);
     a_surge_does_its_count(&node);
 }
 
-fn what_was_deleted_and_changed_is_told_exactly(node: &str, aside: &Aside) {
+fn what_was_deleted_and_changed_is_told_exactly(node: &str, side_session: &SideSession) {
     let (workload, _) = populated("keyvalue", 5000, node);
     let order = Verify { examples: 100, ..Verify::new(workload, vec![node.to_string()]) };
     let all = read_back(&order);
@@ -101,10 +101,10 @@ fn what_was_deleted_and_changed_is_told_exactly(node: &str, aside: &Aside) {
     assert!(all.is_right() && !all.has_damage() && all.examples.is_empty());
 
     for key in [17, 1234, 4999] {
-        aside.run(&format!("DELETE FROM helenus.keyvalue WHERE key = {key}"));
+        side_session.run(&format!("DELETE FROM helenus.keyvalue WHERE key = {key}"));
     }
-    aside.run("INSERT INTO helenus.keyvalue (key, value) VALUES (42, 0x00)");
-    aside.run("UPDATE helenus.keyvalue SET value = null WHERE key = 43");
+    side_session.run("INSERT INTO helenus.keyvalue (key, value) VALUES (42, 0x00)");
+    side_session.run("UPDATE helenus.keyvalue SET value = null WHERE key = 43");
     let damaged = read_back(&order);
     assert_eq!((damaged.checked, damaged.right), (5000, 4995));
     assert_eq!((damaged.missing, damaged.wrong, damaged.unreadable), (3, 2, 0));
@@ -118,9 +118,9 @@ fn what_was_deleted_and_changed_is_told_exactly(node: &str, aside: &Aside) {
     // Three requests were not acknowledged, so the node may lack their writes.
     let mut acknowledged = Acknowledged::default();
     assert!((0..5000).filter(|key| ![17, 42, 4999].contains(key)).all(|key: i64| acknowledged.add(-1 - key)));
-    let told = read_back(&Verify { acknowledged: Some(acknowledged), ..order.clone() });
-    assert_eq!((told.right, told.unacknowledged, told.missing, told.wrong), (4995, 2, 1, 2));
-    assert_eq!(named(&told, Kind::Missing), ["key = 1234"]);
+    let verified = read_back(&Verify { acknowledged: Some(acknowledged), ..order.clone() });
+    assert_eq!((verified.right, verified.unacknowledged, verified.missing, verified.wrong), (4995, 2, 1, 2));
+    assert_eq!(named(&verified, Kind::Missing), ["key = 1234"]);
 
     // Rows that were never written are missing, and another seed gives other values.
     let fewer = Verify { populated: Some(10), ..order.clone() };
@@ -131,8 +131,8 @@ fn what_was_deleted_and_changed_is_told_exactly(node: &str, aside: &Aside) {
     assert_eq!(read_back(&other).wrong, 10);
 }
 
-fn a_mix_may_leave_the_value_of_any_of_its_writes(node: &str, aside: &Aside) {
-    aside.run("TRUNCATE helenus.keyvalue");
+fn a_mix_may_leave_the_value_of_any_of_its_writes(node: &str, side_session: &SideSession) {
+    side_session.run("TRUNCATE helenus.keyvalue");
     let mut workload = Workload::open("keyvalue/mixed").unwrap();
     workload.set_population(300);
     let phases = vec![Phase::in_flight(16, Until::Count(700)), Phase::rate(1000.0, Until::Count(300)).poisson(1)];
@@ -142,24 +142,24 @@ fn a_mix_may_leave_the_value_of_any_of_its_writes(node: &str, aside: &Aside) {
     let verified = read_back(&order);
     // Some 500 writes to 300 keys.
     assert!((200..300).contains(&verified.checked) && verified.is_right(), "{verified:?}");
-    assert_eq!(aside.whole("SELECT count(*) FROM helenus.keyvalue"), verified.checked as i64);
+    assert_eq!(side_session.whole("SELECT count(*) FROM helenus.keyvalue"), verified.checked as i64);
     // Without the last hundred, those that were written then are not looked for, and what they changed is wrong.
     let fewer = read_back(&Verify { requests: 900, ..order });
     assert!(fewer.missing == 0 && fewer.wrong > 0, "{fewer:?}");
 }
 
-fn batches_fill_partitions_and_are_read_in_pages(node: &str, aside: &Aside) {
+fn batches_fill_partitions_and_are_read_in_pages(node: &str, side_session: &SideSession) {
     let (workload, summary) = populated("wide-rows", 10, node);
     // 10 partitions of 1000 rows, 50 in a request.
     assert_eq!(summary.requests, 200);
-    assert_eq!(aside.whole("SELECT count(*) FROM helenus.wide_rows"), 10_000);
+    assert_eq!(side_session.whole("SELECT count(*) FROM helenus.wide_rows"), 10_000);
     let order = Verify::new(workload.clone(), vec![node.to_string()]);
     let verified = read_back(&order);
     assert_eq!((verified.checked, verified.right), (10_000, 10_000));
     assert_eq!(verified.columns, ["row", "value"]);
 
-    aside.run("DELETE FROM helenus.wide_rows WHERE partition = 0 AND row >= 990");
-    aside.run("INSERT INTO helenus.wide_rows (partition, row, value) VALUES (0, 5, 0xff)");
+    side_session.run("DELETE FROM helenus.wide_rows WHERE partition = 0 AND row >= 990");
+    side_session.run("INSERT INTO helenus.wide_rows (partition, row, value) VALUES (0, 5, 0xff)");
     let damaged = read_back(&order);
     assert_eq!((damaged.missing, damaged.wrong), (10, 1));
     assert_eq!(named(&damaged, Kind::Wrong), ["partition = 0, row = 5"]);
@@ -188,9 +188,9 @@ fn conditions_that_do_not_hold_are_counted(node: &str) {
     assert!(read_back(&Verify::new(workload, vec![node.to_string()])).is_right());
 }
 
-fn counters_add_up(node: &str, aside: &Aside) {
+fn counters_add_up(node: &str, side_session: &SideSession) {
     let (mut workload, _) = populated("counter", 20, node);
-    let before = aside.whole("SELECT CAST(sum(hits) AS bigint) FROM helenus.counter");
+    let before = side_session.whole("SELECT CAST(sum(hits) AS bigint) FROM helenus.counter");
     assert!((20..=200).contains(&before), "{before}");
     workload.choose_mix("write").unwrap();
     let operation = &mut workload.operations[1];
@@ -202,7 +202,7 @@ fn counters_add_up(node: &str, aside: &Aside) {
     });
     let summary = drive(&plan(workload, vec![Phase::in_flight(2, Until::Count(5))], node));
     assert_eq!(summary.errors.len(), 0, "{:?}", summary.errors);
-    let after = aside.whole("SELECT CAST(sum(hits) AS bigint) FROM helenus.counter");
+    let after = side_session.whole("SELECT CAST(sum(hits) AS bigint) FROM helenus.counter");
     assert!((50..=500).contains(&(after - before)), "{before} {after}");
 }
 
@@ -244,12 +244,12 @@ operation = "write"
 operation = "read"
 "#;
 
-fn rows_expire(node: &str, aside: &Aside) {
+fn rows_expire(node: &str, side_session: &SideSession) {
     let workload = Workload::from_toml("expiring", "expiring.toml", EXPIRING).unwrap();
     let mut plan = plan(workload.clone(), Vec::new(), node);
     plan.populate = true;
     assert_eq!(drive(&plan).errors.len(), 0);
-    let ttl = aside.whole("SELECT CAST(max(ttl(about)) AS bigint) FROM helenus.expiring");
+    let ttl = side_session.whole("SELECT CAST(max(ttl(about)) AS bigint) FROM helenus.expiring");
     assert!((400..=1000).contains(&ttl), "{ttl}");
     let verified = read_back(&Verify::new(workload, vec![node.to_string()]));
     assert_eq!((verified.checked, verified.right), (100, 100), "{verified:?}");

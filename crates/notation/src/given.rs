@@ -45,17 +45,17 @@ mod tests {
 
     #[test]
     fn what_has_no_end_is_refused_at_once() {
-        let said = |path: &str| read_text(Path::new(path), 1 << 20).unwrap_err().to_string();
-        assert!(said("/dev/zero").contains("/dev/stdin"), "{}", said("/dev/zero"));
-        assert!(said("/proc").contains("folder"));
+        let error = |path: &str| read_text(Path::new(path), 1 << 20).unwrap_err().to_string();
+        assert!(error("/dev/zero").contains("/dev/stdin"), "{}", error("/dev/zero"));
+        assert!(error("/proc").contains("folder"));
         let folder = std::env::temp_dir().join(format!("helenus-given-{}", std::process::id()));
         std::fs::create_dir(&folder).unwrap();
         let fifo = folder.join("fifo");
         assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-        assert!(said(fifo.to_str().unwrap()).contains("no regular file"));
+        assert!(error(fifo.to_str().unwrap()).contains("no regular file"));
         let sparse = folder.join("sparse");
         File::create(&sparse).unwrap().set_len(200 << 30).unwrap();
-        assert!(said(sparse.to_str().unwrap()).contains("more than 1 MiB"));
+        assert!(error(sparse.to_str().unwrap()).contains("more than 1 MiB"));
         let text = folder.join("text");
         std::fs::write(&text, "é\n").unwrap();
         assert_eq!(read_text(&text, 3).unwrap(), "é\n");

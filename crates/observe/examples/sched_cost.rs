@@ -52,19 +52,19 @@ fn round(name: &str, sched: SchedOptions) -> Result<(), Failure> {
 fn follow(name: &str, sched: SchedOptions, child: &mut Child) -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
     let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("cost", "sched_cost"))?;
-    let (events, heard) = std::sync::mpsc::channel();
+    let (events, received) = std::sync::mpsc::channel();
     let watched = [Watched { process: ProcessKind::Server, node: "n".into(), pid: child.id() }];
     let observation = Observation::start(&recorder, &watched, &Options { sched, ..Options::default() }, &events)?;
     child.stdin.take().ok_or("no stdin")?.write_all(b"1")?;
-    let mut said = String::new();
-    BufReader::new(child.stdout.take().ok_or("no stdout")?).read_line(&mut said)?;
+    let mut text = String::new();
+    BufReader::new(child.stdout.take().ok_or("no stdout")?).read_line(&mut text)?;
     observation.stop();
-    for event in heard.try_iter() {
+    for event in received.try_iter() {
         if let helenus_observe::Event::Degraded { source: "sched", reason, .. } = event {
             return Err(reason.into());
         }
     }
-    let mut numbers = said.split_whitespace().map(str::parse::<u64>);
+    let mut numbers = text.split_whitespace().map(str::parse::<u64>);
     let mut number = || numbers.next().ok_or("too few numbers");
     let (switches, cpu_ns) = (number()??, number()??);
     let summary = recorder.close()?;

@@ -1,6 +1,6 @@
 //! Checks of this machine: which sources work, which don't, and how to make them work.
 
-use crate::Missing;
+use crate::Unavailable;
 use serde::Serialize;
 
 /// One thing that Helenus can do here, or not.
@@ -33,7 +33,7 @@ impl Check {
     }
 
     /// Of something that is there with all it needs, or not at all.
-    pub(crate) fn of(what: &str, available: Result<(), Missing>, found: &str) -> Check {
+    pub(crate) fn of(what: &str, available: Result<(), Unavailable>, found: &str) -> Check {
         match available {
             Ok(()) => Check::new(what, CheckState::Works, found, ""),
             Err(missing) => Check::new(what, CheckState::Missing, missing.reason, &missing.way_out),

@@ -4,7 +4,7 @@
 //! Each figure is a call over the network, so a node with many tables is read less often than each second. Data that is
 //! only available inside the JVM is missing: safepoints, single SSTables, table definitions.
 
-use crate::jvm::{AgentLink, Wanted};
+use crate::jvm::{AgentLink, StartRequest};
 use crate::source::STALL_BOUND;
 use crate::{Events, ThreadNames};
 use helenus_cassandra::apart;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const SOURCES: &[&str] = &["pauses", "pools", "tables", "client_requests", "node_metrics"];
 /// How long it may take from its start to its hello, and from being asked to go to having gone.
 const WITHIN: Duration = Duration::from_secs(20);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_EVERY: Duration = Duration::from_millis(50);
 
 /// Where a node's JMX is, and as whom to come.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Jmx {
         let mut jar =
             tempfile::Builder::new().prefix("helenus-agent-").suffix(".jar").tempfile().map_err(JmxError::Prepare)?;
         jar.write_all(agent).map_err(JmxError::Prepare)?;
-        let wanted = Wanted {
+        let wanted = StartRequest {
             node: node.to_string(),
             interval: Duration::from_secs(1),
             stall_bound: STALL_BOUND,
@@ -101,10 +101,10 @@ impl Jmx {
             }
         };
         let (user, password) = endpoint.login.clone().unwrap_or_default();
-        let told = format!("{}\n{}\n{user}\n{password}\n", endpoint.address, link.agent_options());
+        let options = format!("{}\n{}\n{user}\n{password}\n", endpoint.address, link.agent_options());
         if let Some(mut stdin) = child.stdin.take() {
             // A JVM that has ended at once says why on its standard error.
-            let _ = stdin.write_all(told.as_bytes());
+            let _ = stdin.write_all(options.as_bytes());
         }
         let mut jmx = Jmx { link, child, endpoint, node: node.to_string(), _jar: jar };
         match jmx.wait() {
@@ -124,18 +124,18 @@ impl Jmx {
     fn wait(&mut self) -> Result<(), String> {
         let until = Instant::now() + WITHIN;
         loop {
-            match self.link.wait(LOOK_EVERY) {
+            match self.link.wait(POLL_EVERY) {
                 Ok(_) => return Ok(()),
                 Err(why) if Instant::now() >= until => return Err(why),
                 Err(_) => {}
             }
             if let Ok(Some(_)) = self.child.try_wait() {
-                let mut said = String::new();
+                let mut output = String::new();
                 if let Some(stderr) = &mut self.child.stderr {
                     // On a read error the part read so far is used.
-                    let _ = stderr.read_to_string(&mut said);
+                    let _ = stderr.read_to_string(&mut output);
                 }
-                let last = said.lines().rfind(|line| !line.trim().is_empty());
+                let last = output.lines().rfind(|line| !line.trim().is_empty());
                 return Err(last.unwrap_or("its JVM ended without a word").to_string());
             }
         }
@@ -153,10 +153,10 @@ impl Jmx {
     ///
     /// # Errors
     /// When it has ended, as when the node has.
-    pub fn turn_to(&self, recorder: &Recorder) -> Result<(), JmxError> {
+    pub fn continue_in(&self, recorder: &Recorder) -> Result<(), JmxError> {
         self.name_node(recorder)?;
         let refused = |reason| JmxError::Refused { address: self.endpoint.address.clone(), reason };
-        self.link.turn_to(recorder, WITHIN).map_err(refused)
+        self.link.continue_in(recorder, WITHIN).map_err(refused)
     }
 
     /// Ends it.
@@ -168,7 +168,7 @@ impl Jmx {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_EVERY);
         }
         // Our own child, which has not been waited for.
         let _ = self.child.kill();

@@ -35,12 +35,12 @@ mod worker;
 
 pub use check::{Check, CheckState};
 pub use counters::{Countable, countable};
-pub use ebpf::Missing;
+pub use ebpf::Unavailable;
 pub use error::Error;
 pub use events::EventOptions;
-pub use import::{Error as ImportError, ImportFormat, ImportOptions, Imported, Place, import};
+pub use import::{Error as ImportError, ImportFormat, ImportOptions, Imported, TimeAlignment, import};
 pub use jmx::{Jmx, JmxEndpoint, JmxError};
-pub use jvm::{AgentLink, AgentOptions, SOURCES as JVM_SOURCES, Wanted};
+pub use jvm::{AgentLink, AgentOptions, SOURCES as JVM_SOURCES, StartRequest};
 pub use names::ThreadNames;
 pub use observation::Observation;
 pub use option_values::Switch;

@@ -62,7 +62,7 @@ impl Observation {
     ///
     /// # Errors
     /// When an agent or a process has gone. Stop the observation then, and start a new one.
-    pub fn turn_to(
+    pub fn continue_in(
         &mut self,
         recorder: &Recorder,
         watched: &[Watched],
@@ -76,7 +76,7 @@ impl Observation {
         for (place, running) in self.running.iter_mut().enumerate().rev() {
             let mut goes_on = true;
             for part in running.iter_mut() {
-                goes_on &= part.turn_to(&context)?;
+                goes_on &= part.continue_in(&context)?;
             }
             if !goes_on {
                 running.drain(..).for_each(|part| drop(part.stop()));

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use std::time::Duration;
 
-/// Whether something is recorded that there is only one way to record.
+/// An option of a source that has only one provider: on or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Switch {
     #[default]

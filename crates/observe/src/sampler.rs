@@ -257,7 +257,7 @@ impl Run {
         });
     }
 
-    /// When this thread wakes late, so may everybody on this machine.
+    /// If this thread wakes late, so may all threads of this machine.
     fn note_stall(&self, late: Duration) {
         if late > STALL_BOUND {
             let duration_ns = nanos(late);

@@ -43,7 +43,7 @@ pub(crate) trait Running: std::fmt::Debug + Send {
     ///
     /// # Errors
     /// When it has ended.
-    fn turn_to(&mut self, _context: &Context<'_>) -> Result<bool, Error> {
+    fn continue_in(&mut self, _context: &Context<'_>) -> Result<bool, Error> {
         Ok(false)
     }
 

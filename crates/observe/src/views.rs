@@ -69,7 +69,7 @@ impl Views {
     ///
     /// # Errors
     /// The connection's failure.
-    pub fn turn_to(&mut self, recorder: &Recorder) -> Result<(), Error> {
+    pub fn continue_in(&mut self, recorder: &Recorder) -> Result<(), Error> {
         self.recorder = recorder.clone();
         self.begin()
     }
@@ -177,15 +177,15 @@ impl Views {
     /// A row of the schema as JSON: a fact for each of its columns, one for an index.
     fn facts(&self, source: &str, json: &str) {
         let Ok(serde_json::Value::Object(row)) = serde_json::from_str(json) else { return };
-        let said = |name: &str| row.get(name).map_or(String::new(), said);
-        let (keyspace, table) = (said("keyspace_name"), said("table_name"));
+        let text_of = |name: &str| row.get(name).map_or(String::new(), text_of);
+        let (keyspace, table) = (text_of("keyspace_name"), text_of("table_name"));
         if row.contains_key("index_name") {
-            let value = format!("{} {}", said("kind"), said("options"));
-            return self.fact(&keyspace, &table, &format!("index {}", said("index_name")), &value, source);
+            let value = format!("{} {}", text_of("kind"), text_of("options"));
+            return self.fact(&keyspace, &table, &format!("index {}", text_of("index_name")), &value, source);
         }
         for (name, value) in &row {
             if !["keyspace_name", "table_name", "extensions", "comment"].contains(&name.as_str()) && !value.is_null() {
-                self.fact(&keyspace, &table, name, &self::said(value), source);
+                self.fact(&keyspace, &table, name, &self::text_of(value), source);
             }
         }
     }
@@ -357,7 +357,7 @@ fn text(rows: &Rows, at: usize, column: &str) -> String {
 }
 
 /// A text as it is, all else as JSON.
-fn said(value: &serde_json::Value) -> String {
+fn text_of(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 

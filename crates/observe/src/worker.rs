@@ -1,6 +1,6 @@
 //! The thread of a source.
 
-use crate::Missing;
+use crate::Unavailable;
 use crate::source::Running;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -29,9 +29,9 @@ impl From<NoThread> for std::io::Error {
     }
 }
 
-impl From<NoThread> for Missing {
-    fn from(error: NoThread) -> Missing {
-        Missing::new(error.to_string(), "look for limits on threads and memory (ulimit -a)")
+impl From<NoThread> for Unavailable {
+    fn from(error: NoThread) -> Unavailable {
+        Unavailable::new(error.to_string(), "look for limits on threads and memory (ulimit -a)")
     }
 }
 
@@ -39,21 +39,21 @@ impl Worker {
     /// Starts a thread, and returns when it is ready, with what it says then. Both `prepare` and `run` are called in the
     /// thread, so that what it works with may be shared without locks. The receiver of `run` is disconnected when the thread
     /// is to end.
-    pub(crate) fn start<Prepared, Said, E>(
+    pub(crate) fn start<Prepared, Note, E>(
         name: &str,
-        prepare: impl FnOnce() -> Result<(Prepared, Said), E> + Send + 'static,
+        prepare: impl FnOnce() -> Result<(Prepared, Note), E> + Send + 'static,
         run: impl FnOnce(Prepared, &Receiver<()>) + Send + 'static,
-    ) -> Result<(Worker, Said), E>
+    ) -> Result<(Worker, Note), E>
     where
-        Said: Send + 'static,
+        Note: Send + 'static,
         E: From<NoThread> + Send + 'static,
     {
         let (stop, stopped) = channel();
         let (say_ready, ready) = channel();
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || match prepare() {
-            Ok((prepared, said)) => {
+            Ok((prepared, note)) => {
                 // Nobody waits any more only if the whole start was given up.
-                let _ = say_ready.send(Ok(said));
+                let _ = say_ready.send(Ok(note));
                 run(prepared, &stopped);
             }
             Err(error) => {
@@ -61,8 +61,8 @@ impl Worker {
             }
         });
         let thread = thread.map_err(|error| NoThread(error.to_string()))?;
-        let said = ready.recv().map_err(|_| NoThread("it ended".into()))??;
-        Ok((Worker { stop, thread }, said))
+        let note = ready.recv().map_err(|_| NoThread("it ended".into()))??;
+        Ok((Worker { stop, thread }, note))
     }
 
     /// Ends the thread, after the last of what it saw is in the recording.
@@ -88,16 +88,16 @@ mod tests {
 
     #[test]
     fn it_says_when_it_is_ready_and_works_until_it_is_stopped() {
-        let (done, told) = channel();
+        let (done, result) = channel();
         let prepare = || Ok::<_, String>((7, "ready"));
         let run = move |prepared: i32, stopped: &Receiver<()>| {
             while stopped.recv_timeout(Duration::from_millis(1)) == Err(RecvTimeoutError::Timeout) {}
             done.send(prepared).unwrap();
         };
-        let (worker, said) = Worker::start("test", prepare, run).unwrap();
-        assert_eq!((said, told.try_recv().is_err()), ("ready", true));
+        let (worker, note) = Worker::start("test", prepare, run).unwrap();
+        assert_eq!((note, result.try_recv().is_err()), ("ready", true));
         worker.end();
-        assert_eq!(told.recv(), Ok(7));
+        assert_eq!(result.recv(), Ok(7));
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn what_is_counted_is_what_proc_says() {
     need!(all_that_is_needed());
     let mut program = Program::start(WORK);
     let pid = program.child.id();
-    let (watch, said) = Watch::start_and_hear(&[("n", pid)], &options(), "counters");
+    let (watch, reason) = Watch::start_and_hear(&[("n", pid)], &options(), "counters");
     let before = Proc::read(pid);
     program.work();
     let after = Proc::read(pid);
@@ -108,8 +108,8 @@ fn what_is_counted_is_what_proc_says() {
     }
     // Nobody can take its silence for none.
     let wanted = "cycles, instructions and cache misses are not measured: this machine has no PMU";
-    let said = said.unwrap();
-    assert!(said.starts_with(wanted) && said.contains("; "), "{said}");
+    let reason = reason.unwrap();
+    assert!(reason.starts_with(wanted) && reason.contains("; "), "{reason}");
     assert!(reasons.iter().all(|reason| reason.contains(wanted)) && !reasons.is_empty(), "{reasons:?}");
     for column in ["cycles", "instructions", "cache_references", "cache_misses", "enabled_ns", "running_ns"] {
         assert!(rows.iter().all(|row| !row.numbers.contains_key(column)), "{column} was not measured");
@@ -165,10 +165,10 @@ for i in range(40):
 fn who_may_count_nothing_is_told_and_the_rest_goes_on() {
     need!(all_that_is_needed());
     let mut program = Program::start("time.sleep(0.3)");
-    let (said, tables) = without_capabilities(program.child.id(), options(), "counters");
+    let (reason, tables) = without_capabilities(program.child.id(), options(), "counters");
     program.work();
     // The program has rights that the recorder gave up.
-    let said = said.unwrap_or_default();
-    assert!(said.starts_with("nothing is counted of threads: ") && said.contains("run it as root"), "{said}");
+    let reason = reason.unwrap_or_default();
+    assert!(reason.starts_with("nothing is counted of threads: ") && reason.contains("run it as root"), "{reason}");
     assert!(tables.contains(&"cpus".to_string()) && !tables.contains(&"counters".to_string()), "{tables:?}");
 }

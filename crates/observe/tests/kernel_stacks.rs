@@ -145,7 +145,7 @@ fn without_the_right_to_load_programs_the_recording_says_so_and_goes_on() {
     need!(all_that_is_needed());
     let program = Split::start(&[]);
     let options = Options { stacks: of_cpu_time(), ..Options::default() };
-    let (said, tables) = without_capabilities(program.child.id(), options, "stacks");
-    assert!(said.is_some_and(|said| said.contains("needs root")));
+    let (reason, tables) = without_capabilities(program.child.id(), options, "stacks");
+    assert!(reason.is_some_and(|reason| reason.contains("needs root")));
     assert!(!tables.iter().any(|table| table == "samples"), "{tables:?}");
 }

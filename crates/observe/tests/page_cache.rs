@@ -100,7 +100,7 @@ fn without_the_right_to_load_programs_the_recording_says_so_and_goes_on() {
     need!(all_that_is_needed());
     let program = Program::start("pass");
     let options = options();
-    let (said, tables) = without_capabilities(program.child.id(), options, "page_cache");
-    assert!(said.is_some_and(|said| said.contains("needs root")));
+    let (reason, tables) = without_capabilities(program.child.id(), options, "page_cache");
+    assert!(reason.is_some_and(|reason| reason.contains("needs root")));
     assert!(!tables.contains(&"page_cache".to_string()), "{tables:?}");
 }

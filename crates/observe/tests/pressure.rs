@@ -40,8 +40,8 @@ fn processes_and_what_held_up_a_node_are_recorded() {
         of.map(|row| row.number("cpu_ns")).sum::<i64>()
     };
     assert!(cpu_of(node.child.id(), "server") >= 400_000_000, "{processes:#?}");
-    let told = cpu_of(other.child.id(), "other");
-    assert!(told >= 400_000_000 && told <= truth, "{told} of {truth}: {processes:#?}");
+    let recorded = cpu_of(other.child.id(), "other");
+    assert!(recorded >= 400_000_000 && recorded <= truth, "{recorded} of {truth}: {processes:#?}");
     assert!(processes.iter().all(|row| row.text("node") == NODE));
     let held_up = ended.rows("node_pressure");
     assert!(held_up.iter().all(|row| row.text("node") == NODE && row.number("interval_ns") > 0));

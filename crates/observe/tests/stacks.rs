@@ -70,7 +70,7 @@ fn record(
     meanwhile: impl FnOnce(),
 ) -> (Recording, Vec<Event>) {
     let recorder = Recorder::create(folder, Manifest::new("test", "test")).unwrap();
-    let (events, heard) = channel();
+    let (events, received) = channel();
     let stacks = StackOptions { profiler: Some(library()), ..options };
     let options = Options { stacks, ..Options::default() };
     let observation = Observation::start(&recorder, &[program.watched()], &options, &events).unwrap();
@@ -78,7 +78,7 @@ fn record(
     assert_eq!(observation.stop(), Vec::<String>::new());
     drop(events);
     recorder.close().unwrap();
-    (Recording::open(folder).unwrap(), heard.iter().collect())
+    (Recording::open(folder).unwrap(), received.iter().collect())
 }
 
 fn rows<T>(
@@ -118,12 +118,12 @@ fn samples_are_where_the_time_went() {
     let place = tempfile::tempdir().unwrap();
     let program = Program::start();
     let options = StackOptions { stack_interval: Duration::from_millis(1), ..of("cpu") };
-    let (recording, said) = record(&place.path().join("one"), &program, options, || {
+    let (recording, events) = record(&place.path().join("one"), &program, options, || {
         // The files have no name any more as soon as it runs.
         assert_eq!(left_in_tmp(&program), 0);
         until_it_has_used(program.0.id(), Duration::from_secs(4));
     });
-    assert!(!said.iter().any(|event| matches!(event, Event::Degraded { source: "stacks", .. })), "{said:?}");
+    assert!(!events.iter().any(|event| matches!(event, Event::Degraded { source: "stacks", .. })), "{events:?}");
 
     let source = recording.manifest().sources.iter().find(|source| source.name == "stacks").unwrap();
     assert!(source.note.contains("a signal every 1ms of a CPU's time"), "as root: {}", source.note);
@@ -183,7 +183,7 @@ fn a_target_that_dies_leaves_a_whole_recording() {
     let place = tempfile::tempdir().unwrap();
     let mut program = Program::start();
     let pid = program.0.id();
-    let (recording, said) = record(&place.path().join("dies"), &program, of("cpu"), || {
+    let (recording, events) = record(&place.path().join("dies"), &program, of("cpu"), || {
         // Longer than a chunk of the profiler, which is read when it is whole.
         std::thread::sleep(Duration::from_secs(8));
         // SAFETY: kill takes no pointers, and the process has not been waited for.
@@ -191,7 +191,7 @@ fn a_target_that_dies_leaves_a_whole_recording() {
         std::thread::sleep(Duration::from_secs(1));
     });
     program.0.wait().unwrap();
-    let told = |event: &Event| matches!(event, Event::Degraded { source: "stacks", .. });
-    assert!(said.iter().any(told), "what was lost with it is said: {said:?}");
+    let is_degraded = |event: &Event| matches!(event, Event::Degraded { source: "stacks", .. });
+    assert!(events.iter().any(is_degraded), "what was lost with it is said: {events:?}");
     assert!(recording.manifest().tables["samples"].rows > 0, "what was whole before its death is there");
 }

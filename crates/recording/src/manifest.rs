@@ -21,6 +21,9 @@ pub struct Manifest {
     pub id: String,
     /// The recording's title for people.
     pub title: String,
+    /// The question of the experiment that it is of; none for other recordings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// The command that made it, without secrets.
     pub command: String,
     /// Version of helenus that wrote it.
@@ -134,6 +137,7 @@ impl Manifest {
             format: FORMAT,
             id: read_line("/proc/sys/kernel/random/uuid"),
             title: title.to_string(),
+            question: None,
             command: command.to_string(),
             helenus: env!("CARGO_PKG_VERSION").to_string(),
             state: State::Writing,

@@ -143,13 +143,13 @@ fn a_disk_that_stays_full_loses_no_row_uncounted() {
         cp -r "$1/full" "$3/full"
     "#,
     );
-    let said = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
-    assert_eq!(said("first.code").trim(), "2");
-    let last = said("first.txt").lines().last().unwrap().to_string();
+    let text = |name: &str| std::fs::read_to_string(place.path().join(name)).unwrap();
+    assert_eq!(text("first.code").trim(), "2");
+    let last = text("first.txt").lines().last().unwrap().to_string();
     assert!(last.contains("the disk is full") && last.contains("helenus recording salvage"), "{last}");
     // A recording that has no room to say what it loses does not begin.
-    assert_eq!(said("none.code").trim(), "2");
-    assert!(said("none.txt").contains("the disk is full"), "{}", said("none.txt"));
+    assert_eq!(text("none.code").trim(), "2");
+    assert!(text("none.txt").contains("the disk is full"), "{}", text("none.txt"));
 
     let recording = Recording::open(&place.path().join("full")).unwrap();
     let numbers = column(&recording, "requests", "intended_start_ns");
@@ -347,10 +347,10 @@ fn the_last_manifest_needs_no_room_on_the_disk() {
         cp "$1/full/manifest.json" "$3/manifest.json"
     "#,
     );
-    let said = std::fs::read_to_string(place.path().join("first.txt")).unwrap();
+    let stderr = std::fs::read_to_string(place.path().join("first.txt")).unwrap();
     let text = std::fs::read_to_string(place.path().join("manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert!(manifest["losses"][0]["rows"].as_u64().is_some_and(|rows| rows > 0), "{said}{text}");
+    assert!(manifest["losses"][0]["rows"].as_u64().is_some_and(|rows| rows > 0), "{stderr}{text}");
 }
 
 #[test]

@@ -46,7 +46,8 @@ export function findings(report: Explained, store: FindingChoice, first = FIRST_
     "section",
     { class: "findings", "aria-labelledby": "findings-title" },
     h("h2", { id: "findings-title" }, "Findings"),
-    report.answer !== "" && h("p", { class: "answer" }, report.answer),
+    // Without variants it is at the top of the page.
+    report.comparison !== null && report.answer !== "" && h("p", { class: "answer" }, report.answer),
     cards.length === 0
       ? h("p", { class: "missing" }, noFinding(report))
       : h("ol", { class: "cards" }, ...cards.map(({ root }) => root)),

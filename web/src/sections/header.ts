@@ -2,7 +2,7 @@ import { h, jumpTo } from "../dom";
 import { count, date, milliseconds, percent, plural, span } from "../format";
 import type { Report, Source } from "../model";
 
-/** The command in one line, and the machine in another. */
+/** The question and its answer, then the command and the machine. The answer to a question about variants is their table. */
 export function header(report: Report, seeSources = () => jumpTo("sources")): HTMLElement {
   const lost = seriousLosses(report.sources);
   return h(
@@ -14,6 +14,8 @@ export function header(report: Report, seeSources = () => jumpTo("sources")): HT
       h("h1", {}, report.title),
       h("span", { class: "by" }, `helenus ${report.helenus}`),
     ),
+    report.question !== null && h("p", { class: "question" }, report.question),
+    report.comparison === null && report.answer !== "" && h("p", { class: "answer" }, report.answer),
     h("p", { class: "ran" }, h("code", {}, report.command)),
     h("ul", { class: "facts" }, ...facts(report).map((fact) => h("li", {}, fact))),
     lost !== "" &&

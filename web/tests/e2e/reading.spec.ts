@@ -3,7 +3,9 @@ import { expect, test } from "./page";
 test("the answer comes first: what was run, and why it was slow", async ({ report, page }) => {
   await report.open("overload");
   await expect(page.locator(".ran")).toHaveText("helenus lab run experiments/flames-under-stress.toml");
-  await expect(page.locator(".answer")).toContainText("requests");
+  const top = page.locator("header.top");
+  await expect(top.locator(".question")).toHaveText("Whose pauses make the slow requests?");
+  await expect(top.locator(".answer")).toContainText("requests");
   const card = page.locator(".card").first();
   await expect(card).toContainText("Critical");
   await expect(card).toContainText("A full GC of the server stopped it for 740 ms");

@@ -27,6 +27,7 @@ export function emptyReport(): Report {
     requests: 0,
     errors: [],
     phases: [],
+    question: null,
     answer: "",
     findings: [],
     comparison: null,
@@ -151,6 +152,7 @@ function reportOf(run: Run, capacity_per_s: number, { bin_s, columns, moreGroups
     requests: run.intended.length,
     errors: failed > 0 ? [{ outcome: "timeout", count: failed }] : [],
     phases,
+    question: "Whose pauses make the slow requests?",
     answer:
       "Helenus judged 1,000,000 requests of the load driver in 90 s: the median is 1.2 ms, the p99 41 ms. Next: set a larger heap.",
     findings: findingsOf(run, phases, slow_threshold_ms),

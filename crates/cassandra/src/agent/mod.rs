@@ -2,7 +2,7 @@
 //!
 //! The agent connects out to a socket of ours on loopback and shows a token; nothing in the server listens.
 
-mod door;
+mod listener;
 pub mod protocol;
 
-pub use door::{Door, Visitor};
+pub use listener::{AgentListener, ConnectedAgent};

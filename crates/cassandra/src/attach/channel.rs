@@ -22,7 +22,7 @@ const LONGEST_ARGUMENT: usize = 1024;
 
 /// Most bytes of an answer; a thread dump of ten thousand threads has a tenth of that.
 const LONGEST_ANSWER_BYTES: u64 = 64 << 20;
-/// Time to connect in, when we only ask whether anybody listens.
+/// Timeout of a connect that only checks whether a process listens.
 const PROBED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Folders of the target, held open: in its mount namespace, whatever ours is.
@@ -68,12 +68,12 @@ fn connect_within(path: &str, within: Duration) -> io::Result<UnixStream> {
             socket => UnixStream::from(OwnedFd::from_raw_fd(socket)),
         }
     };
-    // The time that connecting waits is that of writing (socket(7), SO_SNDTIMEO).
+    // The write timeout also bounds connect (socket(7), SO_SNDTIMEO).
     socket.set_write_timeout(Some(within))?;
     // SAFETY: all zeroes is an address without a path.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    // One byte stays zero and ends the path.
+    // sun_path needs a final zero byte.
     if path.len() >= address.sun_path.len() {
         return Err(io::ErrorKind::InvalidFilename.into());
     }
@@ -187,7 +187,7 @@ impl<'a> Channel<'a> {
         format!(".java_pid{}", self.target.inner_pid)
     }
 
-    /// Whether the socket is there. One that nobody listens on is a remnant of an earlier JVM with
+    /// Whether the socket exists. A socket without a listener is left over from an earlier JVM with
     /// this pid and is removed, or the JVM could not make its own.
     fn has_socket(&self) -> Result<bool, Error> {
         let name = self.socket_name();
@@ -204,7 +204,7 @@ impl<'a> Channel<'a> {
         }
         match connect_within(&self.socket_path(), PROBED_WITHIN) {
             Ok(_) => Ok(true),
-            // Nobody accepts. The command that follows waits for its whole bound, and its error says so.
+            // No process accepts. The next command waits for its whole timeout, and its error says so.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 unlink_at(&self.folders.tmp, &name).map_err(self.system("remove the old socket of"))?;
@@ -327,7 +327,7 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// The socket must be the target's: anybody can make a file in /tmp.
+    /// The socket must be the target's: any user can make a file in /tmp.
     fn check_peer(&self, stream: &UnixStream) -> Result<(), Error> {
         let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
         let mut length = size_of::<libc::ucred>() as libc::socklen_t;
@@ -400,7 +400,7 @@ fn request(command: &str, arguments: &[&str]) -> Result<Vec<u8>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::{self, Which};
+    use crate::target::{self, TargetName};
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
     use std::os::unix::net::UnixListener;
@@ -410,7 +410,7 @@ mod tests {
     /// Sends a command to this very process, which listens like a JVM.
     fn execute(bound: Duration, jvm: impl FnOnce(UnixListener) + Send) -> Result<Reply, Error> {
         let folder = tempfile::tempdir().unwrap();
-        let target = target::find(Which::Pid(std::process::id() as i32)).unwrap();
+        let target = target::find(TargetName::Pid(std::process::id() as i32)).unwrap();
         let tmp = open_folder(folder.path().to_str().unwrap()).unwrap();
         let channel = Channel { target: &target, folders: Folders { tmp, cwd: None }, answer_bound: bound };
         let listener = UnixListener::bind(folder.path().join(channel.socket_name())).unwrap();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::channel::{Channel, open_at, rename_at, unlink_at};
 use super::leftovers::Leftovers;
-use super::turn::Turn;
+use super::lock::AttachLock;
 use super::{ANSWER_BOUND, Error};
 
 /// Tells apart the files that this process writes at once.
@@ -21,7 +21,7 @@ pub(super) struct LoadedFile {
     name: String,
     _leftovers: Leftovers,
     /// Ends after the file: fields are dropped in their order.
-    _turn: Turn,
+    _lock: AttachLock,
 }
 
 impl LoadedFile {
@@ -44,12 +44,12 @@ pub(super) fn write(channel: &Channel<'_>, what: &str, bytes: &[u8]) -> Result<L
         action: format!("write the {stem} to /tmp/{name} for JVM {}", channel.target.pid),
         source,
     };
-    let turn = Turn::take(channel.target, ANSWER_BOUND)?;
-    // Renamed into place, so that a helenus that has not waited for its turn never sees half a file.
+    let lock = AttachLock::take(channel.target, ANSWER_BOUND)?;
+    // Renamed into place, so that a helenus without the lock never sees half a file.
     let own = NUMBER.fetch_add(1, Ordering::Relaxed);
     let unfinished = format!("{name}.{}-{own}", std::process::id());
     let leftovers =
-        Leftovers::watch(folder.try_clone().map_err(failed)?, vec![unfinished.clone(), name.clone()], Some(&turn));
+        Leftovers::watch(folder.try_clone().map_err(failed)?, vec![unfinished.clone(), name.clone()], Some(&lock));
     // A file of this name was left by a helenus that was killed.
     let _ = unlink_at(folder, &unfinished);
     let file = create(folder, &unfinished).map_err(failed)?;
@@ -57,7 +57,7 @@ pub(super) fn write(channel: &Channel<'_>, what: &str, bytes: &[u8]) -> Result<L
     // A file that has this name already is another helenus's, or was left by one that was killed. If it is another user's, the
     // sticky /tmp does not let us replace it, and the error says so.
     rename_at(folder, &unfinished, &name).map_err(failed)?;
-    Ok(LoadedFile { name, _leftovers: leftovers, _turn: turn })
+    Ok(LoadedFile { name, _leftovers: leftovers, _lock: lock })
 }
 
 fn create(folder: &OwnedFd, name: &str) -> io::Result<OwnedFd> {

@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 use super::channel::{open_at, unlink_at};
-use super::turn::Turn;
+use super::lock::AttachLock;
 use crate::foreign;
 
 /// Standard input ends when the process at its other end does, by whatever signal.
@@ -26,7 +26,7 @@ pub(super) struct Leftovers {
 
 impl Leftovers {
     /// To be made before the files are. A turn that is held stays taken until they are removed.
-    pub(super) fn watch(folder: OwnedFd, names: Vec<String>, turn: Option<&Turn>) -> Leftovers {
+    pub(super) fn watch(folder: OwnedFd, names: Vec<String>, lock: Option<&AttachLock>) -> Leftovers {
         let beside = Command::new("/bin/sh")
             .args(["-c", REMOVE_AFTERWARDS, "helenus-leftovers"])
             .args(&names)
@@ -37,7 +37,7 @@ impl Leftovers {
             .process_group(0)
             .stdin(Stdio::piped())
             // The shell writes nothing.
-            .stdout(turn.and_then(Turn::share).map_or_else(Stdio::null, Stdio::from))
+            .stdout(lock.and_then(AttachLock::share).map_or_else(Stdio::null, Stdio::from))
             .stderr(Stdio::null())
             .spawn();
         Leftovers { folder, names, beside: beside.ok() }

@@ -10,9 +10,9 @@
 mod channel;
 mod file;
 mod leftovers;
+mod lock;
 mod reply;
 mod tmp;
-mod turn;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

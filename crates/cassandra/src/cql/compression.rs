@@ -12,7 +12,7 @@ pub enum Compression {
 
 /// The largest that a body may be: what the protocol allows a frame.
 const LARGEST: usize = 256 << 20;
-/// No block of LZ4 stands for more than this many times its own bytes. Snappy's stand for fewer.
+/// An LZ4 block expands to at most this many times its size; a Snappy block to less.
 const MOST_TIMES: usize = 256;
 
 impl Compression {

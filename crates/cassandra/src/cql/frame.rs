@@ -62,8 +62,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn reader(&self) -> Reader<'_> {
-        Reader::new(&self.body[self.start..])
+    pub(super) fn reader(&self) -> BodyReader<'_> {
+        BodyReader::new(&self.body[self.start..])
     }
 }
 
@@ -89,12 +89,12 @@ pub(super) fn read(from: &mut impl Read) -> Result<Frame, FrameError> {
     Ok(Frame { opcode, body, start })
 }
 
-/// How many bytes of tracing id, custom payload and warnings stand before the body proper, by the flags of the frame.
+/// Length of the tracing id, custom payload and warnings before the body, by the flags of the frame.
 ///
 /// # Errors
 /// [`Malformed`] when the body ends within them.
 pub fn skip_extras(body: &[u8], flags: u8) -> Result<usize, Malformed> {
-    let mut reader = Reader::new(body);
+    let mut reader = BodyReader::new(body);
     if flags & 0x02 != 0 {
         reader.take(16)?;
     }
@@ -112,12 +112,12 @@ pub fn skip_extras(body: &[u8], flags: u8) -> Result<usize, Malformed> {
 
 /// Takes the protocol's basic types off the front of a body.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub struct BodyReader<'a> {
     left: &'a [u8],
 }
 
 #[allow(clippy::missing_errors_doc)] // Each fails with what is malformed, and nothing else.
-impl<'a> Reader<'a> {
+impl<'a> BodyReader<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { left: bytes }
     }

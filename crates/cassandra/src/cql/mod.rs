@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 pub use compression::Compression;
-use frame::{Frame, FrameError, Malformed, Reader, opcode};
+use frame::{BodyReader, Frame, FrameError, Malformed, opcode};
 pub use prepared::{Prepared, RawRows, read_columns};
 pub use segment::{Packing, Segment};
 pub use value::{Type, Value, read_type, read_value};
@@ -101,7 +101,7 @@ pub fn identify(address: SocketAddr, timeout: Duration) -> Result<Identity, Erro
     Connection::open(address, timeout, None)?.identify()
 }
 
-/// Whether a node takes connections there, be it only those of who has a password or speaks TLS.
+/// Whether a node accepts connections there, with or without TLS and a password.
 #[must_use]
 pub fn answers(address: SocketAddr, timeout: Duration) -> bool {
     matches!(identify(address, timeout), Ok(_) | Err(Error::NeedsPassword { .. } | Error::Closed { .. }))
@@ -122,7 +122,7 @@ impl<T: io::Read + io::Write + Send> Channel for T {}
 /// A function that wraps a socket, for example in TLS.
 pub type Wrap<'a> = &'a dyn Fn(TcpStream) -> io::Result<Box<dyn Channel>>;
 
-/// Reads until a time: the timeout of a socket is for each read alone, and bytes that drip would renew it for ever.
+/// Reads with one deadline. A socket's timeout is per read, so a peer that sends byte by byte could extend it without end.
 struct Until<'s> {
     stream: &'s mut Box<dyn Channel>,
     end: Instant,
@@ -287,7 +287,7 @@ impl Connection {
 }
 
 /// Keyspace and table.
-fn skip_table_name(reader: &mut Reader<'_>) -> Result<(), Malformed> {
+fn skip_table_name(reader: &mut BodyReader<'_>) -> Result<(), Malformed> {
     reader.string()?;
     reader.string().map(drop)
 }

@@ -1,6 +1,6 @@
 //! Statements with values in them, prepared once and run often, and rows as the bytes that they came as.
 
-use super::frame::{self, Malformed, Reader, opcode};
+use super::frame::{self, BodyReader, Malformed, opcode};
 use super::{Connection, Error, Rows, Type, skip_table_name, value};
 
 /// Rows of one page; the rest of an answer is left with the server, as drivers do unless they are asked for more.
@@ -10,7 +10,7 @@ const PAGE_ROWS: i32 = 5000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
     id: Vec<u8>,
-    /// Name and type of what each marker stands for, such as a column, or `[limit]`.
+    /// Name and type of each bind marker: a column, or `[limit]`.
     pub markers: Vec<(String, Type)>,
     /// Places of the markers that make up the partition key, in its order; empty where the statement has it not as values.
     pub key_places: Vec<u16>,
@@ -97,7 +97,7 @@ impl Connection {
 }
 
 /// The body of a RESULT; only its kind "rows" has any.
-pub(super) fn read_rows(reader: &mut Reader<'_>) -> Result<RawRows, Malformed> {
+pub(super) fn read_rows(reader: &mut BodyReader<'_>) -> Result<RawRows, Malformed> {
     const ROWS: i32 = 2;
     const MORE_PAGES: i32 = 2;
     const NO_METADATA: i32 = 4;
@@ -122,7 +122,7 @@ pub(super) fn read_rows(reader: &mut Reader<'_>) -> Result<RawRows, Malformed> {
     Ok(RawRows { columns, rows })
 }
 
-fn read_prepared(reader: &mut Reader<'_>) -> Result<Prepared, Malformed> {
+fn read_prepared(reader: &mut BodyReader<'_>) -> Result<Prepared, Malformed> {
     const PREPARED: i32 = 4;
     if reader.int()? != PREPARED {
         return Err(Malformed("no prepared statement in answer to PREPARE"));
@@ -135,11 +135,11 @@ fn read_prepared(reader: &mut Reader<'_>) -> Result<Prepared, Malformed> {
     Ok(Prepared { id, markers: read_columns(reader, flags, count)?, key_places, keyspace })
 }
 
-/// Name and type of each column, by the flags that stand before them in the metadata of an answer.
+/// Name and type of each column, by the flags at the begin of the metadata.
 ///
 /// # Errors
 /// [`Malformed`] when the body ends within them.
-pub fn read_columns(reader: &mut Reader<'_>, flags: i32, count: i32) -> Result<Vec<(String, Type)>, Malformed> {
+pub fn read_columns(reader: &mut BodyReader<'_>, flags: i32, count: i32) -> Result<Vec<(String, Type)>, Malformed> {
     const GLOBAL_TABLE: i32 = 1;
     if flags & GLOBAL_TABLE != 0 {
         skip_table_name(reader)?;

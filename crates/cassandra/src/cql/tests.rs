@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn read_result(reader: &mut Reader<'_>) -> Result<Rows, Malformed> {
+fn read_result(reader: &mut BodyReader<'_>) -> Result<Rows, Malformed> {
     prepared::read_rows(reader)?.decode()
 }
 
@@ -91,7 +91,7 @@ fn rows_of_every_type_are_read() {
     value(&mut body, &[0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 7, 0, 0, 0, 4, 255, 255, 255, 255]);
     value(&mut body, &[0, 0, 0, 1, 0, 0, 0, 1, b'a', 0, 0, 0, 1, 1]);
     int(&mut body, -1);
-    let rows = read_result(&mut Reader::new(&body)).unwrap();
+    let rows = read_result(&mut BodyReader::new(&body)).unwrap();
     assert_eq!(rows.get(0, "name"), &Value::Text("Troy".into()));
     assert_eq!(rows.get(0, "numbers").to_string(), "[7, -1]");
     assert_eq!(rows.get(0, "flags").to_string(), "{a: true}");
@@ -111,8 +111,8 @@ proptest! {
         if let Ok(frame) = frame::read(&mut bytes.as_slice()) {
             let _ = read_result(&mut frame.reader());
         }
-        let _ = read_result(&mut Reader::new(&bytes));
-        let _ = read_result(&mut Reader::new(&[&[0, 0, 0, 2][..], &bytes].concat()));
+        let _ = read_result(&mut BodyReader::new(&bytes));
+        let _ = read_result(&mut BodyReader::new(&[&[0, 0, 0, 2][..], &bytes].concat()));
     }
 
     #[test]
@@ -123,8 +123,8 @@ proptest! {
         }
         body.extend([0, 0x0D, 0, 0, 0, 1, 0, 0, 0, 1, b'x']);
         prop_assume!(cut < body.len());
-        prop_assert!(read_result(&mut Reader::new(&body)).is_ok());
-        prop_assert!(read_result(&mut Reader::new(&body[..cut])).is_err());
+        prop_assert!(read_result(&mut BodyReader::new(&body)).is_ok());
+        prop_assert!(read_result(&mut BodyReader::new(&body[..cut])).is_err());
     }
 }
 

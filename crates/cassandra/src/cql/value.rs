@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use super::frame::{Malformed, Reader};
+use super::frame::{BodyReader, Malformed};
 
 /// A column's type as the server describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,15 +95,15 @@ const DEEPEST: usize = 32;
 ///
 /// # Errors
 /// [`Malformed`] when it is none, or nests too deep.
-pub fn read_type(reader: &mut Reader<'_>) -> Result<Type, Malformed> {
+pub fn read_type(reader: &mut BodyReader<'_>) -> Result<Type, Malformed> {
     read_type_at(reader, 0)
 }
 
-fn read_type_at(reader: &mut Reader<'_>, depth: usize) -> Result<Type, Malformed> {
+fn read_type_at(reader: &mut BodyReader<'_>, depth: usize) -> Result<Type, Malformed> {
     if depth > DEEPEST {
         return Err(Malformed("a type nests too deep"));
     }
-    let inner = |reader: &mut Reader<'_>| read_type_at(reader, depth + 1);
+    let inner = |reader: &mut BodyReader<'_>| read_type_at(reader, depth + 1);
     Ok(match reader.short()? {
         0x0000 => Type::Custom(reader.string()?),
         0x0020 => Type::List(Box::new(inner(reader)?)),
@@ -128,7 +128,7 @@ fn read_type_at(reader: &mut Reader<'_>, depth: usize) -> Result<Type, Malformed
 /// [`Malformed`] when the bytes are not of that type.
 pub fn read_value(bytes: Option<&[u8]>, of: &Type) -> Result<Value, Malformed> {
     let Some(bytes) = bytes else { return Ok(Value::Null) };
-    let mut reader = Reader::new(bytes);
+    let mut reader = BodyReader::new(bytes);
     Ok(match of {
         Type::List(item) | Type::Set(item) => {
             let count = reader.int()?;

@@ -8,26 +8,26 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Between two looks for new threads. One that was made right after a look waits for so long, and for a CPU: within 100 ms
+/// Between two passes for new threads. A thread that was made right after a pass waits for so long, and for a CPU: within 100 ms
 /// it has its own. Waking up is what a look costs most, so that there are no more of them than that needs.
-const EVERY: Duration = Duration::from_millis(90);
-/// Looks between two at whether somebody wants it ended, or the process has.
-const LOOKS_PER_WISH: u64 = looks(500);
+const PASS_EVERY: Duration = Duration::from_millis(90);
+/// Passes between two checks whether the pin is to end or the process has ended.
+const PASSES_PER_END_CHECK: u64 = passes(500);
 /// Looks between two at all threads: to see which have ended, and which were missed.
-const LOOKS_PER_ALL: u64 = looks(10_000);
+const PASSES_PER_FULL_SCAN: u64 = passes(10_000);
 /// Looks between two at the names of all threads.
-const LOOKS_PER_NAMES: u64 = looks(20_000);
+const PASSES_PER_RENAME_CHECK: u64 = passes(20_000);
 /// A thread is made with the name of the one that made it, and takes its own soon after: its name is looked at so often.
-const LOOKS_WHILE_YOUNG: u64 = looks(1_000);
+const PASSES_WHILE_YOUNG: u64 = passes(1_000);
 
 /// About as many as there are in that time.
-const fn looks(milliseconds: u64) -> u64 {
-    milliseconds.div_ceil(EVERY.as_millis() as u64)
+const fn passes(milliseconds: u64) -> u64 {
+    milliseconds.div_ceil(PASS_EVERY.as_millis() as u64)
 }
 
-/// A pin with a thread of ours that looks for new threads. Dropped, everything is put back.
+/// A pin, and a thread that places new threads of the process. On drop all threads are restored.
 #[derive(Debug)]
-pub struct Following {
+pub struct PinFollower {
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<Result<Restored, Error>>>,
     progress: Arc<Progress>,
@@ -44,11 +44,11 @@ struct Progress {
 
 /// The result of following.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Followed {
+pub struct FollowSummary {
     pub lasted: Duration,
     /// Threads that came, and were given their CPUs.
     pub placed: u64,
-    /// Looks at which a thread could not be given its CPUs.
+    /// Passes in which a thread could not be given its CPUs.
     pub failed: u64,
     /// Share of one CPU that it took.
     pub cpu_share: f64,
@@ -56,7 +56,7 @@ pub struct Followed {
 
 impl Pin {
     /// Gives new threads their CPUs from now on. If following can't start, returns an error and restores everything.
-    pub fn follow(self) -> Result<Following, Error> {
+    pub fn follow(self) -> Result<PinFollower, Error> {
         let (end, ended) = channel();
         let progress = Arc::new(Progress {
             started: Instant::now(),
@@ -64,25 +64,25 @@ impl Pin {
             failed: AtomicU64::new(0),
             cpu_ns: AtomicU64::new(0),
         });
-        let told = Arc::clone(&progress);
+        let shared_progress = Arc::clone(&progress);
         let thread = std::thread::Builder::new()
             .name("pin-follower".to_string())
-            .spawn(move || follow(self, &ended, &told))
+            .spawn(move || follow(self, &ended, &shared_progress))
             .map_err(Error::read("the threads: no thread can be made here"))?;
-        Ok(Following { end: Some(end), thread: Some(thread), progress })
+        Ok(PinFollower { end: Some(end), thread: Some(thread), progress })
     }
 }
 
-impl Following {
+impl PinFollower {
     /// Whether it has ended by itself: the process has, or another helenus has asked for it.
     pub fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    pub fn progress(&self) -> Followed {
+    pub fn progress(&self) -> FollowSummary {
         let lasted = self.progress.started.elapsed();
         let of = |number: &AtomicU64| number.load(Ordering::Relaxed);
-        Followed {
+        FollowSummary {
             lasted,
             placed: of(&self.progress.placed),
             failed: of(&self.progress.failed),
@@ -103,7 +103,7 @@ impl Following {
     }
 }
 
-impl Drop for Following {
+impl Drop for PinFollower {
     fn drop(&mut self) {
         if self.thread.is_some() {
             // On an error the rest stays in the journal.
@@ -114,14 +114,14 @@ impl Drop for Following {
 
 fn follow(mut pin: Pin, ended: &Receiver<()>, progress: &Progress) -> Result<Restored, Error> {
     let mut young: Vec<(i32, u64)> = Vec::new();
-    for look in 1_u64.. {
-        if ended.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout) {
+    for pass in 1_u64.. {
+        if ended.recv_timeout(PASS_EVERY) != Err(RecvTimeoutError::Timeout) {
             break;
         }
-        if look.is_multiple_of(LOOKS_PER_WISH) && (pin.is_asked_to_end() || !pin.has_process()) {
+        if pass.is_multiple_of(PASSES_PER_END_CHECK) && (pin.is_asked_to_end() || !pin.has_process()) {
             break;
         }
-        match look_once(&mut pin, look, &mut young) {
+        match run_pass(&mut pin, pass, &mut young) {
             Ok(placed) => progress.placed.fetch_add(placed as u64, Ordering::Relaxed),
             Err(Error::Ended { .. }) => break,
             // One that its cpuset keeps from a CPU, say: the others are looked after all the same.
@@ -132,15 +132,15 @@ fn follow(mut pin: Pin, ended: &Receiver<()>, progress: &Progress) -> Result<Res
     pin.put_back()
 }
 
-fn look_once(pin: &mut Pin, look: u64, young: &mut Vec<(i32, u64)>) -> Result<usize, Error> {
-    let new = if look.is_multiple_of(LOOKS_PER_ALL) { pin.place_all()? } else { pin.place_new()? };
+fn run_pass(pin: &mut Pin, pass: u64, young: &mut Vec<(i32, u64)>) -> Result<usize, Error> {
+    let new = if pass.is_multiple_of(PASSES_PER_FULL_SCAN) { pin.place_all()? } else { pin.place_new()? };
     if pin.depends_on_names() {
-        young.retain(|(_, seen_at)| look - seen_at <= LOOKS_WHILE_YOUNG);
+        young.retain(|(_, seen_at)| pass - seen_at <= PASSES_WHILE_YOUNG);
         let tids: Vec<i32> = young.iter().map(|(tid, _)| *tid).collect();
         pin.place_renamed(&tids)?;
-        young.extend(new.iter().map(|tid| (*tid, look)));
+        young.extend(new.iter().map(|tid| (*tid, pass)));
     }
-    if look.is_multiple_of(LOOKS_PER_NAMES) && pin.depends_on_names() {
+    if pass.is_multiple_of(PASSES_PER_RENAME_CHECK) && pin.depends_on_names() {
         let tids = pin.tids();
         pin.place_renamed(&tids)?;
     }

@@ -29,7 +29,7 @@ mod topology;
 
 pub use cpus::{CpuSet, NoCpuList};
 pub use error::Error;
-pub use follow::{Followed, Following};
+pub use follow::{FollowSummary, PinFollower};
 pub use groups::{Cpus, Group};
 pub use interrupts::{Interrupt, InterruptCounts, Rate, Served};
 pub use journal::{Journals, Saved};
@@ -37,7 +37,7 @@ pub use limits::{Cpuset, Limits, Quota};
 pub use pin::Pin;
 pub use plan::{Move, Plan, Planned};
 pub use restore::{Restored, unpin};
-pub use room::Room;
+pub use room::UsableCpus;
 pub use strategy::{Settings, Strategy};
 pub use threads::Thread;
 pub use topology::Topology;

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A process that makes threads all the time is left to who follows it.
+/// Rounds at most: threads that a process keeps making are placed by the follower.
 const PASSES: usize = 20;
 
 /// The threads of a process, placed. Dropped, they are put back, unless they are to be kept.
@@ -22,7 +22,7 @@ pub struct Pin {
     process: Process,
     policy: Policy,
     tasks: Tasks,
-    placed: HashMap<i32, Placed>,
+    placed: HashMap<i32, PlacedThread>,
     /// All sets of CPUs that were given: a thread with one has it from the thread that made it, or from here.
     given: HashSet<CpuSet>,
     /// How long it took to give all threads their CPUs.
@@ -32,7 +32,7 @@ pub struct Pin {
 
 /// A thread that was looked at.
 #[derive(Debug)]
-struct Placed {
+struct PlacedThread {
     name: String,
     cpus: Option<CpuSet>,
 }
@@ -103,7 +103,7 @@ impl Pin {
         self.put_back()
     }
 
-    /// Leaves it so, until somebody else makes it as it was.
+    /// Leaves the threads placed, until `helenus unpin` restores them.
     pub fn keep(mut self) {
         self.is_over = true;
     }
@@ -120,7 +120,7 @@ impl Pin {
         }
         let started = Instant::now();
         for planned in plan.threads {
-            let placed = Placed { name: planned.thread.name.clone(), cpus: planned.cpus };
+            let placed = PlacedThread { name: planned.thread.name.clone(), cpus: planned.cpus };
             if let Some(cpus) = &placed.cpus {
                 self.set(planned.thread.tid, cpus)?;
                 self.given.insert(cpus.clone());
@@ -142,7 +142,7 @@ impl Pin {
         self.process.is_alive()
     }
 
-    /// Whether somebody asks for everything to be as it was.
+    /// Whether another helenus asks this one to restore the threads.
     pub(super) fn is_asked_to_end(&self) -> bool {
         self.journals.is_asked(&self.saved)
     }
@@ -181,7 +181,7 @@ impl Pin {
             let Ok(Some(thread)) = Thread::read(pid, *tid) else { continue };
             let cpus = self.policy.place_renamed(&thread, known.cpus.as_ref());
             if cpus == known.cpus {
-                self.placed.insert(*tid, Placed { name: thread.name, cpus });
+                self.placed.insert(*tid, PlacedThread { name: thread.name, cpus });
             } else {
                 self.give(&thread, cpus)?;
             }
@@ -194,7 +194,7 @@ impl Pin {
         self.policy.place_depends_on_name()
     }
 
-    /// Looks at all threads: forgets those that have ended, places those that were missed, and returns the latter's numbers.
+    /// Reads all threads: forgets ended ones, places those that were missed, and returns the numbers of the latter.
     pub(super) fn place_all(&mut self) -> Result<Vec<i32>, Error> {
         let mut tids = self.tasks.all().map_err(Error::of_process(self.pid(), "the threads"))?;
         let there: HashSet<i32> = tids.iter().copied().collect();
@@ -203,7 +203,7 @@ impl Pin {
         self.place_these(tids)
     }
 
-    /// The threads that were looked at.
+    /// The threads that this pin knows.
     pub(super) fn tids(&self) -> Vec<i32> {
         self.placed.keys().copied().collect()
     }
@@ -218,7 +218,7 @@ impl Pin {
             None => Ok(()),
         };
         self.given.extend(cpus.clone());
-        self.placed.insert(thread.tid, Placed { name: thread.name.clone(), cpus });
+        self.placed.insert(thread.tid, PlacedThread { name: thread.name.clone(), cpus });
         outcome
     }
 

@@ -1,7 +1,7 @@
 //! The planned changes to the threads of a process and to interrupts, made before anything changes.
 
 use super::policy::Policy;
-use super::{CpuSet, Error, Room, Served, Settings, Strategy, Thread, groups, interrupts, threads};
+use super::{CpuSet, Error, Served, Settings, Strategy, Thread, UsableCpus, groups, interrupts, threads};
 use serde::Serialize;
 
 /// Where each thread goes.
@@ -13,7 +13,7 @@ pub struct Plan {
     pub strategy: Strategy,
     /// Of where equal spread begins.
     pub seed: u64,
-    pub room: Room,
+    pub room: UsableCpus,
     /// The interrupts that were measured, where the strategy needs them.
     pub served: Option<Served>,
     pub threads: Vec<Planned>,
@@ -46,9 +46,9 @@ pub struct Move {
 }
 
 impl Plan {
-    /// Looks at a process and its machine, and changes nothing. `served` is what [`Strategy::needs_interrupts`] asks for.
+    /// Reads a process and its machine, and changes nothing. `served` is what [`Strategy::needs_interrupts`] asks for.
     pub fn new(pid: i32, start_ticks: u64, settings: &Settings, served: Option<Served>) -> Result<Plan, Error> {
-        let room = Room::of(pid)?;
+        let room = UsableCpus::of(pid)?;
         let threads = threads::all(pid).map_err(Error::of_process(pid, "the threads"))?;
         let mut policy = Policy::new(pid, settings, &room, served.as_ref())?;
         groups::check_names(pid, &settings.groups, &threads)?;
@@ -79,7 +79,7 @@ impl Plan {
     }
 }
 
-fn moves(served: &Served, share: f64, to: &CpuSet, room: &Room) -> Result<Vec<Move>, Error> {
+fn moves(served: &Served, share: f64, to: &CpuSet, room: &UsableCpus) -> Result<Vec<Move>, Error> {
     let online = &room.topology.online;
     let offline = to.without(online);
     if !offline.is_empty() {

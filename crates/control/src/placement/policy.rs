@@ -1,8 +1,8 @@
-//! A strategy at work: which CPUs a thread is given. It reads nothing of the machine and changes nothing.
+//! Computes which CPUs a strategy gives to a thread. Pure: it neither reads the machine nor changes it.
 
 use super::groups::Cpus;
 use super::interrupts::Served;
-use super::{CpuSet, Error, Group, Room, Settings, Strategy, Thread};
+use super::{CpuSet, Error, Group, Settings, Strategy, Thread, UsableCpus};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -37,7 +37,7 @@ impl Settings {
     ///
     /// # Errors
     /// As those of [`super::Plan::new`].
-    pub fn check_room(&self, pid: i32, room: &Room) -> Result<(), Error> {
+    pub fn check_room(&self, pid: i32, room: &UsableCpus) -> Result<(), Error> {
         match self.strategy {
             Strategy::InterruptAware => self.check(),
             _ => Policy::new(pid, self, room, None).map(drop),
@@ -47,7 +47,12 @@ impl Settings {
 
 impl Policy {
     /// `served` is what [`Strategy::needs_interrupts`] asks for.
-    pub(super) fn new(pid: i32, settings: &Settings, room: &Room, served: Option<&Served>) -> Result<Policy, Error> {
+    pub(super) fn new(
+        pid: i32,
+        settings: &Settings,
+        room: &UsableCpus,
+        served: Option<&Served>,
+    ) -> Result<Policy, Error> {
         settings.check()?;
         let allowed = room.allowed.clone();
         let rule = match settings.strategy {
@@ -157,7 +162,7 @@ fn start(seed: u64, group: &str, cpus: usize) -> usize {
     (hasher.finish() % cpus.max(1) as u64) as usize
 }
 
-fn cpus_of_groups(pid: i32, groups: &[Group], room: &Room) -> Result<Vec<(Group, CpuSet)>, Error> {
+fn cpus_of_groups(pid: i32, groups: &[Group], room: &UsableCpus) -> Result<Vec<(Group, CpuSet)>, Error> {
     let given = groups.iter().filter_map(|group| match &group.cpus {
         Some(Cpus::These(cpus)) => Some(cpus),
         _ => None,
@@ -174,7 +179,7 @@ fn cpus_of_groups(pid: i32, groups: &[Group], room: &Room) -> Result<Vec<(Group,
 }
 
 /// The CPUs that are left when those of the busy interrupts are not used.
-fn quiet(settings: &Settings, room: &Room, served: Option<&Served>) -> Result<CpuSet, Error> {
+fn quiet(settings: &Settings, room: &UsableCpus, served: Option<&Served>) -> Result<CpuSet, Error> {
     let busy = match (&settings.move_interrupts, served) {
         (_, Some(served)) if served.per_s() < settings.idle_below_per_s => {
             return Err(Error::NothingBusy { per_s: served.per_s(), seconds: served.seconds });
@@ -198,9 +203,9 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn room(cpus: &str, caches: &[&str]) -> Room {
+    fn room(cpus: &str, caches: &[&str]) -> UsableCpus {
         let caches = caches.iter().map(|cache| set(cache)).collect();
-        Room::new(Topology { online: set(cpus), caches, nodes: Vec::new() }, Limits::default(), set("0-63"))
+        UsableCpus::new(Topology { online: set(cpus), caches, nodes: Vec::new() }, Limits::default(), set("0-63"))
     }
 
     fn thread(tid: i32, name: &str, last_cpu: u32, cpu_ticks: u64) -> Thread {
@@ -211,7 +216,7 @@ mod tests {
         Settings { groups: groups.iter().map(|group| group.parse().unwrap()).collect(), ..Settings::new(strategy) }
     }
 
-    fn placed(settings: &Settings, room: &Room, served: Option<&Served>, threads: &[Thread]) -> Vec<String> {
+    fn placed(settings: &Settings, room: &UsableCpus, served: Option<&Served>, threads: &[Thread]) -> Vec<String> {
         let places = Policy::new(1, settings, room, served).unwrap().place_all(threads);
         places.into_iter().map(|cpus| cpus.map_or("-".to_string(), |cpus| cpus.to_string())).collect()
     }
@@ -328,7 +333,7 @@ mod tests {
         ) {
             let allowed: CpuSet = allowed.into_iter().collect();
             let topology = Topology { online: allowed.clone(), caches: vec![set("0-7"), set("8-15")], nodes: Vec::new() };
-            let room = Room::new(topology, Limits::default(), set("0-15"));
+            let room = UsableCpus::new(topology, Limits::default(), set("0-15"));
             let groups = if strategy == Strategy::Groups { &["*=rest"][..] } else { &[] };
             let threads: Vec<Thread> =
                 last.iter().zip(1..).map(|(cpu, tid)| thread(tid, &format!("t{}-{tid}", tid % 5), *cpu, 7)).collect();

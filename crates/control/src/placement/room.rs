@@ -1,4 +1,4 @@
-//! The CPUs that a process may use, and by whose word.
+//! The CPUs that a process may use, and what limits them: online CPUs, cpuset, quota, affinity mask.
 
 use super::{CpuSet, Error, Limits, Topology, affinity};
 use serde::Serialize;
@@ -8,7 +8,7 @@ const FEW_CPUS: usize = 2;
 
 /// The CPUs that the threads of a process can be given.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Room {
+pub struct UsableCpus {
     pub topology: Topology,
     pub limits: Limits,
     /// The mask of the process: what its first thread may use.
@@ -17,16 +17,16 @@ pub struct Room {
     pub allowed: CpuSet,
 }
 
-impl Room {
-    pub fn of(pid: i32) -> Result<Room, Error> {
+impl UsableCpus {
+    pub fn of(pid: i32) -> Result<UsableCpus, Error> {
         let topology = Topology::of_machine().map_err(Error::read("/sys/devices/system/cpu"))?;
         let limits = Limits::of(pid).map_err(Error::of_process(pid, "the control groups"))?;
         let mask = affinity::of(pid).map_err(Error::of_process(pid, "the mask"))?;
-        Ok(Room::new(topology, limits, mask))
+        Ok(UsableCpus::new(topology, limits, mask))
     }
 
-    pub(super) fn new(topology: Topology, limits: Limits, mask: CpuSet) -> Room {
-        let mut room = Room { topology, limits, mask, allowed: CpuSet::default() };
+    pub(super) fn new(topology: Topology, limits: Limits, mask: CpuSet) -> UsableCpus {
+        let mut room = UsableCpus { topology, limits, mask, allowed: CpuSet::default() };
         room.allowed = room.every().and(&room.mask);
         room
     }
@@ -97,12 +97,12 @@ mod tests {
         let topology = Topology { online: set("0-7"), ..Topology::default() };
         let cpuset = Some(Cpuset { group: "/pods/one".into(), cpus: set("2-9") });
         let quota = Some(Quota { group: "/pods".into(), cpus: 1.5 });
-        let room = Room::new(topology, Limits { cpuset, quota }, set("0-6"));
+        let room = UsableCpus::new(topology, Limits { cpuset, quota }, set("0-6"));
         assert_eq!(room.allowed, set("2-6"));
-        let said = |cpus: &str| room.check(41, &set(cpus)).unwrap_err().to_string();
-        assert!(said("4,8").contains("CPUs 8 are offline") && said("4,8").contains("0-7"));
-        assert!(said("1-2").contains("CPUs 1 are outside of the cpuset of the control group /pods/one"));
-        assert!(said("7").contains("process 41 was started on"));
+        let error = |cpus: &str| room.check(41, &set(cpus)).unwrap_err().to_string();
+        assert!(error("4,8").contains("CPUs 8 are offline") && error("4,8").contains("0-7"));
+        assert!(error("1-2").contains("CPUs 1 are outside of the cpuset of the control group /pods/one"));
+        assert!(error("7").contains("process 41 was started on"));
         room.check(41, &set("2-6")).unwrap();
         let remarks = room.remarks().join("\n");
         assert!(remarks.contains("/pods/one has the CPUs 2-9 of 0-7"), "{remarks}");

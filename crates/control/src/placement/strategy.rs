@@ -1,4 +1,4 @@
-//! How threads are placed: the strategies, and what each takes.
+//! The strategies by which threads are placed, with their parameters.
 
 use super::groups::Cpus;
 use super::{CpuSet, Error, Group};

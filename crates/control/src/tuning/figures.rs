@@ -133,7 +133,7 @@ impl std::fmt::Debug for Level {
 
 /// One figure of the node that was changed beside the mean of its peers, before the change and now.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Beside {
+pub struct PeerComparison {
     pub figure: &'static str,
     pub unit: &'static str,
     pub before: Option<f64>,
@@ -145,12 +145,12 @@ pub struct Beside {
     pub against_peers: Option<f64>,
 }
 
-impl Beside {
+impl PeerComparison {
     /// All figures; `None` for what wasn't measured, or has no peers.
     pub fn all(
         (before, now): (Option<&Measured>, &Measured),
         (peers_before, peers_now): (Option<&Measured>, Option<&Measured>),
-    ) -> Vec<Beside> {
+    ) -> Vec<PeerComparison> {
         let beside = |level: &Level| {
             let of = |measured: Option<&Measured>| measured.and_then(level.of);
             let (now, peers_now) = ((level.of)(now), of(peers_now));
@@ -159,7 +159,7 @@ impl Beside {
             let now_beside = ratio(now, peers_now);
             let against_peers =
                 if before.is_some() { ratio(ratio(now, before), ratio(peers_now, peers_before)) } else { now_beside };
-            Beside { figure: level.name, unit: level.unit, before, now, peers_before, peers_now, against_peers }
+            PeerComparison { figure: level.name, unit: level.unit, before, now, peers_before, peers_now, against_peers }
         };
         Level::ALL.iter().map(beside).collect()
     }
@@ -192,11 +192,12 @@ mod tests {
         let (one, other) = (of(100.0), of(300.0));
         let peers = Measured::mean(&[&one, &other, &Measured::default()]);
         assert_eq!(peers.live_disk_bytes, Some(200.0));
-        let find = |all: Vec<Beside>| all.into_iter().find(|beside| beside.figure == "live_disk_bytes").unwrap();
+        let find =
+            |all: Vec<PeerComparison>| all.into_iter().find(|beside| beside.figure == "live_disk_bytes").unwrap();
         // Halved, while the others doubled.
-        let beside = find(Beside::all((Some(&of(200.0)), &of(100.0)), (Some(&of(50.0)), Some(&of(100.0)))));
+        let beside = find(PeerComparison::all((Some(&of(200.0)), &of(100.0)), (Some(&of(50.0)), Some(&of(100.0)))));
         assert_eq!(beside.against_peers, Some(0.25));
-        assert_eq!(find(Beside::all((None, &of(100.0)), (None, Some(&of(200.0))))).against_peers, Some(0.5));
-        assert_eq!(find(Beside::all((Some(&of(200.0)), &of(100.0)), (None, None))).against_peers, None);
+        assert_eq!(find(PeerComparison::all((None, &of(100.0)), (None, Some(&of(200.0))))).against_peers, Some(0.5));
+        assert_eq!(find(PeerComparison::all((Some(&of(200.0)), &of(100.0)), (None, None))).against_peers, None);
     }
 }

@@ -10,6 +10,6 @@ mod setting;
 mod tuner;
 
 pub use entry::Entry;
-pub use figures::{Beside, Compacting, Figures, Level, Measured};
+pub use figures::{Compacting, Figures, Level, Measured, PeerComparison};
 pub use setting::{Outcome, Reading, Setting, Tuning, Undone};
 pub use tuner::{State, Tuner};

@@ -1,11 +1,11 @@
-//! Changes settings by the journal, says what became of them, and undoes them.
+//! Changes settings, records each change in the journal, reports its state, and undoes it.
 
 use super::entry::now_ms;
 use super::setting::millis;
 use super::{Entry, Outcome, Setting, Tuning, Undone};
 use crate::{Error, Link};
 use helenus_cassandra::journal::Journal;
-use helenus_cassandra::target::{self, Target, Which};
+use helenus_cassandra::target::{self, Target, TargetName};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub enum State {
         /// Its lease is over.
         by_lease: bool,
     },
-    /// Somebody else has set it since.
+    /// It was changed since.
     Altered {
         now: Value,
         /// In the schema, and so for all nodes.
@@ -121,7 +121,7 @@ impl Tuner {
         Ok(renewed)
     }
 
-    /// Puts back what was, unless somebody else has set it since, and takes it out of the journal.
+    /// Restores the former value, unless it was changed since, and removes the entry from the journal.
     ///
     /// # Errors
     /// When the node can't be asked; the entry stays.
@@ -145,7 +145,7 @@ impl Tuner {
 
 /// The process that was changed; none when it has ended.
 fn process_of(entry: &Entry) -> Result<Option<Target>, Error> {
-    match target::find(Which::Pid(entry.pid)) {
+    match target::find(TargetName::Pid(entry.pid)) {
         Ok(target) => Ok(Some(target).filter(|target| target.start_ticks == entry.start_ticks && target.is_alive())),
         Err(target::Error::NoProcess { .. }) => Ok(None),
         Err(error) => Err(error.into()),
@@ -194,8 +194,8 @@ fn undo(link: &mut Link, entry: &Entry) -> Result<Undone, Error> {
 /// The value that the node has set. If helenus was killed before it could write the value down, it is inferred from the
 /// node's current value.
 fn set_of(entry: &Entry, held: Option<&Tuning>, now: &Value) -> Option<Value> {
-    let told = held.map(|tuning| tuning.set.clone()).or_else(|| entry.set.clone());
-    told.or_else(|| satisfies(now, &entry.wanted).then(|| now.clone()))
+    let current = held.map(|tuning| tuning.set.clone()).or_else(|| entry.set.clone());
+    current.or_else(|| satisfies(now, &entry.wanted).then(|| now.clone()))
 }
 
 /// Whether a node that was asked for the one would read the other: it fills in defaults, and the package of a class.

@@ -1,6 +1,6 @@
 //! Rules about clients whose behaviour costs the nodes time.
 
-use super::facts::{Missing, Node};
+use super::facts::{MissingFact, Node};
 use super::rule::{Check, Checked, Found, Rule};
 use super::thresholds;
 use crate::severity::Severity;
@@ -19,7 +19,7 @@ pub(super) const TOKEN_AWARENESS: Rule = Rule {
 };
 
 fn token_awareness(node: &Node) -> Checked {
-    let sum = |name: &str| -> Result<i64, Missing> {
+    let sum = |name: &str| -> Result<i64, MissingFact> {
         let reads = node.metric("ClientRequest", "Read", name, "Count")?.grown;
         Ok(reads + node.metric("ClientRequest", "Write", name, "Count")?.grown)
     };

@@ -1,6 +1,6 @@
 //! A table's columns as its definition has them, and the CQL of a table that is made of them.
 
-use super::facts::{Missing, Table};
+use super::facts::{MissingFact, Table};
 
 /// A column of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ fn quoted(name: &str) -> String {
 }
 
 impl Columns {
-    pub fn of(table: &Table) -> Result<Columns, Missing> {
+    pub fn of(table: &Table) -> Result<Columns, MissingFact> {
         let all = |option: &str| table.option(option).map(list).unwrap_or_default();
         let partition_key = list(table.need_option("partition_key")?);
         Ok(Columns { partition_key, clustering: all("clustering"), regular: all("columns") })

@@ -10,7 +10,7 @@ use serde_json::json;
 const DOCUMENTED: &str = "Cassandra's documentation, Operating: Compression";
 
 /// The length of a chunk in KiB; None where nothing is compressed. Both names are in use, and 5.0 writes a unit.
-fn chunk_kib(table: &Table) -> Result<Option<f64>, super::facts::Missing> {
+fn chunk_kib(table: &Table) -> Result<Option<f64>, super::facts::MissingFact> {
     let class = table.member("compression", "class")?.or(table.member("compression", "sstable_compression")?);
     if class.is_none_or(|class| class.is_empty())
         || table.member("compression", "enabled")?.is_some_and(|on| on == "false")

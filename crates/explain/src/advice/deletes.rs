@@ -1,6 +1,6 @@
 //! Whether deletes stay deleted: gc_grace against hints and repair.
 
-use super::facts::{Missing, Node, Table, need};
+use super::facts::{MissingFact, Node, Table, need};
 use super::rule::{Check, Checked, Found, Rule};
 use crate::severity::Severity;
 use crate::{query, text};
@@ -30,7 +30,7 @@ fn gc_grace(node: &Node, table: &Table) -> Checked {
     match (table.expires()?, table.deleted_from) {
         // A row expires on every replica at once, and its cells count as tombstones then: nothing can come back without deletes.
         (true, Some(false)) => return Ok(None),
-        (true, None) => return Err(Missing(EXPIRES.to_string())),
+        (true, None) => return Err(MissingFact(EXPIRES.to_string())),
         (false, Some(false)) if !tombstones => return Ok(None),
         _ => {}
     }

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 
 /// A fact that a rule needs and that was not recorded.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Missing(pub String);
+pub(super) struct MissingFact(pub String);
 
 /// The fact, or what is missing.
-pub(super) fn need<T>(fact: Option<T>, what: &str) -> Result<T, Missing> {
-    fact.ok_or_else(|| Missing(what.to_string()))
+pub(super) fn need<T>(fact: Option<T>, what: &str) -> Result<T, MissingFact> {
+    fact.ok_or_else(|| MissingFact(what.to_string()))
 }
 
 #[derive(Debug, Clone, Default)]
@@ -69,7 +69,7 @@ pub(super) struct Table {
     pub io: Option<TableIo>,
     /// Statements that read it; None where no statement is recorded.
     pub selects: Option<Vec<Select>>,
-    /// Whether a recorded statement deletes of it; None where no statement is recorded.
+    /// Whether a recorded statement deletes from the table; None where no statement was recorded.
     pub deleted_from: Option<bool>,
     /// The shortest TTL of the cells in its SSTables, 0 where one has none; None where no SSTable of it is recorded.
     pub min_ttl_s: Option<i64>,
@@ -86,44 +86,44 @@ impl Table {
         self.definition.get(name).map(String::as_str).filter(|value| !value.is_empty() && *value != "null")
     }
 
-    pub fn need_option(&self, name: &str) -> Result<&str, Missing> {
+    pub fn need_option(&self, name: &str) -> Result<&str, MissingFact> {
         match self.definition.is_empty() {
-            true => Err(Missing(NO_DEFINITION.to_string())),
+            true => Err(MissingFact(NO_DEFINITION.to_string())),
             false => need(self.option(name), &format!("its {name} is not recorded")),
         }
     }
 
-    pub fn seconds(&self, name: &str) -> Result<i64, Missing> {
+    pub fn seconds(&self, name: &str) -> Result<i64, MissingFact> {
         need(self.need_option(name)?.parse().ok(), &format!("its {name} is no number"))
     }
 
     /// A member of an option that is a map; None where it has none.
-    pub fn member(&self, option: &str, member: &str) -> Result<Option<String>, Missing> {
+    pub fn member(&self, option: &str, member: &str) -> Result<Option<String>, MissingFact> {
         let text = self.need_option(option)?;
         let map: BTreeMap<String, String> =
-            serde_json::from_str(text).map_err(|_| Missing(format!("its {option} can't be read: {text}")))?;
+            serde_json::from_str(text).map_err(|_| MissingFact(format!("its {option} can't be read: {text}")))?;
         Ok(map.get(member).cloned())
     }
 
     /// An option of its compaction; None where it is left to the default.
-    pub fn compaction_option(&self, name: &str) -> Result<Option<String>, Missing> {
+    pub fn compaction_option(&self, name: &str) -> Result<Option<String>, MissingFact> {
         let options: BTreeMap<String, String> =
             need(serde_json::from_str(self.compaction()?).ok(), "its compaction can't be read")?;
         Ok(options.get(name).cloned())
     }
 
     /// Its compaction options: those in force on the node, or else those of the schema.
-    pub fn compaction(&self) -> Result<&str, Missing> {
+    pub fn compaction(&self) -> Result<&str, MissingFact> {
         self.option("compaction_in_force").map_or_else(|| self.need_option("compaction"), Ok)
     }
 
     /// Whether all of its rows expire: by the table's default, or as every cell on disk has a TTL.
-    pub fn expires(&self) -> Result<bool, Missing> {
+    pub fn expires(&self) -> Result<bool, MissingFact> {
         Ok(self.seconds("default_time_to_live")? > 0 || self.min_ttl_s.is_some_and(|ttl| ttl > 0))
     }
 
     /// Name of the class without its package.
-    pub fn strategy(&self) -> Result<String, Missing> {
+    pub fn strategy(&self) -> Result<String, MissingFact> {
         let class = need(self.compaction_option("class")?, "its compaction has no class")?;
         Ok(simple_name(&class).to_string())
     }
@@ -135,31 +135,31 @@ impl Node {
         names.iter().find_map(|name| self.settings.get(*name)).map(String::as_str)
     }
 
-    pub fn need_setting(&self, names: &[&str]) -> Result<&str, Missing> {
+    pub fn need_setting(&self, names: &[&str]) -> Result<&str, MissingFact> {
         match (self.settings.is_empty(), names.first()) {
-            (true, _) => Err(Missing("the node's settings are not recorded".to_string())),
+            (true, _) => Err(MissingFact("the node's settings are not recorded".to_string())),
             (false, name) => {
                 need(self.setting(names), &format!("the node says nothing of {}", name.copied().unwrap_or_default()))
             }
         }
     }
 
-    pub fn number(&self, name: &str) -> Result<f64, Missing> {
+    pub fn number(&self, name: &str) -> Result<f64, MissingFact> {
         need(self.need_setting(&[name])?.parse().ok(), &format!("{name} is no number"))
     }
 
-    pub fn metric(&self, kind: &str, scope: &str, metric: &str, attribute: &str) -> Result<Figure, Missing> {
+    pub fn metric(&self, kind: &str, scope: &str, metric: &str, attribute: &str) -> Result<Figure, MissingFact> {
         let name = (kind.to_string(), scope.to_string(), metric.to_string(), attribute.to_string());
         need(self.metrics.get(&name).copied(), &format!("the metric {kind} {scope} {metric} is not recorded"))
     }
 
     /// How long a node that is away is kept hints for.
-    pub fn hint_window_s(&self) -> Result<f64, Missing> {
+    pub fn hint_window_s(&self) -> Result<f64, MissingFact> {
         let text = self.need_setting(&["max_hint_window", "max_hint_window_in_ms"])?;
         need(duration_s(text), "max_hint_window can't be read")
     }
 
-    pub fn gc(&self) -> Result<&GcFigures, Missing> {
+    pub fn gc(&self) -> Result<&GcFigures, MissingFact> {
         need(self.gc.as_ref(), "no collection is recorded")
     }
 }

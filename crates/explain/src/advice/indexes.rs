@@ -1,6 +1,6 @@
 //! Secondary indexes.
 
-use super::facts::{Missing, Node, Table};
+use super::facts::{MissingFact, Node, Table};
 use super::rule::{Check, Checked, Found, Rule};
 use crate::query;
 use crate::severity::Severity;
@@ -25,7 +25,7 @@ enum Kind {
     /// A hidden table, local to each node.
     HiddenTable,
     Sasi,
-    /// Storage-attached, or of somebody else's class.
+    /// Storage-attached (SAI), or a custom class.
     Other,
 }
 
@@ -42,7 +42,7 @@ impl Kind {
 
 fn secondary_indexes(node: &Node, table: &Table) -> Checked {
     if table.definition.is_empty() {
-        return Err(Missing("the table's definition is not recorded".to_string()));
+        return Err(MissingFact("the table's definition is not recorded".to_string()));
     }
     let indexes: Vec<(&str, &str)> = table
         .definition

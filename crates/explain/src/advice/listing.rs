@@ -1,6 +1,6 @@
 //! All rules, and their tables for `docs/advice.md`, which is generated here.
 
-use super::bygone::BYGONE;
+use super::outdated::OUTDATED;
 use super::rule::Rule;
 use super::{
     caches, clients, collector, compaction, compression, debugging, deletes, disk, heap, indexes, partitions, pressure,
@@ -60,7 +60,7 @@ pub fn rules_as_markdown() -> String {
         }));
     }
     lines.extend(["", "| known and not given | why |", "|---|---|"].map(String::from));
-    lines.extend(BYGONE.iter().map(|bygone| format!("| {} | {} |", bygone.advice, bygone.because)));
+    lines.extend(OUTDATED.iter().map(|outdated| format!("| {} | {} |", outdated.advice, outdated.because)));
     lines.join("\n") + "\n"
 }
 

@@ -4,14 +4,12 @@
 //! A rule is a function of facts in a file of its family, and a line in `listing.rs`. The rule compares facts with
 //! [`thresholds`].
 
-mod bygone;
 mod caches;
 mod clients;
 mod collector;
 mod columns;
 mod compaction;
 mod compression;
-mod counsel;
 mod debugging;
 mod deletes;
 mod disk;
@@ -21,14 +19,16 @@ mod healthy;
 mod heap;
 mod indexes;
 mod listing;
+mod outdated;
 mod partitions;
 mod pressure;
 mod reads;
+mod report;
 mod rows;
 mod rule;
 mod strategy;
 mod thresholds;
 mod tombstones;
 
-pub use counsel::{Advice, Counsel, Evidence, NotChecked, advise, by_reason};
 pub use listing::rules_as_markdown;
+pub use report::{Advice, AdviceReport, Evidence, NotChecked, advise, by_reason};

@@ -1,7 +1,7 @@
 //! Rows that hold far more than is asked of them.
 
 use super::columns::{Column, Columns, Proposed};
-use super::facts::{Missing, Node, Table, need};
+use super::facts::{MissingFact, Node, Table, need};
 use super::rule::{Check, Checked, Found, Rule};
 use super::thresholds;
 use crate::cql::columns_asked;
@@ -80,7 +80,7 @@ fn wide_rows(_: &Node, table: &Table) -> Checked {
 }
 
 /// Before compression, in the mean.
-fn row_bytes(table: &Table, columns: &Columns) -> Result<i64, Missing> {
+fn row_bytes(table: &Table, columns: &Columns) -> Result<i64, MissingFact> {
     let of_partition = table.health.mean_partition_bytes.filter(|bytes| *bytes > 0 && columns.clustering.is_empty());
     need(table.mean_row_bytes.or(of_partition), "the sizes of rows are not recorded (the agent reads them of SSTables)")
 }

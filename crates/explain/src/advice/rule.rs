@@ -1,6 +1,6 @@
 //! A rule: its facts, its thresholds and its finding.
 
-use super::facts::{Missing, Node, Table};
+use super::facts::{MissingFact, Node, Table};
 use super::thresholds::Threshold;
 use crate::query::Query;
 use crate::severity::Severity;
@@ -26,7 +26,7 @@ pub(super) enum Check {
 }
 
 /// The finding of a rule; None when all is well.
-pub(super) type Checked = Result<Option<Found>, Missing>;
+pub(super) type Checked = Result<Option<Found>, MissingFact>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {

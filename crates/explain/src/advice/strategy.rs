@@ -174,7 +174,7 @@ pub(super) const LOCAL_OVERRIDE: Rule = Rule {
 };
 
 fn local_override(_: &Node, table: &Table) -> Checked {
-    let options = |option| -> Result<BTreeMap<String, String>, super::facts::Missing> {
+    let options = |option| -> Result<BTreeMap<String, String>, super::facts::MissingFact> {
         let text = table.need_option(option)?;
         let mut map: BTreeMap<String, String> =
             need(serde_json::from_str(text).ok(), &format!("its {option} can't be read"))?;

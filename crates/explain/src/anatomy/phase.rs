@@ -55,7 +55,7 @@ impl Phase {
         let (start, end) = (rows.integers("start_ns")?, rows.integers("end_ns")?);
         let (rate, end_rate) = (rows.numbers_or_null("rate_per_s")?, rows.numbers_or_null("end_rate_per_s")?);
         let (in_flight, measured) = (rows.integers_or_null("in_flight")?, rows.booleans("measured")?);
-        let mut phases = Vec::new();
+        let mut phases: Vec<Phase> = Vec::new();
         for (row, name) in rows.texts("name")?.into_iter().enumerate() {
             let window = Interval { start: start[row], end: end[row] };
             if window.length() > 0 {
@@ -63,7 +63,10 @@ impl Phase {
                 phase.rate_per_s = rate[row].filter(|rate| *rate > 0.0);
                 phase.end_rate_per_s = end_rate[row];
                 phase.in_flight = in_flight[row];
-                phases.push(phase);
+                match phases.last_mut().filter(|last| phase.continues(last)) {
+                    Some(last) => last.end_ns = phase.end_ns,
+                    None => phases.push(phase),
+                }
             }
         }
         if phases.is_empty() {
@@ -99,6 +102,12 @@ impl Phase {
             kept_up: None,
             overloaded: false,
         }
+    }
+
+    /// Whether this is a further stretch of a warm-up or calibration: it is not measured, and asks for the same load.
+    fn continues(&self, last: &Phase) -> bool {
+        let load = |phase: &Phase| (phase.rate_per_s, phase.end_rate_per_s, phase.in_flight);
+        !self.measured && !last.measured && self.name == last.name && load(self) == load(last)
     }
 
     /// Length in seconds.

@@ -1,6 +1,6 @@
 //! The requests that are judged: stretches of time, and which requests in them were slow.
 
-use super::felt::{Nature, felt, first_felt, meets};
+use super::effects::{Nature, effects, first_effect, meets};
 use super::slow_request::{Place, SlowRequest};
 use crate::requests::{Request, Requests};
 use crate::timeline::{Bursts, Interval, within};
@@ -125,12 +125,12 @@ impl Judged {
 
     /// How many requests of a stretch met a cause.
     pub(super) fn met(&self, stretch: &Stretch, cause: &[Interval], nature: Nature) -> Met {
-        let felt = felt(&within(cause, stretch.window), &stretch.bursts, nature);
+        let effects = effects(&within(cause, stretch.window), &stretch.bursts, nature);
         let mut met = Met::default();
         let mut first = 0;
         for request in &self.requests.rows[stretch.first..stretch.first + stretch.requests] {
-            first = first_felt(&felt, first, request.intended_ns);
-            if meets(&felt, first, request.end_ns.min(stretch.window.end)) {
+            first = first_effect(&effects, first, request.intended_ns);
+            if meets(&effects, first, request.end_ns.min(stretch.window.end)) {
                 if self.requests.is_timed(request) && request.response_ns() > self.threshold_ns {
                     met.slow += 1;
                 } else {

@@ -1,35 +1,35 @@
-//! Do slow requests meet a cause more often than chance would have it?
+//! Do slow requests meet a cause more often than expected by chance?
 //!
-//! The timeline of the cause is turned against the requests by random offsets, and each time the same figures are
-//! taken as for the true timeline. Requests that one pause held up together, and causes that cluster, stay together,
+//! The timeline of the cause is shifted circularly by random offsets, and each time the same figures are computed
+//! as for the true timeline. Requests that one pause held up together, and causes that cluster, stay together,
 //! because the timeline moves as a whole: one pause is one piece of evidence, however many requests it hit. Each judged
-//! stretch (a phase of the load) is a circle of its own with its own offset, so that a high rate, which has both more
+//! stretch (a phase of the load) is shifted by its own offset, so that a high rate, which has both more
 //! pauses and slower requests, does not pass for a connection between the two.
 //!
-//! p = (1 + turns that explain at least as much) / (1 + turns): Phipson and Smyth, Permutation p-values should never
+//! p = (1 + shifts that explain at least as much) / (1 + shifts): Phipson and Smyth, Permutation p-values should never
 //! be zero, 2010. It is valid for any figure; the figure here is *explained time*, because it is sharp. The mere number
 //! of overlapping requests hardly changes when a pause of 1 s is moved by 0.5 s. A condition that lasts for long, in one or a
 //! few episodes, can be moved without explaining less; `episode` has the test for it.
 
+mod effects;
 mod episode;
-mod felt;
 mod judged;
 mod slow_request;
 
-pub(crate) use felt::{Felt, Nature, accountable_ns, accounts_for, felt, felt_by};
+pub(crate) use effects::{Effect, Nature, accountable_ns, accounts_for, affecting, effects};
 pub(crate) use judged::{Judged, Stretch};
 pub(crate) use slow_request::{Place, SlowRequest};
 
 use crate::random::Random;
-use crate::timeline::{Bursts, Interval, turn};
+use crate::timeline::{Bursts, Interval, shift_circularly};
 use serde::Serialize;
 
 /// Times of a stop are known to about a millisecond (GC notifications are): a request that ended this much before the
 /// stop's end was still held by it.
 const EDGE_NS: i64 = 2_000_000;
 
-/// More slow requests than this are thinned out evenly for the turns, to bound the time this takes.
-const MOST_IN_TURNS: usize = 50_000;
+/// More slow requests than this are thinned out evenly before shifting, to bound the time this takes.
+const MOST_SHIFTED: usize = 50_000;
 
 /// How a cause and the slow requests go together. Shares are of the slow requests, 0 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,7 +37,7 @@ pub struct Association {
     pub slow_requests: usize,
     /// Share for which the cause can account: it explains at least half of what they took longer than the median.
     pub share: f64,
-    /// The same share when the cause is elsewhere: the mean over the turns.
+    /// The same share when the cause is elsewhere: the mean over the shifts.
     pub chance_share: f64,
     /// Share that met the cause, or came while its backlog drained, however short it was.
     pub overlap_share: f64,
@@ -50,7 +50,7 @@ pub struct Association {
     pub chance_time_share: f64,
     /// How often chance alone explains at least as much time; of conditions in few episodes by the better of two tests, doubled.
     pub p_value: f64,
-    pub turns: usize,
+    pub shifts: usize,
 }
 
 impl Association {
@@ -66,7 +66,7 @@ impl Association {
             time_share: 1.0,
             chance_time_share: 0.0,
             p_value: 0.0005,
-            turns: 2000,
+            shifts: 2000,
         }
     }
 
@@ -87,39 +87,40 @@ impl Association {
         judged: &Judged,
         cause: &[Interval],
         nature: Nature,
-        turns: usize,
+        shifts: usize,
         seed: u64,
     ) -> Option<Association> {
         let slow_requests = judged.slow_requests();
-        let thin = slow_requests.div_ceil(MOST_IN_TURNS).max(1);
-        let circles: Vec<Circle> = judged.stretches.iter().map(|stretch| Circle::new(stretch, cause, thin)).collect();
-        if slow_requests == 0 || circles.iter().all(|circle| circle.cause.is_empty()) {
+        let thin = slow_requests.div_ceil(MOST_SHIFTED).max(1);
+        let stretches: Vec<ShiftedStretch> =
+            judged.stretches.iter().map(|stretch| ShiftedStretch::new(stretch, cause, thin)).collect();
+        if slow_requests == 0 || stretches.iter().all(|stretch| stretch.cause.is_empty()) {
             return None;
         }
-        let see = |offset: &mut dyn FnMut(i64) -> i64| {
-            let mut all = Seen::default();
-            for circle in &circles {
-                all += circle.see(offset(circle.window.length()), nature);
+        let statistics_at = |offset: &mut dyn FnMut(i64) -> i64| {
+            let mut all = Statistics::default();
+            for stretch in &stretches {
+                all += stretch.statistics_at(offset(stretch.window.length()), nature);
             }
             all
         };
-        let observed = see(&mut |_| 0);
+        let observed = statistics_at(&mut |_| 0);
         let mut random = Random::new(seed);
-        let (mut reached, mut chance) = (0usize, Seen::default());
-        for _ in 0..turns {
-            let seen = see(&mut |length| random.below(length));
-            reached += usize::from(seen.explained_ns >= observed.explained_ns);
-            chance += seen;
+        let (mut reached, mut chance) = (0usize, Statistics::default());
+        for _ in 0..shifts {
+            let shifted = statistics_at(&mut |length| random.below(length));
+            reached += usize::from(shifted.explained_ns >= observed.explained_ns);
+            chance += shifted;
         }
-        let in_turns: usize = circles.iter().map(|circle| circle.slow.len()).sum();
-        let excess_ns: i64 = circles.iter().flat_map(|circle| &circle.slow).map(|request| request.excess_ns).sum();
-        let smallest = 1.0 / (1 + turns) as f64;
-        let by_turns = (1 + reached) as f64 * smallest;
+        let tested: usize = stretches.iter().map(|stretch| stretch.slow.len()).sum();
+        let excess_ns: i64 = stretches.iter().flat_map(|stretch| &stretch.slow).map(|request| request.excess_ns).sum();
+        let smallest = 1.0 / (1 + shifts) as f64;
+        let by_shifts = (1 + reached) as f64 * smallest;
         let p_value = match nature {
             // The better of two tests has to be twice as good.
             Nature::Condition => episode::p_value(judged, cause)
-                .map_or(by_turns, |by_episodes| (2.0 * by_turns.min(by_episodes)).clamp(smallest, 1.0)),
-            Nature::Stop => by_turns,
+                .map_or(by_shifts, |by_episodes| (2.0 * by_shifts.min(by_episodes)).clamp(smallest, 1.0)),
+            Nature::Stop => by_shifts,
         };
         let every = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         let (mut slow_met, mut others, mut others_met) = (0, 0, 0);
@@ -133,21 +134,21 @@ impl Association {
         let others_share = every(others_met as f64, others as f64);
         Some(Association {
             slow_requests,
-            share: every(observed.accounted as f64, in_turns as f64),
-            chance_share: every(chance.accounted as f64, (in_turns * turns) as f64),
+            share: every(observed.accounted as f64, tested as f64),
+            chance_share: every(chance.accounted as f64, (tested * shifts) as f64),
             overlap_share,
             others_share,
             lift: (others_share > 0.0).then(|| overlap_share / others_share),
             time_share: every(observed.explained_ns as f64, excess_ns as f64),
-            chance_time_share: every(chance.explained_ns as f64, excess_ns as f64 * turns as f64),
+            chance_time_share: every(chance.explained_ns as f64, excess_ns as f64 * shifts as f64),
             p_value,
-            turns,
+            shifts,
         })
     }
 }
 
-/// A judged stretch with the cause's part in it.
-struct Circle<'a> {
+/// A judged stretch, and the intervals of the cause within it, which are shifted.
+struct ShiftedStretch<'a> {
     window: Interval,
     slow: Vec<SlowRequest>,
     bursts: &'a Bursts,
@@ -155,21 +156,21 @@ struct Circle<'a> {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Seen {
+struct Statistics {
     accounted: usize,
     explained_ns: i64,
 }
 
-impl std::ops::AddAssign for Seen {
-    fn add_assign(&mut self, other: Seen) {
+impl std::ops::AddAssign for Statistics {
+    fn add_assign(&mut self, other: Statistics) {
         self.accounted += other.accounted;
         self.explained_ns = self.explained_ns.saturating_add(other.explained_ns);
     }
 }
 
-impl<'a> Circle<'a> {
-    fn new(stretch: &'a Stretch, cause: &[Interval], thin: usize) -> Circle<'a> {
-        Circle {
+impl<'a> ShiftedStretch<'a> {
+    fn new(stretch: &'a Stretch, cause: &[Interval], thin: usize) -> ShiftedStretch<'a> {
+        ShiftedStretch {
             window: stretch.window,
             slow: stretch.slow.iter().step_by(thin).copied().collect(),
             bursts: &stretch.bursts,
@@ -178,18 +179,18 @@ impl<'a> Circle<'a> {
     }
 
     /// The statistics with the cause shifted circularly by `offset`: one pass over requests and causes.
-    fn see(&self, offset: i64, nature: Nature) -> Seen {
+    fn statistics_at(&self, offset: i64, nature: Nature) -> Statistics {
         if self.cause.is_empty() || self.slow.is_empty() {
-            return Seen::default();
+            return Statistics::default();
         }
-        let cause = turn(&self.cause, self.window, offset);
-        let felt = felt(&cause, self.bursts, nature);
-        let mut seen = Seen::default();
+        let cause = shift_circularly(&self.cause, self.window, offset);
+        let effects = effects(&cause, self.bursts, nature);
+        let mut statistics = Statistics::default();
         let (mut first, mut first_held) = (0, 0);
         for request in &self.slow {
-            first = felt::first_felt(&felt, first, request.start);
-            let accountable = felt::accountable_from(&felt, first, request, nature);
-            seen.accounted += usize::from(accounts_for(accountable, request));
+            first = effects::first_effect(&effects, first, request.start);
+            let accountable = effects::accountable_from(&effects, first, request, nature);
+            statistics.accounted += usize::from(accounts_for(accountable, request));
             while cause.get(first_held).is_some_and(|cause| cause.end <= request.start) {
                 first_held += 1;
             }
@@ -198,9 +199,9 @@ impl<'a> Circle<'a> {
                 .take_while(|cause| cause.start < request.end)
                 .map(|cause| held_ns(request, *cause, nature))
                 .sum();
-            seen.explained_ns += held.min(request.excess_ns);
+            statistics.explained_ns += held.min(request.excess_ns);
         }
-        seen
+        statistics
     }
 }
 

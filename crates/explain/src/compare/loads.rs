@@ -20,7 +20,7 @@ pub(super) fn differ(
 ) -> Result<Option<String>, Error> {
     let loads = |engines: &[Engine]| engines.iter().map(Load::of).collect::<Result<BTreeSet<Load>, Error>>();
     let (of_baseline, of_variant) = (loads(baselines)?, loads(variants)?);
-    let told = |first: String, second: String| {
+    let difference = |first: String, second: String| {
         format!(
             "The loads differ: {first} in {baseline}, {second} in {variant}. Part of each difference can come from the load; \
              compare runs of one load."
@@ -30,14 +30,14 @@ pub(super) fn differ(
         let texts = |loads: &BTreeSet<Load>| loads.iter().map(Load::text).collect::<Vec<_>>().join(" and ");
         let (first, second) = (texts(&of_baseline), texts(&of_variant));
         return Ok(Some(match first == second {
-            true => told(format!("one workload file named {first}"), "another one of that name".to_string()),
-            false => told(first, second),
+            true => difference(format!("one workload file named {first}"), "another one of that name".to_string()),
+            false => difference(first, second),
         }));
     }
     let has_phases = of_baseline.iter().any(|load| !load.phases.is_empty());
     let beyond = |(first, second): &(f64, f64)| (first / second).ln().abs() > (1.0 + margin).ln();
     Ok(rates.filter(|rates| !has_phases && beyond(rates)).map(|(first, second)| {
-        told(
+        difference(
             format!("{} requests/s", count(first.round() as usize)),
             format!("{} requests/s", count(second.round() as usize)),
         )

@@ -9,7 +9,7 @@ pub struct Metric {
     pub name: &'static str,
     pub unit: &'static str,
     pub better: Better,
-    /// What it is, in some words.
+    /// Its meaning, in a few words.
     pub meaning: &'static str,
 }
 
@@ -80,7 +80,7 @@ pub const METRICS: [Metric; 29] = [
     lower("error_share", "share", "share of the requests that failed"),
 ];
 
-/// The figures of reads of one table, one at a time, in shadows that nothing else is asked of.
+/// The figures of reads of one table, one at a time, in trial nodes that nothing else is asked of.
 pub const READ_METRICS: [Metric; 7] = [
     lower("read_mean", "ms", "mean time of a read, as its client sees it"),
     lower("read_p50", "ms", "median of it"),

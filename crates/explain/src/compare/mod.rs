@@ -52,7 +52,7 @@ impl Default for CompareOptions {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Comparison {
     pub baseline: String,
-    /// What one run is of: block or recording.
+    /// The unit of a run: block or recording.
     pub run_unit: &'static str,
     /// Whether a run is compared with that of the baseline in the same block.
     pub paired: bool,
@@ -62,12 +62,12 @@ pub struct Comparison {
     pub family_error: f64,
     pub resamples: usize,
     pub margin: f64,
-    /// Runs of variants that were cut short, and are in nothing here.
+    /// Runs of variants that ended early; no figure includes them.
     pub cut_short: usize,
-    /// What can't be concluded, and what was not measured, in sentences.
+    /// Sentences on conclusions that can't be drawn and figures that were not measured.
     pub remarks: Vec<String>,
     pub variants: Vec<Side>,
-    /// What each run came to.
+    /// The figures of each run.
     #[serde(skip)]
     pub runs: Vec<MeasuredRun>,
 }
@@ -273,7 +273,7 @@ impl Comparison {
         self.variants.iter().any(|side| side.metrics.iter().any(worse))
     }
 
-    /// Hands on what each run came to as rows of the `results` table.
+    /// Passes the figures of each run on, as rows of the table `results`.
     pub fn for_each_row(&self, mut take: impl FnMut(rows::VariantResult<'_>)) {
         for run in &self.runs {
             for metric in METRICS.iter() {

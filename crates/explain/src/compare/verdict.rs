@@ -15,10 +15,10 @@ const MOST: usize = 1000;
 pub enum Verdict {
     Better,
     Worse,
-    /// The interval holds 1 and nothing beyond the margin: they are the same for whoever minds no less.
+    /// The interval contains 1 and lies within the margin: differences smaller than the margin do not matter to the user.
     NoDifference,
-    /// There is no interval, or it holds 1 and differences beyond the margin, or the difference may be chance among so many
-    /// figures.
+    /// There is no interval, or it contains 1 and reaches beyond the margin, or with this many figures the difference may be
+    /// chance.
     NotEnough,
 }
 

@@ -3,7 +3,7 @@
 //! 1. The wire before statistics. If the wire shows that a request spent most of its time in the node, no stall of the
 //!    driver is counted for the request. If the request spent most of its time on the way to or from the node, nothing
 //!    that happened in the node is counted for it.
-//! 2. Stops before conditions: while everything stands still it does not matter how busy it was.
+//! 2. Stops before conditions: while nothing runs it does not matter how busy the machine is.
 //! 3. Among several stops, the one that held the request up for the longest time (all pauses of a kind together).
 //! 4. The client's stall goes before a longer stop if the stall took at least half as long: a request that the driver
 //!    itself held up says nothing about the server, and the shares of both are in the evidence. A client that merely
@@ -26,7 +26,7 @@ use super::kind::CauseKind;
 use super::pools::{FullPool, Pools};
 use super::stops::{Stop, Stops};
 use crate::association::{
-    Felt, Judged, Nature, Place, SlowRequest, Stretch, accountable_ns, accounts_for, felt, felt_by,
+    Effect, Judged, Nature, Place, SlowRequest, Stretch, accountable_ns, accounts_for, affecting, effects,
 };
 use crate::percentiles::median;
 use crate::timeline::{Interval, covered_ns, within};
@@ -108,13 +108,13 @@ pub(super) fn attribute(
     for stretch in &judged.stretches {
         let mostly_busy = covered_ns(throughout.busy, stretch.window) * 2 >= stretch.window.length();
         let pool = throughout.pools.full_throughout(stretch.window);
-        let felt: Vec<Vec<Felt>> = causes.iter().map(|cause| felt_in(cause, stretch)).collect();
+        let effects: Vec<Vec<Effect>> = causes.iter().map(|cause| affecting_in(cause, stretch)).collect();
         let single: Vec<Single<'_>> = causes.iter().map(|cause| Single::of(cause, stops, stretch)).collect();
         for request in &stretch.slow {
             let accountable: Vec<i64> = causes
                 .iter()
-                .zip(&felt)
-                .map(|(cause, felt)| accountable_to(cause, felt, request))
+                .zip(&effects)
+                .map(|(cause, effects)| accountable_to(cause, effects, request))
                 .map(|ns| if accounts_for(ns, request) { ns } else { 0 })
                 .collect();
             match choose(causes, &accountable) {
@@ -163,13 +163,13 @@ pub(super) fn attribute(
 }
 
 /// How much of a request a cause can account for, after what the wire shows of it.
-fn accountable_to(cause: &Cause, felt: &[Felt], request: &SlowRequest) -> i64 {
+fn accountable_to(cause: &Cause, effects: &[Effect], request: &SlowRequest) -> i64 {
     let is_client = cause.kind == CauseKind::ClientStall;
-    let all = || accountable_ns(felt, request, cause.kind.nature());
+    let all = || accountable_ns(effects, request, cause.kind.nature());
     match request.place {
         // No stall of the driver makes the node slower, but for the burst that follows it.
-        Some(Place::Node) if is_client && cause.is_significant() => felt_by(felt, request)
-            .map(|index| felt[index].interval)
+        Some(Place::Node) if is_client && cause.is_significant() => affecting(effects, request)
+            .map(|index| effects[index].interval)
             .filter(|stall| stall.end <= request.sent.saturating_add(SENT_AFTER_NS))
             .map(|stall| stall.length())
             .sum(),
@@ -182,7 +182,7 @@ fn accountable_to(cause: &Cause, felt: &[Felt], request: &SlowRequest) -> i64 {
         }
         _ if cause.is_significant() => all(),
         // Nothing of the node runs beyond its quota, which needs no test; a quota may be used up in every period.
-        _ if cause.kind == CauseKind::Throttling => accountable_ns(felt, request, Nature::Condition),
+        _ if cause.kind == CauseKind::Throttling => accountable_ns(effects, request, Nature::Condition),
         _ => 0,
     }
 }
@@ -204,19 +204,19 @@ fn choose(causes: &[Cause], accountable: &[i64]) -> Option<usize> {
     stop.or_else(|| met().next()).map(|(index, _)| index)
 }
 
-fn felt_in(cause: &Cause, stretch: &Stretch) -> Vec<Felt> {
+fn affecting_in(cause: &Cause, stretch: &Stretch) -> Vec<Effect> {
     if !cause.is_significant() && !matches!(cause.kind, CauseKind::ClientStall | CauseKind::Throttling) {
         return Vec::new();
     }
-    felt(&within(&cause.times, stretch.window), &stretch.bursts, cause.kind.nature())
+    effects(&within(&cause.times, stretch.window), &stretch.bursts, cause.kind.nature())
 }
 
 /// The single stops of a cause in a stretch, whose times the cause has merged.
 struct Single<'a> {
     stops: &'a [Stop],
-    /// Places in `stops`, and of each how long it is felt.
+    /// Indices in `stops`, and the effect of each.
     places: Vec<usize>,
-    felt: Vec<Felt>,
+    effects: Vec<Effect>,
 }
 
 impl<'a> Single<'a> {
@@ -225,15 +225,15 @@ impl<'a> Single<'a> {
         let places: Vec<usize> =
             (0..stops.len()).filter(|place| stops[*place].window.overlaps(stretch.window)).collect();
         let windows: Vec<Interval> = places.iter().map(|place| stops[*place].window.clip(stretch.window)).collect();
-        Single { stops, felt: felt(&windows, &stretch.bursts, Nature::Stop), places }
+        Single { stops, effects: effects(&windows, &stretch.bursts, Nature::Stop), places }
     }
 
     /// The node whose stops held up a request, and the fewest of these stops that account for it. The request's coordinator goes
     /// first if it stopped for at least half as long as any other node: the others may not have served the request.
     fn blame(&self, request: &SlowRequest, coordinator: &str) -> Option<(&'a str, Vec<usize>)> {
         let mut by_node: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for felt in felt_by(&self.felt, request) {
-            let place = self.places[felt];
+        for effect in affecting(&self.effects, request) {
+            let place = self.places[effect];
             by_node.entry(self.stops[place].node.as_str()).or_default().push(place);
         }
         let length = |places: &[usize]| places.iter().map(|place| self.stops[*place].window.length()).sum::<i64>();
@@ -315,8 +315,8 @@ mod tests {
 
     fn blamed(stops: &[Stop], coordinator: &str) -> (String, Vec<usize>) {
         let windows: Vec<Interval> = stops.iter().map(|stop| stop.window).collect();
-        let felt = felt(&windows, &crate::timeline::Bursts::default(), Nature::Stop);
-        let single = Single { stops, places: (0..stops.len()).collect(), felt };
+        let effects = effects(&windows, &crate::timeline::Bursts::default(), Nature::Stop);
+        let single = Single { stops, places: (0..stops.len()).collect(), effects };
         let (node, places) = single.blame(&request(None), coordinator).unwrap();
         (node.to_string(), places)
     }
@@ -342,8 +342,8 @@ mod tests {
         let (before, meanwhile) = (Interval { start: S / 4, end: S }, Interval { start: S, end: 2 * S });
         let significant = |kind| Cause::new(kind, Vec::new(), Some(Association::never_by_chance()));
         let counted = |cause: &Cause, times: &[Interval], place| {
-            let felt = felt(times, &crate::timeline::Bursts::default(), Nature::Stop);
-            accountable_to(cause, &felt, &request(place)) > 0
+            let effects = effects(times, &crate::timeline::Bursts::default(), Nature::Stop);
+            accountable_to(cause, &effects, &request(place)) > 0
         };
         // The driver stalled while the node had the request, or before.
         let client = significant(ClientStall);

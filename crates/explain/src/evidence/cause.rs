@@ -100,7 +100,7 @@ impl Cause {
         ]
         .into_iter()
         .map(|(kind, times)| {
-            let association = Association::test(judged, &times, kind.nature(), options.turns, options.seed);
+            let association = Association::test(judged, &times, kind.nature(), options.shifts, options.seed);
             Cause::new(kind, times, association)
         })
         .collect()
@@ -111,7 +111,7 @@ impl Cause {
         self.goes_together(P_BOUND)
     }
 
-    /// Whether it may be, and was there too seldom to tell from coincidence.
+    /// Whether it may be a cause, but occurred too seldom to exclude coincidence.
     pub(crate) fn is_suspect(&self) -> bool {
         !self.is_significant() && self.goes_together(SUSPECT_P_BOUND)
     }

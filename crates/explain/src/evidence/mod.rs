@@ -69,7 +69,7 @@ pub(crate) struct Evidence {
     pub(crate) io: Rc<Io>,
     /// None where no request was seen on the wire.
     pub(crate) origin: Option<Origin>,
-    /// None where nobody counted.
+    /// None if it was not counted.
     pub(crate) counted: Option<Counted>,
     /// None where nothing is lost by more requests in flight.
     pub(crate) crowding: Option<Crowding>,
@@ -142,7 +142,7 @@ impl Evidence {
         let busy = busy(&machine, &shortage, &judged);
         let mut causes = Cause::all(&judged, &stops, &machine, (&pools, &shortage), busy.clone(), options);
         let statements = workloads::statements(engine.manifests());
-        let mut common = Common::find(&judged, &statements, options.turns, options.seed);
+        let mut common = Common::find(&judged, &statements, options.shifts, options.seed);
         common.name_partitions(engine, &judged)?;
         let account = attribution::attribute(
             &judged,

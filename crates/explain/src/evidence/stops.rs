@@ -253,7 +253,7 @@ fn joined(stalls: Vec<Stop>, held: Vec<Stop>) -> Vec<Stop> {
             _ => stops.push(Seen { itself: (!is_held).then_some(stop.window), is_held, stop }),
         }
     }
-    let mut stops: Vec<Stop> = stops.into_iter().map(Seen::told).collect();
+    let mut stops: Vec<Stop> = stops.into_iter().map(Seen::into_stop).collect();
     stops.sort_by(|a, b| (a.window, &a.node).cmp(&(b.window, &b.node)));
     stops
 }
@@ -276,7 +276,7 @@ impl Seen {
         }
     }
 
-    fn told(self) -> Stop {
+    fn into_stop(self) -> Stop {
         let window = self.itself.unwrap_or(self.stop.window);
         let label = if self.is_held { STOPPED.to_string() } else { self.stop.label };
         Stop { window, label, node: self.stop.node }

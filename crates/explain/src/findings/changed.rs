@@ -10,7 +10,7 @@ use serde_json::json;
 /// Events up to this long before a change are listed with it: bins last a second, so the change may have been a little earlier.
 const BEFORE_NS: i64 = 5_000_000_000;
 const AFTER_NS: i64 = 1_000_000_000;
-const MOST_TOLD: usize = 3;
+const MOST_SHOWN: usize = 3;
 /// It explains nothing by itself: it ranks below whatever does.
 const BELOW_CAUSES: f64 = -0.5;
 
@@ -34,15 +34,15 @@ impl Check for Changed {
             sentences.push("No event was recorded in the 5 s before it.".to_string());
         }
         sentences.extend(
-            near.iter().rev().take(MOST_TOLD).map(|event| format!("{}: {}.", clock(event.time_ns), event.what)),
+            near.iter().rev().take(MOST_SHOWN).map(|event| format!("{}: {}.", clock(event.time_ns), event.what)),
         );
-        let others = evidence.changes.iter().filter(|change| *change != first).take(MOST_TOLD);
-        let others: Vec<String> = others.map(told).collect();
+        let others = evidence.changes.iter().filter(|change| *change != first).take(MOST_SHOWN);
+        let others: Vec<String> = others.map(sentence).collect();
         if !others.is_empty() {
             sentences.push(format!("Also: {}.", others.join("; ")));
         }
         let at = crate::timeline::Interval { start: first.time_ns - BEFORE_NS, end: first.time_ns + BEFORE_NS };
-        let mut finding = Finding::new(self.name(), Severity::Information, told(first), sentences.join(" "), at);
+        let mut finding = Finding::new(self.name(), Severity::Information, sentence(first), sentences.join(" "), at);
         finding.next = format!("compare the times: `helenus explain RECORDING --around {}`.", clock(first.time_ns));
         finding.weight = BELOW_CAUSES;
         finding.query = query::EVENTS.fill(&[]);
@@ -52,7 +52,7 @@ impl Check for Changed {
 }
 
 /// "The p99 rose from 4.0 ms to 60 ms at 03:12:40 UTC"
-fn told(change: &Change) -> String {
+fn sentence(change: &Change) -> String {
     let verb = if change.is_rise() { "rose" } else { "fell" };
     let at = clock(change.time_ns);
     match change.figure {

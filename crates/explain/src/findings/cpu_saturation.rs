@@ -137,9 +137,9 @@ fn detail(evidence: &Evidence, (waits, busy): (&Cause, &Cause), windows: &[Inter
         *consequences.entry(stop.label.as_str()).or_default() += 1;
     }
     if !consequences.is_empty() {
-        let told: Vec<String> =
+        let parts: Vec<String> =
             consequences.iter().map(|(what, count)| format!("{what} × {}", text::count(*count))).collect();
-        sentences.push(format!("These were waits for a CPU: {}.", told.join(", ")));
+        sentences.push(format!("These were waits for a CPU: {}.", parts.join(", ")));
     }
     let throughout = evidence.account.busy_phases.share;
     if throughout > 0.0 {

@@ -53,7 +53,7 @@ pub(super) trait Check {
 
 impl Finding {
     /// The evidence, and what to do next.
-    pub fn told(&self) -> String {
+    pub fn full_text(&self) -> String {
         match (self.detail.as_str(), self.next.as_str()) {
             (detail, "") => detail.to_string(),
             (detail, next) => format!("{detail} Next: {next}"),

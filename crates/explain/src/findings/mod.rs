@@ -14,9 +14,10 @@
 //! follows from that account: that one explains, may explain or does not explain what was slow, how much nothing explains,
 //! and that all is well. `contradiction.rs` says which findings exclude each other; the tests check it for every world they make.
 //!
-//! The rank goes by severity, then by share of the slow requests × how much longer than the median they took. What nothing
-//! explains, and busy CPUs without a name for who used them, come after all serious findings that name a cause. Advice about
-//! tables comes after a finding that is counted for most of the slow requests.
+//! The rank begins with the knee of a stepped load that reached it. It then goes by severity, and by share of the slow requests
+//! × how much longer than the median they took. What nothing explains, and busy CPUs without a name for who used them, come
+//! after all serious findings that name a cause. Advice about tables comes after a finding that is counted for most of the
+//! slow requests.
 
 mod advised;
 mod background;
@@ -101,6 +102,7 @@ pub(crate) fn find(evidence: &Evidence) -> Result<Vec<Finding>, Error> {
     findings.sort_by(|a, b| b.severity.cmp(&a.severity).then(b.weight.total_cmp(&a.weight)));
     put_names_first(&mut findings);
     put_other_tables_behind(&mut findings);
+    put_knee_first(evidence, &mut findings);
     for (index, finding) in findings.iter_mut().enumerate() {
         finding.rank = index + 1;
     }
@@ -116,6 +118,14 @@ fn tell_minor(finding: &mut Finding, is_healthy: bool) {
     });
     if finding.severity == Severity::Information && is_minor {
         finding.title = format!("Minor: {}", finding.title);
+    }
+}
+
+/// Moves the knee of a stepped load to the front: finding it is what such a load is for.
+fn put_knee_first(evidence: &Evidence, findings: &mut [Finding]) {
+    let is_reached = evidence.knee.as_ref().is_some_and(|knee| knee.reached);
+    if let Some(place) = findings.iter().position(|finding| is_reached && finding.finding == overload::NAME) {
+        findings[..=place].rotate_right(1);
     }
 }
 

@@ -10,11 +10,13 @@ use crate::timeline::Interval;
 use crate::{query, text};
 use serde_json::json;
 
+pub(super) const NAME: &str = "overload";
+
 pub(super) struct Overload;
 
 impl Check for Overload {
     fn name(&self) -> &'static str {
-        "overload"
+        NAME
     }
 
     fn check(&self, evidence: &Evidence) -> Vec<Finding> {
@@ -46,7 +48,7 @@ impl Check for Overload {
         if counted > 0.0 {
             finding.claims = vec![Claim::Explains { cause: self.name(), share: counted }];
         }
-        // A step beyond what can be had was asked for: it ranks below a cause that slows what was kept up with.
+        // Steps that do not reach the knee say less than any cause that slowed them.
         finding.weight = if evidence.knee.is_some() { 0.0 } else { f64::MAX };
         finding.evidence = json!({ "knee": evidence.knee, "limit": evidence.limit });
         vec![finding]

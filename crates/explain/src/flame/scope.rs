@@ -24,7 +24,7 @@ pub struct FlameScope {
     pub step_ns: i64,
     /// Whether steps are longer than a millisecond, for the size of the page.
     pub binned: bool,
-    /// What all weights are multiples of.
+    /// All weights are multiples of this.
     pub unit: i64,
     /// Base64 of numbers of seven bits a byte, the lowest first, with the eighth bit set where more follow. For each stack:
     /// its node's number less that of the one before, how many entries, and for each entry, by time: its step less that of

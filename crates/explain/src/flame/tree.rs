@@ -71,7 +71,7 @@ fn as_columns<S: serde::Serializer>(nodes: &[FlameNode], serializer: S) -> Resul
 type Step = (u32, char);
 
 impl Flame {
-    /// The graph as a tree, for those who draw it; with the times of its samples where those were kept and nothing is
+    /// The graph as a tree, to be drawn; with the times of its samples where those were kept and nothing is
     /// compared.
     pub fn tree(&self) -> FlameTree {
         FlameTree::of(self)

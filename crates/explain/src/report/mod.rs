@@ -61,6 +61,8 @@ pub struct Report {
     pub requests: usize,
     pub errors: Vec<OutcomeCount>,
     pub phases: Vec<ReportPhase>,
+    /// The question of the experiment that was recorded; None for other recordings.
+    pub question: Option<String>,
     /// The answer in at most four sentences: the requests, whether they were slow, the cause, and the next step.
     pub answer: String,
     /// Most important first.
@@ -150,7 +152,7 @@ pub struct ReportFinding {
     pub detail: String,
     /// The one command or setting to try; empty where there is nothing to do.
     pub next: String,
-    /// Empty when it is about no node.
+    /// Empty when no node is concerned.
     pub node: String,
     pub start_s: f64,
     pub end_s: f64,
@@ -230,10 +232,15 @@ impl Report {
             requests: loaded.rows.len(),
             errors,
             phases: explanation.phases.iter().map(|phase| ReportPhase::of(phase, &runs, &bins)).collect(),
+            question: explanation.question.clone(),
             answer: explanation.answer.clone(),
             findings: findings(explanation, span.start),
             comparison: compare::judge(engine, &CompareOptions::default())?,
-            throughput: requests::throughput(&loaded, &explanation.phases, &bins),
+            throughput: requests::throughput(
+                &loaded,
+                &explanation.phases,
+                &bins::over(span, requests::steady_ns(&explanation.phases, span)),
+            ),
             latency: requests::latency(&loaded, &bins),
             heatmap: requests::heatmap(&loaded, span),
             spectrogram: spectrogram::build(engine, span)?,

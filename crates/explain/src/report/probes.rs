@@ -15,7 +15,7 @@ const MOST_PROBES: usize = 40;
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Probe"))]
 pub struct ReportProbe {
     pub probe: String,
-    /// Whose runs it was metered in; None outside of an experiment with variants.
+    /// The variant whose runs it was metered in; None outside of an experiment with variants.
     pub variant: Option<String>,
     pub calls: i64,
     pub failed: i64,
@@ -66,18 +66,18 @@ fn variants(engine: &Engine) -> Result<Vec<VariantRuns>, Error> {
     let (kinds, names) = (rows.texts("kind")?, rows.texts("name")?);
     let (starts, ends) = (rows.integers("start_ns")?, rows.integers("end_ns")?);
     let whole = rows.booleans("measured")?;
-    let (mut said, mut first) = (None, None);
+    let (mut baseline, mut first) = (None, None);
     let mut runs: BTreeMap<&str, Vec<Interval>> = BTreeMap::new();
     for row in 0..rows.rows() {
         let name = names[row].as_str();
         if kinds[row] == "baseline" {
-            said = Some(name);
+            baseline = Some(name);
         } else if whole[row] {
             first = first.or(Some(name));
             runs.entry(name).or_default().push(Interval { start: starts[row], end: ends[row] });
         }
     }
-    let baseline = said.or(first);
+    let baseline = baseline.or(first);
     let mut variants: Vec<VariantRuns> =
         runs.into_iter().map(|(name, runs)| VariantRuns { variant: name.to_string(), runs }).collect();
     variants.sort_by_key(|of| Some(of.variant.as_str()) != baseline);

@@ -61,6 +61,19 @@ const ROWS_PER_DECADE: f64 = 12.0;
 const LOWEST_MS: f64 = 0.01;
 const HEATMAP_COLUMNS: i64 = 600;
 
+/// Bins of the throughput hold so many of the slowest phase's median service times. Requests of a closed loop, or of an open
+/// loop that is out of room, are answered and sent in waves as long as these: finer bins would show waves and no plateau.
+const WAVES_PER_BIN: f64 = 10.0;
+const SHORTEST_BIN_NS: i64 = 100_000_000;
+const FEWEST_BINS: i64 = 50;
+
+/// Length of a bin in which the throughput of a steady load looks steady.
+pub(super) fn steady_ns(phases: &[Phase], span: Interval) -> i64 {
+    let slowest_ms = phases.iter().filter_map(|phase| phase.service_ms.p50).fold(0.0, f64::max);
+    let waves = (slowest_ms * 1e6 * WAVES_PER_BIN / SHORTEST_BIN_NS as f64).ceil() as i64;
+    (waves * SHORTEST_BIN_NS).min(span.length() / FEWEST_BINS).max(SHORTEST_BIN_NS)
+}
+
 pub(super) fn throughput(requests: &Requests, phases: &[Phase], bins: &Bins) -> Throughput {
     let (mut ok, mut failed) = (vec![0.0; bins.count], vec![0.0; bins.count]);
     for request in &requests.rows {
@@ -164,6 +177,21 @@ pub(super) fn heatmap(requests: &Requests, span: Interval) -> Heatmap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bins_of_the_throughput_hold_several_waves_of_a_closed_loop() {
+        let second = 1_000_000_000;
+        let span = Interval { start: 0, end: 100 * second };
+        let phase = |p50: f64| {
+            let mut phase = Phase::named(String::new(), span, true);
+            phase.service_ms.p50 = Some(p50);
+            phase
+        };
+        assert_eq!(steady_ns(&[], span), second / 10);
+        assert_eq!(steady_ns(&[phase(0.3)], span), second / 10);
+        assert_eq!(steady_ns(&[phase(0.3), phase(42.0)], span), second / 2);
+        assert_eq!(steady_ns(&[phase(9000.0)], span), 2 * second, "there are bins enough to see steps");
+    }
 
     #[test]
     fn what_was_asked_for_does_not_depend_on_what_was_sent() {

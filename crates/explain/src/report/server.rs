@@ -9,7 +9,7 @@ use crate::{Error, text};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Who stood still.
+/// The process that was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "Side"))]
 #[serde(rename_all = "lowercase")]

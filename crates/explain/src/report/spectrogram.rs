@@ -304,7 +304,7 @@ impl Reading {
         self
     }
 
-    /// Adds up until the cells are few enough.
+    /// Merges cells until there are few enough.
     fn finish(mut self, events: i64, lost: Vec<SourceLoss>) -> ReportSpectrogram {
         let mut bins = self.bins;
         while self.cells.len() > MOST_CELLS {

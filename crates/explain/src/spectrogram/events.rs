@@ -7,7 +7,7 @@ use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use serde::Serialize;
 
-/// What the events are.
+/// The kind of the events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(rename = "SpectrogramOf"))]
 #[serde(rename_all = "snake_case")]
@@ -56,7 +56,7 @@ impl Traces {
     }
 }
 
-/// What a source is known to have lost.
+/// Known losses of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct SourceLoss {

@@ -102,30 +102,30 @@ pub(crate) fn total_ns(intervals: &[Interval]) -> i64 {
     intervals.iter().map(Interval::length).sum()
 }
 
-/// Shifts the part of a merged set that lies in `circle` circularly by `by` ns: intervals that leave the end come in at the
+/// Shifts the part of a merged set that lies in `window` circularly by `by` ns: intervals that leave the end come in at the
 /// start. The intervals keep their lengths and distances, and so their clustering. The result is sorted and does not
 /// overlap; an interval on the seam is cut in two.
-pub(crate) fn turn(inside: &[Interval], circle: Interval, by: i64) -> Vec<Interval> {
-    let length = circle.length();
+pub(crate) fn shift_circularly(inside: &[Interval], window: Interval, by: i64) -> Vec<Interval> {
+    let length = window.length();
     if length == 0 {
         return Vec::new();
     }
     let by = by.rem_euclid(length);
     // Everything from here on goes over the end.
-    let seam = circle.end - by;
+    let seam = window.end - by;
     let split = inside.partition_point(|interval| interval.end <= seam);
-    let mut turned = Vec::with_capacity(inside.len() + 1);
+    let mut shifted = Vec::with_capacity(inside.len() + 1);
     let moved = |start: i64, end: i64, by: i64| Interval { start: start + by, end: end + by };
     for interval in &inside[split..] {
-        turned.push(moved(interval.start.max(seam), interval.end, by - length));
+        shifted.push(moved(interval.start.max(seam), interval.end, by - length));
     }
     for interval in &inside[..split] {
-        turned.push(moved(interval.start, interval.end, by));
+        shifted.push(moved(interval.start, interval.end, by));
     }
     if let Some(cut) = inside.get(split).filter(|interval| interval.start < seam) {
-        turned.push(moved(cut.start, seam, by));
+        shifted.push(moved(cut.start, seam, by));
     }
-    turned
+    shifted
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 use super::*;
 use proptest::prelude::*;
 
-const CIRCLE: Interval = Interval { start: 1000, end: 2000 };
+const WINDOW: Interval = Interval { start: 1000, end: 2000 };
 
 fn intervals() -> impl Strategy<Value = Vec<Interval>> {
     prop::collection::vec((1000i64..2000, 0i64..120), 0..20).prop_map(|pairs| {
-        pairs.into_iter().map(|(start, length)| Interval::of_length(start, length).clip(CIRCLE)).collect()
+        pairs.into_iter().map(|(start, length)| Interval::of_length(start, length).clip(WINDOW)).collect()
     })
 }
 
@@ -44,12 +44,12 @@ proptest! {
     #[test]
     fn turning_moves_every_instant_and_keeps_the_order(set in intervals(), by in -3000i64..3000) {
         let set = merge(set);
-        let turned = turn(&set, CIRCLE, by);
-        prop_assert!(turned.windows(2).all(|pair| pair[0].end <= pair[1].start));
-        prop_assert!(turned.iter().all(|interval| interval.length() > 0));
-        for time in CIRCLE.start..CIRCLE.end {
-            let from = CIRCLE.start + (time - CIRCLE.start - by).rem_euclid(CIRCLE.length());
-            prop_assert_eq!(covers(&turned, time), covers(&set, from));
+        let shifted = shift_circularly(&set, WINDOW, by);
+        prop_assert!(shifted.windows(2).all(|pair| pair[0].end <= pair[1].start));
+        prop_assert!(shifted.iter().all(|interval| interval.length() > 0));
+        for time in WINDOW.start..WINDOW.end {
+            let from = WINDOW.start + (time - WINDOW.start - by).rem_euclid(WINDOW.length());
+            prop_assert_eq!(covers(&shifted, time), covers(&set, from));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The tables and the advice of a recording that has the figures of the field report on tombstones and compaction.
 
 use crate::world::{NODE, S, T0};
-use helenus_explain::{Counsel, Engine, Options, Severity, TableHealth, advise, explain, tables};
+use helenus_explain::{AdviceReport, Engine, Options, Severity, TableHealth, advise, explain, tables};
 use helenus_recording::{Manifest, NodeFacts, Recorder, Recording, rows};
 use tempfile::TempDir;
 
@@ -87,8 +87,8 @@ fn with_engine<T>(ask: impl FnOnce(&Engine) -> T) -> T {
     ask(&Engine::open(&[Recording::open(&path).unwrap()]).unwrap())
 }
 
-fn rules(counsel: &Counsel) -> Vec<&str> {
-    counsel.advice.iter().map(|advice| advice.rule).collect()
+fn rules(report: &AdviceReport) -> Vec<&str> {
+    report.advice.iter().map(|advice| advice.rule).collect()
 }
 
 #[test]
@@ -106,20 +106,20 @@ fn a_table_has_its_rates_and_its_last_figures() {
 
 #[test]
 fn the_report_s_findings_come_out() {
-    let counsel = with_engine(|engine| advise(engine, None)).unwrap();
-    assert_eq!((counsel.nodes, counsel.tables), (1, 1));
-    let found = rules(&counsel);
+    let report = with_engine(|engine| advise(engine, None)).unwrap();
+    assert_eq!((report.nodes, report.tables), (1, 1));
+    let found = rules(&report);
     for rule in
         ["sstables-per-read", "tombstones-per-read", "droppable-tombstones", "stuck-sstable", "gc-grace", "gc-time"]
     {
         assert!(found.contains(&rule), "{rule} is not among {found:?}");
     }
-    let of = |rule| counsel.advice.iter().find(|advice| advice.rule == rule).unwrap();
+    let of = |rule| report.advice.iter().find(|advice| advice.rule == rule).unwrap();
     assert!(of("gc-time").evidence[0].text.starts_with("20.0 young"), "{:?}", of("gc-time"));
     assert!(of("sstables-per-read").advice.contains("Leveled"), "4.1 has no other: {:?}", of("sstables-per-read"));
     let grace = &of("gc-grace").evidence[0];
     assert_eq!((grace.node.as_str(), grace.figures["hint_window_s"].as_f64()), (NODE, Some(10_800.0)));
-    let missed = |rule| counsel.not_checked.iter().find(|one| one.rule == rule).map(|one| one.because.as_str());
+    let missed = |rule| report.not_checked.iter().find(|one| one.rule == rule).map(|one| one.because.as_str());
     assert_eq!(missed("wide-partitions"), Some("the sizes of partitions are not recorded"));
     assert_eq!(missed("chunk-size"), Some("its compression is not recorded"));
 }

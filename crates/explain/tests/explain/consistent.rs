@@ -57,10 +57,10 @@ fn loads() -> [(&'static str, Vec<Phase>, f64); 4] {
 
 #[test]
 fn no_two_findings_exclude_each_other() {
-    // Fewer turns are enough: the smallest p is still below all bounds.
-    let options = Options { turns: 250, ..Options::default() };
+    // Fewer shifts are enough: the smallest p is still below all bounds.
+    let options = Options { shifts: 250, ..Options::default() };
     let folder = TempDir::new().unwrap();
-    let mut told = std::collections::BTreeSet::new();
+    let mut full_text = std::collections::BTreeSet::new();
     for (number, (happening, world)) in happenings().into_iter().enumerate() {
         let [calm, others @ ..] = loads();
         let other = others[number % 3].clone();
@@ -73,13 +73,15 @@ fn no_two_findings_exclude_each_other() {
             let explanation = explain(&engine, &options).unwrap();
             let found = contradictions(&explanation.findings);
             assert!(found.is_empty(), "{happening}, {load}: {found:#?}\n{explanation}");
-            told.extend(explanation.findings.iter().flat_map(|finding| &finding.claims).map(|claim| match claim {
-                Claim::Healthy => "healthy",
-                Claim::Explains { cause, .. } => cause,
-                Claim::Unexplained { .. } => "unexplained",
-                Claim::Suspects { .. } => "suspects",
-                Claim::Clears { .. } => "clears",
-            }));
+            full_text.extend(explanation.findings.iter().flat_map(|finding| &finding.claims).map(
+                |claim| match claim {
+                    Claim::Healthy => "healthy",
+                    Claim::Explains { cause, .. } => cause,
+                    Claim::Unexplained { .. } => "unexplained",
+                    Claim::Suspects { .. } => "suspects",
+                    Claim::Clears { .. } => "clears",
+                },
+            ));
         }
     }
     // Worlds without any claim would test nothing.
@@ -95,7 +97,7 @@ fn no_two_findings_exclude_each_other() {
         "suspects",
         "unexplained",
     ];
-    assert!(wanted.iter().all(|claim| told.contains(claim)), "{told:?}");
+    assert!(wanted.iter().all(|claim| full_text.contains(claim)), "{full_text:?}");
 }
 
 #[test]
@@ -114,7 +116,7 @@ fn a_drivers_stop_is_one_though_its_schedule_and_its_watcher_saw_it() {
     let explained = World { client_stops: vec![(14 * S, S)], ..World::default() }.explain();
     let top = explained.top();
     assert_eq!(top.finding, "client-stall", "{}", explained.explanation);
-    assert!(top.title.ends_with("(longest 1.0 s)") && top.detail.starts_with("1 stall:"), "{}", top.told());
+    assert!(top.title.ends_with("(longest 1.0 s)") && top.detail.starts_with("1 stall:"), "{}", top.full_text());
 }
 
 #[test]
@@ -129,7 +131,11 @@ fn what_the_wire_shows_goes_before_statistics() {
     );
     assert_eq!(client.share, Some(0.0));
     let origin = explained.find("latency-origin").unwrap();
-    assert!(origin.next.contains("look at the network") && !origin.told().contains("stalls"), "{}", origin.told());
+    assert!(
+        origin.next.contains("look at the network") && !origin.full_text().contains("stalls"),
+        "{}",
+        origin.full_text()
+    );
     // Title and detail give the same statistic.
     let slow = &origin.evidence["slow"];
     let mean = |part: &str| slow[part]["mean_ms"].as_f64().unwrap();

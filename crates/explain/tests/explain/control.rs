@@ -110,7 +110,7 @@ fn it_is_said_what_a_valve_did() {
     });
     let finding = find(&governed, "valve").unwrap();
     assert_eq!((finding.severity, finding.node.as_str()), (Severity::Information, NODE));
-    assert!(finding.title.contains("`lwt` of") && finding.detail.contains("law throughput"), "{}", finding.told());
+    assert!(finding.title.contains("`lwt` of") && finding.detail.contains("law throughput"), "{}", finding.full_text());
     assert!(finding.title.ends_with("let 12 in at once in the end"), "{}", finding.title);
     assert!(finding.detail.contains("800/s came out, 40 waited"), "{}", finding.detail);
     assert!(finding.detail.contains("12 did as much as 16 with less."), "{}", finding.detail);

@@ -92,16 +92,16 @@ fn a_column_that_an_older_recording_lacks_is_null() {
 fn a_wrong_query_says_what_is_right() {
     let folder = TempDir::new().unwrap();
     let engine = Engine::open(&[small().record(&folder.path().join("r"))]).unwrap();
-    let said = |sql: &str| engine.sql(sql).unwrap_err().to_string();
+    let error = |sql: &str| engine.sql(sql).unwrap_err().to_string();
     insta::assert_snapshot!(
         [
-            said("SELECT outcom FROM requests"),
-            said("SELECT 1 FROM request"),
-            said("SELEC 1"),
-            said("SELECT nope(1)"),
-            said("DROP TABLE requests"),
-            said("COPY requests TO 'x.parquet'"),
-            said("INSERT INTO requests SELECT * FROM requests"),
+            error("SELECT outcom FROM requests"),
+            error("SELECT 1 FROM request"),
+            error("SELEC 1"),
+            error("SELECT nope(1)"),
+            error("DROP TABLE requests"),
+            error("COPY requests TO 'x.parquet'"),
+            error("INSERT INTO requests SELECT * FROM requests"),
         ]
         .join("\n")
     );

@@ -447,17 +447,18 @@ fn what_is_not_there_is_said_with_what_is() {
     let folder = tempfile::tempdir().unwrap();
     let engine = recorded(&folder);
     for format in [ExportFormat::Folded, ExportFormat::Pprof, ExportFormat::Firefox, ExportFormat::Speedscope] {
-        let said =
+        let error =
             |selection| export(&engine, format, &options(selection), None, &mut Vec::new()).unwrap_err().to_string();
-        let alloc = said(FlameOptions { event: "alloc".into(), ..FlameOptions::default() });
+        let alloc = error(FlameOptions { event: "alloc".into(), ..FlameOptions::default() });
         assert!(alloc.contains("no alloc samples") && alloc.contains("has cpu"), "{alloc}");
-        let group = said(FlameOptions { group: Some("Nobody".into()), ..FlameOptions::default() });
+        let group = error(FlameOptions { group: Some("Nobody".into()), ..FlameOptions::default() });
         assert!(group.contains("of Nobody") && group.contains("--group"), "{group}");
     }
     let explained =
         World { phases: vec![Phase { name: "p", rate_per_s: 100, seconds: 1, measured: true }], ..World::default() }
             .explain();
-    let said = export(&explained.engine, ExportFormat::Pprof, &options(FlameOptions::default()), None, &mut Vec::new());
-    let said = said.unwrap_err().to_string();
-    assert!(said.contains("helenus record --stacks"), "{said}");
+    let error =
+        export(&explained.engine, ExportFormat::Pprof, &options(FlameOptions::default()), None, &mut Vec::new());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("helenus record --stacks"), "{error}");
 }

@@ -225,12 +225,12 @@ fn valves_are_binned_and_say_what_they_decided() {
     assert_eq!((&lwt.time_s, &lwt.limit), (&vec![0.0, 1.0], &vec![Some(8), None]));
     assert_eq!((&lwt.in_flight, &lwt.waiting), (&vec![1.5, 5.5], &vec![2.0, 2.0]));
     assert_eq!((&lwt.completed_per_s, &lwt.wait_ms), (&vec![400.0, 400.0], &vec![Some(2.5), None]));
-    let told: Vec<_> = lwt
+    let full_text: Vec<_> = lwt
         .decisions
         .iter()
         .map(|decision| (decision.time_s, decision.limit, decision.next_limit, decision.reason.as_str()))
         .collect();
-    assert_eq!(told, [(1.0, Some(8), Some(4), "fewer do as much"), (1.75, Some(4), None, "opened")]);
+    assert_eq!(full_text, [(1.0, Some(8), Some(4), "fewer do as much"), (1.75, Some(4), None, "opened")]);
     assert_eq!((lwt.decisions[0].law.as_str(), lwt.decisions_left_out), ("throughput", 0));
     assert_eq!((restless.decisions.len(), restless.decisions_left_out), (500, 2));
     assert_eq!(restless.decisions[0].time_s, 0.03);

@@ -24,7 +24,7 @@ fn place(folder: &TempDir, name: &str) -> PathBuf {
     place
 }
 
-fn told(recordings: &[Recording]) -> (Engine, Explanation) {
+fn full_text(recordings: &[Recording]) -> (Engine, Explanation) {
     let engine = Engine::open(recordings).unwrap();
     let explanation = explain(&engine, &Options::default()).unwrap();
     (engine, explanation)
@@ -40,12 +40,12 @@ fn numbers(rows: &Batches) -> Vec<i64> {
 #[test]
 fn what_two_recorders_saw_is_explained_as_what_one_saw() {
     let folder = TempDir::new().unwrap();
-    let (_, one) = told(&[world().record(&folder.path().join("one"))]);
+    let (_, one) = full_text(&[world().record(&folder.path().join("one"))]);
     let apart = world().record_apart(folder.path());
     let out = folder.path().join("merged");
     merge(&apart, &[], &out, "merged", "test").unwrap();
-    let (merged, of_merged) = told(&[Recording::open(&out).unwrap()]);
-    let (opened, of_opened) = told(&apart);
+    let (merged, of_merged) = full_text(&[Recording::open(&out).unwrap()]);
+    let (opened, of_opened) = full_text(&apart);
     assert_eq!(of_merged.to_string(), one.to_string());
     assert_eq!(of_opened.to_string(), one.to_string());
     let busy = "SELECT sum(user_ns + system_ns) / 16000000 FROM cpus";
@@ -59,11 +59,11 @@ fn a_node_that_two_watch_is_seen_once() {
     let folder = TempDir::new().unwrap();
     let [load, node] = world().record_apart(&place(&folder, "first"));
     let [_, again] = world().record_apart(&place(&folder, "second"));
-    let (one, _) = told(&[load.clone(), node.clone()]);
+    let (one, _) = full_text(&[load.clone(), node.clone()]);
     let out = folder.path().join("merged");
     merge(&[load.clone(), node.clone(), again.clone()], &[], &out, "merged", "test").unwrap();
-    let (merged, _) = told(&[Recording::open(&out).unwrap()]);
-    let (opened, _) = told(&[load, node, again]);
+    let (merged, _) = full_text(&[Recording::open(&out).unwrap()]);
+    let (opened, _) = full_text(&[load, node, again]);
     for table in ["cpus", "threads", "stalls", "pauses", "pools", "table_stats", "requests", "marks"] {
         let count = |engine: &Engine| numbers(&engine.sql(&format!("SELECT count(*) FROM {table}")).unwrap())[0];
         assert_eq!((count(&merged), count(&opened)), (count(&one), count(&one)), "{table}");
@@ -77,8 +77,8 @@ fn two_loads_on_one_machine_are_two() {
     let folder = TempDir::new().unwrap();
     let [first, _] = world().record_apart(&place(&folder, "first"));
     let [second, _] = world().record_apart(&place(&folder, "second"));
-    let (one, _) = told(std::slice::from_ref(&first));
-    let (both, _) = told(&[first, second]);
+    let (one, _) = full_text(std::slice::from_ref(&first));
+    let (both, _) = full_text(&[first, second]);
     for table in ["threads", "stalls", "requests"] {
         let count = |engine: &Engine| numbers(&engine.sql(&format!("SELECT count(*) FROM {table}")).unwrap())[0];
         assert_eq!(count(&both), 2 * count(&one), "{table}");

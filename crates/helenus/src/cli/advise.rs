@@ -3,7 +3,7 @@ use super::live::{self, Sources};
 use crate::terminal;
 use anyhow::{Result, bail};
 use clap::Args;
-use helenus_explain::{Advice, Counsel, Engine, advise, by_reason, rules_as_markdown};
+use helenus_explain::{Advice, AdviceReport, Engine, advise, by_reason, rules_as_markdown};
 use std::process::ExitCode;
 
 /// Advise changes to tables and nodes, with evidence and source
@@ -44,43 +44,43 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     }
     let mut severities = Vec::new();
     arguments.sources.each(arguments.json, |engine| {
-        let counsel = arguments.show(engine)?;
-        severities.extend(counsel.advice.iter().map(|advice| advice.severity));
+        let report = arguments.show(engine)?;
+        severities.extend(report.advice.iter().map(|advice| advice.severity));
         Ok(())
     })?;
     Ok(code_of(severities.into_iter(), arguments.fail_on))
 }
 
 impl Arguments {
-    fn show(&self, engine: &Engine) -> Result<Counsel> {
-        let counsel = advise(engine, self.table.as_deref())?;
-        if let (0, Some(text), false) = (counsel.tables, &self.table, self.sources.is_watching()) {
+    fn show(&self, engine: &Engine) -> Result<AdviceReport> {
+        let report = advise(engine, self.table.as_deref())?;
+        if let (0, Some(text), false) = (report.tables, &self.table, self.sources.is_watching()) {
             bail!("no table has `{text}` in its keyspace.table; leave --table out to see advice on all");
         }
         if self.json {
             match self.sources.is_watching() {
-                true => terminal::json_line(&live::timed(&counsel))?,
-                false => terminal::json(&counsel)?,
+                true => terminal::json_line(&live::timed(&report))?,
+                false => terminal::json(&report)?,
             }
         } else {
-            terminal::print(text(&counsel, terminal::prose_width()));
+            terminal::print(text(&report, terminal::prose_width()));
         }
-        Ok(counsel)
+        Ok(report)
     }
 }
 
 const INDENT: &str = "   ";
 
-fn text(counsel: &Counsel, width: usize) -> String {
+fn text(report: &AdviceReport, width: usize) -> String {
     let wrap = |text: &str| terminal::wrap(text, width);
-    let mut lines: Vec<String> = counsel.advice.iter().flat_map(|advice| lines_of(advice, width)).collect();
-    if counsel.advice.is_empty() {
+    let mut lines: Vec<String> = report.advice.iter().flat_map(|advice| lines_of(advice, width)).collect();
+    if report.advice.is_empty() {
         lines.push(terminal::good("no advice"));
     }
-    let well = if counsel.well.is_empty() { "none".to_string() } else { counsel.well.join(", ") };
-    lines.push(format!("looked at {} and {}", counted(counsel.nodes, "node"), counted(counsel.tables, "table")));
+    let well = if report.well.is_empty() { "none".to_string() } else { report.well.join(", ") };
+    lines.push(format!("looked at {} and {}", counted(report.nodes, "node"), counted(report.tables, "table")));
     lines.extend(wrap(&format!("well: {well}")));
-    for (because, rules) in by_reason(&counsel.not_checked) {
+    for (because, rules) in by_reason(&report.not_checked) {
         let names: Vec<String> = rules
             .iter()
             .map(|one| match one.of.as_slice() {
@@ -134,7 +134,7 @@ mod tests {
             because: "no collection is recorded".into(),
             of: of.iter().map(ToString::to_string).collect(),
         };
-        let counsel = Counsel {
+        let report = AdviceReport {
             nodes: 2,
             tables: 1,
             advice: vec![Advice {
@@ -153,6 +153,6 @@ mod tests {
             well: vec!["gc-grace", "wide-partitions"],
             not_checked: vec![missed("gc-time", &["127.0.0.1", "127.0.0.2"]), missed("heap-full", &["127.0.0.2"])],
         };
-        insta::assert_snapshot!(terminal::plain(&text(&counsel, 103)));
+        insta::assert_snapshot!(terminal::plain(&text(&report, 103)));
     }
 }

@@ -21,19 +21,19 @@ pub fn command_line() -> String {
 
 fn shown(program: &str, words: &[String]) -> String {
     let quoted = |word: String| if word.contains(char::is_whitespace) { format!("'{word}'") } else { word };
-    let mut hiding = Hiding::default();
+    let mut hiding = SecretFilter::default();
     let words = words.iter().map(|word| quoted(hiding.word(word)));
     std::iter::once(program.to_string()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 #[derive(Debug, Default)]
-struct Hiding {
+struct SecretFilter {
     /// The word before says that a secret follows.
     is_next: bool,
     has_p: bool,
 }
 
-impl Hiding {
+impl SecretFilter {
     /// A word of a command, which may be a command of several words itself (`sh -c '…'`).
     fn word(&mut self, word: &str) -> String {
         if std::mem::take(&mut self.is_next) && !word.is_empty() {

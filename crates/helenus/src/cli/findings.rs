@@ -14,6 +14,9 @@ pub const FIRST: usize = 7;
 pub fn print(out: &mut impl Write, explanation: &Explanation, most: usize, queries: bool) -> Result<()> {
     let wrap = |text: &str| terminal::wrap(text, terminal::prose_width().saturating_sub(INDENT.len()));
     writeln!(out)?;
+    for line in explanation.question.iter().flat_map(|question| wrap(question)) {
+        writeln!(out, "{line}")?;
+    }
     for line in wrap(&explanation.answer) {
         writeln!(out, "{}", terminal::bold(line))?;
     }

@@ -2,7 +2,7 @@ use crate::terminal;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use helenus_notation::given;
-use helenus_observe::{ImportFormat, ImportOptions, Imported, Place, import};
+use helenus_observe::{ImportFormat, ImportOptions, Imported, TimeAlignment, import};
 use helenus_recording::{Manifest, Recorder};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
@@ -86,9 +86,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             interval: arguments.interval,
             ghz: arguments.ghz,
             place: match (arguments.begins, arguments.this_boot) {
-                (Some(ns), _) => Place::BeginsAt(ns),
-                (None, true) => Place::ThisBoot,
-                (None, false) => Place::EndsAt(changed_ns),
+                (Some(ns), _) => TimeAlignment::BeginsAt(ns),
+                (None, true) => TimeAlignment::ThisBoot,
+                (None, false) => TimeAlignment::EndsAt(changed_ns),
             },
         };
         let imported = import_one(&recorder, &name, file, &options)?;

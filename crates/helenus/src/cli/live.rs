@@ -138,13 +138,13 @@ impl Sources {
         loop {
             let waited = watching.wait(&cancel);
             let goes_on = waited.is_ok() && self.live.watch && !cancel.is_cancelled();
-            let (look, next) = if goes_on { watching.turn()? } else { (watching.end()?, None) };
+            let (reading, next) = if goes_on { watching.next_reading()? } else { (watching.end()?, None) };
             waited?;
             // With --watch, the last reading is not shown: the user has seen the readings before it.
             if self.live.watch && !goes_on {
                 return Ok(());
             }
-            let engine = Engine::open(&[look.recording])?;
+            let engine = Engine::open(&[reading.recording])?;
             if clear {
                 terminal::clear();
             }
@@ -208,8 +208,8 @@ mod tests {
         struct Shown {
             tables: usize,
         }
-        let look = serde_json::to_value(timed(&Shown { tables: 3 })).unwrap();
-        assert_eq!(look["tables"], 3);
-        assert!(chrono::DateTime::parse_from_rfc3339(look["time"].as_str().unwrap()).is_ok(), "{look}");
+        let reading = serde_json::to_value(timed(&Shown { tables: 3 })).unwrap();
+        assert_eq!(reading["tables"], 3);
+        assert!(chrono::DateTime::parse_from_rfc3339(reading["time"].as_str().unwrap()).is_ok(), "{reading}");
     }
 }

@@ -183,11 +183,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             metrics.show(progress.clone());
         }
         if let Some(log) = &mut log {
-            log.look(recorder.clock().now_ns(), LOG_EVERY_NS);
+            log.write_if_due(recorder.clock().now_ns(), LOG_EVERY_NS);
         }
     });
     if let Some(log) = &mut log {
-        log.look(recorder.clock().now_ns(), 0);
+        log.write_if_due(recorder.clock().now_ns(), 0);
     }
     observation.stop();
     drop(steps);
@@ -202,7 +202,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Ok(summary) => summary,
         Err(error) => {
             if !sent {
-                // Best effort: a recording without a request helps nobody.
+                // Best effort: a recording without a request is useless.
                 let _ = std::fs::remove_dir_all(&folder);
             }
             return Err(error.into());
@@ -226,7 +226,7 @@ pub fn forwarding<T>(cancel: &helenus_cassandra::Cancel, stop: &helenus_load::Ca
         let (over, waits) = std::sync::mpsc::channel::<()>();
         scope.spawn(move || {
             // Ends with the run, whose end of the channel is dropped then.
-            while waits.recv_timeout(super::LOOK_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            while waits.recv_timeout(super::POLL_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                 if cancel.is_cancelled() && !stop.is_asked() {
                     stop.stop();
                 }
@@ -262,7 +262,7 @@ impl IntervalLog {
     }
 
     /// Writes the interval up to now when it is at least that long.
-    fn look(&mut self, now_ns: i64, least_ns: i64) {
+    fn write_if_due(&mut self, now_ns: i64, least_ns: i64) {
         if self.failed.is_some() || now_ns - self.since_ns < least_ns {
             return;
         }

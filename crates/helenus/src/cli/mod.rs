@@ -43,7 +43,6 @@ mod report;
 mod responder;
 mod serve;
 mod settings;
-mod shadow;
 mod spectrogram;
 mod sql;
 mod statements;
@@ -52,6 +51,7 @@ mod tables;
 mod target;
 mod top;
 mod traffic;
+mod trial;
 mod tune;
 mod unpin;
 mod up;
@@ -116,7 +116,7 @@ enum Command {
     Valve(valve::Arguments),
     Executor(executor::Arguments),
     Tune(tune::Arguments),
-    Try(shadow::Arguments),
+    Try(trial::Arguments),
     Pin(pin::Arguments),
     Unpin(unpin::Arguments),
     Lab(lab::Arguments),
@@ -160,7 +160,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Command::Valve(arguments) => valve::run(arguments),
         Command::Executor(arguments) => executor::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
-        Command::Try(arguments) => shadow::run(&arguments),
+        Command::Try(arguments) => trial::run(&arguments),
         Command::Pin(arguments) => pin::run(&arguments),
         Command::Unpin(arguments) => unpin::run(&arguments),
         Command::Lab(arguments) => lab::run(arguments),
@@ -173,7 +173,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 }
 
 /// How often it is looked whether a signal has come.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const POLL_EVERY: Duration = Duration::from_millis(50);
 
 /// A duration as people write it: 100ms, 90s, 2m.
 fn duration(text: &str) -> Result<Duration, String> {
@@ -185,7 +185,7 @@ fn duration_or_zero(text: &str) -> Result<Duration, String> {
     if text.trim() == "0s" { Ok(Duration::ZERO) } else { duration(text) }
 }
 
-/// A name for a recording that nobody named, in the folder where we are.
+/// The default name of a recording, in the current folder.
 fn new_recording(what: &str) -> PathBuf {
     PathBuf::from(format!("{what}-{}.helenus", chrono::Local::now().format("%Y%m%d-%H%M%S")))
 }

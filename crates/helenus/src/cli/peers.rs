@@ -6,16 +6,16 @@ use crate::assets::AGENT_JAR;
 use crate::terminal::{self, Steps};
 use anyhow::{Context, Result};
 use clap::Args;
-use helenus_cassandra::target::{self, Target, Which};
+use helenus_cassandra::target::{self, Target, TargetName};
 use helenus_cassandra::{Cancel, cql};
-use helenus_control::{Beside, Figures, Link, Measured};
+use helenus_control::{Figures, Link, Measured, PeerComparison};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Time between two polls of the compactions.
 const EVERY: Duration = Duration::from_secs(2);
 /// Polls in a row with nothing to compact that end the wait: the node's estimate lags behind.
-const STEADY_LOOKS: u32 = 3;
+const STEADY_READINGS: u32 = 3;
 const CQL_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long a table is looked at, and beside whom.
@@ -85,7 +85,7 @@ impl Peers {
         steps.step(format_args!("{}: waiting for its compactions", self.table));
         let started = Instant::now();
         let mut steady = 0;
-        while steady < STEADY_LOOKS {
+        while steady < STEADY_READINGS {
             if cancel.is_cancelled() || started.elapsed() >= watch.lasts {
                 return Ok(false);
             }
@@ -122,7 +122,7 @@ impl Peers {
 impl Asked {
     /// Links to a node that has the table. The agent goes when it is asked for nothing for some seconds, but not after that.
     fn open(node: &str, table: &str) -> Result<Asked> {
-        let process = target::find(Which::Address(nodes::address(node)?))?;
+        let process = target::find(TargetName::Address(nodes::address(node)?))?;
         let mut link = Link::open(&process, AGENT_JAR)?;
         link.table_figures(table)?;
         Ok(Asked { name: node.to_string(), process, link })
@@ -146,7 +146,7 @@ impl Asked {
         let ended = || !self.process.is_alive();
         (0..20).any(|_| {
             ended() || {
-                std::thread::sleep(super::LOOK_EVERY);
+                std::thread::sleep(super::POLL_EVERY);
                 false
             }
         })
@@ -191,7 +191,7 @@ fn progress(figures: &Figures, after: Duration) -> String {
 fn rest(lasts: Duration, cancel: &Cancel) {
     let until = Instant::now() + lasts;
     while Instant::now() < until && !cancel.is_cancelled() {
-        std::thread::sleep(super::LOOK_EVERY.min(until - Instant::now()));
+        std::thread::sleep(super::POLL_EVERY.min(until - Instant::now()));
     }
 }
 
@@ -200,7 +200,7 @@ pub fn beside(
     node: &str,
     before: &BTreeMap<String, Measured>,
     now: &BTreeMap<String, Measured>,
-) -> (Vec<Beside>, usize) {
+) -> (Vec<PeerComparison>, usize) {
     // Peers that were measured both times.
     let names: Vec<&String> =
         now.keys().filter(|name| *name != node && (before.is_empty() || before.contains_key(*name))).collect();
@@ -209,12 +209,14 @@ pub fn beside(
         (!peers.is_empty()).then(|| Measured::mean(&peers))
     };
     let nothing = Measured::default();
-    let figures =
-        Beside::all((before.get(node), now.get(node).unwrap_or(&nothing)), (mean(before).as_ref(), mean(now).as_ref()));
+    let figures = PeerComparison::all(
+        (before.get(node), now.get(node).unwrap_or(&nothing)),
+        (mean(before).as_ref(), mean(now).as_ref()),
+    );
     (figures, names.len())
 }
 
-pub fn table(figures: &[Beside], peers: usize) -> terminal::Table {
+pub fn table(figures: &[PeerComparison], peers: usize) -> terminal::Table {
     let of_peers = format!("{peers} {}", if peers == 1 { "peer" } else { "peers" });
     let header =
         ["figure", "before", "now", &format!("{of_peers} before"), &format!("{of_peers} now"), "against peers"];

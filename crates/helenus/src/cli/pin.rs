@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use helenus_cassandra::{Cancel, Places};
 use helenus_control::placement::{
-    CpuSet, Followed, Group, InterruptCounts, Journals, Pin, Plan, Planned, Saved, Served, Settings, Strategy,
+    CpuSet, FollowSummary, Group, InterruptCounts, Journals, Pin, Plan, Planned, Saved, Served, Settings, Strategy,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -153,13 +153,13 @@ fn follow(pin: Pin, arguments: &Arguments, cancel: &Cancel) -> Result<ExitCode> 
 fn wait(lasts: Option<Duration>, cancel: &Cancel, is_over: impl Fn() -> bool) {
     let started = Instant::now();
     while !cancel.is_cancelled() && !is_over() && lasts.is_none_or(|lasts| started.elapsed() < lasts) {
-        let left = lasts.map_or(super::LOOK_EVERY, |lasts| lasts.saturating_sub(started.elapsed()));
-        std::thread::sleep(super::LOOK_EVERY.min(left));
+        let left = lasts.map_or(super::POLL_EVERY, |lasts| lasts.saturating_sub(started.elapsed()));
+        std::thread::sleep(super::POLL_EVERY.min(left));
     }
 }
 
-fn say_followed(followed: Followed) {
-    let Followed { lasted, placed, failed, cpu_share } = followed;
+fn say_followed(followed: FollowSummary) {
+    let FollowSummary { lasted, placed, failed, cpu_share } = followed;
     let (lasted, share) = (lasted.as_secs_f64(), cpu_share * 100.0);
     terminal::talk(terminal::dim(format_args!(
         "{placed} new threads were placed in {lasted:.1} s, by {share:.2} % of a CPU"

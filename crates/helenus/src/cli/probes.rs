@@ -121,7 +121,7 @@ fn watch(arguments: &Arguments, link: &mut Link, cancel: &Cancel) -> Result<()> 
     let live = !arguments.json && std::io::stdout().is_terminal();
     let mut shown = Instant::now();
     while !cancel.is_cancelled() && arguments.lasts.is_none_or(|lasts| started.elapsed() < lasts) {
-        std::thread::sleep(super::LOOK_EVERY);
+        std::thread::sleep(super::POLL_EVERY);
         if shown.elapsed() < arguments.interval {
             continue;
         }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use helenus_cassandra::Cancel;
 use helenus_cassandra::network;
-use helenus_cassandra::target::{self, Target, Vm, Which};
+use helenus_cassandra::target::{self, Target, TargetName, Vm};
 use helenus_observe::{Event, Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Manifest, Recorder};
 use std::os::fd::AsFd;
@@ -83,7 +83,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     // Keep the data that was recorded before an error.
     let summary = super::close(&recorder, &outcome);
     if outcome.is_err() && summary.as_ref().is_ok_and(|summary| summary.tables.values().all(|table| table.rows == 0)) {
-        // Best effort: an empty recording of a run that could not start helps nobody.
+        // Best effort: an empty recording of a run that could not start is useless.
         let _ = std::fs::remove_dir_all(&folder);
     }
     let code = outcome?;
@@ -100,10 +100,10 @@ fn targets(arguments: &Arguments) -> Result<Vec<(String, Target)>> {
     let mut targets = Vec::new();
     for node in &arguments.nodes {
         let address = nodes::address(node)?;
-        targets.push((address.ip().to_string(), target::find(Which::Address(address))?));
+        targets.push((address.ip().to_string(), target::find(TargetName::Address(address))?));
     }
     for pid in &arguments.pids {
-        let target = target::find(Which::Pid(*pid))?;
+        let target = target::find(TargetName::Pid(*pid))?;
         // In a network of its own it may have the loopback address that other nodes have in theirs.
         let elsewhere = network::is_apart(*pid).unwrap_or(true);
         let named = target.cql.filter(|address| !(elsewhere && address.ip().is_loopback()));
@@ -134,7 +134,7 @@ fn record(
     recorder: &Recorder,
     cancel: &Cancel,
 ) -> Result<ExitCode> {
-    let (events, heard) = std::sync::mpsc::channel();
+    let (events, received) = std::sync::mpsc::channel();
     let watched: Vec<Watched> = targets
         .iter()
         .map(|(node, target)| Watched {
@@ -160,11 +160,11 @@ fn record(
         },
     };
     let until = Until { lasts: arguments.lasts, child, nodes: watched.len() };
-    let code = until.wait(&mut steps, recorder, cancel, &heard);
+    let code = until.wait(&mut steps, recorder, cancel, &received);
     steps.step("detaching");
     let undone = observation.stop();
     drop(steps);
-    for event in heard.try_iter() {
+    for event in received.try_iter() {
         super::say_event(&event);
     }
     for left in undone {
@@ -195,7 +195,7 @@ impl Until {
         steps: &mut terminal::Steps,
         recorder: &Recorder,
         cancel: &Cancel,
-        heard: &Receiver<Event>,
+        received: &Receiver<Event>,
     ) -> Result<ExitCode> {
         let started = Instant::now();
         let mut said_full = false;
@@ -205,7 +205,7 @@ impl Until {
             (None, false) => "recording; Ctrl-C ends it".to_string(),
         });
         loop {
-            match heard.recv_timeout(Duration::from_millis(100)) {
+            match received.recv_timeout(Duration::from_millis(100)) {
                 Ok(event) => {
                     if matches!(event, Event::TargetEnded { .. }) {
                         self.nodes -= 1;

@@ -34,7 +34,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let responder = Responder::start(arguments.listen)?;
     terminal::done(format_args!("answering on {}, until Ctrl-C", responder.address()));
     while !cancel.is_cancelled() {
-        std::thread::sleep(super::LOOK_EVERY);
+        std::thread::sleep(super::POLL_EVERY);
     }
     terminal::talk(format_args!("{} requests answered", terminal::count(responder.executed())));
     if arguments.json {

@@ -1,4 +1,4 @@
-use super::LOOK_EVERY;
+use super::POLL_EVERY;
 use crate::interrupt::cancel_on_signals;
 use crate::serve::{Library, Server};
 use crate::terminal;
@@ -44,7 +44,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     runtime.block_on(async {
         let cancelled = async {
             while !cancel.is_cancelled() {
-                tokio::time::sleep(LOOK_EVERY).await;
+                tokio::time::sleep(POLL_EVERY).await;
             }
         };
         tokio::select! {

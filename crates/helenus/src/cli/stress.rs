@@ -78,7 +78,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         Ok(ran) => ran,
         Err(error) => {
             if !sent {
-                // Best effort: a recording without a request helps nobody.
+                // Best effort: a recording without a request is useless.
                 let _ = std::fs::remove_dir_all(&folder);
             }
             return Err(error.into());

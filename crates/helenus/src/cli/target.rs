@@ -5,7 +5,7 @@ use crate::assets::AGENT_JAR;
 use crate::terminal;
 use anyhow::Result;
 use clap::Args;
-use helenus_cassandra::target::{self, Target, Which};
+use helenus_cassandra::target::{self, Target, TargetName};
 use helenus_control::Link;
 
 #[derive(Debug, Args)]
@@ -34,8 +34,8 @@ impl TargetArguments {
 /// The process behind a node's address or, without one, of a number.
 pub fn find(node: Option<&str>, pid: Option<i32>) -> Result<Target> {
     let which = match node {
-        Some(node) => Which::Address(nodes::address(node)?),
-        None => Which::Pid(pid.unwrap_or_default()),
+        Some(node) => TargetName::Address(nodes::address(node)?),
+        None => TargetName::Pid(pid.unwrap_or_default()),
     };
     Ok(target::find(which)?)
 }

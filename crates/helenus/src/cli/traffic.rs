@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// How long a running node is recorded, for a single reading or for each of several.
 const ONCE: Duration = Duration::from_secs(10);
-const EACH_LOOK: Duration = Duration::from_secs(3);
+const READING: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Args)]
 pub struct Chosen {
@@ -76,7 +76,7 @@ impl Chosen {
             bail!("only one --node can be asked for in recordings");
         }
         let nodes = if lives { self.nodes.clone() } else { Vec::new() };
-        let lasts = self.lasts.unwrap_or(if self.watch { EACH_LOOK } else { ONCE });
+        let lasts = self.lasts.unwrap_or(if self.watch { READING } else { ONCE });
         Sources::of_requests(self.recordings.clone(), nodes, lasts, self.watch, keys).each(self.json, show)?;
         Ok(ExitCode::SUCCESS)
     }

@@ -6,7 +6,7 @@ use crate::{interrupt, terminal};
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
 use helenus_cassandra::journal::Journal;
-use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::target::{self, TargetName};
 use helenus_cassandra::{Cancel, Places};
 use helenus_control::{Entry, Link, Outcome, Setting, State, Tuner, Undone};
 use serde_json::{Value, json};
@@ -153,7 +153,7 @@ fn apply(arguments: &Apply) -> Result<()> {
     ensure!(!wanted.is_empty(), "say what is to be set, such as --compaction-throughput 64");
     let cancel = interrupt::cancel_on_signals()?;
     let tuner = tuner()?;
-    let target = target::find(Which::Address(nodes::address(&arguments.node)?))?;
+    let target = target::find(TargetName::Address(nodes::address(&arguments.node)?))?;
     let mut link = Link::open(&target, AGENT_JAR)?;
     // Before it is measured for a while that nothing can come of it.
     for (setting, _) in &wanted {
@@ -238,7 +238,7 @@ fn compare(arguments: &Compare) -> Result<()> {
     watch(found, &node, &arguments.watch, (&before, arguments.json), &cancel)
 }
 
-/// Whether it is of the node that somebody calls so.
+/// Whether the entry is about the node with this address.
 fn is_of(entry: &Entry, node: &str) -> bool {
     entry.node == node
         || matches!((nodes::address(&entry.node), nodes::address(node)), (Ok(one), Ok(other)) if one == other)
@@ -274,7 +274,7 @@ fn entries(tuner: &Tuner, node: Option<&str>, table: Option<&str>) -> Result<Vec
     let mut entries = tuner.journal.entries()?;
     if let Some(node) = node {
         entries.retain(|entry| is_of(entry, node));
-        match target::find(Which::Address(nodes::address(node)?)) {
+        match target::find(TargetName::Address(nodes::address(node)?)) {
             Ok(target) => entries.extend(tuner.set_elsewhere(node, &target)?),
             // The journal's entries are enough for a node that is down.
             Err(error) if entries.is_empty() => return Err(error.into()),

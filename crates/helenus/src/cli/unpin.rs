@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 pub fn say(restored: &Restored) {
     let Restored { pid, command, process_ended, threads, threads_since, threads_ended, interrupts } = restored;
     let name = format!("{command} (pid {pid})");
-    let mut said = match process_ended {
+    let mut text = match process_ended {
         true => format!("{name} has ended"),
         false => format!("{threads} threads of {name} have the CPUs that they had"),
     };
@@ -77,8 +77,8 @@ pub fn say(restored: &Restored) {
         (interrupts, "interrupts are where they were"),
     ] {
         if *number > 0 && !(*process_ended && what == "have ended") {
-            said += &format!("; {number} {what}");
+            text += &format!("; {number} {what}");
         }
     }
-    terminal::done(said);
+    terminal::done(text);
 }

@@ -4,7 +4,7 @@ use crate::{interrupt, terminal};
 use anyhow::{Result, bail, ensure};
 use clap::builder::BoolishValueParser;
 use clap::{Args, Subcommand};
-use helenus_control::{Change, Place, Valve};
+use helenus_control::{Change, Site, Valve};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
@@ -193,8 +193,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     match arguments.action {
         Action::Add(add) => {
             let place = match add.stage {
-                Some(stage) => Place::Stage(stage),
-                None => Place::At(add.at),
+                Some(stage) => Site::Stage(stage),
+                None => Site::At(add.at),
             };
             let change = Change {
                 order: add.order,
@@ -291,7 +291,7 @@ fn watch(watch: &Watch) -> Result<()> {
             if cancel.is_cancelled() || watch.lasts.is_some_and(|lasts| started.elapsed() >= lasts) {
                 return Ok(());
             }
-            std::thread::sleep(super::LOOK_EVERY.min(next.saturating_duration_since(Instant::now())));
+            std::thread::sleep(super::POLL_EVERY.min(next.saturating_duration_since(Instant::now())));
         }
     }
 }

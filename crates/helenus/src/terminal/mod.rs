@@ -29,8 +29,8 @@ pub fn width() -> Option<usize> {
 }
 
 fn columns_of(stream: &impl std::os::fd::AsFd) -> Option<usize> {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-    told.or_else(|| terminal_size::terminal_size_of(stream).map(|(width, _)| usize::from(width.0)))
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+    columns.or_else(|| terminal_size::terminal_size_of(stream).map(|(width, _)| usize::from(width.0)))
 }
 
 /// Rows of the terminal that stdout is.
@@ -45,17 +45,17 @@ pub fn prose_width() -> usize {
 
 /// Prints an error with what led to it, each cause once.
 pub fn error(error: &anyhow::Error) {
-    let mut said = String::new();
+    let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
         // Some of our errors already hold the text of their cause.
-        if !said.contains(&cause) {
-            if !said.is_empty() {
-                said.push_str(": ");
+        if !text.contains(&cause) {
+            if !text.is_empty() {
+                text.push_str(": ");
             }
-            said.push_str(&cause);
+            text.push_str(&cause);
         }
     }
-    talk(format_args!("{} {}", inked(Ink::Red, "error:"), continued(said)));
+    talk(format_args!("{} {}", inked(Ink::Red, "error:"), continued(text)));
 }
 
 /// Something to heed that is no error.
@@ -167,7 +167,7 @@ pub fn out() -> Out {
     Out { line: Vec::new(), is_stderr: false, is_folded: true }
 }
 
-/// As [`out`], with lines as long as they are.
+/// As [`out`], without wrapping lines.
 pub fn lines() -> Out {
     Out { line: Vec::new(), is_stderr: false, is_folded: false }
 }
@@ -205,7 +205,7 @@ impl Write for Out {
 
 impl Drop for Out {
     fn drop(&mut self) {
-        // A caller that minds errors has flushed.
+        // A caller that handles errors has flushed before.
         let _ = self.write_rest();
     }
 }

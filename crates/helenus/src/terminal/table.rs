@@ -49,7 +49,7 @@ impl Table {
 
     /// Aligns columns to the right, from the first one on, where the value is true; the other columns stay as they are.
     pub fn aligned_right(mut self, columns: impl IntoIterator<Item = bool>) -> Table {
-        self.right.iter_mut().zip(columns).for_each(|(right, said)| *right = said);
+        self.right.iter_mut().zip(columns).for_each(|(right, given)| *right = given);
         self
     }
 
@@ -164,18 +164,18 @@ impl Table {
 
     /// Columns that say the same in every row, as a line above them; and those that are left.
     fn constant_keys(&self) -> (Vec<String>, Vec<usize>) {
-        let mut said = Vec::new();
+        let mut given = Vec::new();
         let mut left = Vec::new();
         for column in 0..self.keys {
             let first = self.rows.first().and_then(|row| row.get(column));
             let constant = self.rows.iter().all(|row| row.get(column) == first);
             let is_last = column + 1 == self.keys;
             match first {
-                Some(first) if constant && !is_last => said.push(format!("{}: {first}", self.header[column])),
+                Some(first) if constant && !is_last => given.push(format!("{}: {first}", self.header[column])),
                 _ => left.push(column),
             }
         }
-        (said, left)
+        (given, left)
     }
 }
 
@@ -196,8 +196,8 @@ impl fmt::Display for Table {
         if total(&all, &least) <= width {
             return out.write_str(&self.band(&all, &least, width));
         }
-        let (said, keys) = self.constant_keys();
-        // Two fifths of the terminal for all of them.
+        let (given, keys) = self.constant_keys();
+        // Key columns get two fifths of the terminal together.
         let name = width * 2 / 5 / keys.len().max(1);
         let least = |column: usize| self.least_in_band(column, name);
         let room = width.saturating_sub(total(&keys, &least));
@@ -205,8 +205,8 @@ impl fmt::Display for Table {
         if rest.iter().any(|column| least(*column) + PADDING > room) {
             return out.write_str(&self.blocks(width));
         }
-        if !said.is_empty() {
-            writeln!(out, " {}", said.join(", "))?;
+        if !given.is_empty() {
+            writeln!(out, " {}", given.join(", "))?;
         }
         let mut bands: Vec<Vec<usize>> = Vec::new();
         for column in rest {

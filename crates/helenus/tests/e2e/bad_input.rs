@@ -6,13 +6,13 @@ use std::path::Path;
 
 /// Runs helenus, which must refuse with one error that says all of these.
 fn refused(place: &Place, arguments: &str, says: &[&str]) {
-    let said = place.run(arguments);
-    assert_eq!(said.status.code(), Some(2), "helenus {arguments}: {}{}", said.out, said.err);
-    assert_eq!(said.err.matches("error:").count(), 1, "helenus {arguments}: {}", said.err);
+    let result = place.run(arguments);
+    assert_eq!(result.status.code(), Some(2), "helenus {arguments}: {}{}", result.out, result.err);
+    assert_eq!(result.err.matches("error:").count(), 1, "helenus {arguments}: {}", result.err);
     for text in says {
-        assert!(said.err.contains(text), "helenus {arguments} does not say {text:?}: {}", said.err);
+        assert!(result.err.contains(text), "helenus {arguments} does not say {text:?}: {}", result.err);
     }
-    assert_eq!(said.out, "", "an error is no data");
+    assert_eq!(result.out, "", "an error is no data");
 }
 
 #[test]
@@ -70,19 +70,19 @@ fn files_that_are_no_recordings() {
     place.well(&format!("record --pid {} --for 1s --no-agent -o cut", std::process::id()));
     refused(&place, "recording merge cut cut -o cut", &["cut already exists"]);
     let mut sql = place.command("sql cut");
-    let said = sql.arg("select nosuch from cpus").output().unwrap();
-    assert_eq!(said.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&said.stderr).contains("nosuch"));
+    let result = sql.arg("select nosuch from cpus").output().unwrap();
+    assert_eq!(result.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&result.stderr).contains("nosuch"));
     let parquet = place.path("cut/cpus/part-0.parquet");
     let bytes = std::fs::read(&parquet).unwrap();
     std::fs::write(&parquet, &bytes[..bytes.len() / 2]).unwrap();
     let mut sql = place.command("sql cut");
-    let said = sql.arg("select count(*) from cpus").output().unwrap();
-    assert_eq!(said.status.code(), Some(2), "a truncated table is an error");
+    let result = sql.arg("select count(*) from cpus").output().unwrap();
+    assert_eq!(result.status.code(), Some(2), "a truncated table is an error");
     assert!(
-        String::from_utf8_lossy(&said.stderr).contains("part-0.parquet"),
+        String::from_utf8_lossy(&result.stderr).contains("part-0.parquet"),
         "{}",
-        String::from_utf8_lossy(&said.stderr)
+        String::from_utf8_lossy(&result.stderr)
     );
 }
 
@@ -144,8 +144,8 @@ fn files_without_an_end_are_refused_at_once() {
     let mut file = std::fs::File::options().create_new(true).write(true).open(place.path("half.txt")).unwrap();
     std::io::Write::write_all(&mut file, b"main;f 3\nmain;g 4\n").unwrap();
     file.set_len(200 << 30).unwrap();
-    let said = place.run("import half.txt --format folded -o half");
-    assert!(said.status.success() && said.err.contains("nothing is read from line 3 on"), "{}", said.err);
+    let result = place.run("import half.txt --format folded -o half");
+    assert!(result.status.success() && result.err.contains("nothing is read from line 3 on"), "{}", result.err);
     assert_eq!(place.ask("half", "select sum(weight) from samples"), 7);
 }
 
@@ -162,10 +162,10 @@ fn a_damaged_stream_is_salvaged_and_is_an_error() {
     let at = bytes.len() - 100;
     bytes[at] ^= 1;
     std::fs::write(&stream, bytes).unwrap();
-    let said = place.run("recording salvage r");
-    assert_eq!(said.status.code(), Some(2), "{}", said.err);
+    let result = place.run("recording salvage r");
+    assert_eq!(result.status.code(), Some(2), "{}", result.err);
     for text in ["salvaged ", "49 rows of cpus", "bytes of its stream are damaged", "cpus/part-0.damaged"] {
-        assert!(said.err.contains(text), "{text}: {}", said.err);
+        assert!(result.err.contains(text), "{text}: {}", result.err);
     }
     place.well("recording salvage r");
     assert!(place.well("recording info r").contains("49 rows of cpus"));
@@ -183,9 +183,9 @@ fn a_full_stdout_is_an_error_and_no_panic() {
     let mut command = place.command("ps --json");
     command.stdout(std::fs::File::create("/dev/full").unwrap());
     let output = command.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("cannot write to stdout") && !said.contains("panicked"), "{said}");
+    let result = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{result}");
+    assert!(result.contains("cannot write to stdout") && !result.contains("panicked"), "{result}");
 }
 
 #[test]
@@ -194,9 +194,9 @@ fn a_low_limit_of_open_files_is_named() {
     let helenus = env!("CARGO_BIN_EXE_helenus");
     let script = format!("ulimit -n 16; exec '{helenus}' load keyvalue --node 127.0.31.9 --rate 5 --for 1s -o r");
     let mut command = std::process::Command::new("sh");
-    let said = command.args(["-c", &script]).current_dir(place.path(".")).output().unwrap();
-    let text = String::from_utf8_lossy(&said.stderr);
-    assert_eq!(said.status.code(), Some(2), "{text}");
+    let result = command.args(["-c", &script]).current_dir(place.path(".")).output().unwrap();
+    let text = String::from_utf8_lossy(&result.stderr);
+    assert_eq!(result.status.code(), Some(2), "{text}");
     assert!(text.contains("16 open files at most") && text.contains("ulimit -n 65536"), "{text}");
 }
 
@@ -211,8 +211,8 @@ fn any_path_will_do() {
     for name in names.map(OsStr::from_bytes) {
         let run = |arguments: &[&OsStr]| {
             let output = place.command("").args(arguments).output().unwrap();
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success(), "{arguments:?}: {said}");
+            let result = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{arguments:?}: {result}");
             String::from_utf8_lossy(&output.stdout).into_owned()
         };
         let path = Path::new(".").join(name);

@@ -145,10 +145,15 @@ fn what_others_wrote_is_shown_escaped() {
     }
     let clean = |text: &str| text.chars().all(|one| one == '\n' || !(one.is_control() || one == '\u{202e}'));
     for arguments in SHOWING {
-        let said = with_columns(&place, arguments, "90").end();
+        let result = with_columns(&place, arguments, "90").end();
         // Folded stacks in a pipe are data.
         let is_data = arguments.contains("folded");
-        assert!((is_data || clean(&said.out)) && clean(&said.err), "{arguments}: {:?} {:?}", said.out, said.err);
+        assert!(
+            (is_data || clean(&result.out)) && clean(&result.err),
+            "{arguments}: {:?} {:?}",
+            result.out,
+            result.err
+        );
     }
     for arguments in ["recording info r", "tables r", "io r", "gc r"] {
         let shown = place.well(arguments);
@@ -157,11 +162,15 @@ fn what_others_wrote_is_shown_escaped() {
         assert!(clean(&json) && json.contains("evil"), "{arguments} --json: {json:?}");
         serde_json::from_str::<serde_json::Value>(&json).unwrap();
     }
-    // Also what nobody recorded.
+    // Also tables that were not recorded.
     let mut missing = place.command("explain");
     missing.arg(format!("no{HOSTILE}"));
-    let said = Running::of(missing).end();
-    assert!(said.status.code() == Some(2) && clean(&said.err) && said.err.contains("\\x1b]0;owned"), "{:?}", said.err);
+    let result = Running::of(missing).end();
+    assert!(
+        result.status.code() == Some(2) && clean(&result.err) && result.err.contains("\\x1b]0;owned"),
+        "{:?}",
+        result.err
+    );
 }
 
 #[test]
@@ -174,10 +183,10 @@ fn what_is_shown_fits_the_terminal() {
     for arguments in SHOWING.iter().filter(|arguments| !arguments.contains("folded") && !arguments.contains("queries"))
     {
         for columns in [120, 80, 60] {
-            let said = with_columns(&place, arguments, &columns.to_string()).end();
-            assert_eq!(said.status.code(), Some(0), "{arguments}: {}", said.err);
-            assert!(widest(&said.out) <= columns, "{arguments} at {columns}:\n{}", said.out);
-            assert!(widest(&said.err) <= columns, "{arguments} at {columns}:\n{}", said.err);
+            let result = with_columns(&place, arguments, &columns.to_string()).end();
+            assert_eq!(result.status.code(), Some(0), "{arguments}: {}", result.err);
+            assert!(widest(&result.out) <= columns, "{arguments} at {columns}:\n{}", result.out);
+            assert!(widest(&result.err) <= columns, "{arguments} at {columns}:\n{}", result.err);
         }
     }
     // Nothing is left out for it.
@@ -191,7 +200,7 @@ fn what_is_shown_fits_the_terminal() {
 fn what_is_not_there_is_an_error_that_says_what_is() {
     let place = Place::new();
     record(&place.path("r"), "a recording", "");
-    for (arguments, said) in [
+    for (arguments, result) in [
         ("tables r --table nope", "no table has `nope`"),
         ("tables r --table nope --json", "no table has `nope`"),
         ("tables r --table nope --show sstables", "no table has `nope`"),
@@ -207,7 +216,11 @@ fn what_is_not_there_is_an_error_that_says_what_is() {
     ] {
         let found = place.run(arguments);
         assert_eq!(found.status.code(), Some(2), "{arguments}: {}{}", found.out, found.err);
-        assert!(found.err.contains(said) && !found.err.contains("record with --stacks"), "{arguments}: {}", found.err);
+        assert!(
+            found.err.contains(result) && !found.err.contains("record with --stacks"),
+            "{arguments}: {}",
+            found.err
+        );
     }
 }
 
@@ -297,8 +310,8 @@ fn examples_that_need_no_node_work_as_printed() {
             }
             let mut process = place.command("");
             process.args(&kept).env("HOME", place.path("")).current_dir(place.path(""));
-            let said = Running::of(process).end();
-            assert!(matches!(said.status.code(), Some(0 | 1)), "{line}: {} {}", said.out, said.err);
+            let result = Running::of(process).end();
+            assert!(matches!(result.status.code(), Some(0 | 1)), "{line}: {} {}", result.out, result.err);
             ran += 1;
         }
     }

@@ -63,18 +63,18 @@ fn valves_and_probes_come_and_go_under_load_without_a_failed_request() {
     assert!(inside > 0 && own + inside <= total + total / 100, "{own} {inside} {total}");
 
     let pinned = place.well(&format!("pin {on} --strategy equal-spread --for 2s --json"));
-    let said: Vec<Value> = pinned.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let threads = said[0]["plan"]["threads"].as_array().unwrap();
+    let result: Vec<Value> = pinned.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let threads = result[0]["plan"]["threads"].as_array().unwrap();
     assert!(threads.len() > 50 && threads.iter().all(|thread| thread["cpus"].is_string()), "{pinned}");
-    assert!(said[1]["unpinned"]["threads"].as_u64() > Some(50), "{pinned}");
+    assert!(result[1]["unpinned"]["threads"].as_u64() > Some(50), "{pinned}");
 
     place.well(&format!("valve remove --all {on}"));
     assert_eq!(list().as_array().unwrap().len(), 0);
     let summary: Value = {
         load.signal(libc::SIGINT);
-        let said = load.end();
-        assert!(said.status.success(), "{}", said.err);
-        serde_json::from_str(&said.out).unwrap()
+        let result = load.end();
+        assert!(result.status.success(), "{}", result.err);
+        serde_json::from_str(&result.out).unwrap()
     };
     assert_eq!(summary["errors"].as_array().unwrap().len(), 0, "{}", summary["errors"]);
     record.signal(libc::SIGINT);
@@ -93,9 +93,9 @@ fn what_cannot_be_is_refused_with_a_way_out() {
     place.well("up --ready --name refusals --heap 512m");
     let node = place.json("ps --json")[0]["nodes"][0]["address"].as_str().unwrap().to_string();
     let refused = |arguments: &str| {
-        let said = place.run(&format!("{arguments} --node {node}"));
-        assert_eq!(said.status.code(), Some(2), "{arguments}: {} {}", said.out, said.err);
-        said.err
+        let result = place.run(&format!("{arguments} --node {node}"));
+        assert_eq!(result.status.code(), Some(2), "{arguments}: {} {}", result.out, result.err);
+        result.err
     };
     let nearest = refused("valve add a --at StorageProxy.caz");
     assert!(nearest.contains("did you mean cas?"), "{nearest}");
@@ -121,8 +121,8 @@ fn what_cannot_be_is_refused_with_a_way_out() {
             let line = example.replace("--node 127.0.0.1", &format!("--node {node}")).replace(" --for 30s", "");
             let mut process = place.command("");
             process.args(&shlex::split(&format!("{line} {more}")).unwrap()[1..]);
-            let said = Running::of(process).end();
-            assert!(said.status.success(), "{line}: {}", said.err);
+            let result = Running::of(process).end();
+            assert!(result.status.success(), "{line}: {}", result.err);
         }
     }
     let compaction = refused("executor set compaction batched-drain");
@@ -158,9 +158,9 @@ fn stages_are_run_by_others_and_given_back(place: &Place, on: &str) {
     place.well(&format!("executor set native-transport batched-drain --lease 1s {on}"));
     wait_for("the end of the lease", || list().as_array().unwrap().is_empty());
     load.signal(libc::SIGINT);
-    let said = load.end();
-    assert!(said.status.success(), "{}", said.err);
-    let summary: Value = serde_json::from_str(&said.out).unwrap();
+    let result = load.end();
+    assert!(result.status.success(), "{}", result.err);
+    let summary: Value = serde_json::from_str(&result.out).unwrap();
     assert_eq!(summary["errors"].as_array().unwrap().len(), 0, "{}", summary["errors"]);
     place.well(&format!("verify swapped.helenus {on}"));
 }

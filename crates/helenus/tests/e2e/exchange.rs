@@ -73,9 +73,9 @@ fn what_others_sampled_is_a_recording_like_any_other() {
     let query = "select min(time_ns) from samples where thread_group in ('Sorter', 'Summer', 'main')";
     assert!(place.ask("both", query) <= before.max(place.ask("jdk.jfr", query)));
     assert_eq!(place.ask("both", "select count(*) from samples"), 101);
-    let said = place.run("export jdk.jfr --format chrome");
-    assert_eq!(said.status.code(), Some(2));
-    assert!(said.err.contains("stacks alone can be exported as firefox"), "{}", said.err);
+    let result = place.run("export jdk.jfr --format chrome");
+    assert_eq!(result.status.code(), Some(2));
+    assert!(result.err.contains("stacks alone can be exported as firefox"), "{}", result.err);
 }
 
 #[test]
@@ -91,13 +91,13 @@ fn what_is_no_file_of_theirs_leaves_nothing_behind() {
         ("import cut.jfr --event cpu -o r", "--event"),
         ("import cut.jfr --begins yesterday -o r", "2026-07-01T12:00:00Z"),
     ] {
-        let said = place.run(arguments);
-        assert_eq!(said.status.code(), Some(2), "{arguments}: {}", said.err);
-        assert!(said.err.contains(says), "{arguments}: {}", said.err);
+        let result = place.run(arguments);
+        assert_eq!(result.status.code(), Some(2), "{arguments}: {}", result.err);
+        assert!(result.err.contains(says), "{arguments}: {}", result.err);
         assert!(!place.path("r").exists(), "{arguments}");
     }
     place.well(&format!("import {} -o r", fixture("perf-script.txt").display()));
-    let said = place.run("export r --format pprof --event alloc -o r.pb.gz");
-    assert!(said.status.code() == Some(2) && said.err.contains("the recording has cpu"), "{}", said.err);
+    let result = place.run("export r --format pprof --event alloc -o r.pb.gz");
+    assert!(result.status.code() == Some(2) && result.err.contains("the recording has cpu"), "{}", result.err);
     assert!(!place.path("r.pb.gz").exists() && !place.path("r.pb.gz.partial").exists());
 }

@@ -81,8 +81,8 @@ fn equal_variants_are_run_in_blocks_and_judged() {
     for name in ["throughput", "response_p99"] {
         assert_eq!(figure(&again, name), figure(comparison, name), "the recording is judged as the run was");
     }
-    let said = place.well("compare equal.helenus");
-    assert!(said.contains("2 blocks, too few for an interval, which takes 6"), "{said}");
+    let result = place.well("compare equal.helenus");
+    assert!(result.contains("2 blocks, too few for an interval, which takes 6"), "{result}");
     let one = place.json("compare equal.helenus equal.helenus --json");
     assert_eq!(figure(&one, "throughput")["ratio"].as_f64(), Some(1.0));
     assert!(figure(&one, "throughput")["low"].is_null(), "one recording has no interval");
@@ -100,18 +100,18 @@ fn what_was_run_before_an_interrupt_is_judged() {
     let first = written();
     wait_for("a whole block", || written() > 6 * first);
     run.signal(libc::SIGINT);
-    let said = run.end();
-    assert!(said.status.success(), "{}", said.err);
-    assert!(said.err.contains("cut short"), "{}", said.err);
-    assert!(said.err.contains("the tables are not emptied"), "other people's data stays: {}", said.err);
-    let both: Value = serde_json::from_str(&said.out).unwrap();
+    let result = run.end();
+    assert!(result.status.success(), "{}", result.err);
+    assert!(result.err.contains("cut short"), "{}", result.err);
+    assert!(result.err.contains("the tables are not emptied"), "other people's data stays: {}", result.err);
+    let both: Value = serde_json::from_str(&result.out).unwrap();
     assert!(both["comparison"]["variants"][0]["runs"].as_i64().unwrap() > 0, "{both:#}");
 
     let refused = |file: &str, changes: &[(&str, &str)], says: &str| {
         experiment(&place, file, changes);
-        let said = place.run(&format!("lab run {file} --node {address} -o refused.helenus"));
-        assert_eq!(said.status.code(), Some(2), "{}", said.err);
-        assert!(said.err.contains(says), "{}", said.err);
+        let result = place.run(&format!("lab run {file} --node {address} -o refused.helenus"));
+        assert_eq!(result.status.code(), Some(2), "{}", result.err);
+        assert!(result.err.contains(says), "{}", result.err);
         assert!(!place.path("refused.helenus").exists(), "what could not start leaves no recording behind");
     };
     let settings = "name = \"again\"\nsettings = [\"concurrent_reads=8\"]";
@@ -155,8 +155,8 @@ strategy = "equal-spread"
         placement |= pinned()[0]["strategy"] == "equal-spread";
         table && executor && placement
     });
-    let said = run.end();
-    assert!(said.status.success() && !said.err.contains("may be left"), "{}", said.err);
+    let result = run.end();
+    assert!(result.status.success() && !result.err.contains("may be left"), "{}", result.err);
 
     // In the node all is as it was.
     let nothing = Value::Array(Vec::new());
@@ -174,10 +174,10 @@ strategy = "equal-spread"
     });
     assert_eq!(masks.collect::<BTreeSet<String>>().len(), 1, "every thread has the mask of the process");
 
-    let both: Value = serde_json::from_str(&said.out).unwrap();
+    let both: Value = serde_json::from_str(&result.out).unwrap();
     let runs: Vec<&Value> =
         both["comparison"]["variants"].as_array().unwrap().iter().map(|variant| &variant["runs"]).collect();
-    assert_eq!(runs, [1, 1, 1], "{}", said.out);
+    assert_eq!(runs, [1, 1, 1], "{}", result.out);
     let of_executor =
         "from threads t join marks m on t.time_ns > m.start_ns and t.time_ns <= m.end_ns where m.kind = 'variant'";
     let helped = |variant: &str| {

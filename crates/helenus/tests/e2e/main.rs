@@ -17,7 +17,7 @@ mod older_lines;
 mod placement;
 mod recorded;
 mod requests;
-mod shadow;
 mod tables;
 mod top;
+mod trial;
 mod tune;

@@ -20,9 +20,9 @@ fn a_jvm_in_a_network_of_its_own_is_recorded_through_its_agent() {
     BufReader::new(jvm.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line.trim(), "ready");
     let place = Place::new();
-    let said = place.run(&format!("record --pid {} --for 1s -o apart", jvm.id()));
+    let result = place.run(&format!("record --pid {} --for 1s -o apart", jvm.id()));
     jvm.kill().unwrap();
     jvm.wait().unwrap();
-    assert!(said.status.success(), "{}{}", said.out, said.err);
-    assert!(place.ask("apart", "select count(*) from sources where source = 'pauses'") > 0, "{}", said.err);
+    assert!(result.status.success(), "{}{}", result.out, result.err);
+    assert!(place.ask("apart", "select count(*) from sources where source = 'pauses'") > 0, "{}", result.err);
 }

@@ -56,12 +56,12 @@ fn recorded_and_explained(place: &Place, on: &str) {
     wait_for("the sources to record", || record.has_said("Ctrl-C ends it"));
     place.well(&format!("load keyvalue/mixed {on} --no-populate --population 2k --rate 300 --for 10s -o load.helenus"));
     record.signal(libc::SIGINT);
-    let said = record.end();
-    assert!(said.status.success(), "{}", said.err);
+    let result = record.end();
+    assert!(result.status.success(), "{}", result.err);
     for table in
         ["pools", "table_stats", "pauses", "samples", "syscall_summary", "run_queue", "node_metrics", "client_requests"]
     {
-        assert!(place.ask("older", &format!("select count(*) from {table}")) > 0, "{table} has rows: {}", said.err);
+        assert!(place.ask("older", &format!("select count(*) from {table}")) > 0, "{table} has rows: {}", result.err);
     }
     let requests = place.ask("load.helenus", "select count(*) from requests where outcome = 'ok'");
     assert_eq!(requests, 3000);
@@ -101,9 +101,9 @@ fn metered_and_held_back(place: &Place, on: &str, line: &str) {
     place.well(&format!("valve remove --all {on}"));
     assert_eq!(valves(), json!([]));
     load.signal(libc::SIGINT);
-    let said = load.end();
-    assert!(said.status.success(), "{}", said.err);
-    let summary: Value = serde_json::from_str(&said.out).unwrap();
+    let result = load.end();
+    assert!(result.status.success(), "{}", result.err);
+    let summary: Value = serde_json::from_str(&result.out).unwrap();
     assert_eq!(summary["errors"], json!([]));
 }
 

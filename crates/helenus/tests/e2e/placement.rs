@@ -1,6 +1,6 @@
 //! Threads of a real process on the CPUs that they are given, and back again, whatever happens to helenus meanwhile.
 
-use crate::harness::{Place, Said, signal_to, wait_for};
+use crate::harness::{CommandOutput, Place, signal_to, wait_for};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -59,9 +59,9 @@ impl Threaded {
 
     fn tell(&mut self, what: &str) {
         writeln!(self.tell, "{what}").unwrap();
-        let mut said = String::new();
-        self.hear.read_line(&mut said).unwrap();
-        assert_eq!(said, "done\n", "{what}");
+        let mut result = String::new();
+        self.hear.read_line(&mut result).unwrap();
+        assert_eq!(result, "done\n", "{what}");
     }
 
     fn pid(&self) -> i32 {
@@ -109,16 +109,19 @@ impl Drop for Threaded {
 }
 
 /// The line of the output that has this.
-fn line_with(said: &Said, key: &str) -> Value {
-    let lines = said.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    lines.map(|line| line[key].clone()).find(|value| !value.is_null()).unwrap_or_else(|| panic!("{key}: {}", said.out))
+fn line_with(result: &CommandOutput, key: &str) -> Value {
+    let lines = result.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines
+        .map(|line| line[key].clone())
+        .find(|value| !value.is_null())
+        .unwrap_or_else(|| panic!("{key}: {}", result.out))
 }
 
 fn refused(place: &Place, arguments: &str, says: &[&str]) {
-    let said = place.run(arguments);
-    assert_eq!(said.status.code(), Some(2), "helenus {arguments}: {}{}", said.out, said.err);
+    let result = place.run(arguments);
+    assert_eq!(result.status.code(), Some(2), "helenus {arguments}: {}{}", result.out, result.err);
     for text in says {
-        assert!(said.err.contains(text), "helenus {arguments} does not say {text:?}: {}", said.err);
+        assert!(result.err.contains(text), "helenus {arguments} does not say {text:?}: {}", result.err);
     }
 }
 
@@ -145,11 +148,11 @@ fn threads_have_their_cpus_and_new_ones_too_until_all_is_as_it_was() {
     threaded.tell("- Native-Transpor");
     wait_for("their end", || !threaded.masks().values().any(|(name, _)| name.starts_with("Native")));
     pin.signal(libc::SIGINT);
-    let said = pin.end();
-    assert!(said.status.success(), "{}", said.err);
-    let plan = line_with(&said, "plan");
+    let result = pin.end();
+    assert!(result.status.success(), "{}", result.err);
+    let plan = line_with(&result, "plan");
     assert_eq!((&plan["strategy"], plan["threads"].as_array().unwrap().len()), (&"groups".into(), before.len()));
-    let unpinned = line_with(&said, "unpinned");
+    let unpinned = line_with(&result, "unpinned");
     assert_eq!((&unpinned["threads_ended"], &unpinned["threads_since"]), (&3.into(), &60.into()), "{unpinned}");
     for (tid, (name, mask)) in threaded.masks() {
         let was = before.get(&tid).map_or(process, |(_, mask)| mask);
@@ -203,15 +206,15 @@ fn a_pin_is_kept_or_followed_until_it_is_undone_from_elsewhere() {
     wait_for("all threads", || threaded.masks().values().all(|(_, mask)| mask.len() == 1));
     place.well(&format!("unpin {pid}"));
     assert_eq!(threaded.masks(), before);
-    let said = pin.end();
-    assert!(said.status.success() && said.err.contains("another helenus asked"), "{}", said.err);
+    let result = pin.end();
+    assert!(result.status.success() && result.err.contains("another helenus asked"), "{}", result.err);
 
     let pin = place.start(&format!("pin {pid} --strategy first-assignment"));
     wait_for("all threads", || threaded.masks().values().all(|(_, mask)| mask.len() == 1));
     signal_to(pid, libc::SIGKILL);
     drop(threaded);
-    let said = pin.end();
-    assert!(said.status.success() && said.err.contains("has ended"), "{}", said.err);
+    let result = pin.end();
+    assert!(result.status.success() && result.err.contains("has ended"), "{}", result.err);
     assert_eq!(place.json("pin --list --json"), Value::Array(Vec::new()));
 }
 
@@ -245,9 +248,9 @@ fn a_dry_run_and_bad_input_change_nothing() {
     if unsafe { libc::geteuid() } == 0 {
         let mut nobody = Command::new("setpriv");
         nobody.args(["--reuid=65534", "--clear-groups", env!("CARGO_BIN_EXE_helenus"), "pin", &pid.to_string()]);
-        let said = nobody.args(["--strategy", "equal-spread"]).env("HOME", "/tmp").output().unwrap();
-        let err = String::from_utf8_lossy(&said.stderr);
-        assert!(said.status.code() == Some(2) && err.contains("belongs to user root"), "{err}");
+        let result = nobody.args(["--strategy", "equal-spread"]).env("HOME", "/tmp").output().unwrap();
+        let err = String::from_utf8_lossy(&result.stderr);
+        assert!(result.status.code() == Some(2) && err.contains("belongs to user root"), "{err}");
     }
     assert_eq!(threaded.masks(), before);
     assert_eq!(place.json("pin --list --json"), Value::Array(Vec::new()));
@@ -299,11 +302,11 @@ fn a_cpuset_is_respected_and_named() {
         &format!("pin {pid} {BY_GROUP}"),
         &["0 are outside of the cpuset of the control group", name, "has 1"],
     );
-    let said = place.run(&format!("pin {pid} --strategy equal-spread --for 100ms --json"));
-    assert!(said.status.success() && said.err.contains(name), "{}", said.err);
-    let plan = line_with(&said, "plan");
+    let result = place.run(&format!("pin {pid} --strategy equal-spread --for 100ms --json"));
+    assert!(result.status.success() && result.err.contains(name), "{}", result.err);
+    let plan = line_with(&result, "plan");
     assert!(plan["threads"].as_array().unwrap().iter().all(|thread| thread["cpus"] == "1"), "{plan}");
-    assert!(said.err.contains("nothing can be concluded"), "{}", said.err);
+    assert!(result.err.contains("nothing can be concluded"), "{}", result.err);
     assert!(threaded.are_on("", "1"));
     drop(threaded);
     drop(group);

@@ -110,6 +110,6 @@ fn read_by_another(recording: &Path, requests: i64) {
     let script = "import duckdb, sys; print(*duckdb.sql(f\"select count(*), count(distinct operation), min(end_ns - start_ns) > 0 from '{sys.argv[1]}/requests/*.parquet'\").fetchall())";
     let output = std::process::Command::new(&python).args(["-c", script]).arg(recording).output();
     let output = output.unwrap_or_else(|error| panic!("{python}: {error}; `make test` installs it"));
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(said.trim(), format!("({requests}, 2, True)"), "{}", String::from_utf8_lossy(&output.stderr));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(stdout.trim(), format!("({requests}, 2, True)"), "{}", String::from_utf8_lossy(&output.stderr));
 }

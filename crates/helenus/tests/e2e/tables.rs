@@ -71,18 +71,18 @@ fn a_running_node_shows_its_tables_and_is_given_advice() {
     let gc = place.json(&format!("gc {on} --for 3s --json"));
     assert!(gc.as_array().unwrap().iter().all(|node| node["providers"][0] == "log"), "{gc:#}");
 
-    let counsel = place.json(&format!("advise {on} --for 6s --json"));
+    let advised_json = place.json(&format!("advise {on} --for 6s --json"));
     let names = |list: &str, key: &str| -> Vec<String> {
-        counsel[list].as_array().unwrap().iter().map(|one| one[key].as_str().unwrap().to_string()).collect()
+        advised_json[list].as_array().unwrap().iter().map(|one| one[key].as_str().unwrap().to_string()).collect()
     };
     let advised = names("advice", "rule");
-    assert!(advised.contains(&"tombstones-per-read".to_string()), "{counsel:#}");
+    assert!(advised.contains(&"tombstones-per-read".to_string()), "{advised_json:#}");
     // With one replica no delete can come back.
-    assert!(!advised.contains(&"gc-grace".to_string()), "{counsel:#}");
+    assert!(!advised.contains(&"gc-grace".to_string()), "{advised_json:#}");
     // Rules that need the definition of the table and the settings of the node were able to check them.
     for rule in ["gc-grace", "retired-strategy", "local-override", "young-generation", "dropped-messages"] {
-        let well = counsel["well"].as_array().unwrap().iter().any(|name| name == rule);
-        assert!(well || advised.contains(&rule.to_string()), "{rule}: {counsel:#}");
+        let well = advised_json["well"].as_array().unwrap().iter().any(|name| name == rule);
+        assert!(well || advised.contains(&rule.to_string()), "{rule}: {advised_json:#}");
     }
     let by_cql = place.json(&format!("advise {on} --for 4s --no-agent --json"));
     let missed = by_cql["not_checked"].as_array().unwrap();
@@ -134,12 +134,12 @@ fn who_watches_stays_attached(place: &Place, on: &str) {
     watching.signal(libc::SIGINT);
     let watching = watching.end();
     assert!(watching.status.success(), "{}", watching.err);
-    let looks: Vec<Value> = watching.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(looks.len() >= 3, "{}", watching.out);
-    for look in &looks {
-        let cart = of_table(look, "churn.cart");
+    let readings: Vec<Value> = watching.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(readings.len() >= 3, "{}", watching.out);
+    for reading in &readings {
+        let cart = of_table(reading, "churn.cart");
         assert!(number(cart, "reads_per_s") > 0.0 && cart["droppable_ratio"].is_f64(), "{cart:#}");
-        assert!(look["time"].is_string(), "{look:#}");
+        assert!(reading["time"].is_string(), "{reading:#}");
     }
     assert_eq!(agent(), None, "nothing is left");
 }
@@ -220,9 +220,9 @@ fn files_say_what_the_node_said(place: &Place, on: &str) {
 
     let damaged = files[0]["file"].as_str().unwrap().replace("-Data.db", "-Statistics.db");
     std::fs::write(&damaged, [7; 300]).unwrap();
-    let said = place.run("tables --files data --table churn.cart --json");
-    assert!(said.status.success() && said.err.contains("cannot read it"), "{}", said.err);
-    let left: Value = serde_json::from_str(&said.out).unwrap();
+    let result = place.run("tables --files data --table churn.cart --json");
+    assert!(result.status.success() && result.err.contains("cannot read it"), "{}", result.err);
+    let left: Value = serde_json::from_str(&result.out).unwrap();
     assert_eq!(left["sstables"].as_array().unwrap().len(), files.len() - 1, "the others are read");
     let nothing = place.run("tables --files state --json");
     assert!(nothing.status.code() == Some(2) && nothing.err.contains("KEYSPACE/TABLE-ID"), "{}", nothing.err);
@@ -232,9 +232,9 @@ fn files_say_what_the_node_said(place: &Place, on: &str) {
 fn a_node_that_is_not_there_is_an_error_with_a_way_out() {
     let place = Place::new();
     for command in ["tables", "gc", "advise"] {
-        let said = place.run(&format!("{command} --node 127.0.71.200 --for 3s"));
-        assert_eq!(said.status.code(), Some(2), "{}", said.out);
-        assert!(said.err.contains("nobody listens") && said.err.contains("--no-agent"), "{}", said.err);
+        let result = place.run(&format!("{command} --node 127.0.71.200 --for 3s"));
+        assert_eq!(result.status.code(), Some(2), "{}", result.out);
+        assert!(result.err.contains("nobody listens") && result.err.contains("--no-agent"), "{}", result.err);
     }
     let short = place.run("tables --node 127.0.71.200 --for 1s");
     assert!(short.status.code() == Some(2) && short.err.contains("two readings"), "{}", short.err);

@@ -32,10 +32,10 @@ impl Tuned {
     }
 
     fn refused(&self, arguments: &str, says: &[&str]) {
-        let said = self.place.run(arguments);
-        assert_eq!(said.status.code(), Some(2), "{arguments}: {}{}", said.out, said.err);
+        let result = self.place.run(arguments);
+        assert_eq!(result.status.code(), Some(2), "{arguments}: {}{}", result.out, result.err);
         for text in says {
-            assert!(said.err.contains(text), "{arguments} does not say {text:?}: {}", said.err);
+            assert!(result.err.contains(text), "{arguments} does not say {text:?}: {}", result.err);
         }
     }
 
@@ -84,8 +84,8 @@ fn changed_and_put_back(tuned: &Tuned) -> Value {
     let journal = tuned.journal().remove(0);
     let kept = std::fs::read(&journal).unwrap();
     std::fs::remove_file(&journal).unwrap();
-    let told = tuned.place.json(&format!("tune status --node {} --json", tuned.node));
-    assert_eq!((&told[0]["state"], &told[0]["before"]), (&json!("applied"), &before), "{told}");
+    let status = tuned.place.json(&format!("tune status --node {} --json", tuned.node));
+    assert_eq!((&status[0]["state"], &status[0]["before"]), (&json!("applied"), &before), "{status}");
     std::fs::write(&journal, kept).unwrap();
     let undone = tuned.undo();
     assert_eq!((&undone[0]["outcome"], &undone[0]["now"]), (&json!("undone"), &before));
@@ -235,11 +235,11 @@ fn a_node_that_ends_while_it_is_compared(tuned: &Tuned, pid: i32) {
     };
     wait_for("the change", || tuned.journal().iter().any(is_set));
     signal_to(pid, libc::SIGKILL);
-    let said = apply.end();
-    assert_eq!(said.status.code(), Some(2), "{}{}", said.out, said.err);
+    let result = apply.end();
+    assert_eq!(result.status.code(), Some(2), "{}{}", result.out, result.err);
     for text in ["changed, and not compared to the end", "tune status", "has ended, and all that was set on it with it"]
     {
-        assert!(said.err.contains(text), "{text:?} is not in {}", said.err);
+        assert!(result.err.contains(text), "{text:?} is not in {}", result.err);
     }
     assert_eq!(tuned.state(), "restarted");
     tuned.refused(&format!("tune renew --node {} --lease 1h", tuned.node), &["the process of the node has ended"]);

@@ -17,7 +17,7 @@ pub struct Place {
 
 /// The output and exit status of a command.
 #[derive(Debug)]
-pub struct Said {
+pub struct CommandOutput {
     pub status: ExitStatus,
     pub out: String,
     pub err: String,
@@ -55,15 +55,15 @@ impl Place {
     }
 
     /// Runs helenus to its end. Words are split at spaces.
-    pub fn run(&self, arguments: &str) -> Said {
+    pub fn run(&self, arguments: &str) -> CommandOutput {
         Running::of(self.command(arguments)).end()
     }
 
     /// Runs helenus, which must end well, and gives its stdout.
     pub fn well(&self, arguments: &str) -> String {
-        let said = self.run(arguments);
-        assert!(said.status.success(), "helenus {arguments}: {}\n{}\n{}", said.status, said.out, said.err);
-        said.out
+        let result = self.run(arguments);
+        assert!(result.status.success(), "helenus {arguments}: {}\n{}\n{}", result.status, result.out, result.err);
+        result.out
     }
 
     pub fn json(&self, arguments: &str) -> Value {
@@ -75,9 +75,9 @@ impl Place {
     pub fn ask(&self, recording: &str, query: &str) -> i64 {
         let mut command = self.command(&format!("sql {recording} --csv"));
         command.arg(query);
-        let said = Running::of(command).end();
-        assert!(said.status.success(), "{query}: {}", said.err);
-        let value = said.out.lines().nth(1).unwrap_or_else(|| panic!("no row: {query}"));
+        let result = Running::of(command).end();
+        assert!(result.status.success(), "{query}: {}", result.err);
+        let value = result.out.lines().nth(1).unwrap_or_else(|| panic!("no row: {query}"));
         value.split(',').next().unwrap().parse().unwrap_or_else(|_| panic!("{query}: {value}"))
     }
 
@@ -89,9 +89,9 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if self.path("state").exists() {
-            let said = self.run("down --all");
-            if !said.status.success() {
-                eprintln!("helenus down --all: {}", said.err);
+            let result = self.run("down --all");
+            if !result.status.success() {
+                eprintln!("helenus down --all: {}", result.err);
             }
         }
     }
@@ -99,15 +99,15 @@ impl Drop for Place {
 
 /// A helenus that runs, until the test that started it ends at the latest.
 pub struct Running {
-    child: Ours,
+    child: KilledOnDrop,
     out: Saying,
     err: Saying,
 }
 
 /// A process that a test which fails does not leave behind.
-struct Ours(Child);
+struct KilledOnDrop(Child);
 
-impl Drop for Ours {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         if let Ok(None) = self.0.try_wait() {
             // It may end meanwhile, which is as well.
@@ -150,7 +150,7 @@ impl Running {
     pub fn of(mut command: Command) -> Running {
         let mut child = command.spawn().unwrap();
         let (out, err) = (Saying::of(child.stdout.take().unwrap()), Saying::of(child.stderr.take().unwrap()));
-        Running { child: Ours(child), out, err }
+        Running { child: KilledOnDrop(child), out, err }
     }
 
     pub fn pid(&self) -> i32 {
@@ -161,9 +161,9 @@ impl Running {
         signal_to(self.pid(), signal);
     }
 
-    pub fn end(mut self) -> Said {
+    pub fn end(mut self) -> CommandOutput {
         let status = self.child.0.wait().unwrap();
-        Said { status, out: self.out.whole(), err: self.err.whole() }
+        CommandOutput { status, out: self.out.whole(), err: self.err.whole() }
     }
 
     /// Whether it has written this to its standard error.

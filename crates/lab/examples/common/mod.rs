@@ -42,7 +42,7 @@ impl Node {
 
     /// Attaches sources to it, all of them or none.
     pub fn watch(&self, recorder: &Recorder, options: &Options) -> Result<Observation, Failure> {
-        let (events, heard) = std::sync::mpsc::channel();
+        let (events, received) = std::sync::mpsc::channel();
         let observation = Observation::start(recorder, &self.watched, options, &events)?;
         // Without the agent there are no figures of the JVM, without the profiler stacks are eBPF's, which is on purpose, and a
         // virtual machine may have no counters of hardware, but those of the kernel.
@@ -51,7 +51,7 @@ impl Node {
         };
         let is_missing =
             |event: &Event| matches!(event, Event::Degraded { source, reason, .. } if !is_meant(source, reason));
-        match heard.try_iter().find(is_missing) {
+        match received.try_iter().find(is_missing) {
             None => Ok(observation),
             Some(missing) => {
                 observation.stop();

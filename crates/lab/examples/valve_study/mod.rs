@@ -6,7 +6,7 @@ mod built;
 #[path = "../yardstick/mod.rs"]
 mod yardstick;
 
-use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::target::{self, TargetName};
 use helenus_cassandra::{Cluster, ClusterOptions, Lifetime, Places};
 use helenus_control::Link;
 use helenus_lab::{Experiment, Restore};
@@ -42,7 +42,7 @@ pub const WOVEN: Duration = Duration::from_secs(8);
 /// The laws that search for a limit.
 pub const SEARCHING: [&str; 2] = ["throughput", "response-time"];
 /// Each poll costs the node half a millisecond.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_EVERY: Duration = Duration::from_millis(200);
 
 /// The workloads that were asked for, all when none was.
 pub fn wanted(names: &[String]) -> Result<Vec<&str>, Failure> {
@@ -113,7 +113,7 @@ impl Study {
         let cluster = start(&experiment, folder.path(), agent)?;
         let node = cluster.nodes()[0].address;
         let phases = experiment.parts(1.0)?.into_iter().flat_map(|part| part.phases);
-        let open = || -> Result<Link, Failure> { Ok(Link::open(&target::find(Which::Address(node))?, agent)?) };
+        let open = || -> Result<Link, Failure> { Ok(Link::open(&target::find(TargetName::Address(node))?, agent)?) };
         let mut study = Study {
             workload: experiment.open_workload(None)?,
             node,
@@ -184,7 +184,7 @@ impl Study {
             let mut before = 0.0;
             for _ in 0..WARM_UPS / 2 {
                 let block = self.block(&None, &[(in_flight, WARM_UP)])?;
-                eprintln!("warm-up, {in_flight} in flight: {}", said(&block));
+                eprintln!("warm-up, {in_flight} in flight: {}", summary(&block));
                 let rate = block.phases[0].throughput_per_s;
                 if rate < before * (1.0 + WARM) {
                     break;
@@ -220,7 +220,7 @@ impl Study {
                                 limits.push(held);
                             }
                         }
-                        std::thread::sleep(LOOK_EVERY);
+                        std::thread::sleep(POLL_EVERY);
                     }
                     Ok(limits)
                 });
@@ -284,7 +284,7 @@ fn start(experiment: &Experiment, folder: &Path, agent: &'static [u8]) -> Result
 }
 
 /// A block in a line, and each limit in one of its own.
-pub fn said(block: &Block) -> String {
+pub fn summary(block: &Block) -> String {
     let each = block.phases.iter().enumerate().map(|(index, phase)| {
         let p99_ms = phase.response.p99_ns.map_or(f64::NAN, |ns| ns as f64 / 1e6);
         let failed = if phase.failed > 0 { format!(", {} failed", phase.failed) } else { String::new() };

@@ -12,7 +12,7 @@ use super::ledger::{Ended, Ledger};
 use super::request::Statement;
 use super::request::{self, Answer};
 use super::route;
-use super::slots::{Cut, Slot, Slots};
+use super::slots::{Cancellation, Slot, Slots};
 use crate::outcome::{Outcome, message};
 use crate::workload::{Pool, Workload};
 use helenus_recording::Clock;
@@ -175,8 +175,8 @@ impl Engine {
     }
 
     /// Cuts off what started before a time.
-    pub fn cut(&self, before_ns: i64, why: Cut) {
-        self.slots.cut(before_ns, why);
+    pub fn cancel(&self, before_ns: i64, why: Cancellation) {
+        self.slots.cancel(before_ns, why);
     }
 
     pub fn close(&self) {
@@ -276,9 +276,9 @@ impl Engine {
         slot.started_ns.set(start_ns);
         slot.node.set(route::NO_NODE);
         let mut request = pin!(request::send(&self.session, statement, call));
-        let answer: Result<Result<Answer, ExecutionError>, Cut> = poll_fn(|context| {
-            if let Some(cut) = slot.cut.take() {
-                return Poll::Ready(Err(cut));
+        let answer: Result<Result<Answer, ExecutionError>, Cancellation> = poll_fn(|context| {
+            if let Some(cancel) = slot.cancel.take() {
+                return Poll::Ready(Err(cancel));
             }
             slot.remember(context);
             route::reset();
@@ -291,12 +291,12 @@ impl Engine {
         .await;
         let end_ns = self.clock.now_ns();
         slot.started_ns.set(i64::MAX);
-        slot.cut.set(None);
+        slot.cancel.set(None);
         self.ledger().meet(slot.node.get(), route::address);
-        let mut said = Answer::default();
+        let mut last_answer = Answer::default();
         let outcome = match answer {
             Ok(Ok(answer)) => {
-                said = answer;
+                last_answer = answer;
                 Outcome::Ok
             }
             Ok(Err(error)) => {
@@ -307,20 +307,29 @@ impl Engine {
                 }
                 outcome
             }
-            Err(cut) => {
-                let (outcome, said) = match cut {
-                    Cut::Timeout => (Outcome::Timeout, "no answer within the client's timeout"),
-                    Cut::Abandoned => (Outcome::Abandoned, "still in flight when the run was ended"),
+            Err(cancel) => {
+                let (outcome, message) = match cancel {
+                    Cancellation::Timeout => (Outcome::Timeout, "no answer within the client's timeout"),
+                    Cancellation::Abandoned => (Outcome::Abandoned, "still in flight when the run was ended"),
                 };
                 let mut ledger = self.ledger();
                 if ledger.is_new(outcome) {
-                    ledger.first_error(outcome, slot.node.get(), said.to_string());
+                    ledger.first_error(outcome, slot.node.get(), message.to_string());
                 }
                 outcome
             }
         };
         let node = slot.node.get();
-        self.ledger().ended(&Ended { job, start_ns, end_ns, node, operation, outcome, answer: said, carried: None });
+        self.ledger().ended(&Ended {
+            job,
+            start_ns,
+            end_ns,
+            node,
+            operation,
+            outcome,
+            answer: last_answer,
+            wire: None,
+        });
         (end_ns, outcome)
     }
 }

@@ -3,7 +3,7 @@
 use super::job::{Job, Next};
 use super::surge::Surge;
 use crate::schedule::{Due, Load, OpenLoop, Phase, Until, Work};
-use crate::workload::{Sequence, Taken};
+use crate::workload::{PartitionRange, Sequence};
 
 /// The requests of one driver thread in one segment of the run.
 pub(super) enum Feed {
@@ -127,7 +127,7 @@ impl Open {
         let number = if populates { due.number } else { self.first_number + due.number };
         let sequence = if populates { Sequence::Populate(due.number) } else { Sequence::Distributed };
         let ready_ns = intended_ns.max(self.full_ns);
-        let (intended_ns, taken) = (Some(intended_ns), Taken::default());
+        let (intended_ns, taken) = (Some(intended_ns), PartitionRange::default());
         let job = Job { phase: due.phase, number, sequence, populates, intended_ns, ready_ns, taken };
         self.due.next();
         Next::Job(job)

@@ -1,6 +1,6 @@
 //! A request to be made.
 
-use crate::workload::{BoundOperation, Call, Pool, Sequence, Taken, Workload};
+use crate::workload::{BoundOperation, Call, PartitionRange, Pool, Sequence, Workload};
 
 /// A request to be made.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ pub(super) struct Job {
     /// When nothing but the driver held it back any more.
     pub ready_ns: i64,
     /// Partitions of made rows, once it is about to be sent.
-    pub taken: Taken,
+    pub taken: PartitionRange,
 }
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Job {
             populates,
             intended_ns: None,
             ready_ns: now_ns,
-            taken: Taken::default(),
+            taken: PartitionRange::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use super::route::{NO_NODE, NodeNumber};
 use super::tally::{Mailbox, Tally};
 use crate::intervals::{Collector, Timed};
 use crate::outcome::Outcome;
-use crate::stalls::{Late, Lateness, Stall, Stood};
+use crate::stalls::{Late, Lateness, Stall, StallView};
 use helenus_recording::Recorder;
 use helenus_recording::rows;
 
@@ -24,12 +24,12 @@ pub(super) struct Ended {
     pub outcome: Outcome,
     pub answer: Answer,
     /// None where the driver does not say.
-    pub carried: Option<Carried>,
+    pub wire: Option<WireFacts>,
 }
 
 /// A connection, as the rows name it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line {
+pub(super) struct ConnectionId {
     /// Its number within the load.
     pub number: i64,
     /// Its port on this machine, which it has again from each reconnect on.
@@ -38,8 +38,8 @@ pub(super) struct Line {
 
 /// How it went over the wire.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Carried {
-    pub line: Line,
+pub(super) struct WireFacts {
+    pub line: ConnectionId,
     pub stream: i16,
     pub request_bytes: u32,
     /// None where no answer came.
@@ -53,7 +53,7 @@ struct Row {
     node: NodeNumber,
     operation: u16,
     outcome: Outcome,
-    carried: Option<Carried>,
+    wire: Option<WireFacts>,
     number: i64,
     phase: usize,
     /// The driver was late to start it.
@@ -69,7 +69,7 @@ pub(super) struct Ledger {
     /// By position of the phase; a fresh one is made when it is needed.
     tallies: Vec<Option<Box<Tally>>>,
     lateness: Lateness,
-    stood: Stood,
+    stall_view: StallView,
     /// Of measured phases alone, where somebody wants intervals.
     collector: Option<Collector>,
     measured: Vec<bool>,
@@ -87,7 +87,7 @@ impl Ledger {
         operations: Vec<String>,
         phases: usize,
         bound_ns: i64,
-        stood: Stood,
+        stall_view: StallView,
     ) -> Ledger {
         Ledger {
             recorder: recorder.clone(),
@@ -97,7 +97,7 @@ impl Ledger {
             rows: Vec::with_capacity(ROWS_AT_ONCE),
             tallies: (0..phases).map(|_| None).collect(),
             lateness: Lateness::new(bound_ns),
-            stood,
+            stall_view,
             collector: None,
             measured: Vec::new(),
             windows: Vec::new(),
@@ -141,7 +141,7 @@ impl Ledger {
             node: ended.node,
             operation: ended.operation as u16,
             outcome: ended.outcome,
-            carried: ended.carried,
+            wire: ended.wire,
             number: ended.job.row_number(),
             phase: ended.job.phase,
             late: ended.job.intended_ns.is_some() && self.lateness.is_late(ended.job.ready_ns, ended.start_ns),
@@ -201,7 +201,7 @@ impl Ledger {
         }
     }
 
-    /// Passes on what has come together.
+    /// Publishes rows and tallies since the last call.
     pub fn publish(&mut self, now_ns: i64, in_flight: u64, lost: Vec<String>, back: Vec<String>) {
         self.write_rows();
         let cpu_ns = helenus_recording::cpu_time_of_this_thread_ns();
@@ -210,16 +210,16 @@ impl Ledger {
         if let Some(phase) = self.phase_at(now_ns) {
             self.tally(phase).counts.cpu_ns += used_ns;
         }
-        let mut news = self.mailbox.open();
+        let mut report = self.mailbox.open();
         for (phase, tally) in self.tallies.iter_mut().enumerate() {
             if let Some(tally) = tally.take() {
-                news.tallies.entry(phase).or_default().push(*tally);
+                report.tallies.entry(phase).or_default().push(*tally);
             }
         }
-        news.in_flight = in_flight;
-        news.cpu_ns = cpu_ns;
-        news.lost.extend(lost);
-        news.back.extend(back);
+        report.in_flight = in_flight;
+        report.cpu_ns = cpu_ns;
+        report.lost.extend(lost);
+        report.back.extend(back);
     }
 
     fn tally(&mut self, phase: usize) -> &mut Tally {
@@ -244,18 +244,18 @@ impl Ledger {
             kind: "schedule",
             ..rows::Stall::default()
         });
-        let mut news = self.mailbox.open();
-        news.stalls += 1;
-        news.longest_stall_ns = news.longest_stall_ns.max(duration_ns);
+        let mut report = self.mailbox.open();
+        report.stalls += 1;
+        report.longest_stall_ns = report.longest_stall_ns.max(duration_ns);
     }
 
     fn write_rows(&mut self) {
         if self.rows.is_empty() {
             return;
         }
-        self.stood.look(self.recorder.clock().now_ns());
-        let (addresses, operations, stood) = (&self.addresses, &self.operations, &self.stood);
-        let stalled = |row: &Row| row.late || stood.met(row.intended_ns, row.end_ns);
+        self.stall_view.refresh(self.recorder.clock().now_ns());
+        let (addresses, operations, stall_view) = (&self.addresses, &self.operations, &self.stall_view);
+        let stalled = |row: &Row| row.late || stall_view.overlaps(row.intended_ns, row.end_ns);
         for row in self.rows.iter().filter(|row| stalled(row)) {
             let tally = self.tallies[row.phase].get_or_insert_with(|| Box::new(Tally::new()));
             tally.counts.stalled += 1;
@@ -267,11 +267,11 @@ impl Ledger {
             node: addresses.get(usize::from(row.node)).map_or("", String::as_str),
             operation: &operations[usize::from(row.operation)],
             outcome: row.outcome.name(),
-            connection: row.carried.map(|carried| carried.line.number),
-            client_port: row.carried.map(|carried| i64::from(carried.line.port)),
-            stream: row.carried.map(|carried| i64::from(carried.stream)),
-            request_bytes: row.carried.map(|carried| i64::from(carried.request_bytes)),
-            response_bytes: row.carried.and_then(|carried| carried.response_bytes).map(i64::from),
+            connection: row.wire.map(|wire| wire.line.number),
+            client_port: row.wire.map(|wire| i64::from(wire.line.port)),
+            stream: row.wire.map(|wire| i64::from(wire.stream)),
+            request_bytes: row.wire.map(|wire| i64::from(wire.request_bytes)),
+            response_bytes: row.wire.and_then(|wire| wire.response_bytes).map(i64::from),
             number: Some(row.number),
             stalled: stalled(row),
         }));

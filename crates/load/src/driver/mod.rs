@@ -19,5 +19,5 @@ pub(crate) use probe::probe;
 pub(crate) use request::Statement;
 pub(crate) use session::{ContactPoints, open, prepare, reach};
 pub(crate) use tally::{Counts, Tally, Times};
-pub(crate) use thin::Scout;
+pub(crate) use thin::SessionThread;
 pub(crate) use thread::{Driver, Run};

@@ -13,10 +13,10 @@ use scylla::statement::prepared::PreparedStatement;
 pub(crate) struct Statement {
     pub prepared: PreparedStatement,
     pub bound: BoundOperation,
-    pub way: Way,
+    pub execution: Execution,
 }
 
-pub(crate) enum Way {
+pub(crate) enum Execution {
     /// One EXECUTE; see [`Operation::is_plain`].
     Plain,
     /// One EXECUTE, whose answer says whether it was applied.
@@ -25,7 +25,7 @@ pub(crate) enum Way {
     Pages,
     /// One BATCH of many draws of the statement.
     Batch(Box<Batch>),
-    /// As many of the statement as there are rows: one EXECUTE, or BATCHes of this kind.
+    /// One statement per row: a single EXECUTE, or BATCHes of this kind.
     Made(BatchType),
 }
 
@@ -40,14 +40,16 @@ pub(super) struct Answer {
     pub not_applied: bool,
 }
 
-impl Way {
-    pub fn of(operation: &Operation, prepared: &PreparedStatement) -> Way {
+impl Execution {
+    pub fn of(operation: &Operation, prepared: &PreparedStatement) -> Execution {
         match &operation.batch {
-            None if operation.page_size.is_some() => Way::Pages,
-            None if let Some(Made::Inserts { kind, single: false, .. }) = operation.made => Way::Made(batch_type(kind)),
-            None if operation.is_conditional() => Way::Conditional,
-            None => Way::Plain,
-            Some(rows) => Way::Batch(Box::new(batch_of(prepared, rows.rows as usize, batch_type(rows.kind)))),
+            None if operation.page_size.is_some() => Execution::Pages,
+            None if let Some(Made::Inserts { kind, single: false, .. }) = operation.made => {
+                Execution::Made(batch_type(kind))
+            }
+            None if operation.is_conditional() => Execution::Conditional,
+            None => Execution::Plain,
+            Some(rows) => Execution::Batch(Box::new(batch_of(prepared, rows.rows as usize, batch_type(rows.kind)))),
         }
     }
 }
@@ -73,20 +75,20 @@ fn batch_of(prepared: &PreparedStatement, statements: usize, kind: BatchType) ->
 
 /// Sends a request the way of its operation.
 pub(super) async fn send(session: &Session, statement: &Statement, call: Call<'_>) -> Result<Answer, ExecutionError> {
-    match &statement.way {
-        Way::Plain => {
+    match &statement.execution {
+        Execution::Plain => {
             let result = session.execute_unpaged(&statement.prepared, call).await?;
             let rows = if result.is_rows() { result.into_rows_result().ok() } else { None };
             let rows = rows.map(|rows| rows.rows_num() as u64);
             Ok(Answer { rows, written: statement.bound.writes(), not_applied: false })
         }
-        Way::Conditional => {
+        Execution::Conditional => {
             let answer = conditional(session.execute_unpaged(&statement.prepared, call).await?);
             Ok(Answer { written: statement.bound.writes(), ..answer })
         }
-        Way::Made(kind) => made(session, statement, *kind, &call.made()).await,
-        Way::Pages => pages(session, statement, call).await,
-        Way::Batch(batch) => {
+        Execution::Made(kind) => made(session, statement, *kind, &call.made()).await,
+        Execution::Pages => pages(session, statement, call).await,
+        Execution::Batch(batch) => {
             let rows: Vec<Call<'_>> = call.rows().collect();
             session.batch(batch, rows).await.map(conditional)
         }

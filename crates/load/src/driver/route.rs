@@ -25,13 +25,13 @@ thread_local! {
 
 /// The driver's default policy (token-aware, then round), which notes what it chose.
 #[derive(Debug)]
-pub(super) struct Noting {
+pub(super) struct NotingPolicy {
     inner: Arc<dyn LoadBalancingPolicy>,
 }
 
-impl Noting {
-    pub fn default_policy() -> Arc<Noting> {
-        Arc::new(Noting { inner: DefaultPolicy::builder().build() })
+impl NotingPolicy {
+    pub fn default_policy() -> Arc<NotingPolicy> {
+        Arc::new(NotingPolicy { inner: DefaultPolicy::builder().build() })
     }
 }
 
@@ -63,7 +63,7 @@ fn note(node: NodeRef<'_>) {
     });
 }
 
-impl LoadBalancingPolicy for Noting {
+impl LoadBalancingPolicy for NotingPolicy {
     fn pick<'a>(&'a self, request: &'a RoutingInfo, cluster: &'a ClusterState) -> Option<(NodeRef<'a>, Option<Shard>)> {
         let picked = self.inner.pick(request, cluster);
         if let Some((node, _)) = picked {

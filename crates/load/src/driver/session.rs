@@ -1,7 +1,7 @@
 //! A CQL session, the schema, and the prepared statements.
 
-use super::request::{Statement, Way};
-use super::route::Noting;
+use super::request::{Execution, Statement};
+use super::route::NotingPolicy;
 use crate::workload::BoundOperation;
 use crate::{Access, Compression, Error, Plan, Tls};
 use futures::future::join_all;
@@ -57,7 +57,7 @@ pub(crate) fn reach(nodes: &[String], tls: Option<&Tls>) -> Result<ContactPoints
     Ok(points)
 }
 
-/// Goes as far as that both sides trust each other.
+/// Completes the TLS handshake.
 fn encrypt(mut socket: TcpStream, tls: &Tls) -> io::Result<()> {
     socket.set_read_timeout(Some(CONNECT_TIMEOUT))?;
     let mut connection = tls.connect(socket.peer_addr()?.ip()).map_err(io::Error::other)?;
@@ -103,7 +103,7 @@ pub(crate) async fn open(plan: &Plan, points: &[SocketAddr]) -> Result<Session, 
         .speculative_execution_policy(None)
         // Timeouts are the engine's own: a timer for each request would be a cost of its own.
         .request_timeout(None)
-        .load_balancing_policy(Noting::default_policy())
+        .load_balancing_policy(NotingPolicy::default_policy())
         .build();
     let mut builder = SessionBuilder::new()
         .known_nodes_addr(points)
@@ -263,8 +263,8 @@ pub(crate) async fn prepare(session: &Session, plan: &Plan) -> Result<Vec<Statem
         // of a conditional statement depend on whether it was applied.
         prepared.set_use_cached_result_metadata(!operation.is_conditional());
         let bound = BoundOperation::new(workload, &operation.name, prepared.get_variable_col_specs().iter())?;
-        let way = Way::of(operation, &prepared);
-        Ok(Statement { prepared, bound, way })
+        let execution = Execution::of(operation, &prepared);
+        Ok(Statement { prepared, bound, execution })
     });
     join_all(each).await.into_iter().collect()
 }

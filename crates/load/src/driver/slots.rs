@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 
 /// Why a request is not waited for any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum Cancellation {
     Timeout,
     Abandoned,
 }
@@ -25,7 +25,7 @@ pub(super) struct Slot {
     waker: RefCell<Option<Waker>>,
     /// Start of the request in flight; i64::MAX when there is none.
     pub started_ns: Cell<i64>,
-    pub cut: Cell<Option<Cut>>,
+    pub cancel: Cell<Option<Cancellation>>,
     pub node: Cell<NodeNumber>,
 }
 
@@ -46,7 +46,7 @@ impl Slots {
             waiting: Cell::new(false),
             waker: RefCell::new(None),
             started_ns: Cell::new(i64::MAX),
-            cut: Cell::new(None),
+            cancel: Cell::new(None),
             node: Cell::new(NO_NODE),
         });
         all.push(Rc::clone(&slot));
@@ -77,9 +77,9 @@ impl Slots {
     }
 
     /// Cuts off the requests that started before a time; all of them for i64::MAX.
-    pub fn cut(&self, before_ns: i64, why: Cut) {
+    pub fn cancel(&self, before_ns: i64, why: Cancellation) {
         for slot in self.all.borrow().iter().filter(|slot| slot.started_ns.get() < before_ns) {
-            slot.cut.set(Some(why));
+            slot.cancel.set(Some(why));
             slot.wake();
         }
     }

@@ -66,7 +66,7 @@ pub(crate) struct Counts {
     pub empty: u64,
     /// Conditional writes whose condition did not hold.
     pub not_applied: u64,
-    /// The driver itself stood still meanwhile, or was late to start them.
+    /// The driver was stalled during the request, or started it late.
     pub stalled: u64,
     /// Ended while the phase was on, whichever phase they belong to: for its throughput.
     pub ended_ok: u64,
@@ -124,7 +124,7 @@ impl Counts {
 
 /// The report of a driver thread.
 #[derive(Debug, Default)]
-pub(crate) struct News {
+pub(crate) struct ThreadReport {
     /// By position of the phase.
     pub tallies: BTreeMap<usize, Vec<Tally>>,
     pub in_flight: u64,
@@ -142,19 +142,19 @@ pub(crate) struct News {
 /// Between one driver thread and the one that shows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mailbox {
-    news: Arc<Mutex<News>>,
+    report: Arc<Mutex<ThreadReport>>,
 }
 
 impl Mailbox {
-    pub fn open(&self) -> MutexGuard<'_, News> {
-        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn open(&self) -> MutexGuard<'_, ThreadReport> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes what is new; what is a state stays.
-    pub fn take(&self) -> News {
-        let mut news = self.open();
-        let (in_flight, cpu_ns) = (news.in_flight, news.cpu_ns);
-        std::mem::replace(&mut *news, News { in_flight, cpu_ns, ..News::default() })
+    pub fn take(&self) -> ThreadReport {
+        let mut report = self.open();
+        let (in_flight, cpu_ns) = (report.in_flight, report.cpu_ns);
+        std::mem::replace(&mut *report, ThreadReport { in_flight, cpu_ns, ..ThreadReport::default() })
     }
 }
 

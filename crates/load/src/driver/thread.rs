@@ -1,15 +1,15 @@
-//! The life of a driver thread: connect, run segments as told, end.
+//! A driver thread: it connects, runs the segments that it is sent, and ends.
 
 use super::alarm::Alarm;
 use super::engine::{Engine, Parts};
 use super::feed::Feed;
 use super::ledger::Ledger;
 use super::session;
-use super::slots::Cut;
+use super::slots::Cancellation;
 use super::tally::Mailbox;
 use super::thin;
 use crate::schedule::{Phase, Segment, Until};
-use crate::stalls::Standstills;
+use crate::stalls::StallRegister;
 use crate::workload::Pool;
 use crate::{Cancel, Error, Intervals, Load, Plan};
 use helenus_recording::{Clock, Recorder};
@@ -43,9 +43,9 @@ pub(crate) struct Run {
     pub pool: Arc<Pool>,
     pub recorder: Recorder,
     pub cancel: Cancel,
-    pub standstills: Standstills,
+    pub stall_register: StallRegister,
     /// Data for the thin driver; None where the driver crate carries the requests.
-    pub briefing: Option<thin::Briefing>,
+    pub preparation: Option<thin::Preparation>,
 }
 
 /// A driver thread, from outside.
@@ -68,12 +68,12 @@ pub(super) struct Begin {
 #[derive(Debug)]
 pub(super) enum Report {
     Ready(Result<(), Error>),
-    Done(Done),
+    SegmentEnd(SegmentEnd),
 }
 
 /// A segment that was run.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Done {
+pub(crate) struct SegmentEnd {
     /// When the last of its requests had ended.
     pub end_ns: i64,
     /// The number that the next segment begins with.
@@ -84,13 +84,13 @@ impl Driver {
     /// Starts thread `number` and returns when it is connected and its statements are prepared. The first one creates
     /// the schema, if the plan says so.
     pub fn start(run: &Run, number: usize) -> Result<Driver, Error> {
-        let (commands, told) = unbounded_channel();
+        let (commands, commands_in) = unbounded_channel();
         let (tell, reports) = channel();
         let mailbox = Mailbox::default();
         let thread = Thread { run: run.clone(), number, mailbox: mailbox.clone(), tell };
         let thread = std::thread::Builder::new()
             .name(format!("load-{number}"))
-            .spawn(move || thread.main(told))
+            .spawn(move || thread.main(commands_in))
             .map_err(|source| Error::Start { what: "a driver thread", source })?;
         let driver = Driver { commands, reports, mailbox, thread: Some(thread) };
         match driver.reports.recv() {
@@ -105,9 +105,9 @@ impl Driver {
     }
 
     /// Waits for the end of the segment, for a time.
-    pub fn done(&self, wait: Duration) -> Result<Option<Done>, Error> {
+    pub fn done(&self, wait: Duration) -> Result<Option<SegmentEnd>, Error> {
         match self.reports.recv_timeout(wait) {
-            Ok(Report::Done(done)) => Ok(Some(done)),
+            Ok(Report::SegmentEnd(done)) => Ok(Some(done)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Ok(Report::Ready(_)) | Err(RecvTimeoutError::Disconnected) => Err(Error::ThreadLost),
         }
@@ -157,9 +157,9 @@ struct Watch {
 }
 
 impl Thread {
-    fn main(self, told: UnboundedReceiver<Begin>) {
-        if let Some(briefing) = self.run.briefing.clone() {
-            return thin::live(&self, &briefing, told);
+    fn main(self, commands_in: UnboundedReceiver<Begin>) {
+        if let Some(preparation) = self.run.preparation.clone() {
+            return thin::live(&self, &preparation, commands_in);
         }
         let runtime = match LocalRuntime::new() {
             Ok(runtime) => runtime,
@@ -169,10 +169,10 @@ impl Thread {
                 return;
             }
         };
-        runtime.block_on(self.live(told));
+        runtime.block_on(self.live(commands_in));
     }
 
-    async fn live(self, mut told: UnboundedReceiver<Begin>) {
+    async fn live(self, mut commands_in: UnboundedReceiver<Begin>) {
         // Nobody listens only when the run has ended with an error of its own.
         let engine = match self.connect().await {
             Ok(engine) => {
@@ -186,9 +186,9 @@ impl Thread {
         };
         let watch = Rc::new(Watch { give_up_ns: Cell::new(i64::MAX), ended: Cell::new(false) });
         let housekeeping = spawn_local(Housekeeping::new(&self, &engine, &watch).run());
-        while let Some(begin) = told.recv().await {
+        while let Some(begin) = commands_in.recv().await {
             let done = self.segment(&engine, &watch, begin).await;
-            let _ = self.tell.send(Report::Done(done));
+            let _ = self.tell.send(Report::SegmentEnd(done));
         }
         housekeeping.abort();
         engine.close();
@@ -220,8 +220,8 @@ impl Thread {
         let plan = &self.run.plan;
         let names = plan.workload.operations.iter().map(|operation| operation.name.clone()).collect();
         let bound_ns = nanoseconds(plan.late_bound);
-        let stood = self.run.standstills.stood();
-        Ledger::new(&self.run.recorder, &self.mailbox, names, self.run.phases.len(), bound_ns, stood).collect(
+        let stall_view = self.run.stall_register.view();
+        Ledger::new(&self.run.recorder, &self.mailbox, names, self.run.phases.len(), bound_ns, stall_view).collect(
             plan.intervals.as_ref().map(Intervals::collector),
             self.run.phases.iter().map(|phase| phase.measured).collect(),
         )
@@ -266,7 +266,7 @@ impl Thread {
         }
     }
 
-    async fn segment(&self, engine: &Rc<Engine>, watch: &Watch, begin: Begin) -> Done {
+    async fn segment(&self, engine: &Rc<Engine>, watch: &Watch, begin: Begin) -> SegmentEnd {
         let clock = self.run.recorder.clock();
         let drain_ns = nanoseconds(self.run.plan.drain);
         let Planned { feed, windows, end_ns, in_flight } = self.planned(begin);
@@ -284,7 +284,7 @@ impl Thread {
         self.drain(engine, clock, drain_ns).await;
         engine.ledger().end();
         engine.ledger().publish(clock.now_ns(), engine.in_flight(), Vec::new(), Vec::new());
-        Done { end_ns: clock.now_ns(), next_number: engine.next_number().max(begin.first_number) }
+        SegmentEnd { end_ns: clock.now_ns(), next_number: engine.next_number().max(begin.first_number) }
     }
 
     /// Waits for what is in flight, and cuts it off when that takes too long.
@@ -303,14 +303,14 @@ impl Thread {
             _ => began_ns + drain_ns,
         };
         if !engine.drained(until_ns).await {
-            engine.cut(i64::MAX, Cut::Abandoned);
+            engine.cancel(i64::MAX, Cancellation::Abandoned);
             let until_ns = clock.now_ns() + CUT_NS;
             engine.drained(|| until_ns).await;
         }
     }
 }
 
-/// Housekeeping a few times a second.
+/// Housekeeping, a few times a second: timeouts, progress, nodes.
 struct Housekeeping {
     engine: Rc<Engine>,
     watch: Rc<Watch>,
@@ -342,7 +342,7 @@ impl Housekeeping {
         loop {
             ticks.tick().await;
             let now_ns = self.clock.now_ns();
-            self.engine.cut(now_ns - self.timeout_ns, Cut::Timeout);
+            self.engine.cancel(now_ns - self.timeout_ns, Cancellation::Timeout);
             let over = self.cancel.is_asked() || now_ns >= self.watch.give_up_ns.get();
             if over && !self.watch.ended.replace(true) {
                 self.engine.end_feed();
@@ -355,7 +355,7 @@ impl Housekeeping {
                 let state = self.engine.session().get_cluster_state();
                 let nodes =
                     || state.get_nodes_info().iter().map(|node| (node.address.ip().to_string(), node.is_connected()));
-                let (lost, back) = self.nodes.look(nodes);
+                let (lost, back) = self.nodes.changes(nodes);
                 self.engine.ledger().publish(now_ns, self.engine.in_flight(), lost, back);
             }
         }
@@ -372,7 +372,10 @@ impl Nodes {
 
     /// The nodes that were lost and those that are back since the last look, of the address of each and whether it is
     /// connected.
-    pub fn look<I: Iterator<Item = (String, bool)>>(&mut self, now: impl FnOnce() -> I) -> (Vec<String>, Vec<String>) {
+    pub fn changes<I: Iterator<Item = (String, bool)>>(
+        &mut self,
+        now: impl FnOnce() -> I,
+    ) -> (Vec<String>, Vec<String>) {
         let (mut lost, mut back) = (Vec::new(), Vec::new());
         let Some(known) = &mut self.0 else { return (lost, back) };
         for (address, connected) in now() {

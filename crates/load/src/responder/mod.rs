@@ -57,13 +57,13 @@ impl Behaviour {
 #[derive(Debug)]
 pub struct Responder {
     address: SocketAddr,
-    told: Arc<Told>,
+    control: Arc<Control>,
     waker: Waker,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Told {
+struct Control {
     behaviour: AtomicU8,
     over: AtomicBool,
     executed: AtomicU64,
@@ -82,7 +82,7 @@ impl Responder {
         };
         let (poll, waker, listener) = begin().map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let told = Arc::new(Told {
+        let control = Arc::new(Control {
             behaviour: AtomicU8::new(Behaviour::AtOnce as u8),
             over: AtomicBool::new(false),
             executed: AtomicU64::new(0),
@@ -90,7 +90,7 @@ impl Responder {
         let mut serving = Serving {
             poll,
             listener,
-            told: Arc::clone(&told),
+            control: Arc::clone(&control),
             replies: Replies::new(address),
             clients: HashMap::new(),
             next: FIRST,
@@ -98,7 +98,7 @@ impl Responder {
         };
         let thread =
             std::thread::Builder::new().name("responder".into()).spawn(move || serving.run()).map_err(failed)?;
-        Ok(Responder { address, told, waker, thread: Some(thread) })
+        Ok(Responder { address, control, waker, thread: Some(thread) })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -107,18 +107,18 @@ impl Responder {
 
     /// Changes how requests are answered from now on.
     pub fn behave(&self, behaviour: Behaviour) {
-        self.told.behaviour.store(behaviour as u8, Ordering::Relaxed);
+        self.control.behaviour.store(behaviour as u8, Ordering::Relaxed);
     }
 
     /// Requests taken so far.
     pub fn executed(&self) -> u64 {
-        self.told.executed.load(Ordering::Relaxed)
+        self.control.executed.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for Responder {
     fn drop(&mut self) {
-        self.told.over.store(true, Ordering::Relaxed);
+        self.control.over.store(true, Ordering::Relaxed);
         // Without a wake it would be waited for in vain; it can't fail while the poll lives.
         if self.waker.wake().is_ok()
             && let Some(thread) = self.thread.take()
@@ -131,7 +131,7 @@ impl Drop for Responder {
 struct Serving {
     poll: Poll,
     listener: TcpListener,
-    told: Arc<Told>,
+    control: Arc<Control>,
     replies: Replies,
     clients: HashMap<usize, Client>,
     next: usize,
@@ -147,7 +147,7 @@ struct Client {
 impl Serving {
     fn run(&mut self) {
         let mut events = Events::with_capacity(256);
-        while !self.told.over.load(Ordering::Relaxed) {
+        while !self.control.over.load(Ordering::Relaxed) {
             if self.poll.poll(&mut events, None).is_err() {
                 continue;
             }
@@ -157,7 +157,7 @@ impl Serving {
                     WAKER => {}
                     Token(number) => {
                         let served = match self.clients.get_mut(&number) {
-                            Some(client) => client.serve(&mut self.replies, &self.told, &mut self.room),
+                            Some(client) => client.serve(&mut self.replies, &self.control, &mut self.room),
                             None => continue,
                         };
                         // The client has gone, or was shown the door.
@@ -184,7 +184,7 @@ impl Serving {
 
 impl Client {
     /// Answers what has come. False when the connection is over.
-    fn serve(&mut self, replies: &mut Replies, told: &Told, room: &mut [u8]) -> io::Result<bool> {
+    fn serve(&mut self, replies: &mut Replies, control: &Control, room: &mut [u8]) -> io::Result<bool> {
         loop {
             let bytes = match self.socket.read(room) {
                 Ok(0) => return Ok(false),
@@ -192,7 +192,7 @@ impl Client {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
             };
-            let behaviour = Behaviour::ALL[usize::from(told.behaviour.load(Ordering::Relaxed))];
+            let behaviour = Behaviour::ALL[usize::from(control.behaviour.load(Ordering::Relaxed))];
             let read = if self.unread.is_empty() {
                 let read = replies.answer(&room[..bytes], behaviour, &mut self.out);
                 self.unread.extend_from_slice(&room[read.bytes..bytes]);
@@ -203,7 +203,7 @@ impl Client {
                 self.unread.drain(..read.bytes);
                 read
             };
-            told.executed.fetch_add(read.executed, Ordering::Relaxed);
+            control.executed.fetch_add(read.executed, Ordering::Relaxed);
             if read.hang_up {
                 return Ok(false);
             }

@@ -70,7 +70,7 @@ pub(crate) enum Fields {
     MultiRow,
 }
 
-/// Which rows of a partition.
+/// The choice of rows of a partition.
 #[derive(Debug, Clone, Copy)]
 enum Wanted {
     /// Each with this chance, and at least one.
@@ -156,7 +156,7 @@ impl Rows {
         }
     }
 
-    /// All rows that an insert writes into so many partitions from a place on.
+    /// All rows that an insert writes into a range of partitions.
     pub fn inserted(&self, insert: &Insert, places: std::ops::Range<u64>, draw: &mut Draw) -> Vec<Row> {
         let mut rows = Vec::new();
         for place in places {
@@ -204,7 +204,7 @@ impl Rows {
                 ((count as f64 / expected).min(1.0), count)
             }
         };
-        let mut walk = Walk { rows: self, chance, draw, out: Vec::new(), most, upto, key };
+        let mut walk = RowWalk { rows: self, chance, draw, out: Vec::new(), most, upto, key };
         walk.level(0, seed, Factors { roll: 1.0, chance: 1.0 }, true);
         rows.append(&mut walk.out);
     }
@@ -226,7 +226,7 @@ struct Factors {
 }
 
 /// The way through the rows of a partition.
-struct Walk<'w> {
+struct RowWalk<'w> {
     rows: &'w Rows,
     /// Of a row to be taken.
     chance: f64,
@@ -239,7 +239,7 @@ struct Walk<'w> {
     key: Row,
 }
 
-impl Walk<'_> {
+impl RowWalk<'_> {
     /// Goes through the values of a clustering column below a seed. `last` says that nothing follows once these values are
     /// gone through.
     fn level(&mut self, depth: usize, seed: i64, factors: Factors, last: bool) {

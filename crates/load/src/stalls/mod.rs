@@ -1,10 +1,10 @@
 //! The driver's own pauses: what must not be blamed on the server.
 
+mod counters;
 mod lateness;
-mod standstill;
-mod strain;
+mod stall_register;
 mod watcher;
 
 pub(crate) use lateness::{Late, Lateness, Stall};
-pub(crate) use standstill::{Standstills, Stood};
+pub(crate) use stall_register::{StallRegister, StallView};
 pub(crate) use watcher::Watcher;

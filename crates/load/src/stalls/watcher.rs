@@ -1,7 +1,7 @@
 //! A thread that sleeps for a millisecond and looks how much later it woke, as jHiccup does (Tene, 2012).
 
-use super::Standstills;
-use super::strain::Strain;
+use super::StallRegister;
+use super::counters::StallCounters;
 use crate::Error;
 use helenus_recording::rows::Stall;
 use helenus_recording::{Clock, Recorder};
@@ -11,11 +11,11 @@ use std::thread::JoinHandle;
 
 const SLEEP_NS: i64 = 1_000_000;
 /// Sleeps between two reads of the thread's counters, since a read takes as long as a wake.
-const SLEEPS_BETWEEN_LOOKS: u32 = 10;
+const SLEEPS_BETWEEN_READS: u32 = 10;
 /// After a sleep that was this much too long the counters are read at once, so that a later stall has only its own growth.
 const LATE_NS: i64 = SLEEP_NS / 2;
 /// Sleeps between two reads of the steal time: a tenth of a second.
-const SLEEPS_BETWEEN_LOOKS_AT_MACHINE: u32 = 100;
+const SLEEPS_BETWEEN_STEAL_READS: u32 = 100;
 
 /// Runs until it is dropped.
 #[derive(Debug)]
@@ -50,12 +50,12 @@ pub(crate) struct Pauses {
 
 impl Watcher {
     /// Writes a stall for each time that the process, or the machine, stood still, and tells the driver threads.
-    pub fn start(recorder: &Recorder, standstills: &Standstills) -> Result<Watcher, Error> {
+    pub fn start(recorder: &Recorder, stall_register: &StallRegister) -> Result<Watcher, Error> {
         let shared = Arc::new(Shared::default());
-        let (seen, recorder, standstills) = (Arc::clone(&shared), recorder.clone(), standstills.clone());
+        let (seen, recorder, stall_register) = (Arc::clone(&shared), recorder.clone(), stall_register.clone());
         let thread = std::thread::Builder::new()
             .name("load-watcher".to_string())
-            .spawn(move || watch(&seen, &recorder, &standstills))
+            .spawn(move || watch(&seen, &recorder, &stall_register))
             .map_err(|source| Error::Start { what: "the thread that watches the driver for stalls", source })?;
         Ok(Watcher { shared, thread: Some(thread) })
     }
@@ -79,21 +79,21 @@ impl Drop for Watcher {
     }
 }
 
-fn watch(shared: &Shared, recorder: &Recorder, standstills: &Standstills) {
+fn watch(shared: &Shared, recorder: &Recorder, stall_register: &StallRegister) {
     let clock = recorder.clock();
-    let mut strain = Strain::of_this_thread();
+    let mut counters = StallCounters::of_this_thread();
     let mut sleeps = 0;
     while !shared.stop.load(Ordering::Relaxed) {
         let due_ns = clock.now_ns() + SLEEP_NS;
-        standstills.due(due_ns);
+        stall_register.due(due_ns);
         sleep_until(&clock, due_ns);
         let now_ns = clock.now_ns();
         let late_ns = now_ns - due_ns;
         sleeps += 1;
-        if standstills.woke(due_ns, now_ns) {
-            let (strained, steal_ns) = (strain.look(), strain.look_at_machine());
+        if stall_register.woke(due_ns, now_ns) {
+            let (growth, steal_ns) = (counters.thread_growth(), counters.steal_growth());
             // The counter also has waits of earlier sleeps since the last read; those don't belong to this stall.
-            let run_queue_ns = strained.run_queue_ns.map(|waited_ns| waited_ns.min(late_ns));
+            let run_queue_ns = growth.run_queue_ns.map(|waited_ns| waited_ns.min(late_ns));
             recorder.append(Stall {
                 start_ns: due_ns,
                 duration_ns: late_ns,
@@ -101,27 +101,27 @@ fn watch(shared: &Shared, recorder: &Recorder, standstills: &Standstills) {
                 node: "",
                 kind: "watcher",
                 run_queue_ns,
-                major_faults: Some(strained.major_faults),
+                major_faults: Some(growth.major_faults),
                 steal_ns,
             });
             shared.count.fetch_add(1, Ordering::Relaxed);
             shared.total_ns.fetch_add(late_ns, Ordering::Relaxed);
             shared.longest_ns.fetch_max(late_ns, Ordering::Relaxed);
             shared.run_queue_ns.fetch_add(run_queue_ns.unwrap_or(0), Ordering::Relaxed);
-            shared.major_faults.fetch_add(strained.major_faults, Ordering::Relaxed);
+            shared.major_faults.fetch_add(growth.major_faults, Ordering::Relaxed);
             shared.steal_ns.fetch_add(steal_ns.unwrap_or(0), Ordering::Relaxed);
             sleeps = 0;
         } else {
-            if late_ns > LATE_NS || sleeps % SLEEPS_BETWEEN_LOOKS == 0 {
-                strain.look();
+            if late_ns > LATE_NS || sleeps % SLEEPS_BETWEEN_READS == 0 {
+                counters.thread_growth();
             }
-            if sleeps >= SLEEPS_BETWEEN_LOOKS_AT_MACHINE {
-                strain.look_at_machine();
+            if sleeps >= SLEEPS_BETWEEN_STEAL_READS {
+                counters.steal_growth();
                 sleeps = 0;
             }
         }
     }
-    standstills.due(i64::MAX);
+    stall_register.due(i64::MAX);
 }
 
 /// Until a time and not for a time: after SIGCONT the kernel goes on with the rest of a relative sleep.

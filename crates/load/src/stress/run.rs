@@ -165,9 +165,9 @@ impl Runner<'_> {
         let (recorder, cancel, happened) = (self.recorder, self.cancel, &mut *self.happened);
         let mut failed = None;
         let ran = crate::run(&plan, recorder, &stop, &mut |progress| {
-            let heard = |event: &&Event| cancel.is_asked() || **event != Event::Stopping;
-            progress.events.iter().filter(heard).for_each(&mut *happened);
-            let shown = table.look(&progress, recorder.clock().now_ns());
+            let is_shown = |event: &&Event| cancel.is_asked() || **event != Event::Stopping;
+            progress.events.iter().filter(is_shown).for_each(&mut *happened);
+            let shown = table.show_if_due(&progress, recorder.clock().now_ns());
             let wrong = shown.is_err();
             failed = failed.take().or(shown.err());
             if (cancel.is_asked() || wrong || table.is_over(progress.elapsed)) && !stop.is_asked() {
@@ -299,7 +299,7 @@ impl<'r> Table<'r> {
     }
 
     /// Shows an interval when it is over.
-    fn look(&mut self, progress: &Progress, now_ns: i64) -> Result<(), Error> {
+    fn show_if_due(&mut self, progress: &Progress, now_ns: i64) -> Result<(), Error> {
         let length = progress.elapsed.saturating_sub(self.shown);
         if progress.phase.is_none() || length < self.stress.log.interval {
             return Ok(());

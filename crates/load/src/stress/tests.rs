@@ -118,14 +118,14 @@ fn what_is_not_taken_is_refused_by_name() {
         "user n=5 profile=/nowhere/a.yaml ops(insert=1)",
         "user n=5 profile=a.yaml,b.yaml ops(insert=1)",
     ];
-    let told: Vec<String> = lines
+    let messages: Vec<String> = lines
         .iter()
         .map(|line| match parse(line) {
             Ok(taken) => format!("{line}\n  TAKEN as {taken:?}"),
             Err(error) => format!("{line}\n  {error}"),
         })
         .collect();
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(messages.join("\n"));
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const SHOW_EVERY: u64 = 1000;
 
-struct Reader<'r> {
+struct Comparer<'r> {
     session: &'r Session,
     statement: &'r Statement,
     writes: &'r Writes<'r>,
@@ -63,13 +63,13 @@ pub(super) async fn all(
             "it populates nothing with that operation; say how many requests of its mix were run".into(),
         ));
     }
-    let reader = &Reader { session: &session, statement: &statement, writes: &writes, columns: &columns, order };
+    let comparer = &Comparer { session: &session, statement: &statement, writes: &writes, columns: &columns, order };
     let names = columns.iter().map(|column| column.name.clone()).collect();
     let mut verified = Verified { workload: workload.name.clone(), columns: names, ..Verified::default() };
     let rows = writes.rows().take_while(|_| !cancel.is_asked());
     // In order, so that the examples are the first ones.
     let mut found =
-        std::pin::pin!(futures::stream::iter(rows).map(|row| reader.check(row)).buffered(order.in_flight.max(1)));
+        std::pin::pin!(futures::stream::iter(rows).map(|row| comparer.check(row)).buffered(order.in_flight.max(1)));
     while let Some(found) = found.next().await {
         verified.add(found, order.examples);
         if verified.checked.is_multiple_of(SHOW_EVERY) {
@@ -88,7 +88,7 @@ async fn asked(cancel: &Cancel) {
     }
 }
 
-impl Reader<'_> {
+impl Comparer<'_> {
     async fn check(&self, row: Vec<Write>) -> Found {
         let Some(first) = row.first().copied() else { return Found::Right };
         let read =

@@ -1,7 +1,7 @@
 //! The written rows, computed again from their numbers.
 
 use super::{Acknowledged, Verify};
-use crate::workload::{BoundOperation, Call, Pool, Sequence, Taken, Workload};
+use crate::workload::{BoundOperation, Call, PartitionRange, Pool, Sequence, Workload};
 use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::RowWriter;
 use std::collections::HashMap;
@@ -87,7 +87,7 @@ impl<'w> Writes<'w> {
             sequence: if write.populates { Sequence::Populate(write.number) } else { Sequence::Distributed },
             // Nothing that follows the clock is compared.
             intended_start_ns: 0,
-            taken: Taken::default(),
+            taken: PartitionRange::default(),
         }
     }
 

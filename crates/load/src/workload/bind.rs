@@ -2,7 +2,7 @@
 
 use super::distribution::Numbers;
 use super::parameter::{Generator, Literal};
-use super::{Content, Made, Operation, Pool, Taken, Workload};
+use super::{Content, Made, Operation, PartitionRange, Pool, Workload};
 use crate::Error;
 use crate::draw::Draw;
 use crate::rows::{Row, Rows, ValueType};
@@ -86,7 +86,7 @@ pub(super) enum Shape {
 }
 
 impl BoundOperation {
-    /// Fits the parameters to what the node said of the markers of a prepared statement.
+    /// Fits the parameters to the bind markers of a prepared statement, as the node describes them.
     pub fn new<'s>(
         workload: &Workload,
         operation: &str,
@@ -164,16 +164,16 @@ impl BoundOperation {
     }
 
     /// The partitions that request `number` has; none where no rows are made.
-    pub fn take(&self, pool: &Pool, seed: u64, number: u64) -> Taken {
+    pub fn take(&self, pool: &Pool, seed: u64, number: u64) -> PartitionRange {
         match self.made.as_ref().map(|bound| bound.made) {
-            None => Taken::default(),
+            None => PartitionRange::default(),
             Some(Made::Queries(_)) => pool.take(1),
             Some(Made::Inserts { insert, .. }) => pool.take(insert.partitions(seed, number)),
         }
     }
 
     /// The rows of request `number`; of a query, the one with its values.
-    pub(super) fn make(&self, taken: Taken, seed: u64, number: u64) -> Vec<Row> {
+    pub(super) fn make(&self, taken: PartitionRange, seed: u64, number: u64) -> Vec<Row> {
         const STREAM: u64 = u64::MAX - 3;
         let Some(BoundRows { rows, made, columns }) = &self.made else { return Vec::new() };
         let mut draw = Draw::new(seed, number, STREAM);

@@ -132,11 +132,11 @@ pub(super) fn read(
 #[derive(Debug)]
 pub(super) struct Numbers {
     count: u64,
-    how: How,
+    sampler: Sampler,
 }
 
 #[derive(Debug)]
-enum How {
+enum Sampler {
     Sequential,
     Uniform,
     Zipf(Zipf<f64>),
@@ -155,29 +155,29 @@ impl Numbers {
     /// `low` is what 0 stands for, to which a mean is relative. None when the range is empty or far too large.
     pub fn new(distribution: Distribution, low: f64, count: u64) -> Option<Numbers> {
         let count = (count > 0).then_some(count)?;
-        let how = match distribution {
-            Distribution::Sequential => How::Sequential,
-            Distribution::Uniform => How::Uniform,
-            Distribution::Zipf { exponent } => How::Zipf(Zipf::new(count as f64, exponent).ok()?),
-            Distribution::Gaussian { mean, deviation } => How::Gaussian {
+        let sampler = match distribution {
+            Distribution::Sequential => Sampler::Sequential,
+            Distribution::Uniform => Sampler::Uniform,
+            Distribution::Zipf { exponent } => Sampler::Zipf(Zipf::new(count as f64, exponent).ok()?),
+            Distribution::Gaussian { mean, deviation } => Sampler::Gaussian {
                 mean: mean.map_or((count - 1) as f64 / 2.0, |mean| mean - low),
                 deviation: deviation.unwrap_or(count as f64 / 6.0),
             },
             Distribution::Weibull { shape, steps, inverted } => {
-                How::Weibull { weibull: Weibull::over((count - 1) as f64, shape), steps, inverted }
+                Sampler::Weibull { weibull: Weibull::over((count - 1) as f64, shape), steps, inverted }
             }
             Distribution::Hotspot { keys, requests } => {
-                How::Hotspot { hot: ((count as f64 * keys).ceil() as u64).clamp(1, count), requests }
+                Sampler::Hotspot { hot: ((count as f64 * keys).ceil() as u64).clamp(1, count), requests }
             }
-            Distribution::Latest { exponent } => How::Latest(Zipf::new(count as f64, exponent).ok()?),
-            Distribution::Fixed { key } => How::Fixed(key.min(count - 1)),
+            Distribution::Latest { exponent } => Sampler::Latest(Zipf::new(count as f64, exponent).ok()?),
+            Distribution::Fixed { key } => Sampler::Fixed(key.min(count - 1)),
         };
-        Some(Numbers { count, how })
+        Some(Numbers { count, sampler })
     }
 
     /// Whether it is one number whatever is drawn.
     pub fn is_fixed(&self) -> bool {
-        matches!(self.how, How::Fixed(_))
+        matches!(self.sampler, Sampler::Fixed(_))
     }
 
     pub fn count(&self) -> u64 {
@@ -186,11 +186,11 @@ impl Numbers {
 
     /// The number for request `number`.
     pub fn draw(&self, number: u64, draw: &mut Draw) -> u64 {
-        match &self.how {
-            How::Sequential => number % self.count,
-            How::Uniform => draw.below(self.count),
-            How::Zipf(zipf) => self.rank(zipf, draw) - 1,
-            How::Gaussian { mean, deviation } => {
+        match &self.sampler {
+            Sampler::Sequential => number % self.count,
+            Sampler::Uniform => draw.below(self.count),
+            Sampler::Zipf(zipf) => self.rank(zipf, draw) - 1,
+            Sampler::Gaussian { mean, deviation } => {
                 let in_range = |drawn: &f64| (0.0..self.count as f64).contains(drawn);
                 let drawn = |_| {
                     let standard: f64 = StandardNormal.sample(draw);
@@ -199,7 +199,7 @@ impl Numbers {
                 let found = (0..MOST_REDRAWS).map(drawn).find(in_range);
                 found.unwrap_or(*mean).clamp(0.0, (self.count - 1) as f64) as u64
             }
-            How::Weibull { weibull, steps, inverted } => {
+            Sampler::Weibull { weibull, steps, inverted } => {
                 let last = self.count - 1;
                 let at = |share: f64| weibull.quantile(share).min(last as f64);
                 let drawn = match steps {
@@ -214,12 +214,12 @@ impl Numbers {
                 let place = (drawn as u64).min(last);
                 if *inverted { last - place } else { place }
             }
-            How::Hotspot { hot, requests } => match draw.unit() < *requests || *hot == self.count {
+            Sampler::Hotspot { hot, requests } => match draw.unit() < *requests || *hot == self.count {
                 true => draw.below(*hot),
                 false => hot + draw.below(self.count - hot),
             },
-            How::Latest(zipf) => (number % self.count + self.count - self.rank(zipf, draw)) % self.count,
-            How::Fixed(key) => *key,
+            Sampler::Latest(zipf) => (number % self.count + self.count - self.rank(zipf, draw)) % self.count,
+            Sampler::Fixed(key) => *key,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::bind::{BoundOperation, Cell, Source};
 use super::values::{write_integer, write_key, write_time};
-use super::{Pool, Taken};
+use super::{PartitionRange, Pool};
 use crate::draw::Draw;
 use crate::rows::Row;
 use scylla::errors::SerializationError;
@@ -28,7 +28,7 @@ pub(crate) struct Call<'a> {
     pub sequence: Sequence,
     pub intended_start_ns: i64,
     /// Of made rows.
-    pub taken: Taken,
+    pub taken: PartitionRange,
 }
 
 /// A made row, for the markers of an operation.
@@ -66,7 +66,7 @@ impl SerializeRow for Call<'_> {
 }
 
 impl<'a> Call<'a> {
-    /// Appends the values, each with its length, as they stand in a frame.
+    /// Appends the values, each with its length, as in a frame.
     pub fn write_values(&self, out: &mut Vec<u8>) -> Result<(), CellOverflowError> {
         self.write_all(&mut RowWriter::new(out))
     }
@@ -217,7 +217,7 @@ mod tests {
     fn values(operation: &BoundOperation, number: u64, sequence: Sequence) -> Vec<Vec<u8>> {
         static POOL: std::sync::OnceLock<Pool> = std::sync::OnceLock::new();
         let pool = POOL.get_or_init(|| Pool::new(1, &workload().parameters));
-        let taken = Taken::default();
+        let taken = PartitionRange::default();
         let intended_start_ns = 1_700_000_000_123_456_789;
         cells(Call { operation, pool, seed: 1, number, sequence, intended_start_ns, taken })
     }
@@ -331,7 +331,7 @@ mod tests {
         let operation = bind_for("fill", columns().into_iter()).unwrap();
         let pool = Pool::new(1, &workload().parameters);
         let request = |number, sequence| {
-            let taken = Taken::default();
+            let taken = PartitionRange::default();
             let call =
                 Call { operation: &operation, pool: &pool, seed: 1, number, sequence, intended_start_ns: 0, taken };
             call.rows().map(cells).collect::<Vec<_>>()

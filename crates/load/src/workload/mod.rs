@@ -23,7 +23,7 @@ pub use verification::Verification;
 
 pub(crate) use bind::BoundOperation;
 pub(crate) use encode::{Call, MadeRow, Sequence};
-pub(crate) use pool::{Pool, Taken};
+pub(crate) use pool::{PartitionRange, Pool};
 
 use crate::Error;
 use crate::draw::Draw;
@@ -165,7 +165,7 @@ impl Workload {
         }
         let scaled = self.rows_to_populate();
         if let Some(populate) = &mut self.populate {
-            // A count of the file's own is not that of its keys, and takes the place of it.
+            // A count that the file gives for populating replaces the number of keys.
             populate.count = if Some(populate.count) == all { scaled.unwrap_or(keys) } else { keys.max(1) };
         }
     }

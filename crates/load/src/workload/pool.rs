@@ -20,7 +20,7 @@ pub(crate) struct Pool {
 
 /// Partitions of made rows that a request has: their places among those of the run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct PartitionRange {
     pub first: u64,
     pub count: u64,
 }
@@ -50,9 +50,9 @@ impl Pool {
     }
 
     /// The next partitions: so many, or those that are left, and one at least.
-    pub fn take(&self, count: u64) -> Taken {
+    pub fn take(&self, count: u64) -> PartitionRange {
         let first = self.taken.fetch_add(count, Ordering::Relaxed);
-        Taken { first, count: count.min(self.partitions.saturating_sub(first)).max(1) }
+        PartitionRange { first, count: count.min(self.partitions.saturating_sub(first)).max(1) }
     }
 
     /// A value of `length` bytes, which is at most what a parameter asked for.

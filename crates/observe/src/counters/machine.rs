@@ -1,7 +1,7 @@
 //! The events that this user can count on this machine; if some are missing, why, and how to get them.
 
 use super::thread::{Group, HARDWARE, SOFTWARE};
-use crate::Missing;
+use crate::Unavailable;
 use perf_event::events::Software;
 use std::io;
 
@@ -16,7 +16,7 @@ pub struct Countable {
     /// Cycles, instructions, cache references and cache misses.
     pub(super) counters: [bool; HARDWARE.len()],
     /// The events that are not counted for lack of a PMU or of a permission, and why; None when all are counted.
-    pub without: Option<Missing>,
+    pub without: Option<Unavailable>,
 }
 
 impl Countable {
@@ -33,7 +33,7 @@ impl Countable {
 }
 
 /// Finds out what can be counted, by counting the calling thread. Fails where nothing can be.
-pub fn countable() -> Result<Countable, Missing> {
+pub fn countable() -> Result<Countable, Unavailable> {
     let clock = [Some(Software::TASK_CLOCK), None, None, None];
     let user_only = match Group::open(clock, THIS_THREAD, false) {
         Ok(_) => false,
@@ -50,12 +50,12 @@ pub fn countable() -> Result<Countable, Missing> {
         Ok(_) if counters.contains(&false) => {
             let names = ["cycles", "instructions", "cache references", "cache misses"];
             let absent: Vec<&str> = names.iter().zip(counters).filter(|(_, has)| !has).map(|(name, _)| *name).collect();
-            Some(Missing::new(
+            Some(Unavailable::new(
                 format!("the PMU of this machine has no counter for {} beside the others", absent.join(", ")),
                 "sysctl kernel.nmi_watchdog=0, which keeps one; a virtual machine has those that its host gives it",
             ))
         }
-        Ok(_) if user_only => Some(Missing::new(
+        Ok(_) if user_only => Some(Unavailable::new(
             format!("user mode alone may be counted ({PARANOID} is {})", paranoid()),
             "run it as root, or once: sudo sysctl kernel.perf_event_paranoid=1",
         )),
@@ -68,14 +68,14 @@ fn is_refused(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
 }
 
-fn nothing(error: &io::Error) -> Missing {
+fn nothing(error: &io::Error) -> Unavailable {
     if is_refused(error) {
-        Missing::new(
+        Unavailable::new(
             format!("the kernel lets this user count nothing ({PARANOID} is {}): {error}", paranoid()),
             "run it as root, or once: sudo sysctl kernel.perf_event_paranoid=1; in a container allow perf_event_open (--cap-add PERFMON)",
         )
     } else {
-        Missing::new(
+        Unavailable::new(
             format!("the kernel has no counters: {error}"),
             "run a kernel with CONFIG_PERF_EVENTS=y, as distributions build them",
         )
@@ -83,17 +83,17 @@ fn nothing(error: &io::Error) -> Missing {
 }
 
 /// Why the CPUs count nothing, by what the kernel said when it was asked for their cycles.
-fn no_pmu(error: &io::Error, virtual_machine: bool) -> Missing {
+fn no_pmu(error: &io::Error, virtual_machine: bool) -> Unavailable {
     match error.raw_os_error() {
-        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENXIO) if virtual_machine => Missing::new(
+        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENXIO) if virtual_machine => Unavailable::new(
             "this machine has no PMU: it is a virtual machine, and its host gives it none",
             "start it with one (QEMU and KVM: -cpu host,pmu=on; VMware: vpmc.enable=TRUE; a cloud: a metal instance)",
         ),
-        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENXIO) => Missing::new(
+        Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENXIO) => Unavailable::new(
             "this machine has no PMU that its kernel knows",
             "look for what the kernel says of it: dmesg | grep -i pmu; it may be switched off in the firmware",
         ),
-        _ => Missing::new(
+        _ => Unavailable::new(
             format!("the kernel refuses the counters of the PMU: {error}"),
             "look for who else has them: ps -C perf; and what the kernel says: dmesg | grep -i pmu",
         ),
@@ -117,11 +117,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_has_its_reason_and_a_way_out() {
-        let said = |errno, virtual_machine| no_pmu(&io::Error::from_raw_os_error(errno), virtual_machine).to_string();
-        assert!(said(libc::ENOENT, true).starts_with("this machine has no PMU: it is a virtual machine"));
-        assert!(said(libc::ENOENT, true).contains("pmu=on"));
-        assert!(said(libc::EOPNOTSUPP, false).contains("dmesg"));
-        assert!(said(libc::EBUSY, false).contains("refuses the counters of the PMU"));
+        let error = |errno, virtual_machine| no_pmu(&io::Error::from_raw_os_error(errno), virtual_machine).to_string();
+        assert!(error(libc::ENOENT, true).starts_with("this machine has no PMU: it is a virtual machine"));
+        assert!(error(libc::ENOENT, true).contains("pmu=on"));
+        assert!(error(libc::EOPNOTSUPP, false).contains("dmesg"));
+        assert!(error(libc::EBUSY, false).contains("refuses the counters of the PMU"));
         assert!(nothing(&io::Error::from_raw_os_error(libc::EPERM)).way_out.contains("perf_event_paranoid=1"));
         assert!(nothing(&io::Error::from_raw_os_error(libc::ENOSYS)).way_out.contains("CONFIG_PERF_EVENTS"));
     }

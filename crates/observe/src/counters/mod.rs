@@ -13,7 +13,7 @@ pub use machine::{Countable, countable};
 use crate::check::{Check, CheckState};
 use crate::source::Context;
 use crate::threads::Threads;
-use crate::{Missing, Watched};
+use crate::{Unavailable, Watched};
 use helenus_recording::rows::{CounterSample, SourceReport};
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use std::collections::{BTreeMap, HashMap};
@@ -87,7 +87,7 @@ impl Counters {
         counters.ok()
     }
 
-    fn try_start(recorder: &Recorder, watched: &Watched, threads: &Threads) -> Result<Counters, Missing> {
+    fn try_start(recorder: &Recorder, watched: &Watched, threads: &Threads) -> Result<Counters, Unavailable> {
         let mut counters = Counters {
             node: watched.node.clone(),
             countable: countable()?,
@@ -103,7 +103,7 @@ impl Counters {
         // After that, which takes a while where threads are many: what ran meanwhile is none that nobody saw.
         counters.process = ProcessClock::of(watched.pid);
         match counters.refused.values().next() {
-            Some(error) if counters.threads.is_empty() => Err(Missing::new(
+            Some(error) if counters.threads.is_empty() => Err(Unavailable::new(
                 format!("the kernel does not let those of pid {} be counted: {error}", watched.pid),
                 "run it as root, or as the user of the process",
             )),
@@ -188,20 +188,20 @@ impl Counters {
 
     /// Problems of this interval, in a sentence; empty if there were none.
     fn less_than_well(&self, unseen_ns: i64, counted_ns: i64) -> String {
-        let mut said = Vec::new();
+        let mut lines = Vec::new();
         if let Some(error) = self.refused.values().next() {
-            said.push(format!("threads that can't be counted: {error}"));
+            lines.push(format!("threads that can't be counted: {error}"));
         }
         let share = unseen_ns as f64 / (unseen_ns + counted_ns).max(1) as f64;
         if share >= UNSEEN_SHARE {
-            said.push(format!(
+            lines.push(format!(
                 "{:.1} ms of CPU time, {:.1} %, were of threads before they were seen",
                 unseen_ns as f64 / 1e6,
                 share * 100.0
             ));
         }
-        said.extend(Some(note(&self.countable)).filter(|note| !note.is_empty()));
-        said.join("; ")
+        lines.extend(Some(note(&self.countable)).filter(|note| !note.is_empty()));
+        lines.join("; ")
     }
 }
 

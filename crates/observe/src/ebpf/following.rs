@@ -1,7 +1,7 @@
 //! Sources that follow the watched processes by programs in the kernel, from their start to their thread.
 
-use super::reader::Reader;
-use super::{Missing, PROCESSES, Programs, Rows, look};
+use super::reader::ProgramReader;
+use super::{PROCESSES, Programs, Rows, Unavailable, require};
 use crate::Watched;
 use crate::names::ThreadNames;
 use crate::source::Context;
@@ -10,7 +10,7 @@ use crate::worker::Worker;
 /// How the programs in the kernel are called in a recording.
 pub(crate) const PROVIDER: &str = "ebpf";
 
-/// Follows the watched processes. Where that can't be, the reason is reported for each node, and nothing runs.
+/// Follows the watched processes. If that is impossible, the reason is reported for each node, and nothing runs.
 ///
 /// `load` makes the programs, attaches them to the processes, and makes what makes rows of them. It is called in the thread
 /// that it all stays in.
@@ -18,8 +18,8 @@ pub(crate) fn follow_watched<R: Rows>(
     context: &Context<'_>,
     source: &'static str,
     note: &str,
-    without: impl Fn(&Missing) -> String,
-    load: impl FnOnce(&[u32]) -> Result<(Programs, R), Missing> + Send + 'static,
+    without: impl Fn(&Unavailable) -> String,
+    load: impl FnOnce(&[u32]) -> Result<(Programs, R), Unavailable> + Send + 'static,
 ) -> Option<Worker> {
     let followed = followable(context, source, context.watched_with_names());
     if followed.is_empty() {
@@ -27,9 +27,9 @@ pub(crate) fn follow_watched<R: Rows>(
     }
     match follow(context, source, note, followed.clone(), load) {
         Ok(worker) => Some(worker),
-        Err(missing) => {
+        Err(unavailable) => {
             for (watched, _) in followed {
-                context.degrade(&watched.node, source, without(&missing));
+                context.degrade(&watched.node, source, without(&unavailable));
             }
             None
         }
@@ -42,17 +42,17 @@ pub(crate) fn follow<R: Rows>(
     source: &'static str,
     note: &str,
     followed: Vec<(Watched, ThreadNames)>,
-    load: impl FnOnce(&[u32]) -> Result<(Programs, R), Missing> + Send + 'static,
-) -> Result<Worker, Missing> {
-    look()?;
+    load: impl FnOnce(&[u32]) -> Result<(Programs, R), Unavailable> + Send + 'static,
+) -> Result<Worker, Unavailable> {
+    require()?;
     let nodes: Vec<String> = followed.iter().map(|(watched, _)| watched.node.clone()).collect();
     let recorder = context.recorder.clone();
     let prepare = move || {
         let pids: Vec<u32> = followed.iter().map(|(watched, _)| watched.pid).collect();
         let (programs, rows) = load(&pids)?;
-        Ok::<_, Missing>((Reader::new(source, recorder, followed, programs, rows)?, ()))
+        Ok::<_, Unavailable>((ProgramReader::new(source, recorder, followed, programs, rows)?, ()))
     };
-    let (worker, ()) = Worker::start(source, prepare, Reader::run)?;
+    let (worker, ()) = Worker::start(source, prepare, ProgramReader::run)?;
     context.note(nodes.iter().map(|node| (source, node.as_str(), PROVIDER, note)));
     Ok(worker)
 }

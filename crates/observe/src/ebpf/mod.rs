@@ -3,25 +3,25 @@
 mod bytes;
 mod following;
 mod libelf;
-mod missing;
 mod process;
 mod programs;
 mod reader;
 mod sums;
 mod threads;
 mod tracepoint;
+mod unavailable;
 
 pub(crate) use bytes::{Bytes, text};
 pub(crate) use following::{PROVIDER, follow, follow_watched, followable};
-pub use missing::Missing;
-pub(crate) use missing::look;
-use process::{Followed, pids};
+use process::{FollowedProcess, pids};
 pub(crate) use programs::Programs;
-pub(crate) use reader::{RECORDS_AT_ONCE, Rows, To};
+pub(crate) use reader::{Output, RECORDS_AT_ONCE, Rows};
 pub(crate) use sums::bounds_ns;
 use sums::{Losses, Sums};
 pub(crate) use threads::{Named, NamedThreads};
 pub(crate) use tracepoint::tracepoint;
+pub use unavailable::Unavailable;
+pub(crate) use unavailable::require;
 
 use libbpf_rs::{MapCore, MapHandle, Object, ObjectBuilder, OpenMapMut, PrintLevel, RingBuffer, RingBufferBuilder};
 use std::sync::{Mutex, PoisonError};
@@ -44,21 +44,21 @@ macro_rules! object {
 pub(crate) use object;
 
 /// The last messages of libbpf, which hold the kernel's own reason.
-static SAID: Mutex<String> = Mutex::new(String::new());
+static LIBBPF_LOG: Mutex<String> = Mutex::new(String::new());
 
 /// Loads an object, without effect as yet; each of its maps can be set before.
 pub(crate) fn load(
     object: &'static [u8],
     mut set: impl FnMut(&str, &mut OpenMapMut<'_>) -> libbpf_rs::Result<()>,
-) -> Result<Object, Missing> {
-    SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
+) -> Result<Object, Unavailable> {
+    LIBBPF_LOG.lock().unwrap_or_else(PoisonError::into_inner).clear();
     libbpf_rs::set_print(Some((PrintLevel::Warn, |_, text| {
-        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = LIBBPF_LOG.lock().unwrap_or_else(PoisonError::into_inner);
         // The end of it is where the reason is.
-        if said.len() > 1 << 16 {
-            said.clear();
+        if log.len() > 1 << 16 {
+            log.clear();
         }
-        said.push_str(&text);
+        log.push_str(&text);
     })));
     let loaded = ObjectBuilder::default().open_memory(object).and_then(|mut open| {
         for mut map in open.maps_mut() {
@@ -71,8 +71,8 @@ pub(crate) fn load(
 }
 
 /// The error for an operation that the kernel refused, with the kernel's reason.
-pub(crate) fn refused(error: libbpf_rs::Error) -> Missing {
-    Missing::load(&error, &SAID.lock().unwrap_or_else(PoisonError::into_inner))
+pub(crate) fn refused(error: libbpf_rs::Error) -> Unavailable {
+    Unavailable::load(&error, &LIBBPF_LOG.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 pub(crate) fn map(object: &Object, name: &str) -> libbpf_rs::Result<MapHandle> {
@@ -82,7 +82,7 @@ pub(crate) fn map(object: &Object, name: &str) -> libbpf_rs::Result<MapHandle> {
 }
 
 /// The way on which programs tell what they see; each record is handed over whole.
-fn ring(records: &MapHandle, mut take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Missing> {
+fn ring(records: &MapHandle, mut take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Unavailable> {
     let ring = MapHandle::try_from(records).and_then(|records| {
         let mut builder = RingBufferBuilder::new();
         builder.add(&records, move |bytes: &[u8]| {

@@ -6,7 +6,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// A process that is followed.
-pub(crate) struct Followed {
+pub(crate) struct FollowedProcess {
     pub(crate) watched: Watched,
     /// Readable once the process has ended; none where the kernel gives none.
     ended: Option<OwnedFd>,
@@ -14,10 +14,10 @@ pub(crate) struct Followed {
     pub(crate) captured: u64,
 }
 
-impl Followed {
-    pub(crate) fn new(watched: Watched) -> Followed {
+impl FollowedProcess {
+    pub(crate) fn new(watched: Watched) -> FollowedProcess {
         let ended = pidfd(watched.pid);
-        Followed { watched, ended, captured: 0 }
+        FollowedProcess { watched, ended, captured: 0 }
     }
 
     /// Whether the process has ended since this was asked last. Its number may be given to another from now on.
@@ -33,7 +33,7 @@ const PROCESS_WORDS: usize = 3;
 /// The pid of no process.
 const NOBODY: u32 = u32::MAX;
 
-/// Tells programs whom to follow; the index of each is that in `pids`.
+/// Tells the programs which processes to follow, each by its index in `pids`.
 pub(crate) fn pids(processes: &MapHandle, pids: &[u32]) -> libbpf_rs::Result<()> {
     let listed = (0_u32..).zip(pids).map(|(index, pid)| [*pid, 0, index]);
     let list = listed.chain(std::iter::repeat([NOBODY, 0, 0])).take(PROCESSES);

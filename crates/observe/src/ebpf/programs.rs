@@ -1,6 +1,6 @@
 //! The programs of a source in the kernel: attached, told whom to follow, and taken off again.
 
-use super::{Followed, Losses, Missing, PROVIDER, Sums, map, pids, process, refused, ring};
+use super::{FollowedProcess, Losses, PROVIDER, Sums, Unavailable, map, pids, process, refused, ring};
 use helenus_recording::Recorder;
 use helenus_recording::rows::SourceReport;
 use libbpf_rs::{Link, MapCore, MapHandle, Object, RingBuffer};
@@ -24,7 +24,7 @@ pub(crate) struct Programs {
 
 impl Programs {
     /// Takes over an object that is loaded, without effect as yet.
-    pub(crate) fn new(object: Object, lost_reasons: &'static [&'static str]) -> Result<Programs, Missing> {
+    pub(crate) fn new(object: Object, lost_reasons: &'static [&'static str]) -> Result<Programs, Unavailable> {
         Programs::try_new(object, lost_reasons).map_err(refused)
     }
 
@@ -42,7 +42,7 @@ impl Programs {
     }
 
     /// Begins to follow processes; their index is that in `followed`.
-    pub(crate) fn attach(&mut self, followed: &[u32]) -> Result<(), Missing> {
+    pub(crate) fn attach(&mut self, followed: &[u32]) -> Result<(), Unavailable> {
         self.try_attach(followed).map_err(refused)
     }
 
@@ -53,8 +53,8 @@ impl Programs {
         pids(&self.processes, followed)
     }
 
-    /// Begins to follow processes with the one program, which runs at some events, such as every tick of a clock.
-    pub(crate) fn attach_to(&mut self, events: Vec<Counter>, followed: &[u32]) -> Result<(), Missing> {
+    /// Attaches the single program to perf events, such as the ticks of a clock, and begins to follow processes.
+    pub(crate) fn attach_to(&mut self, events: Vec<Counter>, followed: &[u32]) -> Result<(), Unavailable> {
         self.try_attach_to(events, followed).map_err(refused)
     }
 
@@ -75,17 +75,18 @@ impl Programs {
     }
 
     /// The way on which the programs tell what they see; each record is handed over whole.
-    pub(crate) fn ring(&self, take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Missing> {
+    pub(crate) fn ring(&self, take: impl FnMut(&[u8]) + 'static) -> Result<RingBuffer<'static>, Unavailable> {
         match &self.records {
             Some(records) => ring(records, take),
-            None => {
-                Err(Missing::new("the programs have no ring buffer", "this is a mistake in helenus; tell its authors"))
-            }
+            None => Err(Unavailable::new(
+                "the programs have no ring buffer",
+                "this is a mistake in helenus; tell its authors",
+            )),
         }
     }
 
     /// Stops to follow those that have ended: their numbers may be given to others.
-    pub(crate) fn forget_ended(&self, followed: &mut [Followed]) {
+    pub(crate) fn forget_ended(&self, followed: &mut [FollowedProcess]) {
         for (index, followed) in followed.iter_mut().enumerate() {
             if followed.has_just_ended() {
                 // Where the kernel refuses this, a process that is given the number would be taken for the one that ended.
@@ -106,7 +107,7 @@ impl Programs {
         recorder: &Recorder,
         source: &'static str,
         interval: Duration,
-        followed: &mut [Followed],
+        followed: &mut [FollowedProcess],
         cpu_ns: i64,
     ) {
         let all: u64 = followed.iter().map(|followed| followed.captured).sum();
@@ -119,8 +120,8 @@ impl Programs {
                 (0, _) => 0.0,
                 (all, _) => captured as f64 / all as f64,
             };
-            let said = self.lost_reasons.iter().zip(&lost).filter(|(_, lost)| **lost > 0);
-            let said: Vec<String> = said.map(|(reason, lost)| format!("{reason} ({lost})")).collect();
+            let reasons = self.lost_reasons.iter().zip(&lost).filter(|(_, lost)| **lost > 0);
+            let reasons: Vec<String> = reasons.map(|(reason, lost)| format!("{reason} ({lost})")).collect();
             recorder.append(SourceReport {
                 time_ns,
                 interval_ns: i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX),
@@ -129,7 +130,7 @@ impl Programs {
                 provider: PROVIDER,
                 captured: i64::try_from(captured).unwrap_or(i64::MAX),
                 lost: i64::try_from(lost.iter().sum::<u64>()).unwrap_or(i64::MAX),
-                lost_reason: &said.join(", "),
+                lost_reason: &reasons.join(", "),
                 cpu_ns: Some((cpu_ns as f64 * share) as i64),
             });
         }

@@ -1,6 +1,6 @@
 //! The thread that takes what the programs of a source tell, and has rows made of it.
 
-use super::{Followed, Missing, NamedThreads, Programs};
+use super::{FollowedProcess, NamedThreads, Programs, Unavailable};
 use crate::Watched;
 use crate::names::ThreadNames;
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
@@ -37,7 +37,7 @@ pub(crate) trait Rows: 'static {
     }
 
     /// Writes those rows.
-    fn append(&mut self, _to: &mut To) {}
+    fn append(&mut self, _to: &mut Output) {}
 
     /// Whether anything is added up.
     fn are_summed(&self) -> bool {
@@ -48,19 +48,19 @@ pub(crate) trait Rows: 'static {
     fn sum(key: &[u8], value: &[u8]) -> Option<Self::Sum>;
 
     /// Writes the sums of an interval.
-    fn append_sums(&mut self, sums: Vec<Self::Sum>, interval_ns: i64, threads: &mut NamedThreads, to: &mut To);
+    fn append_sums(&mut self, sums: Vec<Self::Sum>, interval_ns: i64, threads: &mut NamedThreads, to: &mut Output);
 
     /// Forgets what has ended; called every second.
     fn tidy(&mut self) {}
 }
 
 /// Where rows go, and the processes that they are of.
-pub(crate) struct To {
+pub(crate) struct Output {
     pub(crate) recorder: Recorder,
-    followed: Vec<Followed>,
+    followed: Vec<FollowedProcess>,
 }
 
-impl To {
+impl Output {
     /// The node of a process by its index.
     pub(crate) fn node(&self, process: u8) -> &str {
         self.followed.get(usize::from(process)).map_or("", |followed| &followed.watched.node)
@@ -75,22 +75,22 @@ impl To {
 }
 
 /// The part of a reader that the callback of the ring buffer works with as well.
-struct Making<R> {
+struct RowBuilder<R> {
     rows: R,
     threads: NamedThreads,
 }
 
-pub(super) struct Reader<R> {
+pub(super) struct ProgramReader<R> {
     source: &'static str,
-    to: To,
+    to: Output,
     programs: Programs,
-    making: Rc<RefCell<Making<R>>>,
+    builder: Rc<RefCell<RowBuilder<R>>>,
     /// None where the programs write no records.
     ring: Option<RingBuffer<'static>>,
     cpu_ns: i64,
 }
 
-impl<R: Rows> Reader<R> {
+impl<R: Rows> ProgramReader<R> {
     /// Takes over programs that are attached.
     pub(super) fn new(
         source: &'static str,
@@ -98,29 +98,29 @@ impl<R: Rows> Reader<R> {
         followed: Vec<(Watched, ThreadNames)>,
         programs: Programs,
         rows: R,
-    ) -> Result<Reader<R>, Missing> {
+    ) -> Result<ProgramReader<R>, Unavailable> {
         let (followed, names): (Vec<Watched>, Vec<ThreadNames>) = followed.into_iter().unzip();
         let threads = NamedThreads::new(followed.iter().map(|watched| watched.pid).collect(), names);
-        let making = Rc::new(RefCell::new(Making { rows, threads }));
-        let there = Rc::clone(&making);
+        let builder = Rc::new(RefCell::new(RowBuilder { rows, threads }));
+        let there = Rc::clone(&builder);
         let take = move |record: &[u8]| {
-            let Making { rows, threads } = &mut *there.borrow_mut();
+            let RowBuilder { rows, threads } = &mut *there.borrow_mut();
             rows.take(record, threads);
         };
         let ring = programs.has_records().then(|| programs.ring(take)).transpose()?;
-        let to = To { recorder, followed: followed.into_iter().map(Followed::new).collect() };
-        Ok(Reader { source, to, programs, making, ring, cpu_ns: cpu_time_of_this_thread_ns() })
+        let to = Output { recorder, followed: followed.into_iter().map(FollowedProcess::new).collect() };
+        Ok(ProgramReader { source, to, programs, builder, ring, cpu_ns: cpu_time_of_this_thread_ns() })
     }
 
     pub(super) fn run(mut self, stopped: &Receiver<()>) {
-        let (mut looked, mut appended, mut reported) = (Instant::now(), Instant::now(), Instant::now());
+        let (mut polled, mut appended, mut reported) = (Instant::now(), Instant::now(), Instant::now());
         let mut wait = if self.ring.is_some() { READ_EVERY_IF_MANY } else { REPORT_EVERY };
         loop {
             let going_on = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
             if !going_on {
                 self.programs.detach();
             }
-            let elapsed = std::mem::replace(&mut looked, Instant::now()).elapsed();
+            let elapsed = std::mem::replace(&mut polled, Instant::now()).elapsed();
             let mut taken = 0;
             loop {
                 let taken_now = self.read();
@@ -159,7 +159,7 @@ impl<R: Rows> Reader<R> {
 
     /// Writes the rows that wait, if there are more than that.
     fn append(&mut self, more_than: usize) {
-        let rows = &mut self.making.borrow_mut().rows;
+        let rows = &mut self.builder.borrow_mut().rows;
         if rows.waiting() > more_than {
             rows.append(&mut self.to);
         }
@@ -167,16 +167,16 @@ impl<R: Rows> Reader<R> {
 
     fn each_second(&mut self, interval: Duration) {
         self.programs.forget_ended(&mut self.to.followed);
-        if self.making.borrow().rows.are_summed() {
+        if self.builder.borrow().rows.are_summed() {
             self.append_sums(interval);
             // Records that came with the sums: at the end they are not read again.
             self.append(0);
         }
         let now_ns = cpu_time_of_this_thread_ns();
         let cpu_ns = now_ns - std::mem::replace(&mut self.cpu_ns, now_ns);
-        let To { recorder, followed } = &mut self.to;
+        let Output { recorder, followed } = &mut self.to;
         self.programs.report(recorder, self.source, interval, followed, cpu_ns);
-        let Making { rows, threads } = &mut *self.making.borrow_mut();
+        let RowBuilder { rows, threads } = &mut *self.builder.borrow_mut();
         threads.tidy();
         rows.tidy();
     }
@@ -187,7 +187,7 @@ impl<R: Rows> Reader<R> {
         let _ = self.programs.take_sums(|key, value| sums.extend(R::sum(key, value)));
         // The programs write the names of what the sums are of before they add anything up.
         self.read();
-        let Making { rows, threads } = &mut *self.making.borrow_mut();
+        let RowBuilder { rows, threads } = &mut *self.builder.borrow_mut();
         let interval_ns = i64::try_from(interval.as_nanos()).unwrap_or(i64::MAX);
         rows.append_sums(sums, interval_ns, threads, &mut self.to);
     }

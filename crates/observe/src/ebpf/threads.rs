@@ -38,7 +38,7 @@ impl NamedThreads {
     }
 
     /// The kernel has told a name.
-    pub(crate) fn told(&mut self, process: u8, tid: u32, name: &[u8]) {
+    pub(crate) fn renamed(&mut self, process: u8, tid: u32, name: &[u8]) {
         let short = String::from_utf8_lossy(name).into_owned();
         let names = self.names.get(usize::from(process));
         let named = names.map_or_else(|| self.nameless.clone(), |names| named(names, tid, &short));
@@ -50,7 +50,7 @@ impl NamedThreads {
         let known =
             self.threads.get(&tid).is_some_and(|known| known.process == process && known.short.as_bytes() == name);
         if !known {
-            self.told(process, tid, name);
+            self.renamed(process, tid, name);
         }
         self.named(tid)
     }

@@ -4,7 +4,7 @@
 //! The number stands in tracefs, which many small machines and containers have not mounted. Then we mount one for ourselves:
 //! it has no path, nobody else sees it, and it is gone with its descriptor.
 
-use super::Missing;
+use super::Unavailable;
 use perf_event::events::Tracepoint;
 use perf_event::{Builder, Counter};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
@@ -14,9 +14,9 @@ use std::os::fd::{AsRawFd, OwnedFd};
 const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// An event that runs a program each time that the tracepoint `CATEGORY/NAME` is passed, on every CPU.
-pub(crate) fn tracepoint(name: &str) -> Result<Counter, Missing> {
+pub(crate) fn tracepoint(name: &str) -> Result<Counter, Unavailable> {
     let number = number(name).map_err(|error| {
-        Missing::new(
+        Unavailable::new(
             format!("the kernel does not say which tracepoint {name} is: {error}"),
             "run it as root, or once: sudo mount -t tracefs none /sys/kernel/tracing",
         )
@@ -31,7 +31,7 @@ pub(crate) fn tracepoint(name: &str) -> Result<Counter, Missing> {
         .enabled(true)
         .build();
     event.map_err(|error| {
-        Missing::new(
+        Unavailable::new(
             format!("the kernel gives no event for the tracepoint {name}: {error}"),
             "run it as root, with CONFIG_PERF_EVENTS and a seccomp profile that allows perf_event_open",
         )

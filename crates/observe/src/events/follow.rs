@@ -105,24 +105,24 @@ mod tests {
         let path = folder.path().join("debug.log");
         std::fs::write(&path, line(1)).unwrap();
         let mut log = Log::open("n", path.clone()).unwrap();
-        let told = |log: &mut Log| {
-            let mut told = 0;
+        let written = |log: &mut Log| {
+            let mut written = 0;
             assert!(!log.read(1_800_000_000_000_000_000, |node, event| {
                 assert_eq!((node, event.kind), ("n", "warning"));
-                told += 1;
+                written += 1;
             }));
-            told
+            written
         };
-        assert_eq!(told(&mut log), 0);
+        assert_eq!(written(&mut log), 0);
         let mut file = File::options().append(true).open(&path).unwrap();
         let half = line(2);
         file.write_all(&half.as_bytes()[..20]).unwrap();
-        assert_eq!(told(&mut log), 0);
+        assert_eq!(written(&mut log), 0);
         file.write_all(&half.as_bytes()[20..]).unwrap();
-        assert_eq!(told(&mut log), 1);
+        assert_eq!(written(&mut log), 1);
         file.write_all(line(3).as_bytes()).unwrap();
         std::fs::rename(&path, folder.path().join("debug.log.1")).unwrap();
         std::fs::write(&path, line(4)).unwrap();
-        assert_eq!(told(&mut log), 2);
+        assert_eq!(written(&mut log), 2);
     }
 }

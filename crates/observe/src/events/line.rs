@@ -29,11 +29,11 @@ pub(super) fn event(line: &str, now_ns: i64) -> Option<Event> {
     let (_, time, logger) = (words.next()?, words.next()?, words.next()?);
     let time_ns = nearest(within_quarter_ns(time)?, now_ns);
     let logger: String = logger.chars().take(LONGEST_LOGGER).collect();
-    let (kind, what) = told(level, &logger, message)?;
+    let (kind, what) = event_of(level, &logger, message)?;
     Some(Event { time_ns, kind, what, logger })
 }
 
-fn told(level: &str, logger: &str, message: &str) -> Option<(&'static str, String)> {
+fn event_of(level: &str, logger: &str, message: &str) -> Option<(&'static str, String)> {
     let is_of = |file: &str| logger.starts_with(file);
     let begins = |prefix: &str| message.starts_with(prefix);
     let of = |what: &str, end: &str| match table_of_path(message) {
@@ -128,17 +128,17 @@ mod tests {
         let event = event(line, NOW).unwrap();
         assert_eq!((event.kind, event.what.as_str()), ("compaction", "compaction of shop.orders began"));
         assert_eq!((event.time_ns, event.logger.as_str()), (NOW - 1_750_000_000, "CompactionTask.java:166"));
-        let told = |level: &str, logger: &str, message: &str| {
+        let event_of = |level: &str, logger: &str, message: &str| {
             what(&format!("{level}  [a[b]-1] 2023-11-14 22:13:19,000 {logger}:1 - {message}"))
         };
-        let kind = |level: &str, logger: &str, message: &str| told(level, logger, message).map(|(kind, _)| kind);
+        let kind = |level: &str, logger: &str, message: &str| event_of(level, logger, message).map(|(kind, _)| kind);
         let flush =
-            told("DEBUG", "ColumnFamilyStore.java", "Enqueuing flush of shop.orders, Reason: USER_FORCED").unwrap();
+            event_of("DEBUG", "ColumnFamilyStore.java", "Enqueuing flush of shop.orders, Reason: USER_FORCED").unwrap();
         assert_eq!(flush, ("flush", "flush of shop.orders began".to_string()));
         assert_eq!(kind("INFO", "Gossiper.java", "InetAddress /127.0.0.2:7000 is now DOWN"), Some("peer"));
         assert_eq!(kind("INFO", "GCInspector.java", "G1 Young Generation GC in 240ms."), Some("collection"));
         let secret = "Read 10 live rows and 5000 tombstone cells for query SELECT * FROM a WHERE b = 'secret'";
-        let (kind_of, text) = told("WARN", "ReadCommand.java", secret).unwrap();
+        let (kind_of, text) = event_of("WARN", "ReadCommand.java", secret).unwrap();
         assert!(kind_of == "tombstones" && !text.contains("secret"), "{text}");
         assert_eq!(kind("WARN", "BatchStatement.java", "Batch for [a.b] is of size 9"), Some("batch"));
         assert_eq!(kind("INFO", "StorageService.java", "Node is ready"), None);

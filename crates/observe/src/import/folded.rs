@@ -3,7 +3,7 @@
 //! Source: Brendan Gregg, FlameGraph, the stackcollapse programs.
 
 use super::lines::{Line, Lines};
-use super::{Error, ImportOptions, Place, Sink, kind_of};
+use super::{Error, ImportOptions, Sink, TimeAlignment, kind_of};
 use crate::stacks::Frames;
 use std::io::BufRead;
 
@@ -28,8 +28,8 @@ pub(super) fn is_line(line: &str) -> bool {
 
 pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<'_>) -> Result<(), Error> {
     let at_ns = match options.place {
-        Place::BeginsAt(ns) | Place::EndsAt(ns) => ns,
-        Place::ThisBoot => {
+        TimeAlignment::BeginsAt(ns) | TimeAlignment::EndsAt(ns) => ns,
+        TimeAlignment::ThisBoot => {
             return Err(Error::Other("folded stacks have no times; leave --this-boot away".to_string()));
         }
     };

@@ -1,6 +1,6 @@
 //! Samples of a JFR file, chunk by chunk.
 
-use super::{Error, ImportOptions, Place, Sink};
+use super::{Error, ImportOptions, Sink, TimeAlignment};
 use crate::stacks::jfr::{ChunkSamples, HEADER, LARGEST_CHUNK, SampleEvent, announced_size, count_events};
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -101,7 +101,7 @@ fn take(read: &ChunkSamples<'_>, known: &mut Known, options: &ImportOptions, sin
             part => format!("{part} is left out where there is jdk.ObjectAllocationSample, which has those bytes, too"),
         });
     }
-    if options.place == Place::ThisBoot && !read.ticks_are_ns {
+    if options.place == TimeAlignment::ThisBoot && !read.ticks_are_ns {
         return Err(Error::Other(
             "its times are not CLOCK_MONOTONIC but the CPU's own counter; leave --this-boot away, and it is placed by its \
              wall-clock times (async-profiler can write CLOCK_MONOTONIC: clock=monotonic)"
@@ -113,9 +113,9 @@ fn take(read: &ChunkSamples<'_>, known: &mut Known, options: &ImportOptions, sin
     let without_stack = read.each(|sample, frames| {
         let wall_ns = sample.time_ns.saturating_add(read.epoch_offset_ns);
         let time_ns = match options.place {
-            Place::ThisBoot => sink.recorder.clock().from_monotonic_ns(sample.time_ns),
-            Place::EndsAt(_) => wall_ns,
-            Place::BeginsAt(ns) => {
+            TimeAlignment::ThisBoot => sink.recorder.clock().from_monotonic_ns(sample.time_ns),
+            TimeAlignment::EndsAt(_) => wall_ns,
+            TimeAlignment::BeginsAt(ns) => {
                 wall_ns.saturating_add(*known.shift_ns.get_or_insert_with(|| ns.saturating_sub(wall_ns)))
             }
         };

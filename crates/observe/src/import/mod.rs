@@ -18,7 +18,7 @@ use std::ops::Deref;
 use std::time::Duration;
 
 /// A file is looked at by so much at a time, to see what it is.
-const LOOKED_AT: u64 = 1 << 16;
+const SNIFFED_BYTES: u64 = 1 << 16;
 
 /// After so many bytes of names the recorder gets so much time to write them.
 const AT_ONCE: usize = 128 << 20;
@@ -48,7 +48,7 @@ impl ImportFormat {
 
 /// Where samples are put on the clock of the recording, in ns since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum TimeAlignment {
     /// The first sample is then.
     BeginsAt(i64),
     /// By the file's own wall-clock times; where it has none, the last sample is then.
@@ -69,7 +69,7 @@ pub struct ImportOptions {
     pub interval: Option<Duration>,
     /// Cycles in a nanosecond, so that cycles can be told as CPU time.
     pub ghz: Option<f64>,
-    pub place: Place,
+    pub place: TimeAlignment,
 }
 
 /// The result of an import.
@@ -134,7 +134,7 @@ fn head(from: &mut impl BufRead) -> std::io::Result<Vec<u8>> {
     let mut head = Vec::new();
     loop {
         let before = head.len();
-        from.by_ref().take(LOOKED_AT).read_to_end(&mut head)?;
+        from.by_ref().take(SNIFFED_BYTES).read_to_end(&mut head)?;
         let is_text = !head.contains(&0);
         let mut lines = head.split_inclusive(|byte| *byte == b'\n');
         let has_line =
@@ -285,7 +285,7 @@ impl<'a> Sink<'a> {
         self.lose_uncounted(&format!("nothing is read from line {number} on: {reason}"));
     }
 
-    /// Something is missing, and nobody can say how many samples that are.
+    /// Samples are missing, and their number is unknown.
     fn lose_uncounted(&mut self, reason: &str) {
         self.uncounted.push(reason.to_string());
         self.imported.losses.push(reason.to_string());

@@ -8,7 +8,7 @@ use crate::source::say;
 use crate::wire::{self, Tapped};
 use crate::{Event, Events};
 use helenus_cassandra::agent::protocol::{self, Frame, Hello, Start};
-use helenus_cassandra::agent::{Door, Visitor};
+use helenus_cassandra::agent::{AgentListener, ConnectedAgent};
 use helenus_cassandra::network::NetworkError;
 use helenus_recording::{FINGERPRINT, Recorder, SourceFacts};
 use std::io::{self, BufReader, Read};
@@ -19,11 +19,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Lines of the agent's log that are shown. A healthy agent writes a handful in hours.
-const LINES_TOLD: usize = 1000;
+const LOG_LINES_SHOWN: usize = 1000;
 
 /// The request to the agent: sources and settings.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct StartRequest {
     pub node: String,
     pub interval: Duration,
     /// A thread that wakes later than this after its time is a stall.
@@ -41,7 +41,7 @@ enum Connection {
     #[default]
     Awaited,
     Open(TcpStream),
-    /// Nobody is let in any more.
+    /// No agent is accepted any more.
     Closed,
 }
 
@@ -50,12 +50,12 @@ enum Connection {
 pub struct AgentLink {
     address: SocketAddr,
     agent_options: String,
-    wanted: Wanted,
+    wanted: StartRequest,
     connection: Arc<Mutex<Connection>>,
     connected: Receiver<Result<Hello, String>>,
     /// The recorder for rows after the agent has restarted its sources.
     next: Arc<Mutex<Option<Recorder>>>,
-    turned: Receiver<()>,
+    restarted: Receiver<()>,
     reader: JoinHandle<()>,
     ended: Receiver<String>,
 }
@@ -68,34 +68,34 @@ impl AgentLink {
     pub fn listen(
         pid: u32,
         recorder: Recorder,
-        wanted: Wanted,
+        wanted: StartRequest,
         names: ThreadNames,
         events: Events,
     ) -> Result<AgentLink, NetworkError> {
-        let door = Door::open_for(pid.cast_signed())?;
-        let (address, agent_options) = (door.address(), door.agent_options());
+        let listener = AgentListener::listen_for(pid.cast_signed())?;
+        let (address, agent_options) = (listener.address(), listener.agent_options());
         let connection = Arc::default();
-        let (said_connected, connected) = channel();
-        let (said_turned, turned) = channel();
-        let (said_ended, ended) = channel();
+        let (say_connected, connected) = channel();
+        let (say_restarted, restarted) = channel();
+        let (say_ended, ended) = channel();
         let next = Arc::new(Mutex::new(None));
-        let reader = Reader {
+        let reader = AgentReader {
             recorder,
             wanted: wanted.clone(),
             names,
             events,
             connection: Arc::clone(&connection),
-            connected: said_connected,
+            connected: say_connected,
             next: Arc::clone(&next),
-            turned: said_turned,
+            restarted: say_restarted,
         };
         let reader = std::thread::Builder::new().name("agent-link".into()).spawn(move || {
             // Nobody may ask any more when the other side is gone.
-            let _ = said_ended.send(reader.run(&door));
+            let _ = say_ended.send(reader.run(&listener));
         });
         let reader = reader
             .map_err(|source| NetworkError::System { action: "start the thread that reads the agent", source })?;
-        Ok(AgentLink { address, agent_options, wanted, connection, connected, next, turned, reader, ended })
+        Ok(AgentLink { address, agent_options, wanted, connection, connected, next, restarted, reader, ended })
     }
 
     /// The options that make an agent connect here.
@@ -114,12 +114,12 @@ impl AgentLink {
     }
 
     /// Has the agent start again for another recording, and waits until it has. After that the old recording gets no rows.
-    pub fn turn_to(&self, recorder: &Recorder, within: Duration) -> Result<(), String> {
+    pub fn continue_in(&self, recorder: &Recorder, within: Duration) -> Result<(), String> {
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(recorder.clone());
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let Connection::Open(stream) = &mut *connection else { return Err("it is not connected".into()) };
         write_start(stream, &self.wanted, recorder).map_err(|error| format!("its connection has ended: {error}"))?;
-        self.turned.recv_timeout(within).map_err(|_| format!("it did not begin anew within {within:?}"))
+        self.restarted.recv_timeout(within).map_err(|_| format!("it did not begin anew within {within:?}"))
     }
 
     /// Asks the agent to undo everything, and waits for its word. The error says what is not sure to be undone.
@@ -146,21 +146,21 @@ impl AgentLink {
     }
 }
 
-struct Reader {
+struct AgentReader {
     recorder: Recorder,
-    wanted: Wanted,
+    wanted: StartRequest,
     names: ThreadNames,
     events: Events,
     connection: Arc<Mutex<Connection>>,
     connected: Sender<Result<Hello, String>>,
     next: Arc<Mutex<Option<Recorder>>>,
-    turned: Sender<()>,
+    restarted: Sender<()>,
 }
 
-impl Reader {
+impl AgentReader {
     /// Takes one agent from its hello to its end, and returns why it ended.
-    fn run(mut self, door: &Door) -> String {
-        let (mut from, hello) = match self.accept(door) {
+    fn run(mut self, listener: &AgentListener) -> String {
+        let (mut from, hello) = match self.accept(listener) {
             Ok(agent) => agent,
             Err(reason) => {
                 let _ = self.connected.send(Err(reason.clone()));
@@ -182,7 +182,7 @@ impl Reader {
                 }
                 Ok(Frame::Log(line)) => {
                     lines += 1;
-                    if lines <= LINES_TOLD {
+                    if lines <= LOG_LINES_SHOWN {
                         self.say(Event::AgentLog { node: self.wanted.node.clone(), line });
                     }
                 }
@@ -192,11 +192,11 @@ impl Reader {
                     }
                 }
                 Ok(Frame::Begun) => {
-                    if let Err(error) = self.turn(&hello) {
+                    if let Err(error) = self.use_next_recording(&hello) {
                         break error.to_string();
                     }
                     if let Some(tapped) = &mut tapped {
-                        tapped.turn_to(&self.recorder);
+                        tapped.continue_in(&self.recorder);
                     }
                 }
                 Ok(Frame::Packets(bytes)) => {
@@ -224,13 +224,13 @@ impl Reader {
     }
 
     /// Waits for the one that knows the token; others are turned away.
-    fn accept(&self, door: &Door) -> Result<(impl Read + use<>, Hello), String> {
-        let turned_away = |error: &io::Error| {
+    fn accept(&self, listener: &AgentListener) -> Result<(impl Read + use<>, Hello), String> {
+        let on_refused = |error: &io::Error| {
             let line = format!("turned a connection away: {error}");
             self.say(Event::AgentLog { node: self.wanted.node.clone(), line });
         };
         let closed = || matches!(*self.connection.lock().unwrap_or_else(PoisonError::into_inner), Connection::Closed);
-        let Visitor { stream, hello } = door.wait(closed, turned_away)?;
+        let ConnectedAgent { stream, hello } = listener.wait(closed, on_refused)?;
         if hello.schema != FINGERPRINT {
             return Err(format!(
                 "the agent in the JVM is version {} and has another schema than this helenus {}; restart the node, or use the helenus that brought it",
@@ -256,13 +256,13 @@ impl Reader {
     }
 
     /// From here on rows are of the next recording.
-    fn turn(&mut self, hello: &Hello) -> io::Result<()> {
+    fn use_next_recording(&mut self, hello: &Hello) -> io::Result<()> {
         if let Some(next) = self.next.lock().unwrap_or_else(PoisonError::into_inner).take() {
             self.recorder = next;
         }
         self.note(hello)?;
         // The one who waits may have given up.
-        let _ = self.turned.send(());
+        let _ = self.restarted.send(());
         Ok(())
     }
 
@@ -297,7 +297,7 @@ impl Reader {
     }
 }
 
-fn write_start(to: &mut TcpStream, wanted: &Wanted, recorder: &Recorder) -> io::Result<()> {
+fn write_start(to: &mut TcpStream, wanted: &StartRequest, recorder: &Recorder) -> io::Result<()> {
     let requests = wanted.requests_at.map(|_| "requests");
     let sources: Vec<&str> = wanted.sources.iter().copied().chain(requests).collect();
     let start = Start {
@@ -324,7 +324,7 @@ mod tests {
 
     fn listen(folder: &tempfile::TempDir) -> (AgentLink, Recorder, Receiver<Event>) {
         let recorder = Recorder::create(&folder.path().join("recording"), Manifest::new("test", "test")).unwrap();
-        let wanted = Wanted {
+        let wanted = StartRequest {
             node: "127.0.86.3".into(),
             interval: Duration::from_secs(1),
             stall_bound: Duration::from_millis(10),
@@ -332,9 +332,9 @@ mod tests {
             provider: None,
             requests_at: None,
         };
-        let (events, said) = channel();
+        let (events, received) = channel();
         let link = AgentLink::listen(std::process::id(), recorder.clone(), wanted, ThreadNames::default(), events);
-        (link.unwrap(), recorder, said)
+        (link.unwrap(), recorder, received)
     }
 
     /// Connects as the agent does, with the token.
@@ -390,16 +390,16 @@ mod tests {
     #[test]
     fn an_agent_that_talks_without_end_is_not_repeated_without_end() {
         let folder = tempfile::tempdir().unwrap();
-        let (link, recorder, said) = listen(&folder);
+        let (link, recorder, received) = listen(&folder);
         let mut talking = agent(&link);
         link.wait(LONG).unwrap();
-        for _ in 0..2 * LINES_TOLD {
+        for _ in 0..2 * LOG_LINES_SHOWN {
             talking.write_all(&[3, 0, 0, 0, 2, b'h', b'o']).unwrap();
         }
         talking.write_all(&[4, 0, 0, 0, 4, b'b', b'y', b'e']).unwrap();
         assert_eq!(link.detach(LONG), Ok(()));
-        let lines = said.try_iter().filter(|event| matches!(event, Event::AgentLog { .. })).count();
-        assert_eq!(lines, LINES_TOLD);
+        let lines = received.try_iter().filter(|event| matches!(event, Event::AgentLog { .. })).count();
+        assert_eq!(lines, LOG_LINES_SHOWN);
         recorder.close().unwrap();
     }
 }

@@ -2,7 +2,7 @@
 
 mod link;
 
-pub use link::{AgentLink, Wanted};
+pub use link::{AgentLink, StartRequest};
 
 use crate::check::{Check, CheckState};
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::{Event, Watched};
 use clap::Args;
 use helenus_cassandra::agent::protocol::Hello;
 use helenus_cassandra::attach;
-use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::target::{self, TargetName};
 use std::time::Duration;
 
 /// The sources inside the JVM.
@@ -59,7 +59,7 @@ impl Source for Agents {
             let requests_at = wire::address_of(&node)
                 .ok()
                 .filter(|address| options.requests.of(&node, *address, true) == RequestsFrom::Jvm);
-            let wanted = Wanted {
+            let wanted = StartRequest {
                 node: node.node.clone(),
                 interval: INTERVAL,
                 stall_bound: STALL_BOUND,
@@ -100,7 +100,7 @@ struct Agent {
 
 impl Agent {
     fn attach(&self, jar: &[u8]) -> Result<Hello, Error> {
-        let target = target::find(Which::Pid(self.node.pid.cast_signed()))?;
+        let target = target::find(TargetName::Pid(self.node.pid.cast_signed()))?;
         attach::load_agent(&target, jar, self.link.agent_options())?;
         self.link.wait(WITHIN).map_err(|reason| self.gone(reason))
     }
@@ -111,8 +111,8 @@ impl Agent {
 }
 
 impl Running for Agent {
-    fn turn_to(&mut self, context: &Context<'_>) -> Result<bool, Error> {
-        self.link.turn_to(context.recorder, WITHIN).map_err(|reason| self.gone(reason))?;
+    fn continue_in(&mut self, context: &Context<'_>) -> Result<bool, Error> {
+        self.link.continue_in(context.recorder, WITHIN).map_err(|reason| self.gone(reason))?;
         Ok(true)
     }
 

@@ -21,17 +21,17 @@ pub(super) struct Files {
 impl Files {
     pub(super) fn new(pid: u32) -> Files {
         let mut files = Files { pid, paths: HashMap::new(), by_inode: HashMap::new() };
-        files.look();
+        files.refresh();
         files
     }
 
-    /// The path of a file, as far as it has been seen; [`Files::look`] sees more.
+    /// The path of a file, as far as it has been seen; [`Files::refresh`] sees more.
     pub(super) fn path(&self, file: &FileNumber) -> Option<Rc<str>> {
         self.paths.get(file).or_else(|| self.by_inode.get(&file.inode)?.as_ref()).cloned()
     }
 
     /// Reads which files the process has mapped and open now. Earlier files stay known.
-    pub(super) fn look(&mut self) {
+    pub(super) fn refresh(&mut self) {
         if self.paths.len() > FILES_KEPT {
             self.paths.clear();
             self.by_inode.clear();

@@ -10,7 +10,7 @@ mod records;
 mod rows;
 
 use crate::check::Check;
-use crate::ebpf::{self, Missing, Programs};
+use crate::ebpf::{self, Programs, Unavailable};
 use crate::error::Error;
 use crate::option_values::Switch;
 use crate::source::{Context, Running, Source};
@@ -25,7 +25,7 @@ const TAKEN: &str = "filemap/mm_filemap_add_to_page_cache";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct PageCacheOptions {
-    /// None with system calls: calls on files don't say whether a disk was read, and mapped files are read without any.
+    /// Set with system calls, which don't show whether a disk was read, and miss reads of mapped files.
     #[arg(skip)]
     pub page_cache: Option<Switch>,
 }
@@ -45,8 +45,9 @@ impl Source for PageCache {
             return Ok(());
         }
         let note = "pages taken into the page cache, added up by file";
-        let without =
-            |missing: &Missing| format!("what is read from disks, and through mappings, is not recorded: {missing}");
+        let without = |missing: &Unavailable| {
+            format!("what is read from disks, and through mappings, is not recorded: {missing}")
+        };
         let worker = ebpf::follow_watched(context, SOURCE, note, without, |pids| {
             let mut programs = load()?;
             programs.attach_to(vec![ebpf::tracepoint(TAKEN)?], pids)?;
@@ -65,13 +66,13 @@ impl Source for PageCache {
 }
 
 /// Whether reads of the page cache can be followed here, by loading the program without attaching it.
-pub fn page_cache_available() -> Result<(), Missing> {
-    ebpf::look()?;
+pub fn page_cache_available() -> Result<(), Unavailable> {
+    ebpf::require()?;
     load()?;
     ebpf::tracepoint(TAKEN).map(drop)
 }
 
-fn load() -> Result<Programs, Missing> {
+fn load() -> Result<Programs, Unavailable> {
     let object = ebpf::load(ebpf::object!("page_cache"), |name, map| match name {
         ".rodata.settings" => map.set_initial_value(&records::settings()),
         _ => Ok(()),

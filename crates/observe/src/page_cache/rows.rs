@@ -2,7 +2,7 @@
 
 use super::files::Files;
 use super::records::{self, FileNumber, Sum};
-use crate::ebpf::{self, NamedThreads, To, text};
+use crate::ebpf::{self, NamedThreads, Output, text};
 use helenus_recording::rows::PageCacheReads;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ impl ebpf::Rows for Rows {
         records::sum(key, value)
     }
 
-    fn append_sums(&mut self, sums: Vec<Sum>, interval_ns: i64, threads: &mut NamedThreads, to: &mut To) {
+    fn append_sums(&mut self, sums: Vec<Sum>, interval_ns: i64, threads: &mut NamedThreads, to: &mut Output) {
         let mut totals: BTreeMap<RowKey, Total> = BTreeMap::new();
         for Sum { file, tid, process, how, thread, faults, bytes } in sums {
             let thread_group = threads.seen(process, tid, text(&thread)).group;
@@ -51,7 +51,7 @@ impl ebpf::Rows for Rows {
         for (index, files) in self.files.iter_mut().enumerate() {
             let of_process = totals.keys().filter(|row| usize::from(row.process) == index);
             if of_process.clone().any(|row| files.path(&row.file).is_none()) {
-                files.look();
+                files.refresh();
             }
         }
         let time_ns = to.recorder.clock().now_ns();

@@ -34,12 +34,12 @@ impl Processes {
         // SAFETY: sysconf takes no pointers.
         let tick_ns = 1_000_000_000 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1);
         let mut processes = Processes { last: HashMap::new(), roles, tick_ns };
-        processes.look();
+        processes.read();
         processes
     }
 
     pub(super) fn sample(&mut self, sample: &Sample<'_>) -> i64 {
-        let mut used = self.look();
+        let mut used = self.read();
         used.retain(|used| used.cpu_ns.saturating_mul(LEAST_SHARE) >= sample.interval_ns);
         used.sort_by_key(|used| std::cmp::Reverse(used.cpu_ns));
         used.truncate(MOST);
@@ -58,7 +58,7 @@ impl Processes {
     }
 
     /// CPU time of each process since the last call. For a new process this is all the CPU time it has used.
-    fn look(&mut self) -> Vec<Used> {
+    fn read(&mut self) -> Vec<Used> {
         let is_first = self.last.is_empty();
         let pids = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()).take(MOST_READ);

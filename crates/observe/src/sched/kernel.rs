@@ -2,16 +2,16 @@
 
 use super::SchedOptions;
 use super::records::{self, LOST_REASONS};
-use crate::ebpf::{self, Missing, Programs};
+use crate::ebpf::{self, Programs, Unavailable};
 
 /// Loads the programs, without effect as yet.
-pub(super) fn load(options: &SchedOptions) -> Result<Programs, Missing> {
+pub(super) fn load(options: &SchedOptions) -> Result<Programs, Unavailable> {
     // Before Linux 5.18 a switch does not tell the state that the thread went off in, and the kernel refuses a program
     // that reads it.
     load_for(options, true).or_else(|_| load_for(options, false))
 }
 
-pub(super) fn load_for(options: &SchedOptions, tells_state: bool) -> Result<Programs, Missing> {
+pub(super) fn load_for(options: &SchedOptions, tells_state: bool) -> Result<Programs, Unavailable> {
     let object = ebpf::load(ebpf::object!("sched"), |name, map| match name {
         ".rodata.settings" => map.set_initial_value(&records::settings(options, tells_state)),
         "records" => map.set_max_entries(ebpf::ring_bytes(options.buffer_bytes)),

@@ -15,7 +15,7 @@ mod records;
 mod rows;
 
 use crate::check::Check;
-use crate::ebpf::{self, Missing};
+use crate::ebpf::{self, Unavailable};
 use crate::error::Error;
 use crate::option_values::{Switch, duration};
 use crate::source::{Context, Running, Source};
@@ -26,7 +26,7 @@ use std::time::Duration;
 
 const SOURCE: &str = "sched";
 
-/// Unless another duration is wanted.
+/// Default of `--off-cpu-above`.
 const OFF_CPU_ABOVE: Duration = Duration::from_millis(1);
 /// Bytes of the ring buffer: a time off the CPU takes 72, with its stack 336.
 const BUFFER_BYTES: u32 = 8 << 20;
@@ -113,15 +113,15 @@ impl Source for Sched {
     }
 }
 
-fn without(missing: &Missing) -> String {
+fn without(missing: &Unavailable) -> String {
     format!(
         "times off the CPU, run-queue delays by size and moves by CPU are not recorded: {missing}. Run-queue time, migrations and switches of each thread are in the table threads, from /proc"
     )
 }
 
 /// Whether scheduling can be followed here, by loading the programs without attaching them.
-pub fn sched_available() -> Result<(), Missing> {
-    ebpf::look()?;
+pub fn sched_available() -> Result<(), Unavailable> {
+    ebpf::require()?;
     let options = SchedOptions { sched: Switch::On, buffer_bytes: 1 << 16, ..SchedOptions::default() };
     kernel::load(&options).map(drop)
 }

@@ -1,6 +1,6 @@
 //! Threads of any process that took a thread's CPU or woke it. The kernel gives only their numbers and a short name.
 
-use super::records::Other;
+use super::records::OtherThread;
 use crate::ebpf::{NamedThreads, text};
 use helenus_cassandra::foreign::read_proc;
 use std::collections::HashMap;
@@ -8,22 +8,22 @@ use std::rc::Rc;
 
 /// One of them, as the rows have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Who {
+pub(super) struct ThreadIdentity {
     pub(super) tid: Option<i64>,
     pub(super) thread: Rc<str>,
     pub(super) process: Rc<str>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Others {
-    threads: HashMap<[u8; Other::NAME_BYTES], Rc<str>>,
+pub(super) struct OtherThreads {
+    threads: HashMap<[u8; OtherThread::NAME_BYTES], Rc<str>>,
     /// Names of processes by their number, which another may have before long.
     processes: HashMap<u32, Rc<str>>,
 }
 
-impl Others {
+impl OtherThreads {
     /// Threads that are followed have the names that they have in all rows.
-    pub(super) fn who(&mut self, other: &Other, followed: &NamedThreads) -> Who {
+    pub(super) fn identity(&mut self, other: &OtherThread, followed: &NamedThreads) -> ThreadIdentity {
         let short = self
             .threads
             .entry(other.name)
@@ -38,7 +38,7 @@ impl Others {
             ),
         };
         let tid = (other.tid != 0).then_some(i64::from(other.tid));
-        Who { tid, thread: full.unwrap_or_else(|| Rc::clone(short)), process }
+        ThreadIdentity { tid, thread: full.unwrap_or_else(|| Rc::clone(short)), process }
     }
 
     /// Called now and then, so that what has ended is forgotten.
@@ -59,19 +59,19 @@ mod tests {
         names.set(7, "Native-Transport-Requests-12");
         let own = std::process::id();
         let mut followed = NamedThreads::new(vec![own], vec![names]);
-        followed.told(0, 7, b"Native-Transpor");
-        let mut others = Others::default();
-        let mut who = |tid, tgid, name: &[u8]| {
-            let mut bytes = [0; Other::NAME_BYTES];
+        followed.renamed(0, 7, b"Native-Transpor");
+        let mut others = OtherThreads::default();
+        let mut identity = |tid, tgid, name: &[u8]| {
+            let mut bytes = [0; OtherThread::NAME_BYTES];
             bytes[..name.len()].copy_from_slice(name);
-            others.who(&Other { tid, tgid, name: bytes }, &followed)
+            others.identity(&OtherThread { tid, tgid, name: bytes }, &followed)
         };
         let own_name = std::fs::read_to_string("/proc/self/comm").unwrap();
-        let full = who(7, own, b"Native-Transpor");
+        let full = identity(7, own, b"Native-Transpor");
         assert_eq!((full.tid, &*full.thread), (Some(7), "Native-Transport-Requests-12"));
         assert_eq!(&*full.process, own_name.trim_end());
-        assert_eq!(&*who(8, own, b"kworker/1:0").thread, "kworker/1:0");
-        let interrupt = who(0, 0, b"interrupt");
+        assert_eq!(&*identity(8, own, b"kworker/1:0").thread, "kworker/1:0");
+        let interrupt = identity(0, 0, b"interrupt");
         assert_eq!((interrupt.tid, &*interrupt.thread, &*interrupt.process), (None, "interrupt", ""));
     }
 }

@@ -45,20 +45,20 @@ pub(super) struct OffCpuTime {
     pub(super) from_cpu: u32,
     pub(super) to_cpu: u32,
     /// The thread that took its CPU, or woke it.
-    pub(super) by: Other,
+    pub(super) by: OtherThread,
 }
 
 /// A thread of whatever process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Other {
-    /// 0 in an interrupt, and for what is not known.
+pub(super) struct OtherThread {
+    /// 0 in an interrupt, or if unknown.
     pub(super) tid: u32,
     pub(super) tgid: u32,
     /// As the kernel has it, up to the first zero.
-    pub(super) name: [u8; Other::NAME_BYTES],
+    pub(super) name: [u8; OtherThread::NAME_BYTES],
 }
 
-impl Other {
+impl OtherThread {
     pub(super) const NAME_BYTES: usize = 16;
 }
 
@@ -90,7 +90,7 @@ pub(super) fn record(bytes: &[u8]) -> Option<Record<'_>> {
             let reason = REASONS.get(usize::from(reason))?;
             let [start_ns, duration_ns, run_queue_ns] = [rest.i64()?, rest.i64()?, rest.i64()?];
             let [from_cpu, to_cpu] = [rest.u32()?, rest.u32()?];
-            let by = Other { tid: rest.u32()?, tgid: rest.u32()?, name: rest.array()? };
+            let by = OtherThread { tid: rest.u32()?, tgid: rest.u32()?, name: rest.array()? };
             let off_cpu = OffCpuTime { start_ns, duration_ns, run_queue_ns, reason, from_cpu, to_cpu, by };
             let mut frames = Vec::new();
             if kind == 1 {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_stack_is_as_long_as_it_says_and_no_longer() {
-        let record_of = |said: i64| {
+        let record_of = |frame_count: i64| {
             let mut bytes = vec![1, 0, 2, 0];
             bytes.extend(7_u32.to_ne_bytes());
             for number in [100_i64, 50, 20] {
@@ -146,11 +146,11 @@ mod tests {
             bytes.extend([0_u32.to_ne_bytes(), 1_u32.to_ne_bytes()].concat());
             bytes.extend([8_u32.to_ne_bytes(), 7_u32.to_ne_bytes()].concat());
             bytes.extend(b"waker\0\0\0\0\0\0\0\0\0\0\0");
-            bytes.extend(said.to_ne_bytes());
+            bytes.extend(frame_count.to_ne_bytes());
             (0..FRAMES as u64).for_each(|frame| bytes.extend(frame.to_ne_bytes()));
             bytes
         };
-        let frames = |said| match record(&record_of(said)) {
+        let frames = |frame_count| match record(&record_of(frame_count)) {
             Some(Record::OffCpu { frames, off_cpu, .. }) => {
                 assert_eq!((off_cpu.reason, off_cpu.to_cpu), ("disk", 1));
                 assert_eq!((off_cpu.by.tid, off_cpu.by.tgid, text(&off_cpu.by.name)), (8, 7, &b"waker"[..]));

@@ -1,8 +1,8 @@
 //! Rows of what the programs in the kernel tell.
 
-use super::others::{Others, Who};
+use super::others::{OtherThreads, ThreadIdentity};
 use super::records::{self, OffCpuTime, Record, Sum, Summed};
-use crate::ebpf::{self, Named, NamedThreads, To};
+use crate::ebpf::{self, Named, NamedThreads, Output};
 use crate::stacks::{Frames, KnownStacks};
 use crate::symbols::KernelSymbols;
 use helenus_recording::rows::{Migrations, OffCpu, RunQueueDelay};
@@ -18,13 +18,13 @@ struct Row {
     tid: u32,
     off_cpu: OffCpuTime,
     named: Named,
-    by: Who,
+    by: ThreadIdentity,
     stack: Option<i64>,
 }
 
 /// Names and stacks that are known, and the rows that wait.
 pub(super) struct Rows {
-    others: Others,
+    others: OtherThreads,
     /// None where they are not wanted.
     symbols: Option<KernelSymbols>,
     stacks: KnownStacks,
@@ -33,7 +33,7 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn new(symbols: Option<KernelSymbols>) -> Rows {
-        Rows { others: Others::default(), symbols, stacks: KnownStacks::default(), waiting: Vec::new() }
+        Rows { others: OtherThreads::default(), symbols, stacks: KnownStacks::default(), waiting: Vec::new() }
     }
 }
 
@@ -52,10 +52,10 @@ impl ebpf::Rows for Rows {
                     }
                     _ => None,
                 };
-                let by = self.others.who(&off_cpu.by, threads);
+                let by = self.others.identity(&off_cpu.by, threads);
                 self.waiting.push(Row { process, tid, off_cpu, named: threads.named(tid), by, stack });
             }
-            Some(Record::Thread { process, tid, name }) => threads.told(process, tid, name),
+            Some(Record::Thread { process, tid, name }) => threads.renamed(process, tid, name),
         }
     }
 
@@ -63,7 +63,7 @@ impl ebpf::Rows for Rows {
         self.waiting.len()
     }
 
-    fn append(&mut self, to: &mut To) {
+    fn append(&mut self, to: &mut Output) {
         let clock = to.recorder.clock();
         self.stacks.append(&to.recorder);
         // A thread's times in a row: its name repeats, and they follow each other.
@@ -91,7 +91,7 @@ impl ebpf::Rows for Rows {
         records::sum(key, value)
     }
 
-    fn append_sums(&mut self, sums: Vec<Sum>, interval_ns: i64, threads: &mut NamedThreads, to: &mut To) {
+    fn append_sums(&mut self, sums: Vec<Sum>, interval_ns: i64, threads: &mut NamedThreads, to: &mut Output) {
         let mut totals: HashMap<(u8, Rc<str>, Summed), (i64, i64)> = HashMap::new();
         for sum in &sums {
             let (count, total_ns) = totals.entry((sum.process, threads.group(sum.tid), sum.of)).or_default();

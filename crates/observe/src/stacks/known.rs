@@ -20,7 +20,7 @@ struct New {
 pub(crate) struct KnownStacks {
     numbers: HashMap<Vec<u64>, i64>,
     /// Stacks that have a row. Different addresses may have the same names.
-    told: HashSet<i64>,
+    written: HashSet<i64>,
     /// Those whose row waits.
     new: Vec<New>,
 }
@@ -44,7 +44,7 @@ impl KnownStacks {
         }
         let frames = name(&key)?;
         let number = frames.number();
-        if self.told.insert(number) {
+        if self.written.insert(number) {
             self.new.push(New { number, frames, time_ns });
         }
         if self.numbers.len() >= KEPT {

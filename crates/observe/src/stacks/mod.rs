@@ -20,7 +20,7 @@ use crate::option_values::duration;
 use crate::source::{Context, Running, Source};
 use crate::worker::Worker;
 use clap::Args;
-use helenus_cassandra::target::{self, Target, Vm, Which};
+use helenus_cassandra::target::{self, Target, TargetName, Vm};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -187,7 +187,7 @@ fn is_noexec(path: &std::ffi::CStr) -> bool {
 
 /// The JVM that a process is, or why it can't have a profiler.
 fn jvm(watched: &Watched) -> Result<Target, String> {
-    match target::find(Which::Pid(watched.pid.cast_signed())) {
+    match target::find(TargetName::Pid(watched.pid.cast_signed())) {
         Ok(target) if target.vm == Vm::None => Err("it is no Java virtual machine".to_string()),
         Ok(target) => Ok(target),
         Err(error) => Err(error.to_string()),

@@ -28,7 +28,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_EVERY: Duration = Duration::from_millis(500);
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// With each chunk the profiler writes all stacks that it has seen since it was started, and all their methods' names.
 const CHUNK: Duration = Duration::from_secs(5);
@@ -86,7 +86,7 @@ pub(super) fn start(
 ) -> Result<Worker, String> {
     let (recorder, node_there, events) = (context.recorder.clone(), node.to_string(), context.events.clone());
     let prepare = move || {
-        let mut reader = Reader {
+        let mut reader = ProfilerReader {
             recorder,
             node: node_there,
             target,
@@ -100,8 +100,8 @@ pub(super) fn start(
             captured: 0,
         };
         let session = reader.begin()?;
-        let said = (reader.note(), session.warnings.clone());
-        Ok::<_, String>(((reader, session), said))
+        let notes = (reader.note(), session.warnings.clone());
+        Ok::<_, String>(((reader, session), notes))
     };
     let (worker, (note, warnings)) =
         Worker::start("stacks", prepare, |(reader, session), stopped| reader.run(session, stopped))?;
@@ -132,23 +132,23 @@ impl Session {
         );
         let written = WrittenFiles::of(target, &[&jfr, &log]).map_err(|error| error.to_string())?;
         let started = attach::load_native(target, library, &command);
-        let said = written.open(&log).and_then(|log| read_at_most(log, LONGEST_LOG_BYTES)).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said).into_owned();
+        let output = written.open(&log).and_then(|log| read_at_most(log, LONGEST_LOG_BYTES)).unwrap_or_default();
+        let output = String::from_utf8_lossy(&output).into_owned();
         let file = written.open(&jfr);
         // Opened, they need no name any more.
         drop(written);
         match (started, file) {
             (Ok(()), Ok(file)) => {
                 let warnings =
-                    said.lines().filter_map(|line| line.strip_prefix("[WARN]")).map(|line| line.trim().into());
+                    output.lines().filter_map(|line| line.strip_prefix("[WARN]")).map(|line| line.trim().into());
                 Ok(Session { file, read: 0, begun: Instant::now(), warnings: warnings.collect() })
             }
             (Ok(()), Err(error)) => Err(format!("the profiler's file cannot be opened: {error}")),
-            (Err(_), _) if said.contains("already started") => Err(format!(
+            (Err(_), _) if output.contains("already started") => Err(format!(
                 "another recorder has the profiler in this JVM; it ends with that recorder, or within {} min if that was killed",
                 (SESSION + GRACE).as_secs().div_ceil(60)
             )),
-            (Err(error), _) => Err(format!("{error}{}{}", if said.is_empty() { "" } else { ": " }, said.trim())),
+            (Err(error), _) => Err(format!("{error}{}{}", if output.is_empty() { "" } else { ": " }, output.trim())),
         }
     }
 
@@ -193,7 +193,7 @@ impl Session {
     }
 }
 
-struct Reader {
+struct ProfilerReader {
     recorder: Recorder,
     node: String,
     target: Target,
@@ -208,7 +208,7 @@ struct Reader {
     captured: i64,
 }
 
-impl Reader {
+impl ProfilerReader {
     /// Starts the profiler, and what tells it when.
     fn begin(&mut self) -> Result<Session, String> {
         // Without them the profiler does alone, at a greater cost.
@@ -242,7 +242,7 @@ impl Reader {
         let (mut reported, mut reported_ns) = (Instant::now(), self.recorder.clock().now_ns());
         let mut cpu_ns = cpu_time_of_this_thread_ns();
         loop {
-            let over = stopped.recv_timeout(LOOK_EVERY) != Err(RecvTimeoutError::Timeout);
+            let over = stopped.recv_timeout(POLL_EVERY) != Err(RecvTimeoutError::Timeout);
             if over {
                 self.ticks.iter_mut().for_each(Ticks::detach);
                 self.stop_profiler();
@@ -315,14 +315,14 @@ impl Reader {
     /// Reads all chunks that are whole.
     fn take(&mut self, session: &mut Session) -> Result<(), String> {
         // Whether there is a chunk or not, for their buffer is small.
-        self.ticks.iter().for_each(Ticks::listen);
-        // It may be told to stop meanwhile, however fast they come.
+        self.ticks.iter().for_each(Ticks::read);
+        // The loop ends even if chunks keep coming: it may have to stop.
         let enough = session.read.saturating_add(LARGEST_CHUNK_BYTES);
         while session.read < enough
             && let Some(chunk) = session.next_chunk().map_err(|error| format!("the profiler's file: {error}"))?
         {
             // After the chunk, so that the tick of each of its samples is known.
-            self.ticks.iter().for_each(Ticks::listen);
+            self.ticks.iter().for_each(Ticks::read);
             self.append(&chunk).map_err(|error| format!("the profiler's file: {error}"))?;
         }
         Ok(())

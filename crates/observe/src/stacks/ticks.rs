@@ -12,7 +12,7 @@
 
 use super::Frames;
 use super::kernel::{self, LOST_REASONS};
-use crate::ebpf::{self, Missing, Programs};
+use crate::ebpf::{self, Programs, Unavailable};
 use crate::symbols::KernelSymbols;
 use helenus_cassandra::foreign::read_proc;
 use helenus_cassandra::target::Target;
@@ -36,13 +36,13 @@ const NO_SAMPLE: &str = "the profiler took no stack at a tick";
 pub(super) struct Ticks {
     programs: Programs,
     ring: RingBuffer<'static>,
-    heard: Rc<RefCell<Heard>>,
+    ticks: Rc<RefCell<TicksByThread>>,
     kernel: Option<KernelSymbols>,
 }
 
 /// By thread, in their order.
 #[derive(Default)]
-struct Heard(HashMap<i64, VecDeque<Tick>>);
+struct TicksByThread(HashMap<i64, VecDeque<Tick>>);
 
 struct Tick {
     time_ns: i64,
@@ -53,30 +53,30 @@ struct Tick {
 
 impl Ticks {
     /// Loads the program, without effect as yet.
-    pub(super) fn load(target: &Target) -> Result<Ticks, Missing> {
-        ebpf::look()?;
+    pub(super) fn load(target: &Target) -> Result<Ticks, Unavailable> {
+        ebpf::require()?;
         if target.inner_pid != target.pid {
-            return Err(Missing::new(
+            return Err(Unavailable::new(
                 "the node has other numbers for its threads than the kernel",
                 "run it on the host",
             ));
         }
         if !is_free(target) {
-            return Err(Missing::new("something else in the node handles SIGPROF", "end the other profiler"));
+            return Err(Unavailable::new("something else in the node handles SIGPROF", "end the other profiler"));
         }
         let programs = kernel::load(BUFFER_BYTES, SIGNAL)?;
-        let heard = Rc::new(RefCell::new(Heard::default()));
-        let there = Rc::clone(&heard);
+        let ticks = Rc::new(RefCell::new(TicksByThread::default()));
+        let there = Rc::clone(&ticks);
         let ring = programs.ring(move |bytes| {
             if let Some(sample) = kernel::sample(bytes) {
                 there.borrow_mut().tick(sample.tid.into(), sample.time_ns, sample.kernel);
             }
         })?;
-        Ok(Ticks { programs, ring, heard, kernel: KernelSymbols::read().ok() })
+        Ok(Ticks { programs, ring, ticks, kernel: KernelSymbols::read().ok() })
     }
 
     /// Begins to send signals. A process that handles none is not sent any.
-    pub(super) fn attach(&mut self, target: &Target, interval: Duration) -> Result<(), Missing> {
+    pub(super) fn attach(&mut self, target: &Target, interval: Duration) -> Result<(), Unavailable> {
         self.programs.attach_to(kernel::clocks(interval)?, &[target.pid.unsigned_abs()])
     }
 
@@ -86,13 +86,13 @@ impl Ticks {
     }
 
     /// Takes in the ticks since the last time: those of samples that the profiler has handed over are among them.
-    pub(super) fn listen(&self) {
+    pub(super) fn read(&self) {
         while self.ring.consume_raw_n(ebpf::RECORDS_AT_ONCE) > 0 {}
     }
 
     /// Where in the kernel a thread was that the profiler sampled then; nowhere if it was outside.
     pub(super) fn of(&self, tid: i64, time_ns: i64) -> Vec<u64> {
-        self.heard.borrow_mut().of(tid, time_ns)
+        self.ticks.borrow_mut().of(tid, time_ns)
     }
 
     /// Adds the frames of the kernel.
@@ -102,16 +102,16 @@ impl Ticks {
 
     /// Forgets the ticks of which there will be no sample any more, and says how many were lost and why.
     pub(super) fn lost(&mut self, now_ns: i64) -> (u64, String) {
-        let without = self.heard.borrow_mut().forget(now_ns - KEPT_NS);
+        let without = self.ticks.borrow_mut().forget(now_ns - KEPT_NS);
         let lost = self.programs.lost(0);
         let reasons =
             LOST_REASONS.iter().zip(lost.iter().copied()).chain([(&NO_SAMPLE, without)]).filter(|(_, lost)| *lost > 0);
-        let said: Vec<String> = reasons.map(|(reason, lost)| format!("{reason} ({lost})")).collect();
-        (lost.iter().sum::<u64>() + without, said.join(", "))
+        let lost_by_reason: Vec<String> = reasons.map(|(reason, lost)| format!("{reason} ({lost})")).collect();
+        (lost.iter().sum::<u64>() + without, lost_by_reason.join(", "))
     }
 }
 
-impl Heard {
+impl TicksByThread {
     fn tick(&mut self, tid: i64, time_ns: i64, kernel: Vec<u64>) {
         self.0.entry(tid).or_default().push_back(Tick { time_ns, kernel, sampled: false });
     }
@@ -153,27 +153,27 @@ fn is_free(target: &Target) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use helenus_cassandra::target::{Which, find};
+    use helenus_cassandra::target::{TargetName, find};
     use std::process::Command;
 
     #[test]
     fn a_sample_is_of_the_last_tick_before_it_and_of_no_other() {
-        let mut heard = Heard::default();
-        heard.tick(7, 100, vec![1]);
-        heard.tick(7, 200, vec![2]);
-        heard.tick(7, 300, vec![3]);
-        heard.tick(8, 150, vec![4]);
+        let mut ticks = TicksByThread::default();
+        ticks.tick(7, 100, vec![1]);
+        ticks.tick(7, 200, vec![2]);
+        ticks.tick(7, 300, vec![3]);
+        ticks.tick(8, 150, vec![4]);
         // Chunks of the profiler come in order, and the samples in one need not.
-        assert_eq!(heard.of(7, 205), [2]);
-        assert_eq!(heard.of(7, 110), [1]);
-        assert_eq!(heard.of(7, 120), Vec::<u64>::new(), "that one has its sample");
-        assert_eq!(heard.of(8, 149), Vec::<u64>::new(), "it came later");
-        assert_eq!(heard.of(8, 150 + SAMPLED_WITHIN_NS), Vec::<u64>::new(), "too long ago");
-        assert_eq!(heard.of(9, 150), Vec::<u64>::new());
-        assert_eq!(heard.forget(250), 1, "of thread 8");
-        assert_eq!(heard.of(7, 301), [3]);
-        assert_eq!(heard.forget(i64::MAX), 0);
-        assert!(heard.0.is_empty());
+        assert_eq!(ticks.of(7, 205), [2]);
+        assert_eq!(ticks.of(7, 110), [1]);
+        assert_eq!(ticks.of(7, 120), Vec::<u64>::new(), "that one has its sample");
+        assert_eq!(ticks.of(8, 149), Vec::<u64>::new(), "it came later");
+        assert_eq!(ticks.of(8, 150 + SAMPLED_WITHIN_NS), Vec::<u64>::new(), "too long ago");
+        assert_eq!(ticks.of(9, 150), Vec::<u64>::new());
+        assert_eq!(ticks.forget(250), 1, "of thread 8");
+        assert_eq!(ticks.of(7, 301), [3]);
+        assert_eq!(ticks.forget(i64::MAX), 0);
+        assert!(ticks.0.is_empty());
     }
 
     /// As one that has executed another program, or whose profiler has gone.
@@ -189,14 +189,14 @@ mod tests {
         }
         helenus_needs::need!(crate::ebpf_stacks_available());
         let mut busy = Busy(Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap());
-        let target = find(Which::Pid(busy.0.id().cast_signed())).unwrap();
+        let target = find(TargetName::Pid(busy.0.id().cast_signed())).unwrap();
         let mut ticks = Ticks::load(&target).unwrap();
         ticks.attach(&target, Duration::from_millis(1)).unwrap();
         std::thread::sleep(Duration::from_millis(300));
         ticks.detach();
-        ticks.listen();
+        ticks.read();
         assert!(busy.0.try_wait().unwrap().is_none(), "it runs on");
-        assert!(ticks.heard.borrow().0.is_empty());
+        assert!(ticks.ticks.borrow().0.is_empty());
         let (lost, reasons) = ticks.lost(0);
         assert!(lost > 0 && reasons.contains("nothing to take its stack with"), "{lost}: {reasons}");
     }

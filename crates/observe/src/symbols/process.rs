@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// Shortest interval between refreshes of the process's mappings and compiled code, when an address is in neither.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+const REFRESH_EVERY: Duration = Duration::from_millis(250);
 /// Addresses whose names are kept.
 const SYMBOLS_KEPT: usize = 1 << 18;
 
@@ -30,7 +30,7 @@ pub(crate) struct ProcessSymbols {
     files: HashMap<String, Option<Rc<ElfSymbols>>>,
     compiled: PerfMap,
     symbols: HashMap<u64, Symbol>,
-    looked: Option<Instant>,
+    refreshed: Option<Instant>,
 }
 
 impl ProcessSymbols {
@@ -42,7 +42,7 @@ impl ProcessSymbols {
             files: HashMap::new(),
             compiled: PerfMap::default(),
             symbols: HashMap::new(),
-            looked: None,
+            refreshed: None,
         }
     }
 
@@ -54,10 +54,10 @@ impl ProcessSymbols {
         let mut found = self.find(address);
         if found.is_none() {
             // A library may have been loaded, or a function compiled.
-            self.look();
+            self.refresh();
             found = self.find(address);
         }
-        let (symbol, may_be_told_later) = match (found, self.mapping(address)) {
+        let (symbol, may_be_named_later) = match (found, self.mapping(address)) {
             (Some(name), mapping) => {
                 (Symbol { name: name.into(), compiled: mapping.is_some_and(Mapping::is_compiled) }, false)
             }
@@ -67,7 +67,7 @@ impl ProcessSymbols {
             }
             (None, None) => (Symbol { name: "[unknown]".into(), compiled: false }, true),
         };
-        if !may_be_told_later {
+        if !may_be_named_later {
             if self.symbols.len() >= SYMBOLS_KEPT {
                 self.symbols.clear();
             }
@@ -98,23 +98,23 @@ impl ProcessSymbols {
         symbols?.name(address - mapping.start + mapping.offset)
     }
 
-    /// Looks at what the process has mapped and compiled since. Whether addresses may have other names from now on.
-    pub(crate) fn look(&mut self) -> bool {
-        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_EVERY) {
+    /// Reads what the process has mapped and compiled since. Returns whether addresses may have other names now.
+    pub(crate) fn refresh(&mut self) -> bool {
+        if self.refreshed.is_some_and(|refreshed| refreshed.elapsed() < REFRESH_EVERY) {
             return false;
         }
-        self.looked = Some(Instant::now());
+        self.refreshed = Some(Instant::now());
         let mappings = maps::parse(&read_proc(format!("/proc/{}/maps", self.pid)).unwrap_or_default());
         // A process that has ended has none any more, and its last samples still want names.
         let moved = !mappings.is_empty() && mappings != self.mappings;
         if moved {
             self.mappings = mappings;
         }
-        let anew = self.compiled.refresh(self.pid) || moved;
-        if anew {
+        let changed = self.compiled.refresh(self.pid) || moved;
+        if changed {
             self.symbols.clear();
         }
-        anew
+        changed
     }
 }
 

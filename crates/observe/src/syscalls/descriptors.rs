@@ -67,7 +67,7 @@ impl Descriptors {
             let Ok(entries) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { continue };
             for entry in entries.flatten() {
                 let Some(fd) = entry.file_name().to_str().and_then(|fd| fd.parse().ok()) else { continue };
-                if let Some(seen) = look(&entry.path()) {
+                if let Some(seen) = read_link(&entry.path()) {
                     descriptors.seeds.insert((process, fd), seen);
                 }
             }
@@ -147,7 +147,7 @@ impl Descriptors {
 
     /// The descriptor in /proc now, if its inode is still the same.
     fn open_now(&self, process: u8, descriptor: &Descriptor<'_>) -> Option<Seen> {
-        let seen = look(&self.folder(process)?.join("fd").join(descriptor.fd.to_string()))?;
+        let seen = read_link(&self.folder(process)?.join("fd").join(descriptor.fd.to_string()))?;
         (seen.inode == descriptor.inode).then_some(seen)
     }
 
@@ -203,7 +203,7 @@ fn socket(descriptor: &Descriptor<'_>) -> Option<Named> {
 }
 
 /// A descriptor in /proc/PID/fd.
-fn look(link: &Path) -> Option<Seen> {
+fn read_link(link: &Path) -> Option<Seen> {
     let target = std::fs::read_link(link).ok()?;
     let facts = std::fs::metadata(link).ok()?;
     let target = target.to_string_lossy();

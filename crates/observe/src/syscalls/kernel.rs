@@ -3,10 +3,10 @@
 use super::calls::Calls;
 use super::records::{self, LOST_REASONS};
 use super::{SyscallsMode, SyscallsOptions};
-use crate::ebpf::{self, Missing, Programs};
+use crate::ebpf::{self, Programs, Unavailable};
 
 /// Loads the programs, without effect as yet.
-pub(super) fn load(options: &SyscallsOptions, calls: &Calls) -> Result<Programs, Missing> {
+pub(super) fn load(options: &SyscallsOptions, calls: &Calls) -> Result<Programs, Unavailable> {
     let summary = options.syscalls == SyscallsMode::Summary;
     let object = ebpf::load(ebpf::object!("syscalls"), |name, map| match name {
         ".rodata.settings" => map.set_initial_value(&records::settings(options, &calls.kinds)),

@@ -13,7 +13,7 @@ mod records;
 mod rows;
 
 use crate::check::Check;
-use crate::ebpf::{self, Missing};
+use crate::ebpf::{self, Unavailable};
 use crate::error::Error;
 use crate::source::{Context, Running, Source};
 use calls::Calls;
@@ -79,7 +79,7 @@ impl Source for Syscalls {
             _ => "a row per call",
         };
         let which = options.calls.map(|only| format!(", of {only} alone")).unwrap_or_default();
-        let without = |missing: &Missing| format!("system calls are not recorded: {missing}");
+        let without = |missing: &Unavailable| format!("system calls are not recorded: {missing}");
         let worker = ebpf::follow_watched(context, SOURCE, &format!("{how}{which}"), without, move |pids| {
             let calls = Calls::new();
             let mut programs = kernel::load(&options, &calls)?;
@@ -108,8 +108,8 @@ impl Source for Syscalls {
 }
 
 /// Whether system calls can be followed here, by loading the programs without attaching them.
-pub fn syscalls_available() -> Result<(), Missing> {
-    ebpf::look()?;
+pub fn syscalls_available() -> Result<(), Unavailable> {
+    ebpf::require()?;
     let options = SyscallsOptions { syscalls: SyscallsMode::Full, buffer_bytes: 1 << 16, ..SyscallsOptions::default() };
     kernel::load(&options, &Calls::new()).map(drop)
 }

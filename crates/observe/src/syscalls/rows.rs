@@ -4,7 +4,7 @@ use super::SyscallsMode;
 use super::calls::{Calls, error_name};
 use super::descriptors::{Descriptors, Named};
 use super::records::{self, Record, Sum};
-use crate::ebpf::{self, NamedThreads, To};
+use crate::ebpf::{self, NamedThreads, Output};
 use helenus_recording::rows::{Syscall, SyscallSummary};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -60,7 +60,7 @@ impl ebpf::Rows for Rows {
                 let records::Ended { start_ns, duration_ns, returned, .. } = ended;
                 self.waiting.push(Row { process, tid, start_ns, duration_ns, call, returned, group, named });
             }
-            Some(Record::Thread { process, tid, name }) => threads.told(process, tid, name),
+            Some(Record::Thread { process, tid, name }) => threads.renamed(process, tid, name),
             Some(Record::Descriptor { process, call, descriptor }) => {
                 self.descriptors.made(process, call, &descriptor, &self.calls);
             }
@@ -72,7 +72,7 @@ impl ebpf::Rows for Rows {
         self.waiting.len()
     }
 
-    fn append(&mut self, to: &mut To) {
+    fn append(&mut self, to: &mut Output) {
         // A thread's calls in a row: their names repeat, and their starts are near to each other.
         self.waiting.sort_unstable_by_key(|row| (row.tid, row.start_ns));
         self.waiting.iter().for_each(|row| to.count(row.process, 1));
@@ -107,7 +107,7 @@ impl ebpf::Rows for Rows {
         records::sum(key, value)
     }
 
-    fn append_sums(&mut self, sums: Vec<Sum>, interval_ns: i64, threads: &mut NamedThreads, to: &mut To) {
+    fn append_sums(&mut self, sums: Vec<Sum>, interval_ns: i64, threads: &mut NamedThreads, to: &mut Output) {
         let mut totals: HashMap<(u8, Rc<str>, u16, Named, u8), Total> = HashMap::new();
         for sum in &sums {
             let named = self.descriptors.name(sum.identity);

@@ -28,9 +28,9 @@ pub struct Threads {
     source: Source,
     known: HashMap<i64, Thread>,
     /// The threads that the last refresh found.
-    found: Vec<Looked>,
+    found: Vec<Reading>,
     /// Number of refreshes so far.
-    look: u64,
+    round: u64,
     last_ns: i64,
 }
 
@@ -53,20 +53,20 @@ struct Thread {
     used: Used,
     switched: Switched,
     /// The kernel's name for it, where that comes with the rest.
-    told: Option<[u8; NAME_BYTES]>,
+    kernel_name: Option<[u8; NAME_BYTES]>,
     name: String,
     group: String,
     rows_until_named: u32,
-    /// The look that found it last.
-    look: u64,
+    /// The refresh that found it last.
+    round: u64,
 }
 
-/// A thread as a look finds it.
+/// A thread at one refresh.
 #[derive(Debug, Clone, Copy)]
-struct Looked {
+struct Reading {
     tid: i64,
     used: Used,
-    /// None where they were not read this time.
+    /// None if not read this time.
     switched: Option<Switched>,
     /// As the kernel has it, where that comes with the rest.
     name: Option<[u8; NAME_BYTES]>,
@@ -98,7 +98,7 @@ impl Threads {
     fn of(source: Source, process: &'static str, node: &str, names: ThreadNames, clock: &Clock) -> io::Result<Threads> {
         let (known, found) = (HashMap::new(), Vec::new());
         let (node, last_ns) = (node.to_string(), clock.now_ns());
-        let mut threads = Threads { process, node, names, source, known, found, look: 0, last_ns };
+        let mut threads = Threads { process, node, names, source, known, found, round: 0, last_ns };
         threads.tick(clock, |_| {})?;
         Ok(threads)
     }
@@ -132,20 +132,20 @@ impl Threads {
         let now_ns = clock.now_ns();
         let interval_ns = now_ns - std::mem::replace(&mut self.last_ns, now_ns);
         self.found.clear();
-        let mut captured = Captured { rows: 0, lost: self.source.look(now_ns, &mut self.found)? };
-        self.look += 1;
-        for looked in &self.found {
-            let thread = self.known.entry(looked.tid).or_default();
-            thread.look = self.look;
-            let Some((used, switched)) = thread.count(looked) else { continue };
-            thread.refresh_name(looked, &self.source, &self.names);
+        let mut captured = Captured { rows: 0, lost: self.source.read(now_ns, &mut self.found)? };
+        self.round += 1;
+        for reading in &self.found {
+            let thread = self.known.entry(reading.tid).or_default();
+            thread.round = self.round;
+            let Some((used, switched)) = thread.count(reading) else { continue };
+            thread.refresh_name(reading, &self.source, &self.names);
             captured.rows += 1;
             each(ThreadSample {
                 time_ns: now_ns,
                 interval_ns,
                 node: &self.node,
                 process: self.process,
-                tid: looked.tid,
+                tid: reading.tid,
                 thread: &thread.name,
                 thread_group: &thread.group,
                 cpu_ns: used.cpu_ns,
@@ -155,50 +155,50 @@ impl Threads {
                 involuntary_switches: switched.involuntary,
             });
         }
-        self.known.retain(|_, thread| thread.look == self.look);
+        self.known.retain(|_, thread| thread.round == self.round);
         Ok(captured)
     }
 }
 
 impl Source {
     /// Finds the threads that are there; how many could not be read though they are. Fails when the process is gone.
-    fn look(&mut self, now_ns: i64, found: &mut Vec<Looked>) -> io::Result<u64> {
+    fn read(&mut self, now_ns: i64, found: &mut Vec<Reading>) -> io::Result<u64> {
         match self {
-            Source::Kernel(tasks) => tasks.look(found).map(|()| 0),
-            Source::Proc(proc) => proc.look(now_ns, found),
+            Source::Kernel(tasks) => tasks.read(found).map(|()| 0),
+            Source::Proc(proc) => proc.read(now_ns, found),
         }
     }
 }
 
 impl Thread {
     /// The increase of the counters; None if they have not changed.
-    fn count(&mut self, looked: &Looked) -> Option<(Used, Switched)> {
-        let switched = looked.switched.unwrap_or(self.switched);
-        if looked.used == self.used && switched == self.switched {
+    fn count(&mut self, reading: &Reading) -> Option<(Used, Switched)> {
+        let switched = reading.switched.unwrap_or(self.switched);
+        if reading.used == self.used && switched == self.switched {
             return None;
         }
-        let more_used = looked.used.since(self.used);
-        let more_switched = looked.switched.map_or_else(Switched::default, |now| now.since(self.switched));
-        (self.used, self.switched) = (looked.used, switched);
+        let more_used = reading.used.since(self.used);
+        let more_switched = reading.switched.map_or_else(Switched::default, |now| now.since(self.switched));
+        (self.used, self.switched) = (reading.used, switched);
         Some((more_used, more_switched))
     }
 
-    fn refresh_name(&mut self, looked: &Looked, source: &Source, names: &ThreadNames) {
-        let told = looked.name;
-        if self.rows_until_named > 0 && told == self.told {
+    fn refresh_name(&mut self, reading: &Reading, source: &Source, names: &ThreadNames) {
+        let kernel_name = reading.name;
+        if self.rows_until_named > 0 && kernel_name == self.kernel_name {
             self.rows_until_named -= 1;
             return;
         }
-        let short = match (told, source) {
-            (Some(told), _) => String::from_utf8_lossy(text(&told)).into_owned(),
-            (None, Source::Proc(proc)) => match proc.name(looked.tid) {
+        let short = match (kernel_name, source) {
+            (Some(kernel_name), _) => String::from_utf8_lossy(text(&kernel_name)).into_owned(),
+            (None, Source::Proc(proc)) => match proc.name(reading.tid) {
                 Some(short) => short,
                 None => return,
             },
             (None, Source::Kernel(_)) => return,
         };
-        (self.rows_until_named, self.told) = (ROWS_PER_NAME, told);
-        let full = names.full(looked.tid, &short);
+        (self.rows_until_named, self.kernel_name) = (ROWS_PER_NAME, kernel_name);
+        let full = names.full(reading.tid, &short);
         self.group = full.as_deref().map_or_else(|| names.group(&short), |full| thread_group(full).to_string());
         self.name = full.unwrap_or(short);
     }
@@ -298,7 +298,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(100));
         let [by_kernel, by_proc] = sources(child.id()).map(|mut source| {
             let mut found = Vec::new();
-            source.look(1, &mut found).unwrap();
+            source.read(1, &mut found).unwrap();
             found
         });
         let ([by_kernel], [by_proc]) = (&by_kernel[..], &by_proc[..]) else { panic!("{by_kernel:?} {by_proc:?}") };

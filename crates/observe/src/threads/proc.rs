@@ -4,7 +4,7 @@
 //! times as long to write, is read once a second, and only when the thread has run since. Both files stay open, so a
 //! refresh is one `pread` for a sleeping thread. The list of threads is read when their number has changed, or one is gone.
 
-use super::{Looked, Switched, Used};
+use super::{Reading, Switched, Used};
 use helenus_cassandra::foreign::read_proc;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -62,11 +62,11 @@ impl Proc {
     }
 
     /// Finds the threads that are there; how many could not be taken up though they are there. Fails when the process is gone.
-    pub(super) fn look(&mut self, now_ns: i64, found: &mut Vec<Looked>) -> io::Result<u64> {
+    pub(super) fn read(&mut self, now_ns: i64, found: &mut Vec<Reading>) -> io::Result<u64> {
         let lost = self.list(now_ns)?;
         for (tid, thread) in &mut self.threads {
             match thread.read(now_ns, self.tick_ns, &mut self.buffer) {
-                Ok((used, switched)) => found.push(Looked { tid: *tid, used, switched, name: None }),
+                Ok((used, switched)) => found.push(Reading { tid: *tid, used, switched, name: None }),
                 // It is gone.
                 Err(_) => self.listed = None,
             }

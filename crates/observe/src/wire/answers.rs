@@ -2,7 +2,7 @@
 
 use super::partition_key::Described;
 use helenus_cassandra::cql;
-use helenus_cassandra::cql::frame::{Malformed, Reader, opcode};
+use helenus_cassandra::cql::frame::{BodyReader, Malformed, opcode};
 use std::borrow::Cow;
 
 const GLOBAL_TABLE: i32 = 0x01;
@@ -36,17 +36,17 @@ impl<'a> Answer<'a> {
         let mut answer = Answer { kind: kind(code), ..Answer::default() };
         match code {
             opcode::ERROR => {
-                let code = Reader::new(body).int();
+                let code = BodyReader::new(body).int();
                 answer.error = Some(code.map_or(Cow::Borrowed("unknown"), error_name));
             }
             // On an error the fields read so far are kept.
-            opcode::RESULT => drop(answer.read_result(version, &mut Reader::new(body))),
+            opcode::RESULT => drop(answer.read_result(version, &mut BodyReader::new(body))),
             _ => {}
         }
         answer
     }
 
-    fn read_result(&mut self, version: u8, reader: &mut Reader<'a>) -> Result<(), Malformed> {
+    fn read_result(&mut self, version: u8, reader: &mut BodyReader<'a>) -> Result<(), Malformed> {
         match reader.int()? {
             1 => self.kind = "void",
             2 => {
@@ -74,7 +74,7 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    fn read_rows(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    fn read_rows(&mut self, reader: &mut BodyReader<'_>) -> Result<(), Malformed> {
         let (flags, columns) = (reader.int()?, reader.int()?);
         self.has_more_pages = flags & MORE_PAGES != 0;
         if self.has_more_pages {
@@ -92,7 +92,7 @@ impl<'a> Answer<'a> {
 }
 
 /// The keyspace of the table that a prepared statement is about: of its values, or else of its rows.
-fn prepared_keyspace<'a>(version: u8, reader: &mut Reader<'a>) -> Result<Option<&'a str>, Malformed> {
+fn prepared_keyspace<'a>(version: u8, reader: &mut BodyReader<'a>) -> Result<Option<&'a str>, Malformed> {
     let (flags, values) = (reader.int()?, reader.int()?);
     if version >= 4 {
         for _ in 0..reader.int()? {

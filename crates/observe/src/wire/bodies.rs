@@ -2,7 +2,7 @@
 
 use super::packet::Side;
 use helenus_cassandra::cql::Compression;
-use helenus_cassandra::cql::frame::{self, Reader};
+use helenus_cassandra::cql::frame::{self, BodyReader};
 use std::borrow::Cow;
 
 /// The body proper: not compressed, and without what may stand before it.
@@ -60,7 +60,7 @@ impl Driver {
 /// The options of STARTUP, as far as they can be read.
 pub(super) fn startup(body: &[u8]) -> Startup {
     let mut startup = Startup::default();
-    let mut reader = Reader::new(body);
+    let mut reader = BodyReader::new(body);
     for _ in 0..reader.short().unwrap_or_default() {
         let (Ok(key), Ok(value)) = (reader.text(), reader.text()) else { break };
         match key {

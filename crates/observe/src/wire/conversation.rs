@@ -105,7 +105,7 @@ impl Conversations {
     pub(super) fn learn_keyspace(&mut self, client: SocketAddr, keyspace: &str) {
         let keyspace = self.statements.keyspace(keyspace);
         let conversation = self.all.entry(client).or_insert_with(|| Conversation::new(client));
-        conversation.speech.keyspace = Some(keyspace);
+        conversation.protocol.keyspace = Some(keyspace);
     }
 
     pub(super) fn sample(&self) -> Sample {
@@ -122,7 +122,7 @@ impl Conversations {
             self.all
                 .iter()
                 .filter(|(client, _)| sample.follows(client.port()))
-                .map(|(_, one)| one.speech.requests)
+                .map(|(_, one)| one.protocol.requests)
                 .sum()
         };
         let all = requests(now);
@@ -190,7 +190,7 @@ impl Conversations {
 
     /// Starts to count the requests of each connection from 0.
     pub(super) fn forget_requests(&mut self) {
-        self.all.values_mut().for_each(|one| one.speech.requests = 0);
+        self.all.values_mut().for_each(|one| one.protocol.requests = 0);
     }
 
     fn add(&mut self, counts: Counts) {
@@ -213,13 +213,13 @@ struct Conversation {
     client: (Rc<str>, u16),
     order: [Ordered; 2],
     messages: [Messages; 2],
-    speech: Speech,
+    protocol: ProtocolState,
     ended: [bool; 2],
 }
 
 /// The state that both sides of a connection have agreed upon, and the pending requests.
 #[derive(Debug, Default)]
-struct Speech {
+struct ProtocolState {
     compression: Option<Compression>,
     keyspace: Option<Rc<str>>,
     pending: HashMap<i16, Pending, RandomState>,
@@ -246,7 +246,7 @@ impl Conversation {
             client: (client.ip().to_string().into(), client.port()),
             order: [Ordered::default(), Ordered::default()],
             messages: [Messages::under_way(Side::Client), Messages::under_way(Side::Node)],
-            speech: Speech::default(),
+            protocol: ProtocolState::default(),
             ended: [false; 2],
         }
     }
@@ -264,15 +264,15 @@ impl Conversation {
             self.messages[side] = Messages::begun(packet.from);
             return;
         }
-        let Conversation { client, order, messages, speech, ended } = self;
+        let Conversation { client, order, messages, protocol, ended } = self;
         let other = packet.from.other();
         if let Some(up_to) = packet.acknowledged().filter(|_| !ended[other as usize]) {
             order[other as usize].acknowledged(up_to, |part| {
-                read(part, other, messages, |message| speech.hear(other, message, client, statements, each));
+                read(part, other, messages, |message| protocol.hear(other, message, client, statements, each));
             });
         }
         order[side].take(packet.sequence, time_ns, packet.payload, |part| {
-            read(part, packet.from, messages, |message| speech.hear(packet.from, message, client, statements, each));
+            read(part, packet.from, messages, |message| protocol.hear(packet.from, message, client, statements, each));
         });
     }
 
@@ -283,18 +283,18 @@ impl Conversation {
     }
 
     fn finish(&mut self, statements: &mut Statements, each: &mut impl FnMut(Exchange)) {
-        let Conversation { client, order, messages, speech, .. } = self;
+        let Conversation { client, order, messages, protocol, .. } = self;
         for side in [Side::Client, Side::Node] {
             order[side as usize].finish(|part| {
-                read(part, side, messages, |message| speech.hear(side, message, client, statements, each));
+                read(part, side, messages, |message| protocol.hear(side, message, client, statements, each));
             });
         }
         // A client that went away did not wait for its answers.
-        speech.pending.clear();
+        protocol.pending.clear();
     }
 
     fn counts(&mut self) -> Counts {
-        let mut counts = Counts { lost: std::mem::take(&mut self.speech.lost), tls_bytes: 0 };
+        let mut counts = Counts { lost: std::mem::take(&mut self.protocol.lost), tls_bytes: 0 };
         for messages in &mut self.messages {
             counts.lost[BREAK] += std::mem::take(&mut messages.breaks);
             counts.tls_bytes += std::mem::take(&mut messages.tls_bytes);
@@ -339,7 +339,7 @@ fn read(
     }
 }
 
-impl Speech {
+impl ProtocolState {
     /// Takes in a message, or that some were missed.
     fn hear(
         &mut self,
@@ -503,7 +503,7 @@ mod tests {
     }
 
     /// The content of an exchange without its times.
-    fn told(exchange: &Exchange) -> (u16, i16, u8, String, &'static str, u64, u64) {
+    fn summary(exchange: &Exchange) -> (u16, i16, u8, String, &'static str, u64, u64) {
         let Exchange { client_port, stream, request, kind, answer_bytes, .. } = exchange;
         (
             *client_port,
@@ -607,8 +607,9 @@ mod tests {
         let mut conversations = Conversations::new(node());
         let half = all.len() / 2;
         all[..half].iter().for_each(|(time_ns, packet)| conversations.take_packet(*time_ns, packet, &mut |_| ()));
-        let counted =
-            |conversations: &Conversations| -> u64 { conversations.all.values().map(|one| one.speech.requests).sum() };
+        let counted = |conversations: &Conversations| -> u64 {
+            conversations.all.values().map(|one| one.protocol.requests).sum()
+        };
         let requests = counted(&conversations);
         let left_out = conversations.narrow(1).unwrap();
         assert!((left_out.weight - requests as f64 / counted(&conversations) as f64).abs() < 1e-9);
@@ -666,7 +667,7 @@ mod tests {
             cut.sort_by_key(|(place, ..)| *place);
             let cut: Vec<(i64, Packet<'_>)> = cut.into_iter().map(|(_, time_ns, packet)| (time_ns, packet)).collect();
             let (mut expected, mut got): (Vec<_>, Vec<_>) =
-                (exchanges(&whole).0.iter().map(told).collect(), exchanges(&cut).0.iter().map(told).collect());
+                (exchanges(&whole).0.iter().map(summary).collect(), exchanges(&cut).0.iter().map(summary).collect());
             expected.sort();
             got.sort();
             prop_assert_eq!(expected, got);
@@ -691,7 +692,7 @@ mod tests {
                 .collect();
             // Without its PREPARE, a statement goes by its id: what it is about is left out.
             let about = |one: &Exchange| {
-                let (client, stream, opcode, _, kind, request, answer) = told(one);
+                let (client, stream, opcode, _, kind, request, answer) = summary(one);
                 (client, stream, opcode, kind, request, answer, one.request.last_ns, one.first_answer_ns)
             };
             let all: HashSet<_> = exchanges(&whole).0.iter().map(about).collect();

@@ -30,7 +30,7 @@ mod tapped;
 
 use crate::Watched;
 use crate::check::Check;
-use crate::ebpf::Missing;
+use crate::ebpf::Unavailable;
 use crate::error::Error;
 use crate::source::{Context, Running, Source};
 use crate::worker::Worker;
@@ -38,7 +38,7 @@ use budget::{Budget, Share};
 use clap::Args;
 use conversation::Conversations;
 use helenus_cassandra::network;
-use helenus_cassandra::target::{self, Which};
+use helenus_cassandra::target::{self, TargetName};
 use helenus_recording::rows::SourceReport;
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 pub use keys::Keys;
@@ -122,14 +122,14 @@ impl Source for Wire {
 }
 
 fn is_cassandra(node: &Watched) -> bool {
-    target::find(Which::Pid(node.pid.cast_signed())).is_ok_and(|target| target.is_cassandra)
+    target::find(TargetName::Pid(node.pid.cast_signed())).is_ok_and(|target| target.is_cassandra)
 }
 
 /// Where a node listens to its clients.
-pub(crate) fn address_of(node: &Watched) -> Result<SocketAddr, Missing> {
-    let found = target::find(Which::Pid(node.pid.cast_signed()));
+pub(crate) fn address_of(node: &Watched) -> Result<SocketAddr, Unavailable> {
+    let found = target::find(TargetName::Pid(node.pid.cast_signed()));
     found.ok().and_then(|target| target.cql).ok_or_else(|| {
-        Missing::new(
+        Unavailable::new(
             format!("process {} is no node whose CQL address is known", node.pid),
             "name it with --node ADDRESS:PORT",
         )
@@ -137,12 +137,12 @@ pub(crate) fn address_of(node: &Watched) -> Result<SocketAddr, Missing> {
 }
 
 /// Begins to record the requests of a node. There is nothing to run where the agent does it.
-fn start_one(context: &Context<'_>, node: &Watched, options: &WireOptions) -> Result<Option<Listening>, Missing> {
+fn start_one(context: &Context<'_>, node: &Watched, options: &WireOptions) -> Result<Option<Listening>, Unavailable> {
     let address = address_of(node)?;
     let keys = options.keys.clone();
     match options.requests.of(node, address, options.has_agent) {
         RequestsFrom::Jvm if options.has_agent => Ok(None),
-        RequestsFrom::Jvm => Err(Missing::new("the agent reads them inside the JVM", "leave out --no-agent")),
+        RequestsFrom::Jvm => Err(Unavailable::new("the agent reads them inside the JVM", "leave out --no-agent")),
         from => listen(context, node, address, from == RequestsFrom::Auto, keys).map(Some),
     }
 }
@@ -154,47 +154,47 @@ fn listen(
     address: SocketAddr,
     has_budget: bool,
     keys: Option<Keys>,
-) -> Result<Listening, Missing> {
+) -> Result<Listening, Unavailable> {
     let (recorder, node_there) = (context.recorder.clone(), node.clone());
-    let (turn, turns) = channel();
+    let (switch, switches) = channel();
     let prepare = move || {
         // Before packets are taken, so that this question is not among them.
         let mut conversations = Conversations::new(address);
         conversations.statements.keys = keys;
         // This thread does nothing else, and stays in the node's network.
         network::enter(node_there.pid.cast_signed())
-            .map_err(|error| Missing::new(error.to_string(), "run as root on the host"))?;
+            .map_err(|error| Unavailable::new(error.to_string(), "run as root on the host"))?;
         let learned = learned::learn(&mut conversations, address);
         let ring = Ring::open(address)?;
         let budget = has_budget.then(|| Budget::new(node_there.pid.cast_signed()));
         let mut rows = Rows::new(recorder, node_there.node, PROVIDER);
         learned.drivers.into_iter().for_each(|(client, driver)| rows.learn(client, driver));
         let cpu_ns = cpu_time_of_this_thread_ns();
-        Ok::<_, Missing>((Listener { ring, conversations, rows, turns, cpu_ns, budget }, learned.note))
+        Ok::<_, Unavailable>((Listener { ring, conversations, rows, switches, cpu_ns, budget }, learned.note))
     };
     let (worker, note) = Worker::start(SOURCE, prepare, Listener::run)?;
     context.note([(SOURCE, node.node.as_str(), PROVIDER, note.as_str())]);
-    Ok(Listening { worker, turn, node: node.node.clone(), note })
+    Ok(Listening { worker, switch, node: node.node.clone(), note })
 }
 
-/// The next recording, and a way to say that rows go into it.
-type Turn = (Recorder, Sender<()>);
+/// The next recording, and a channel on which the listener confirms that it writes into it.
+type Switch = (Recorder, Sender<()>);
 
 /// A listener, which goes on from one recording to the next.
 #[derive(Debug)]
 struct Listening {
     worker: Worker,
-    turn: Sender<Turn>,
+    switch: Sender<Switch>,
     node: String,
     note: String,
 }
 
 impl Running for Listening {
-    fn turn_to(&mut self, context: &Context<'_>) -> Result<bool, Error> {
+    fn continue_in(&mut self, context: &Context<'_>) -> Result<bool, Error> {
         /// The listener wakes up far more often.
         const WITHIN: Duration = Duration::from_secs(2);
-        let (done, turned) = channel();
-        if self.turn.send((context.recorder.clone(), done)).is_err() || turned.recv_timeout(WITHIN).is_err() {
+        let (done, switched) = channel();
+        if self.switch.send((context.recorder.clone(), done)).is_err() || switched.recv_timeout(WITHIN).is_err() {
             return Ok(false);
         }
         context.note([(SOURCE, self.node.as_str(), PROVIDER, self.note.as_str())]);
@@ -212,7 +212,7 @@ struct Listener {
     ring: Ring,
     conversations: Conversations,
     rows: Rows,
-    turns: Receiver<Turn>,
+    switches: Receiver<Switch>,
     cpu_ns: i64,
     /// None where all connections are followed, whatever that costs.
     budget: Option<Budget>,
@@ -227,13 +227,13 @@ impl Listener {
                 // The kernel hands over the packets captured so far within this time.
                 std::thread::sleep(2 * HANDED_OVER_AFTER);
             }
-            let Listener { ring, conversations, rows, turns, .. } = &mut self;
+            let Listener { ring, conversations, rows, switches, .. } = &mut self;
             let was_much = ring.read(|passed| {
                 conversations.take(passed.time_ns, passed.bytes, |exchange| rows.add(exchange));
             });
             wait = if was_much { READ_EVERY_IF_MUCH } else { READ_EVERY };
-            if let Ok((recorder, done)) = turns.try_recv() {
-                rows.turn_to(&recorder);
+            if let Ok((recorder, done)) = switches.try_recv() {
+                rows.continue_in(&recorder);
                 let _ = done.send(());
             }
             rows.write(!going_on);

@@ -2,7 +2,7 @@
 //!
 //! Source: Apache Cassandra, doc/native_protocol_v4.spec and doc/native_protocol_v5.spec, section 4.1.
 
-use helenus_cassandra::cql::frame::{Malformed, Reader};
+use helenus_cassandra::cql::frame::{BodyReader, Malformed};
 
 const VALUES: u32 = 0x01;
 const PAGE_SIZE: u32 = 0x04;
@@ -26,14 +26,14 @@ pub(super) struct Parameters<'a> {
 }
 
 impl<'a> Parameters<'a> {
-    pub(super) fn read(reader: &mut Reader<'a>, version: u8) -> Parameters<'a> {
+    pub(super) fn read(reader: &mut BodyReader<'a>, version: u8) -> Parameters<'a> {
         let mut parameters = Parameters::default();
         // On an error the fields read so far are kept.
         let _ = parameters.fill(reader, version);
         parameters
     }
 
-    fn fill(&mut self, reader: &mut Reader<'a>, version: u8) -> Result<(), Malformed> {
+    fn fill(&mut self, reader: &mut BodyReader<'a>, version: u8) -> Result<(), Malformed> {
         self.consistency = consistency(reader.short()?);
         let flags = flags(reader, version)?;
         self.is_further_page = flags & PAGING_STATE != 0;
@@ -52,7 +52,7 @@ impl<'a> Parameters<'a> {
         self.rest(reader, flags)
     }
 
-    fn rest(&mut self, reader: &mut Reader<'a>, flags: u32) -> Result<(), Malformed> {
+    fn rest(&mut self, reader: &mut BodyReader<'a>, flags: u32) -> Result<(), Malformed> {
         if flags & SERIAL_CONSISTENCY != 0 {
             self.serial_consistency = consistency(reader.short()?);
         }
@@ -76,7 +76,7 @@ pub(super) fn batch<'a>(
     const PREPARED: u8 = 1;
     let mut parameters = Parameters::default();
     let mut read = || {
-        let mut reader = Reader::new(body);
+        let mut reader = BodyReader::new(body);
         reader.take(1)?;
         for _ in 0..reader.short()? {
             let id = match reader.take(1)? {
@@ -98,16 +98,16 @@ pub(super) fn batch<'a>(
 }
 
 /// The keyspace that PREPARE names, behind its statement.
-pub(super) fn prepare_keyspace<'a>(reader: &mut Reader<'a>, version: u8) -> Option<&'a str> {
+pub(super) fn prepare_keyspace<'a>(reader: &mut BodyReader<'a>, version: u8) -> Option<&'a str> {
     let has_one = version >= 5 && flags(reader, version).ok()? & KEYSPACE_TO_PREPARE_IN != 0;
     if has_one { reader.text().ok() } else { None }
 }
 
-fn flags(reader: &mut Reader<'_>, version: u8) -> Result<u32, Malformed> {
+fn flags(reader: &mut BodyReader<'_>, version: u8) -> Result<u32, Malformed> {
     if version >= 5 { Ok(reader.int()?.cast_unsigned()) } else { Ok(u32::from(reader.take(1)?[0])) }
 }
 
-fn values(reader: &mut Reader<'_>, have_names: bool) -> Result<(), Malformed> {
+fn values(reader: &mut BodyReader<'_>, have_names: bool) -> Result<(), Malformed> {
     for _ in 0..reader.short()? {
         if have_names {
             reader.short_bytes()?;
@@ -150,7 +150,7 @@ mod tests {
             &[0; 8],
         ]
         .concat();
-        let whole = Parameters::read(&mut Reader::new(&body), 4);
+        let whole = Parameters::read(&mut BodyReader::new(&body), 4);
         let expected = Parameters {
             consistency: Some("QUORUM"),
             serial_consistency: Some("SERIAL"),
@@ -159,16 +159,16 @@ mod tests {
             values: &body[5..],
         };
         assert_eq!(whole, expected);
-        let cut = Parameters::read(&mut Reader::new(&body[..8]), 4);
+        let cut = Parameters::read(&mut BodyReader::new(&body[..8]), 4);
         assert_eq!(cut, Parameters { serial_consistency: None, values: &body[5..8], ..expected });
     }
 
     #[test]
     fn version_5_names_a_keyspace() {
         let body = [0, 1, 0, 0, 0, 0x80, 0, 2, b'k', b's'];
-        assert_eq!(Parameters::read(&mut Reader::new(&body), 5).keyspace, Some("ks"));
+        assert_eq!(Parameters::read(&mut BodyReader::new(&body), 5).keyspace, Some("ks"));
         let prepare = [0, 0, 0, 1, 0, 2, b'k', b's'];
-        assert_eq!(prepare_keyspace(&mut Reader::new(&prepare), 5), Some("ks"));
-        assert_eq!(prepare_keyspace(&mut Reader::new(&prepare), 4), None);
+        assert_eq!(prepare_keyspace(&mut BodyReader::new(&prepare), 5), Some("ks"));
+        assert_eq!(prepare_keyspace(&mut BodyReader::new(&prepare), 4), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The packets of one node as the kernel passes them by, through memory that it shares with us.
 
 use super::sample::Sample;
-use crate::ebpf::Missing;
+use crate::ebpf::Unavailable;
 use libc::{c_int, c_void, socklen_t};
 use std::io;
 use std::net::SocketAddr;
@@ -34,16 +34,16 @@ pub(super) struct Passed<'a> {
 
 impl Ring {
     /// Listens to what passes from and to a node in the network that the calling thread is in.
-    pub(super) fn open(node: SocketAddr) -> Result<Ring, Missing> {
+    pub(super) fn open(node: SocketAddr) -> Result<Ring, Unavailable> {
         Ring::listen(node).map_err(|error| match error.raw_os_error() {
-            Some(libc::EPERM | libc::EACCES) => Missing::new(
+            Some(libc::EPERM | libc::EACCES) => Unavailable::new(
                 "listening to packets needs root, or CAP_NET_RAW",
                 "run it with sudo, or once: sudo setcap cap_net_raw,cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search+ep $(which helenus)",
             ),
             Some(libc::EAFNOSUPPORT) => {
-                Missing::new("this kernel has no packet sockets", "run a kernel with CONFIG_PACKET=y")
+                Unavailable::new("this kernel has no packet sockets", "run a kernel with CONFIG_PACKET=y")
             }
-            _ => Missing::new(
+            _ => Unavailable::new(
                 format!("the kernel gave no packet socket: {error}"),
                 "look for a limit on memory or capabilities of this container",
             ),

@@ -82,7 +82,7 @@ impl Rows {
         });
     }
 
-    pub(super) fn turn_to(&mut self, recorder: &Recorder) {
+    pub(super) fn continue_in(&mut self, recorder: &Recorder) {
         self.recorder = recorder.clone();
         self.drivers.iter().for_each(|(client, driver)| self.append_driver(client, driver));
     }

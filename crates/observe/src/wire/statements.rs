@@ -1,4 +1,4 @@
-//! What requests ask: statements without the values in them, and what goes with them.
+//! Statements of requests, without literals, with keyspace and id.
 
 use super::keys::Keys;
 use super::normalized::normalized;
@@ -6,7 +6,7 @@ use super::parameters::{Parameters, batch, prepare_keyspace};
 use super::partition_key::PartitionKey;
 use super::replicas::Replicas;
 use foldhash::fast::RandomState;
-use helenus_cassandra::cql::frame::{Reader, opcode};
+use helenus_cassandra::cql::frame::{BodyReader, opcode};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -114,7 +114,7 @@ impl Statements {
     }
 
     fn read(&mut self, version: u8, code: u8, body: &[u8]) -> Option<Asked> {
-        let mut reader = Reader::new(body);
+        let mut reader = BodyReader::new(body);
         let (mut token, mut batch_size) = (None, None);
         let (prepared, parameters) = match code {
             opcode::QUERY => {
@@ -177,7 +177,7 @@ impl Statements {
         let &[_, _, _, kind, ref rest @ ..] = body else { return None };
         let (first, keyspace) = match kind {
             PREPARED => {
-                let Prepared { statement, keyspace, .. } = self.executed(Reader::new(rest).short_bytes().ok()?);
+                let Prepared { statement, keyspace, .. } = self.executed(BodyReader::new(rest).short_bytes().ok()?);
                 (statement.to_string(), keyspace)
             }
             _ => {
@@ -202,7 +202,7 @@ fn kept(texts: &mut HashSet<Rc<str>, RandomState>, text: &str) -> Option<Rc<str>
     Some(text)
 }
 
-fn long_string(reader: &mut Reader<'_>) -> Option<()> {
+fn long_string(reader: &mut BodyReader<'_>) -> Option<()> {
     reader.bytes().ok().map(drop)
 }
 

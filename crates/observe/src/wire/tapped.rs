@@ -88,9 +88,9 @@ impl Tapped {
     }
 
     /// Goes on in another recording.
-    pub(crate) fn turn_to(&mut self, recorder: &Recorder) {
+    pub(crate) fn continue_in(&mut self, recorder: &Recorder) {
         self.write(true);
-        self.rows.turn_to(recorder);
+        self.rows.continue_in(recorder);
     }
 }
 

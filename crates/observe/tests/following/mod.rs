@@ -100,21 +100,21 @@ pub struct Watch {
 impl Watch {
     /// Of processes by their node and pid, with a source that has to be there.
     pub fn start(processes: &[(&str, u32)], options: &Options, needed: &str) -> Watch {
-        let (watch, said) = Watch::start_and_hear(processes, options, needed);
-        assert_eq!(said, None);
+        let (watch, reason) = Watch::start_and_hear(processes, options, needed);
+        assert_eq!(reason, None);
         watch
     }
 
     /// Watches processes, given by node and pid, and returns the message of a source that is degraded.
     pub fn start_and_hear(processes: &[(&str, u32)], options: &Options, of: &str) -> (Watch, Option<String>) {
         let (folder, recorder, watched) = new_recording(processes);
-        let (events, heard) = channel();
+        let (events, received) = channel();
         let observation = Observation::start(&recorder, &watched, options, &events).unwrap();
-        let said = heard.try_iter().find_map(|event| match event {
+        let reason = received.try_iter().find_map(|event| match event {
             Event::Degraded { source, reason, .. } if source == of => Some(reason),
             _ => None,
         });
-        (Watch { recorder, observation, folder }, said)
+        (Watch { recorder, observation, folder }, reason)
     }
 
     pub fn end(self) -> Ended {
@@ -219,15 +219,15 @@ pub fn without_capabilities(pid: u32, options: Options, source: &'static str) ->
     let without = std::thread::spawn(move || {
         drop_capabilities();
         let (_folder, recorder, watched) = new_recording(&[("n", pid)]);
-        let (events, heard) = channel();
+        let (events, received) = channel();
         let observation = Observation::start(&recorder, &watched, &options, &events).unwrap();
         observation.stop();
         let summary = recorder.close().unwrap();
-        let said = heard.try_iter().find_map(|event| match event {
+        let reason = received.try_iter().find_map(|event| match event {
             Event::Degraded { source: of, reason, .. } if of == source => Some(reason),
             _ => None,
         });
-        (said, summary.tables.keys().cloned().collect())
+        (reason, summary.tables.keys().cloned().collect())
     });
     without.join().unwrap()
 }

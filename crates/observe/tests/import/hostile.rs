@@ -130,11 +130,11 @@ fn files_without_end_are_read_up_to_a_bound() {
     };
     let folder = tempfile::tempdir().unwrap();
     let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("t", "c")).unwrap();
-    let said = import(&recorder, endless(200 << 30), &options()).unwrap_err().to_string();
-    assert!(said.contains("512 MiB") && said.contains("maxchunksize"), "{said}");
+    let error = import(&recorder, endless(200 << 30), &options()).unwrap_err().to_string();
+    assert!(error.contains("512 MiB") && error.contains("maxchunksize"), "{error}");
     // One that never came to its end has no size.
-    let (said, most) = most_held(|| import(&recorder, endless(0), &options()));
-    assert!(said.unwrap_err().to_string().contains("cut off"));
+    let (error, most) = most_held(|| import(&recorder, endless(0), &options()));
+    assert!(error.unwrap_err().to_string().contains("cut off"));
     assert!(most < 700 * MIB, "{} MiB", most / MIB);
     recorder.close().unwrap();
 }

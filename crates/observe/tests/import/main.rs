@@ -12,7 +12,7 @@ use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use helenus_observe::jfr::chunk_size;
-use helenus_observe::{ImportError, ImportFormat, ImportOptions, Imported, Place, import};
+use helenus_observe::{ImportError, ImportFormat, ImportOptions, Imported, TimeAlignment, import};
 use helenus_recording::{Manifest, Recorder, Recording};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
@@ -26,7 +26,14 @@ const PERF: &str = include_str!("../../../../fixtures/perf-script.txt");
 const AT: i64 = 1_700_000_000_000_000_000;
 
 fn options() -> ImportOptions {
-    ImportOptions { format: None, node: "n".into(), event: None, interval: None, ghz: None, place: Place::EndsAt(AT) }
+    ImportOptions {
+        format: None,
+        node: "n".into(),
+        event: None,
+        interval: None,
+        ghz: None,
+        place: TimeAlignment::EndsAt(AT),
+    }
 }
 
 /// A row of samples with its frames: time, event, weight, thread, group, frames, kinds.
@@ -115,7 +122,7 @@ fn the_profilers_file_has_its_interval_and_its_place() {
     let sources = columns(&read.recording, "sources", &["source", "provider", "captured", "lost"]);
     assert!(sources.contains(&["stacks", "jfr", "64", "0"].map(String::from).to_vec()), "{sources:?}");
     // Its clock is CLOCK_MONOTONIC, and can be taken for this boot's.
-    let here = whole(PROFILER, &ImportOptions { place: Place::ThisBoot, ..options() });
+    let here = whole(PROFILER, &ImportOptions { place: TimeAlignment::ThisBoot, ..options() });
     assert_eq!(here.rows.len(), 64);
 }
 
@@ -139,7 +146,7 @@ fn the_jdks_own_file_is_read_with_what_its_settings_say() {
     // Wall-clock time, as `jfr summary` says: 2026-11-21 22:58:58 and two seconds.
     let begin = 1_795_301_938_000_000_000;
     assert!(read.rows.iter().all(|row| (begin..begin + 4_000_000_000).contains(&row.0)), "{:?}", read.rows[0]);
-    let moved = whole(JDK, &ImportOptions { place: Place::BeginsAt(AT), ..options() });
+    let moved = whole(JDK, &ImportOptions { place: TimeAlignment::BeginsAt(AT), ..options() });
     assert_eq!(moved.rows[0].0, AT);
     assert_eq!(moved.rows[9].0 - AT, read.rows[9].0 - read.rows[0].0);
     let other = ImportOptions { interval: Some(std::time::Duration::from_millis(5)), ..options() };
@@ -169,8 +176,8 @@ fn what_is_cut_off_or_broken_is_said() {
     let trailing = whole(&[&PROFILER[..size], &[7u8; 200][..]].concat(), &options());
     assert!(trailing.imported.losses[0].contains("what follows chunk 1"), "{:?}", trailing.imported);
     for cut in [3, 40, 100, PROFILER.len() / 2] {
-        let said = refused(&PROFILER[..cut], &ImportOptions { format: Some(ImportFormat::Jfr), ..options() });
-        assert!(said.contains("cut off"), "{said}");
+        let error = refused(&PROFILER[..cut], &ImportOptions { format: Some(ImportFormat::Jfr), ..options() });
+        assert!(error.contains("cut off"), "{error}");
     }
 }
 
@@ -178,8 +185,8 @@ fn what_is_cut_off_or_broken_is_said() {
 fn a_chunk_that_async_profiler_has_not_finished_is_no_chunk_of_a_gibibyte() {
     let mut unfinished = PROFILER.to_vec();
     unfinished[8..16].copy_from_slice(&(1_u64 << 30).to_be_bytes());
-    let said = refused(&unfinished, &options());
-    assert!(said.contains("cut off") && said.contains("asprof stop") && !said.contains("512"), "{said}");
+    let error = refused(&unfinished, &options());
+    assert!(error.contains("cut off") && error.contains("asprof stop") && !error.contains("512"), "{error}");
     // The chunks before it are read.
     let read = read(&[PROFILER, &unfinished].concat(), &options()).unwrap();
     assert_eq!(read.imported.samples, 64);
@@ -235,11 +242,11 @@ fn files_that_are_none_of_them_say_what_they_are() {
         (b"# nothing\n", "no sample"),
         (b"a;b 1 2\na;c 2 3\n", "comparison"),
     ] {
-        let said = refused(bytes, &options());
-        assert!(said.contains(says), "{said}");
+        let error = refused(bytes, &options());
+        assert!(error.contains(says), "{error}");
     }
-    let said = refused(b"a;b 1\n", &ImportOptions { ghz: Some(1.0), ..options() });
-    assert!(said.contains("--ghz"), "{said}");
+    let error = refused(b"a;b 1\n", &ImportOptions { ghz: Some(1.0), ..options() });
+    assert!(error.contains("--ghz"), "{error}");
     let huge = whole(format!("a;b {0}\na;c {0}\n", i64::MAX).as_bytes(), &options());
     assert_eq!((huge.imported.samples, huge.imported.lost), (1, 1));
     let annotated = whole(b"main;java/lang/Thread.run_[j];write_[k];libc_write 3\n", &options());

@@ -4,7 +4,7 @@
 use crate::memory::most_held;
 use crate::profiles::{PROFILES, fixture, profile};
 use crate::{JDK, PERF, PROFILER, options};
-use helenus_observe::{ImportFormat, ImportOptions, Place, import};
+use helenus_observe::{ImportFormat, ImportOptions, TimeAlignment, import};
 use helenus_recording::{Manifest, Recorder};
 
 /// SplitMix64, by Steele, Lea and Flood.
@@ -65,7 +65,8 @@ fn survives(format: ImportFormat, files: &[Vec<u8>], times: usize) {
             let mut bytes = file.clone();
             mutate(&mut bytes, &mut random, format == ImportFormat::Jfr && number % 4 != 3);
             let asked = [None, Some(format)][number % 2];
-            let place = [Place::EndsAt(1), Place::BeginsAt(i64::MAX - 5), Place::ThisBoot][number % 3];
+            let place =
+                [TimeAlignment::EndsAt(1), TimeAlignment::BeginsAt(i64::MAX - 5), TimeAlignment::ThisBoot][number % 3];
             let before = rows();
             let options = ImportOptions { format: asked, place, ..options() };
             let (read, most) = most_held(|| import(&recorder, &bytes[..], &options));

@@ -4,7 +4,7 @@
 //! of async-profiler calls them, id and name of the thread, and the sum of what they stand for, or their number.
 
 use crate::{columns, options, refused, whole};
-use helenus_observe::{ImportFormat, ImportOptions, Place};
+use helenus_observe::{ImportFormat, ImportOptions, TimeAlignment};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::time::Duration;
@@ -123,12 +123,12 @@ fn each_thread_of_each_version_has_what_the_tools_own_reader_says() {
             let thread = (row[1].clone(), row[2].clone());
             *here.entry(row[0].clone()).or_default().entry(thread).or_default() += row[3].parse::<i64>().unwrap();
         }
-        let told: Vec<&str> = here.keys().map(String::as_str).collect();
+        let names: Vec<&str> = here.keys().map(String::as_str).collect();
         let expected = SUMS.iter().filter(|(of, ..)| *of == file);
         if file.starts_with("ap-") {
             let mut events: Vec<&str> = expected.clone().map(|(_, event, ..)| *event).collect();
             events.sort_unstable();
-            assert_eq!(told, events, "{file}: no more and no less");
+            assert_eq!(names, events, "{file}: no more and no less");
         }
         for (_, event, classes, each) in expected {
             let mut there: BTreeMap<(String, String), i64> = BTreeMap::new();
@@ -195,8 +195,8 @@ fn perf_prints_what_it_is_asked_for() {
     assert_eq!(stacks(&timeless), stacks(&lines));
     assert!(timeless.rows.iter().all(|row| row.0 == crate::AT), "all at one moment");
     assert!(timeless.imported.notes.iter().any(|note| note.contains("no times")), "{:?}", timeless.imported);
-    let said = refused(&profile("perf-no-time.txt"), &ImportOptions { place: Place::ThisBoot, ..options() });
-    assert!(said.contains("-F +time"), "{said}");
+    let error = refused(&profile("perf-no-time.txt"), &ImportOptions { place: TimeAlignment::ThisBoot, ..options() });
+    assert!(error.contains("-F +time"), "{error}");
     let more = of("perf-misc-tod.txt");
     assert_eq!((stacks(&more), more.imported.lost), (stacks(&lines), 0));
     assert_eq!(threads(&more), threads(&lines));

@@ -6,7 +6,7 @@ use crate::cli::{self, nodes};
 use crate::terminal::{self, Steps};
 use anyhow::{Context, Result, bail};
 use helenus_cassandra::cql::{Channel, Connection, Credentials};
-use helenus_cassandra::target::{self, Target, Which};
+use helenus_cassandra::target::{self, Target, TargetName};
 use helenus_cassandra::{Cancel, Version, java};
 use helenus_observe::{
     AgentOptions, Event, EventOptions, Jmx, Observation, Options, PressureOptions, ProcessKind, RequestsFrom,
@@ -18,41 +18,41 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 /// A recording that goes with its folder.
-pub(super) struct Look {
+pub(super) struct Reading {
     pub(super) recording: Recording,
     _folder: tempfile::TempDir,
 }
 
 /// A recording in progress, for one reading.
-struct Taking {
+struct OpenReading {
     recorder: Recorder,
     folder: tempfile::TempDir,
 }
 
-impl Taking {
-    fn begin() -> Result<Taking> {
+impl OpenReading {
+    fn begin() -> Result<OpenReading> {
         let folder =
             tempfile::Builder::new().prefix("helenus-look-").tempdir().context("cannot make a temporary folder")?;
         let recorder =
             Recorder::create(&folder.path().join("look.helenus"), Manifest::new("live", &cli::command_line()))?;
-        Ok(Taking { recorder, folder })
+        Ok(OpenReading { recorder, folder })
     }
 
-    fn close(self) -> Result<Look> {
+    fn close(self) -> Result<Reading> {
         self.recorder.close()?;
-        Ok(Look { recording: Recording::open(self.recorder.folder())?, _folder: self.folder })
+        Ok(Reading { recording: Recording::open(self.recorder.folder())?, _folder: self.folder })
     }
 }
 
 /// Nodes that are being recorded. Agents and connections stay from one reading to the next.
 pub(super) struct Watching<'a> {
     live: &'a LiveArguments,
-    taking: Taking,
-    by: By,
+    open: OpenReading,
+    provider: Provider,
 }
 
 /// How nodes are looked at.
-enum By {
+enum Provider {
     Agents(Box<Agents>),
     /// From outside: over CQL and, where it is wanted, over JMX.
     Outside {
@@ -66,19 +66,19 @@ struct Agents {
     watched: Vec<Watched>,
     options: Options,
     events: Sender<Event>,
-    heard: Receiver<Event>,
+    received: Receiver<Event>,
 }
 
 impl<'a> Watching<'a> {
     pub(super) fn begin(live: &'a LiveArguments) -> Result<Watching<'a>> {
         let addresses = live.nodes.iter().map(|node| nodes::address(node)).collect::<Result<Vec<_>>>()?;
-        let taking = Taking::begin()?;
+        let open = OpenReading::begin()?;
         let mut steps = Steps::new();
-        let by = match live.no_agent || !live.jmx.is_empty() {
-            true => outside(live, &taking.recorder, &addresses, &mut steps)?,
-            false => By::Agents(Box::new(Agents::attach(&taking.recorder, &addresses, live, &mut steps)?)),
+        let provider = match live.no_agent || !live.jmx.is_empty() {
+            true => outside(live, &open.recorder, &addresses, &mut steps)?,
+            false => Provider::Agents(Box::new(Agents::attach(&open.recorder, &addresses, live, &mut steps)?)),
         };
-        Ok(Watching { live, taking, by })
+        Ok(Watching { live, open, provider })
     }
 
     /// Waits until the reading is over.
@@ -88,45 +88,45 @@ impl<'a> Watching<'a> {
         steps.step(format_args!("looking for {lasts:?}"));
         let mut due = started;
         while started.elapsed() < lasts && !cancel.is_cancelled() {
-            if let By::Outside { views, .. } = &mut self.by
+            if let Provider::Outside { views, .. } = &mut self.provider
                 && Instant::now() >= due
             {
                 due = Instant::now() + ASK_EVERY;
                 views.iter_mut().try_for_each(Views::read)?;
             }
             steps.live(format_args!("looking: {:.0} of {:.0} s", started.elapsed().as_secs_f64(), lasts.as_secs_f64()));
-            std::thread::sleep(cli::LOOK_EVERY);
+            std::thread::sleep(cli::POLL_EVERY);
         }
         Ok(())
     }
 
     /// Returns the reading that was taken, and begins the next one first. Nodes that went away meanwhile are searched for again.
-    pub(super) fn turn(self) -> Result<(Look, Option<Watching<'a>>)> {
-        let Watching { live, taking, mut by } = self;
-        let next = Taking::begin()?;
-        let turned = match &mut by {
-            By::Agents(agents) => agents.turn_to(&next.recorder).map_err(anyhow::Error::from),
-            By::Outside { views, jmx } => turn_outside(&next.recorder, live, views, jmx),
+    pub(super) fn next_reading(self) -> Result<(Reading, Option<Watching<'a>>)> {
+        let Watching { live, open, mut provider } = self;
+        let next = OpenReading::begin()?;
+        let switched = match &mut provider {
+            Provider::Agents(agents) => agents.continue_in(&next.recorder).map_err(anyhow::Error::from),
+            Provider::Outside { views, jmx } => continue_outside(&next.recorder, live, views, jmx),
         };
-        match turned {
-            Ok(()) => Ok((taking.close()?, Some(Watching { live, taking: next, by }))),
+        match switched {
+            Ok(()) => Ok((open.close()?, Some(Watching { live, open: next, provider }))),
             Err(_) => {
-                let look = Watching { live, taking, by }.end()?;
-                Ok((look, Some(Watching::begin(live)?)))
+                let reading = Watching { live, open, provider }.end()?;
+                Ok((reading, Some(Watching::begin(live)?)))
             }
         }
     }
 
     /// Returns the last reading, and detaches from the nodes.
-    pub(super) fn end(self) -> Result<Look> {
-        let Watching { taking, by, .. } = self;
+    pub(super) fn end(self) -> Result<Reading> {
+        let Watching { open, provider, .. } = self;
         let mut steps = Steps::new();
         steps.step("detaching");
-        match by {
-            By::Agents(agents) => agents.detach(&steps),
-            By::Outside { jmx, .. } => jmx.into_iter().for_each(Jmx::stop),
+        match provider {
+            Provider::Agents(agents) => agents.detach(&steps),
+            Provider::Outside { jmx, .. } => jmx.into_iter().for_each(Jmx::stop),
         }
-        taking.close()
+        open.close()
     }
 }
 
@@ -140,7 +140,7 @@ impl Agents {
         let requests = live.requests;
         let targets = addresses
             .iter()
-            .map(|address| Ok((address.ip().to_string(), target::find(Which::Address(*address))?)))
+            .map(|address| Ok((address.ip().to_string(), target::find(TargetName::Address(*address))?)))
             .collect::<Result<Vec<(String, Target)>, target::Error>>()
             .context(match requests {
                 true => "only nodes on this machine can be watched",
@@ -153,7 +153,7 @@ impl Agents {
             .into_iter()
             .map(|(node, target)| Watched { process: ProcessKind::Server, node, pid: target.pid.unsigned_abs() })
             .collect();
-        let (events, heard) = std::sync::mpsc::channel();
+        let (events, received) = std::sync::mpsc::channel();
         let mut wire = WireOptions::of(if requests { RequestsFrom::Auto } else { RequestsFrom::Off });
         wire.keys = live.keys.clone();
         // Threads and CPUs are not what is asked about.
@@ -170,7 +170,7 @@ impl Agents {
         let observation = Observation::start(recorder, &watched, &options, &events)?;
         if requests {
             // No agent was asked for, so that its absence is no news. A node that can't be heard has nothing to show.
-            let unheard = heard.try_iter().find_map(|event| match event {
+            let unheard = received.try_iter().find_map(|event| match event {
                 Event::Degraded { node, source: "wire", reason } => Some(format!("{node}: {reason}")),
                 _ => None,
             });
@@ -179,16 +179,16 @@ impl Agents {
                 bail!(reason);
             }
         }
-        Ok(Agents { observation, watched, options, events, heard })
+        Ok(Agents { observation, watched, options, events, received })
     }
 
-    fn turn_to(&mut self, recorder: &Recorder) -> Result<(), helenus_observe::Error> {
-        self.observation.turn_to(recorder, &self.watched, &self.options, &self.events)
+    fn continue_in(&mut self, recorder: &Recorder) -> Result<(), helenus_observe::Error> {
+        self.observation.continue_in(recorder, &self.watched, &self.options, &self.events)
     }
 
     fn detach(self, steps: &Steps) {
         let left = self.observation.stop();
-        for event in self.heard.try_iter() {
+        for event in self.received.try_iter() {
             if let Event::Degraded { .. } | Event::TargetEnded { .. } = event {
                 steps.keep(|| cli::say_event(&event));
             }
@@ -199,10 +199,10 @@ impl Agents {
     }
 }
 
-fn turn_outside(recorder: &Recorder, live: &LiveArguments, views: &mut [Views], jmx: &[Jmx]) -> Result<()> {
+fn continue_outside(recorder: &Recorder, live: &LiveArguments, views: &mut [Views], jmx: &[Jmx]) -> Result<()> {
     name_nodes(recorder, live)?;
-    views.iter_mut().try_for_each(|view| view.turn_to(recorder))?;
-    Ok(jmx.iter().try_for_each(|jmx| jmx.turn_to(recorder))?)
+    views.iter_mut().try_for_each(|view| view.continue_in(recorder))?;
+    Ok(jmx.iter().try_for_each(|jmx| jmx.continue_in(recorder))?)
 }
 
 /// Puts the nodes into the manifest.
@@ -218,7 +218,7 @@ fn name_nodes(recorder: &Recorder, live: &LiveArguments) -> Result<()> {
 }
 
 /// Connects from outside.
-fn outside(live: &LiveArguments, recorder: &Recorder, addresses: &[SocketAddr], steps: &mut Steps) -> Result<By> {
+fn outside(live: &LiveArguments, recorder: &Recorder, addresses: &[SocketAddr], steps: &mut Steps) -> Result<Provider> {
     let endpoints = live.endpoints(addresses.len())?;
     let credentials = live.login(live.user.as_ref(), live.password_file.as_ref())?;
     let credentials = credentials.map(|(user, password)| Credentials { user, password });
@@ -237,7 +237,7 @@ fn outside(live: &LiveArguments, recorder: &Recorder, addresses: &[SocketAddr], 
         let node = address.ip().to_string();
         views.push(match live.no_agent {
             true => {
-                let root = target::find(Which::Address(*address)).ok().map(|target| target.root());
+                let root = target::find(TargetName::Address(*address)).ok().map(|target| target.root());
                 Views::open(recorder, &node, connection, root)?
             }
             false => Views::of_definitions(recorder, &node, connection)?,
@@ -246,7 +246,7 @@ fn outside(live: &LiveArguments, recorder: &Recorder, addresses: &[SocketAddr], 
     let mut jmx: Vec<Jmx> = Vec::new();
     for (address, endpoint) in addresses.iter().zip(endpoints) {
         let java = java::for_version(Version::default(), None)?;
-        // The events are log lines of the JMX client itself, which nobody needs.
+        // The events are log lines of the JMX client itself, which are of no use here.
         let (events, _) = std::sync::mpsc::channel();
         let node = address.ip().to_string();
         match Jmx::open(recorder, &node, endpoint, &java.program(), AGENT_JAR, &events) {
@@ -257,5 +257,5 @@ fn outside(live: &LiveArguments, recorder: &Recorder, addresses: &[SocketAddr], 
             }
         }
     }
-    Ok(By::Outside { views, jmx })
+    Ok(Provider::Outside { views, jmx })
 }

@@ -3,10 +3,10 @@
 use super::frame::{self, Execute, Framing, Header, Prepared};
 use super::inbox::{Inbox, Received};
 use super::outbox::Outbox;
-use super::scout::Statement;
+use super::session_thread::Statement;
 use super::socket::Socket;
 use super::streams::Streams;
-use crate::driver::ledger::Line;
+use crate::driver::ledger::ConnectionId;
 use crate::{Access, Login};
 use helenus_cassandra::cql::frame::{Malformed, opcode};
 use mio::net::TcpStream;
@@ -67,7 +67,7 @@ enum State {
 
 pub(super) struct Connection {
     pub node: u16,
-    pub line: Line,
+    pub line: ConnectionId,
     pub streams: Streams,
     pub inbox: Inbox,
     pub outbox: Outbox,
@@ -87,7 +87,7 @@ impl Connection {
     pub fn new(node: u16, number: i64, address: SocketAddr, token: Token, framing: Framing) -> Connection {
         Connection {
             node,
-            line: Line { number, port: 0 },
+            line: ConnectionId { number, port: 0 },
             streams: Streams::default(),
             inbox: Inbox::new(framing),
             outbox: Outbox::new(framing),

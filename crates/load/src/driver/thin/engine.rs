@@ -4,12 +4,12 @@ use super::connection::{Broken, Connection};
 use super::frame::{Answer, Framing, HEADER_BYTES};
 use super::inbox::Received;
 use super::ring::{Ring, Shared};
-use super::scout::Statement;
+use super::session_thread::Statement;
 use super::streams::{Flight, Purpose};
 use super::supply::Supply;
 use crate::driver::alarm::Timer;
 use crate::driver::job::{Job, Next};
-use crate::driver::ledger::{Carried, Ended, Ledger, Line};
+use crate::driver::ledger::{ConnectionId, Ended, Ledger, WireFacts};
 use crate::driver::request;
 use crate::driver::route::NO_NODE;
 use crate::workload::{Pool, Workload};
@@ -24,14 +24,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const TIMER: Token = Token(usize::MAX);
-/// Waits shorter than this are not worth a system call to set the timer: the loop comes round by itself.
+/// Shorter waits are not worth a system call to set the timer: the loop polls once more instead.
 const SHORT_NS: i64 = 3_000;
 /// Requests that are due within so long after others were sent go together with the next: above 20,000/s a wake for each
 /// would cost more than the requests do. It is part of their response time, and less than a timer of the kernel is late.
 const TOGETHER_NS: i64 = 50_000;
 /// Requests that are made before they are written, so that the first does not wait for the last of thousands.
 const MOST_UNSENT: usize = 64;
-/// A connection with so many streams that nobody waits for is given up: the node has lost them.
+/// A connection with so many orphaned streams is closed: the node has lost them.
 const MOST_ORPHANS: usize = 16_384;
 
 /// The parts that an engine is built from.
@@ -142,7 +142,7 @@ impl Engine {
 
     /// One time round: sends what is due, waits for answers or the next one that is due, but not after `until_ns`, and
     /// takes the answers.
-    pub fn turn(&mut self, until_ns: i64) {
+    pub fn step(&mut self, until_ns: i64) {
         let next_ns = self.send_due();
         self.wait(next_ns.unwrap_or(i64::MAX).min(until_ns));
         let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
@@ -179,7 +179,7 @@ impl Engine {
     }
 
     /// Waits no longer for the requests that started before a time.
-    pub fn abandon(&mut self, before_ns: i64, outcome: Outcome, said: &str) {
+    pub fn abandon(&mut self, before_ns: i64, outcome: Outcome, reason: &str) {
         let end_ns = self.clock.now_ns();
         let mut given_up = Vec::new();
         for connection in &mut self.connections {
@@ -187,7 +187,7 @@ impl Engine {
             connection.streams.abandon(before_ns, |stream, flight| given_up.push((node, line, stream, flight)));
         }
         for (node, line, stream, flight) in given_up {
-            self.supply.ended(&ended(&flight, end_ns, node, line, stream, outcome), said);
+            self.supply.ended(&ended(&flight, end_ns, node, line, stream, outcome), reason);
         }
     }
 
@@ -233,11 +233,11 @@ impl Engine {
         };
         let chosen = self.choose(replicas.unwrap_or(&[]), job.number);
         let Some(index) = chosen else {
-            let said = match self.last_failure.as_str() {
+            let reason = match self.last_failure.as_str() {
                 "" => "no connection to any node",
                 failure => failure,
             };
-            return self.supply.refused(&unsent(job, operation, now_ns, Outcome::Connection), said);
+            return self.supply.refused(&unsent(job, operation, now_ns, Outcome::Connection), reason);
         };
         let connection = &mut self.connections[index];
         let purpose = Purpose::Request;
@@ -342,7 +342,7 @@ impl Engine {
                 return Err(Malformed("an answer to a request that was not sent").into());
             };
             let answer = Answer::read(header.opcode, message)?;
-            let (outcome, rows, said) = match (flight.purpose, answer) {
+            let (outcome, rows, reason) = match (flight.purpose, answer) {
                 (Purpose::Request, Answer::Done { rows }) => (Outcome::Ok, rows, ""),
                 (Purpose::Request, Answer::Failed { outcome, message }) => (outcome, None, message),
                 (Purpose::Request, Answer::Unprepared) => {
@@ -372,10 +372,10 @@ impl Engine {
             let mut ended = ended(&flight, end_ns, node, line, header.stream, outcome);
             ended.answer.rows = rows;
             ended.answer.written = self.statements[flight.operation].bound.writes();
-            if let Some(carried) = &mut ended.carried {
-                carried.response_bytes = Some((HEADER_BYTES + header.body_bytes) as u32);
+            if let Some(wire) = &mut ended.wire {
+                wire.response_bytes = Some((HEADER_BYTES + header.body_bytes) as u32);
             }
-            self.supply.ended(&ended, said);
+            self.supply.ended(&ended, reason);
         }
         for stream in unprepared {
             self.prepare_again(index, stream);
@@ -428,10 +428,10 @@ impl Engine {
                     self.lose(index, &broken);
                 }
             }
-            Err(said) => {
+            Err(reason) => {
                 connection.streams.end(stream);
                 let (node, line, end_ns) = (connection.node, connection.line, self.clock.now_ns());
-                self.supply.ended(&ended(&flight, end_ns, node, line, stream, Outcome::Invalid), &said);
+                self.supply.ended(&ended(&flight, end_ns, node, line, stream, Outcome::Invalid), &reason);
             }
         }
     }
@@ -478,7 +478,7 @@ impl Engine {
     }
 }
 
-fn ended(flight: &Flight, end_ns: i64, node: u16, line: Line, stream: i16, outcome: Outcome) -> Ended {
+fn ended(flight: &Flight, end_ns: i64, node: u16, line: ConnectionId, stream: i16, outcome: Outcome) -> Ended {
     // One that was never handed over ends where it began.
     let start_ns = if flight.start_ns == i64::MAX { end_ns } else { flight.start_ns };
     Ended {
@@ -489,7 +489,7 @@ fn ended(flight: &Flight, end_ns: i64, node: u16, line: Line, stream: i16, outco
         operation: flight.operation,
         outcome,
         answer: request::Answer::default(),
-        carried: Some(Carried { line, stream, request_bytes: flight.request_bytes, response_bytes: None }),
+        wire: Some(WireFacts { line, stream, request_bytes: flight.request_bytes, response_bytes: None }),
     }
 }
 
@@ -502,6 +502,6 @@ fn unsent(job: Job, operation: usize, now_ns: i64, outcome: Outcome) -> Ended {
         operation,
         outcome,
         answer: request::Answer::default(),
-        carried: None,
+        wire: None,
     }
 }

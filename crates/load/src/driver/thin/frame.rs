@@ -5,7 +5,7 @@
 
 use crate::access::Protocol;
 use crate::{Access, Outcome};
-use helenus_cassandra::cql::frame::{Malformed, Reader, opcode, skip_extras};
+use helenus_cassandra::cql::frame::{BodyReader, Malformed, opcode, skip_extras};
 use helenus_cassandra::cql::{Compression, Packing, read_type};
 
 pub(super) const HEADER_BYTES: usize = 9;
@@ -125,7 +125,7 @@ pub(super) fn prepare(cql: &str, protocol: Protocol) -> Vec<u8> {
 
 /// How a statement is executed, apart from its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Terms {
+pub(super) struct ExecuteParameters {
     pub consistency: u16,
     pub serial_consistency: Option<u16>,
     /// How many values it takes.
@@ -133,7 +133,7 @@ pub(super) struct Terms {
 }
 
 /// The parts of EXECUTE around the values: the same for every request of a statement.
-pub(super) fn execute(prepared: &Prepared, terms: Terms) -> Execute {
+pub(super) fn execute(prepared: &Prepared, terms: ExecuteParameters) -> Execute {
     const VALUES: u8 = 0x01;
     const SKIP_METADATA: u8 = 0x02;
     const SERIAL_CONSISTENCY: u8 = 0x10;
@@ -196,7 +196,7 @@ impl Answer<'_> {
 
 fn result(message: &[u8]) -> Result<Answer<'_>, Malformed> {
     const ROWS: i32 = 2;
-    let mut reader = Reader::new(message);
+    let mut reader = BodyReader::new(message);
     let kind = reader.int()?;
     if kind != ROWS {
         return if (1..=5).contains(&kind) {
@@ -211,7 +211,7 @@ fn result(message: &[u8]) -> Result<Answer<'_>, Malformed> {
 
 /// Code and text of an ERROR.
 pub(super) fn error(message: &[u8]) -> Result<(i32, &str), Malformed> {
-    let mut reader = Reader::new(message);
+    let mut reader = BodyReader::new(message);
     let code = reader.int()?;
     Ok((code, reader.text()?))
 }
@@ -243,7 +243,7 @@ impl Prepared {
     /// Reads the answer to PREPARE.
     pub fn read(message: &[u8], protocol: Protocol) -> Result<Prepared, Malformed> {
         const PREPARED: i32 = 4;
-        let mut reader = Reader::new(message);
+        let mut reader = BodyReader::new(message);
         if reader.int()? != PREPARED {
             return Err(Malformed("no prepared statement in answer to PREPARE"));
         }
@@ -258,11 +258,11 @@ impl Prepared {
 
 /// The class that AUTHENTICATE names.
 pub(super) fn authenticator(message: &[u8]) -> Result<&str, Malformed> {
-    Reader::new(message).text()
+    BodyReader::new(message).text()
 }
 
 /// The metadata of rows (section 4.2.5.2), up to the number of rows.
-fn skip_metadata(reader: &mut Reader<'_>) -> Result<(), Malformed> {
+fn skip_metadata(reader: &mut BodyReader<'_>) -> Result<(), Malformed> {
     const GLOBAL_TABLE: i32 = 0x01;
     const MORE_PAGES: i32 = 0x02;
     const NO_METADATA: i32 = 0x04;
@@ -279,7 +279,7 @@ fn skip_metadata(reader: &mut Reader<'_>) -> Result<(), Malformed> {
     if flags & NO_METADATA != 0 {
         return Ok(());
     }
-    let skip_table = |reader: &mut Reader<'_>| reader.short_bytes().and_then(|_| reader.short_bytes()).map(drop);
+    let skip_table = |reader: &mut BodyReader<'_>| reader.short_bytes().and_then(|_| reader.short_bytes()).map(drop);
     if flags & GLOBAL_TABLE != 0 {
         skip_table(reader)?;
     }
@@ -370,7 +370,7 @@ mod tests {
 
     #[test]
     fn an_execute_is_what_the_specification_says() {
-        let terms = Terms { consistency: 0x000a, serial_consistency: Some(9), values: 2 };
+        let terms = ExecuteParameters { consistency: 0x000a, serial_consistency: Some(9), values: 2 };
         let mut prepared = Prepared { id: vec![0xab, 0xcd], metadata_id: None };
         let in_four = execute(&prepared, terms);
         assert_eq!(in_four.head, [0, 2, 0xab, 0xcd, 0, 0x0a, 0x13, 0, 2]);

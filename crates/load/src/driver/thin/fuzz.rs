@@ -215,15 +215,15 @@ fn read_all(wire: &[u8], framing: Framing) {
 }
 
 /// A node's fixed answer to any request.
-struct Said(io::Cursor<Vec<u8>>);
+struct FixedAnswer(io::Cursor<Vec<u8>>);
 
-impl Read for Said {
+impl Read for FixedAnswer {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.0.read(into)
     }
 }
 
-impl Write for Said {
+impl Write for FixedAnswer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         Ok(bytes.len())
     }
@@ -250,19 +250,19 @@ fn the_client_that_asks_one_thing_at_a_time_reads_or_refuses_them_too() {
             vec![answer(opcode::AUTHENTICATE), answer(opcode::AUTH_SUCCESS)]
         };
         let whole = [vec![answer(opcode::SUPPORTED)], greeting, vec![&rows, &rows, &answers[4]]].concat();
-        let mut said: Vec<Vec<u8>> = whole.into_iter().map(|answer| frame(answer, FRAMING, &mut random)).collect();
-        let damaged = random.random_range(0..said.len());
-        damage(&mut said[damaged], &mut random);
-        let said = said.concat();
+        let mut answers: Vec<Vec<u8>> = whole.into_iter().map(|answer| frame(answer, FRAMING, &mut random)).collect();
+        let damaged = random.random_range(0..answers.len());
+        damage(&mut answers[damaged], &mut random);
+        let answers = answers.concat();
         let asked = std::panic::catch_unwind(|| {
-            let channel = |_| Ok(Box::new(Said(io::Cursor::new(said.clone()))) as Box<dyn Channel>);
+            let channel = |_| Ok(Box::new(FixedAnswer(io::Cursor::new(answers.clone()))) as Box<dyn Channel>);
             let opened = Connection::open_over(address, Duration::from_secs(5), Some(&credentials), &channel);
             let _ = opened.and_then(|mut connection| {
                 connection.identify()?;
                 connection.prepare("SELECT")
             });
         });
-        assert!(asked.is_ok(), "case {case}: {said:02x?}");
+        assert!(asked.is_ok(), "case {case}: {answers:02x?}");
         let _ = listener.accept();
     }
 }

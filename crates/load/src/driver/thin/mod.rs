@@ -1,7 +1,7 @@
 //! The thin driver: what the load costs at least. It carries prepared statements and nothing else.
 //!
 //! ```text
-//! scout (the driver crate: schema, preparing, topology) ──▶ statements, ring
+//! session_thread (the driver crate: schema, preparing, topology) ──▶ statements, ring
 //!                                                                │
 //! feed ──▶ supply ──▶ engine ──▶ connection ──▶ outbox: frames, segments ──▶ socket: one write for many requests
 //!            │  ▲                    ▲
@@ -19,11 +19,11 @@ mod fuzz;
 mod inbox;
 mod outbox;
 mod ring;
-mod scout;
+mod session_thread;
 mod socket;
 mod streams;
 mod supply;
 mod thread;
 
-pub(crate) use scout::{Briefing, Scout};
+pub(crate) use session_thread::{Preparation, SessionThread};
 pub(super) use thread::live;

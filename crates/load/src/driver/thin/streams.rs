@@ -94,7 +94,7 @@ impl Streams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Sequence, Taken};
+    use crate::workload::{PartitionRange, Sequence};
 
     fn flight(number: u64, start_ns: i64) -> Flight {
         let sequence = Sequence::Distributed;
@@ -105,7 +105,7 @@ mod tests {
             populates: false,
             intended_ns: None,
             ready_ns: 0,
-            taken: Taken::default(),
+            taken: PartitionRange::default(),
         };
         Flight { job, operation: 0, request_bytes: 0, start_ns, purpose: Purpose::Request }
     }
@@ -127,10 +127,10 @@ mod tests {
     fn who_is_not_waited_for_keeps_the_stream_until_the_answer_comes() {
         let mut streams = Streams::default();
         let (a, b) = (streams.begin(flight(1, 10)).unwrap(), streams.begin(flight(2, i64::MAX)).unwrap());
-        let mut told = Vec::new();
-        streams.abandon(15, |stream, flight| told.push((stream, flight.job.number)));
+        let mut abandoned = Vec::new();
+        streams.abandon(15, |stream, flight| abandoned.push((stream, flight.job.number)));
         streams.abandon(15, |_, _| panic!("told twice"));
-        assert_eq!(told, [(a, 1)]);
+        assert_eq!(abandoned, [(a, 1)]);
         assert_eq!((streams.orphans(), streams.taken()), (1, 2));
         assert_eq!(streams.end(a).map(|flight| flight.purpose), Some(Purpose::Orphan));
         assert_eq!((streams.orphans(), streams.taken()), (0, 1));

@@ -98,25 +98,25 @@ impl Supply {
         self.rest_ns = REST_NS.0;
     }
 
-    /// A request that was on its way has ended, well or not. `said` is the reason, where it did not end well.
-    pub fn ended(&mut self, ended: &Ended, said: &str) {
+    /// A request that was on its way has ended, well or not. `reason` is the reason, where it did not end well.
+    pub fn ended(&mut self, ended: &Ended, reason: &str) {
         self.in_flight -= 1;
-        self.enter(ended, said);
+        self.enter(ended, reason);
     }
 
     /// A request could not even be sent.
-    pub fn refused(&mut self, ended: &Ended, said: &str) {
+    pub fn refused(&mut self, ended: &Ended, reason: &str) {
         self.ledger.started(&ended.job, ended.start_ns);
-        self.enter(ended, said);
+        self.enter(ended, reason);
         if ended.outcome == Outcome::Connection {
             self.rest_until_ns = ended.end_ns + self.rest_ns;
             self.rest_ns = (self.rest_ns * 2).min(REST_NS.1);
         }
     }
 
-    fn enter(&mut self, ended: &Ended, said: &str) {
+    fn enter(&mut self, ended: &Ended, reason: &str) {
         if ended.outcome != Outcome::Ok && self.ledger.is_new(ended.outcome) {
-            self.ledger.first_error(ended.outcome, ended.node, said.to_string());
+            self.ledger.first_error(ended.outcome, ended.node, reason.to_string());
         }
         self.ledger.ended(ended);
         // In a surge, its group sends the next.

@@ -1,9 +1,9 @@
 //! The life of a thread of the thin driver: connect, run segments as told, end.
 
 use super::engine::{Engine, Parts};
-use super::scout::Briefing;
+use super::session_thread::Preparation;
 use crate::driver::thread::{
-    Begin, Done, Nodes, PUBLISH_EVERY, Planned, Report, STOP_DRAIN_NS, Thread, nanoseconds, tick,
+    Begin, Nodes, PUBLISH_EVERY, Planned, Report, STOP_DRAIN_NS, SegmentEnd, Thread, nanoseconds, tick,
 };
 use crate::{Error, Outcome};
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use tokio::sync::mpsc::UnboundedReceiver;
 /// How long connections are waited for before the first segment begins.
 const CONNECT_NS: i64 = 6_000_000_000;
 
-pub(in crate::driver) fn live(thread: &Thread, briefing: &Briefing, mut told: UnboundedReceiver<Begin>) {
+pub(in crate::driver) fn live(thread: &Thread, preparation: &Preparation, mut commands_in: UnboundedReceiver<Begin>) {
     // Nobody listens only when the run has ended with an error of its own.
-    let mut life = match Life::begin(thread, briefing) {
+    let mut life = match Life::begin(thread, preparation) {
         Ok(life) => {
             let _ = thread.tell.send(Report::Ready(Ok(())));
             life
@@ -24,9 +24,9 @@ pub(in crate::driver) fn live(thread: &Thread, briefing: &Briefing, mut told: Un
             return;
         }
     };
-    while let Some(begin) = told.blocking_recv() {
+    while let Some(begin) = commands_in.blocking_recv() {
         let done = life.segment(begin);
-        let _ = thread.tell.send(Report::Done(done));
+        let _ = thread.tell.send(Report::SegmentEnd(done));
     }
 }
 
@@ -41,12 +41,12 @@ struct Life<'a> {
 }
 
 impl<'a> Life<'a> {
-    fn begin(thread: &'a Thread, briefing: &Briefing) -> Result<Life<'a>, Error> {
+    fn begin(thread: &'a Thread, preparation: &Preparation) -> Result<Life<'a>, Error> {
         let (run, plan) = (&thread.run, &thread.run.plan);
         let clock = run.recorder.clock();
         let parts = Parts {
-            statements: Arc::clone(&briefing.statements),
-            ring: briefing.ring.clone(),
+            statements: Arc::clone(&preparation.statements),
+            ring: preparation.ring.clone(),
             workload: Arc::new(plan.workload.clone()),
             pool: Arc::clone(&run.pool),
             clock,
@@ -66,7 +66,7 @@ impl<'a> Life<'a> {
             if engine.ready() > 0 && now_ns > until_ns - CONNECT_NS * 3 / 4 {
                 break;
             }
-            engine.turn(now_ns + 2_000_000);
+            engine.step(now_ns + 2_000_000);
         }
         if engine.ready() == 0 {
             let node = run.points.first().map_or_else(String::new, ToString::to_string);
@@ -83,14 +83,14 @@ impl<'a> Life<'a> {
         })
     }
 
-    fn segment(&mut self, begin: Begin) -> Done {
+    fn segment(&mut self, begin: Begin) -> SegmentEnd {
         let run = &self.thread.run;
         let (clock, cancel) = (run.recorder.clock(), &run.cancel);
         let drain_ns = nanoseconds(run.plan.drain);
         let Planned { feed, windows, end_ns, in_flight } = self.thread.planned(begin);
         if in_flight.is_some() {
             while clock.now_ns() < begin.start_ns {
-                self.engine.turn(begin.start_ns);
+                self.engine.step(begin.start_ns);
             }
         }
         let room = in_flight.unwrap_or_else(|| self.thread.share(run.plan.max_in_flight).max(1));
@@ -120,14 +120,14 @@ impl<'a> Life<'a> {
                     break;
                 }
             }
-            self.engine.turn(self.next_tick_ns);
+            self.engine.step(self.next_tick_ns);
         }
         self.engine.supply.ledger.end();
         self.engine.supply.ledger.publish(clock.now_ns(), 0, Vec::new(), Vec::new());
-        Done { end_ns: clock.now_ns(), next_number: self.engine.next_number().max(begin.first_number) }
+        SegmentEnd { end_ns: clock.now_ns(), next_number: self.engine.next_number().max(begin.first_number) }
     }
 
-    /// Housekeeping a few times a second.
+    /// Housekeeping, a few times a second: timeouts, progress, nodes.
     fn keep_house(&mut self, now_ns: i64) {
         if now_ns < self.next_tick_ns {
             return;
@@ -136,7 +136,7 @@ impl<'a> Life<'a> {
         self.engine.tick(now_ns, now_ns - self.timeout_ns);
         if now_ns >= self.publish_ns {
             self.publish_ns = now_ns + nanoseconds(PUBLISH_EVERY);
-            let (lost, back) = self.nodes.look(|| self.engine.nodes());
+            let (lost, back) = self.nodes.changes(|| self.engine.nodes());
             let in_flight = self.engine.supply.in_flight() as u64;
             self.engine.supply.ledger.publish(now_ns, in_flight, lost, back);
         }

@@ -30,14 +30,14 @@ fn mistakes_have_their_line_and_a_way_out() {
     let replaced = |from: &str, to: &str, rest: &str| {
         assert!(good.contains(from), "{from}");
         std::fs::write(&path, good.replacen(from, to, 1)).unwrap();
-        let told = match parse(&path.display().to_string(), rest) {
+        let error = match parse(&path.display().to_string(), rest) {
             Ok(_) => "TAKEN".to_string(),
             Err(error) => error,
         };
-        format!("{to} {rest}\n  {}", told.replace(&folder.path().display().to_string(), "FOLDER"))
+        format!("{to} {rest}\n  {}", error.replace(&folder.path().display().to_string(), "FOLDER"))
     };
     let insert = "ops(insert=1) n=5";
-    let told = [
+    let errors = [
         replaced("keyspace: weather", "keyspaces: weather", insert),
         replaced("table: readings", "table: reading", insert),
         replaced("table_definition: |", "table_definitoin: |", insert),
@@ -66,5 +66,5 @@ fn mistakes_have_their_line_and_a_way_out() {
         replaced("queries:", "queries:", "ops(insert=1) n=5 -insert revisit=FIXED(2)"),
         replaced("population: uniform(1..50k)", "population: exp(50k..1)", insert),
     ];
-    insta::assert_snapshot!(told.join("\n"));
+    insta::assert_snapshot!(errors.join("\n"));
 }

@@ -6,7 +6,7 @@
 mod line;
 
 use super::lines::{Line, Lines};
-use super::{Error, ImportOptions, Place, Sink};
+use super::{Error, ImportOptions, Sink, TimeAlignment};
 use crate::stacks::Frames;
 use line::{Header, frame, header, reference, without_modifiers};
 use std::collections::HashMap;
@@ -86,15 +86,15 @@ pub(super) fn read(from: impl BufRead, options: &ImportOptions, sink: &mut Sink<
     let times = || samples.iter().filter_map(|sample| sample.time_ns);
     let is_timed = times().next().is_some();
     let shift_ns = match options.place {
-        Place::ThisBoot if !is_timed && !samples.is_empty() => {
+        TimeAlignment::ThisBoot if !is_timed && !samples.is_empty() => {
             return Err(Error::Other(
                 "perf printed no times; leave --this-boot away, or print with `perf script -F +time`".into(),
             ));
         }
-        Place::ThisBoot => sink.recorder.clock().epoch_offset_ns(),
-        Place::BeginsAt(ns) => ns.saturating_sub(times().min().unwrap_or_default()),
-        Place::EndsAt(ns) if !is_timed => ns,
-        Place::EndsAt(ns) => epoch_offset_ns.unwrap_or_else(|| {
+        TimeAlignment::ThisBoot => sink.recorder.clock().epoch_offset_ns(),
+        TimeAlignment::BeginsAt(ns) => ns.saturating_sub(times().min().unwrap_or_default()),
+        TimeAlignment::EndsAt(ns) if !is_timed => ns,
+        TimeAlignment::EndsAt(ns) => epoch_offset_ns.unwrap_or_else(|| {
             sink.note(
                 "perf's times count from the boot, and the file does not say when that was: the last sample is placed where \
                  the file was last changed; say with --begins or --this-boot, or record with -k CLOCK_MONOTONIC and print \

@@ -15,11 +15,11 @@ pub(super) enum Text<'a> {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(super) struct ByteReader<'a> {
     pub(super) left: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
         let (taken, left) = self.left.split_at_checked(count).ok_or(Malformed("it ends early"))?;
         self.left = left;

@@ -3,7 +3,7 @@
 //! Values are read where they lie, when somebody asks for them: a chunk takes the memory of its bytes and of an index of
 //! its constants, whatever those unpack to.
 
-use super::bytes::{Malformed, Reader, Text, long_at};
+use super::bytes::{ByteReader, Malformed, Text, long_at};
 use super::metadata::{self, Class, DEEPEST, Field, Kind};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -62,7 +62,7 @@ pub(super) struct Chunk<'a> {
 pub(super) struct Object<'c> {
     chunk: &'c Chunk<'c>,
     fields: &'c [Field],
-    at: Reader<'c>,
+    at: ByteReader<'c>,
 }
 
 /// One value of an object.
@@ -72,7 +72,7 @@ pub(super) struct Item<'c> {
     class: i64,
     is_reference: bool,
     is_list: bool,
-    at: Reader<'c>,
+    at: ByteReader<'c>,
 }
 
 impl<'a> Chunk<'a> {
@@ -123,9 +123,9 @@ impl<'a> Chunk<'a> {
         i64::try_from(ns).unwrap_or(i64::MAX)
     }
 
-    fn at(&self, offset: i64) -> Result<Reader<'a>, Malformed> {
+    fn at(&self, offset: i64) -> Result<ByteReader<'a>, Malformed> {
         let start = usize::try_from(offset).map_err(|_| Malformed("an offset before the chunk"))?;
-        Ok(Reader { left: self.bytes.get(start..).ok_or(Malformed("an offset beyond the chunk"))? })
+        Ok(ByteReader { left: self.bytes.get(start..).ok_or(Malformed("an offset beyond the chunk"))? })
     }
 
     /// Calls `take` with each event whose class is known, and its values.
@@ -146,7 +146,7 @@ impl<'a> Chunk<'a> {
                 && let Kind::Object(fields) = &class.kind
             {
                 let head = before - reader.left.len();
-                take(class, Object { chunk: self, fields, at: Reader { left: &reader.left[..size - head] } })?;
+                take(class, Object { chunk: self, fields, at: ByteReader { left: &reader.left[..size - head] } })?;
             }
             offset += size;
         }
@@ -196,7 +196,7 @@ impl<'a> Chunk<'a> {
             }
             let before = offset.checked_add(delta).ok_or(Malformed("a constant pool before the chunk"))?;
             if before > 0 {
-                // One that reached into the next would have its bytes read again and again.
+                // An event that reaches into the next one would have its bytes read repeatedly.
                 let length = chunk.at(before)?.varint()?;
                 if length < 1 || before.checked_add(length).is_none_or(|end| end > offset) {
                     return Err(Malformed("constant pools that overlap"));
@@ -208,7 +208,7 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    fn skip(&self, kind: &Kind, reader: &mut Reader<'_>, depth: usize) -> Result<(), Malformed> {
+    fn skip(&self, kind: &Kind, reader: &mut ByteReader<'_>, depth: usize) -> Result<(), Malformed> {
         match kind {
             Kind::Byte => drop(reader.byte()?),
             Kind::Varint => drop(reader.varint()?),
@@ -225,7 +225,7 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    fn skip_field(&self, field: &Field, reader: &mut Reader<'_>, depth: usize) -> Result<(), Malformed> {
+    fn skip_field(&self, field: &Field, reader: &mut ByteReader<'_>, depth: usize) -> Result<(), Malformed> {
         let count = if field.is_list { reader.count()? } else { 1 };
         if field.is_reference {
             for _ in 0..count {
@@ -245,7 +245,7 @@ impl<'a> Chunk<'a> {
     /// The constant of a class and number.
     fn constant(&self, class: i64, number: i64) -> Option<Item<'_>> {
         let start = *self.constants.get(&(class, number))?;
-        let at = Reader { left: self.bytes.get(start as usize..)? };
+        let at = ByteReader { left: self.bytes.get(start as usize..)? };
         Some(Item { chunk: self, class, is_reference: false, is_list: false, at })
     }
 
@@ -297,7 +297,7 @@ impl<'c> Item<'c> {
         }
     }
 
-    /// Class and number of the constant that stands for it.
+    /// Class and number of the constant that the field refers to.
     pub(super) fn reference(mut self) -> Option<(i64, i64)> {
         if !self.is_reference || self.is_list { None } else { Some((self.class, self.at.varint().ok()?)) }
     }
@@ -369,7 +369,7 @@ impl<'c> Item<'c> {
 pub fn count_events(bytes: &[u8], classes: &HashSet<i64>) -> u64 {
     let (mut left, mut count) = (bytes.get(HEADER..).unwrap_or_default(), 0);
     loop {
-        let mut reader = Reader { left };
+        let mut reader = ByteReader { left };
         let (Ok(size), Ok(class)) = (reader.varint(), reader.varint()) else { return count };
         let Some(next) = usize::try_from(size).ok().filter(|size| *size > 0).and_then(|size| left.get(size..)) else {
             return count;

@@ -1,6 +1,6 @@
 //! The classes that the metadata of a chunk declares: what the values of each are made of.
 
-use super::bytes::{Malformed, Reader};
+use super::bytes::{ByteReader, Malformed};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -55,7 +55,7 @@ impl Kind {
 }
 
 /// The classes by their ids.
-pub(super) fn read(mut reader: Reader<'_>) -> Result<HashMap<i64, Class>, Malformed> {
+pub(super) fn read(mut reader: ByteReader<'_>) -> Result<HashMap<i64, Class>, Malformed> {
     let (before, mut sized) = (reader.left, reader);
     let size = usize::try_from(sized.varint()?).ok().filter(|size| *size <= before.len());
     let size = size.ok_or(Malformed("metadata that is larger than the chunk"))?;
@@ -88,7 +88,7 @@ pub(super) fn read(mut reader: Reader<'_>) -> Result<HashMap<i64, Class>, Malfor
     Ok(classes)
 }
 
-/// Takes off the fields whose values take no byte, so that what is read of a value is never more than its bytes.
+/// Removes fields whose values take no bytes, so that the work per value is bounded by its size.
 fn leave_out_empty_fields(classes: &mut HashMap<i64, Class>) {
     // From those that take bytes themselves to those that hold them.
     let mut holders: HashMap<i64, Vec<i64>> = HashMap::new();
@@ -130,11 +130,11 @@ struct Element<'s> {
 }
 
 impl<'s> Element<'s> {
-    fn read(reader: &mut Reader<'_>, strings: &'s [Cow<'_, str>], depth: usize) -> Result<Element<'s>, Malformed> {
+    fn read(reader: &mut ByteReader<'_>, strings: &'s [Cow<'_, str>], depth: usize) -> Result<Element<'s>, Malformed> {
         if depth > DEEPEST {
             return Err(Malformed("metadata without end"));
         }
-        let text = |reader: &mut Reader<'_>| {
+        let text = |reader: &mut ByteReader<'_>| {
             let number = usize::try_from(reader.varint()?).unwrap_or(usize::MAX);
             strings.get(number).map(|text| &**text).ok_or(Malformed("a string that is not in the metadata"))
         };

@@ -1,6 +1,6 @@
 //! The kernel's clock of each CPU, which a program is run at the ticks of.
 
-use crate::ebpf::Missing;
+use crate::ebpf::Unavailable;
 use perf_event::events::Software;
 use perf_event::{Builder, Counter};
 use std::io;
@@ -9,14 +9,14 @@ use std::time::Duration;
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 
 /// A clock for each CPU that is online, with a tick after each such time.
-pub(in crate::stacks) fn open(interval: Duration) -> Result<Vec<Counter>, Missing> {
+pub(in crate::stacks) fn open(interval: Duration) -> Result<Vec<Counter>, Unavailable> {
     let online = std::fs::read_to_string(ONLINE).unwrap_or_default();
     let cpus = list(&online);
     let clocks: io::Result<Vec<Counter>> = cpus.into_iter().map(|cpu| clock(cpu, interval)).collect();
     match clocks {
         Ok(clocks) if !clocks.is_empty() => Ok(clocks),
-        Ok(_) => Err(Missing::new(format!("{ONLINE} names no CPU"), "mount /sys")),
-        Err(error) => Err(Missing::new(
+        Ok(_) => Err(Unavailable::new(format!("{ONLINE} names no CPU"), "mount /sys")),
+        Err(error) => Err(Unavailable::new(
             format!("the kernel gives no clock to sample with: {error}"),
             "run it as root, with CONFIG_PERF_EVENTS and a seccomp profile that allows perf_event_open",
         )),

@@ -13,7 +13,7 @@ mod rows;
 
 use super::SOURCE;
 use crate::Watched;
-use crate::ebpf::{self, Missing, Programs};
+use crate::ebpf::{self, Programs, Unavailable};
 use crate::names::ThreadNames;
 use crate::source::Context;
 use crate::symbols::KernelSymbols;
@@ -27,8 +27,8 @@ use std::time::Duration;
 const BUFFER_BYTES: u32 = 32 << 20;
 
 /// Whether stacks can be sampled so here, by loading the program without attaching it.
-pub fn ebpf_stacks_available() -> Result<(), Missing> {
-    ebpf::look()?;
+pub fn ebpf_stacks_available() -> Result<(), Unavailable> {
+    ebpf::require()?;
     load(1 << 16, WALKED_IN_THE_KERNEL).map(drop)
 }
 
@@ -36,7 +36,7 @@ pub fn ebpf_stacks_available() -> Result<(), Missing> {
 const WALKED_IN_THE_KERNEL: u32 = 0;
 
 /// Loads the program, which walks stacks itself or sends a signal to have them walked.
-pub(super) fn load(buffer_bytes: u32, signal: u32) -> Result<Programs, Missing> {
+pub(super) fn load(buffer_bytes: u32, signal: u32) -> Result<Programs, Unavailable> {
     let object = ebpf::load(ebpf::object!("stacks"), |name, map| match name {
         ".rodata.settings" => map.set_initial_value(&signal.to_ne_bytes()),
         "records" => map.set_max_entries(ebpf::ring_bytes(buffer_bytes)),
@@ -50,7 +50,7 @@ pub(super) fn start(
     context: &Context<'_>,
     watched: Vec<(Watched, ThreadNames)>,
     interval: Duration,
-) -> Result<Worker, Missing> {
+) -> Result<Worker, Unavailable> {
     let followed = ebpf::followable(context, SOURCE, watched);
     let note = format!("cpu, a sample every {interval:?} of a CPU's time, by frame pointers");
     ebpf::follow(context, SOURCE, &note, followed, move |pids| {

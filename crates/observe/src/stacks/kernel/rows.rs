@@ -1,7 +1,7 @@
 //! Rows of what the program in the kernel tells.
 
 use super::records::{self, Sample};
-use crate::ebpf::{self, Named, NamedThreads, To};
+use crate::ebpf::{self, Named, NamedThreads, Output};
 use crate::stacks::frames::within;
 use crate::stacks::{Frames, KnownStacks};
 use crate::symbols::{KernelSymbols, ProcessSymbols};
@@ -59,7 +59,7 @@ impl ebpf::Rows for Rows {
         self.waiting.len()
     }
 
-    fn append(&mut self, to: &mut To) {
+    fn append(&mut self, to: &mut Output) {
         self.stacks.append(&to.recorder);
         // Each CPU's come in order, and those of several do not.
         self.waiting.sort_unstable_by_key(|row| row.time_ns);
@@ -86,12 +86,12 @@ impl ebpf::Rows for Rows {
         None
     }
 
-    fn append_sums(&mut self, _sums: Vec<()>, _interval_ns: i64, _threads: &mut NamedThreads, _to: &mut To) {}
+    fn append_sums(&mut self, _sums: Vec<()>, _interval_ns: i64, _threads: &mut NamedThreads, _to: &mut Output) {}
 
     /// Looks for new names of functions.
     fn tidy(&mut self) {
         for symbols in &mut self.processes {
-            if symbols.look() {
+            if symbols.refresh() {
                 self.stacks.forget_addresses();
             }
         }

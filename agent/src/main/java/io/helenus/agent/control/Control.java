@@ -12,7 +12,7 @@ import io.helenus.agent.points.Refusal;
 import io.helenus.agent.points.Weaving;
 import io.helenus.agent.probes.Measures;
 import io.helenus.agent.probes.Probes;
-import io.helenus.agent.shadow.Shadows;
+import io.helenus.agent.trial.TrialCommands;
 import io.helenus.agent.tuning.Tunings;
 import io.helenus.agent.valves.LawMaker;
 import io.helenus.agent.valves.Valves;
@@ -40,7 +40,7 @@ final class Control {
   private final Valves valves;
   private final Executors executors;
   private final Tunings tunings;
-  private final Shadows shadows = new Shadows();
+  private final TrialCommands trialCommands = new TrialCommands();
   private final Consumer<String> log;
   private final String preset;
   private Probes probes;
@@ -138,8 +138,8 @@ final class Control {
         if (what.startsWith("tune.")) {
           return tunings.answer(what, given);
         }
-        if (Shadows.answers(what)) {
-          return shadows.answer(what, given);
+        if (TrialCommands.answers(what)) {
+          return trialCommands.answer(what, given);
         }
         throw new Refusal(
             "there is no command " + what,
@@ -247,21 +247,21 @@ final class Control {
     afterLease = then;
   }
 
-  /** As they are now, by name; for those who look on. */
+  /** The current state by name, for commands that watch. */
   Map<String, Map<String, Object>> valves() {
     Map<String, Map<String, Object>> states = new LinkedHashMap<>();
     valves.list().forEach(state -> states.put(String.valueOf(state.get("valve")), state));
     return states;
   }
 
-  /** Ends it if nothing is left of it in the server; whether it has ended. */
+  /** Ends it if nothing of it is left in the server. Returns whether it has ended. */
   synchronized boolean endIfIdle() {
     if (!ended
         && valves.isEmpty()
         && executors.isEmpty()
         && probes == null
         && tunings.isEmpty()
-        && shadows.isIdle()) {
+        && trialCommands.isIdle()) {
       ended = true;
       Bridge.release(Reach.hook());
     }

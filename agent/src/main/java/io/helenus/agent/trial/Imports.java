@@ -1,0 +1,49 @@
+package io.helenus.agent.trial;
+
+import io.helenus.agent.points.Refusal;
+import io.helenus.agent.tuning.Beans;
+import io.helenus.agent.tuning.TableBean;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+
+/** SSTables that are put into a table as they are. */
+final class Imports {
+  private Imports() {}
+
+  /**
+   * Moves the SSTables of a folder into the table, each with its level and with what it says of its
+   * repair, as on the node that it comes from. How many the table has then.
+   */
+  static Object load(TableBean table, String folder) {
+    // resetLevel, clearRepaired, verifySSTables, verifyTokens, invalidateCaches, extendedVerify.
+    Object[] with = {Set.of(folder), false, false, false, false, false, false};
+    String[] types = new String[with.length];
+    Arrays.fill(types, "boolean");
+    types[0] = Set.class.getName();
+    Object failed = Beans.invoke(table.bean, "importNewSSTables", with, types);
+    if (failed instanceof List && !((List<?>) failed).isEmpty()) {
+      throw new Refusal(
+          table + " did not take the SSTables of " + folder, "see the log of the node");
+    }
+    return Beans.get(
+        Beans.name(
+            "org.apache.cassandra.metrics:type=Table,keyspace="
+                + table.keyspace
+                + ",scope="
+                + table.table
+                + ",name=LiveSSTableCount"),
+        "Value");
+  }
+
+  /** Lets compaction run by itself, and begin at once, or not at all. */
+  static Object compact(TableBean table, boolean on) {
+    Beans.invoke(
+        Beans.name(Beans.STORAGE),
+        on ? "enableAutoCompaction" : "disableAutoCompaction",
+        new Object[] {table.keyspace, new String[] {table.table}},
+        String.class.getName(),
+        String[].class.getName());
+    return on;
+  }
+}

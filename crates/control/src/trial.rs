@@ -1,0 +1,114 @@
+//! The commands of `helenus try` to nodes: a snapshot of the node in question, and the actions in its trial nodes.
+
+use crate::{Error, Link};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A snapshot flushes the table first, and one of many SSTables makes many links; an import opens as many.
+const PATIENCE: Duration = Duration::from_secs(15 * 60);
+
+/// The option of a JVM without which its agent does nothing of what is for trial nodes alone: `TrialCommands.MARK` in the agent.
+pub const THROWAWAY: &str = "-Dhelenus.throwaway=true";
+
+/// A node, as far as its trial node has to be like it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Original {
+    /// Such as 5.0.9.
+    pub release: String,
+    pub host_id: Option<String>,
+    /// Of the table.
+    pub live_disk_bytes: u64,
+    /// The folders with data, as the node sees them.
+    pub data: Vec<PathBuf>,
+    /// By the names of cassandra.yaml.
+    pub settings: BTreeMap<String, String>,
+    /// The rows of the schema that define the table; none where they can't be told.
+    pub schema: Option<String>,
+    /// The user-defined types of its keyspace; none where they can't be read.
+    pub types: Option<Vec<UserType>>,
+    /// The table's columns, as far as their types; none where they can't be read.
+    pub columns: Option<Vec<TypedColumn>>,
+}
+
+/// A row of `system_schema.types`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct UserType {
+    #[serde(rename = "type_name")]
+    pub name: String,
+    pub field_names: Vec<String>,
+    /// As CQL has them.
+    pub field_types: Vec<String>,
+}
+
+/// The type in a row of `system_schema.columns`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct TypedColumn {
+    /// As CQL has it.
+    #[serde(rename = "type")]
+    pub cql_type: String,
+}
+
+/// Counts of a table's reads since the node started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct ReadCounts {
+    pub reads: i64,
+    pub read_total_us: i64,
+    /// Counts by bucket of Cassandra's EstimatedHistogram, one that has a bucket for 0.
+    pub sstables_per_read: Vec<i64>,
+    /// Here none and one share the first bucket.
+    pub tombstones_per_slice: Vec<i64>,
+    pub live_per_slice: Vec<i64>,
+}
+
+/// How far the trimming of a table to the token ranges of a sample is.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Trimming {
+    pub done: bool,
+    pub error: Option<String>,
+}
+
+impl Link {
+    pub fn original(&mut self, table: &str) -> Result<Original, Error> {
+        self.ask("snapshot.node", json!({"table": table}))
+    }
+
+    /// Has Cassandra make hard links of a table's SSTables. From 4.1 on it removes them by itself after `ttl`,
+    /// whether this process still exists or not.
+    pub fn take_snapshot(&mut self, tag: &str, table: &str, ttl: Duration) -> Result<(), Error> {
+        let with = json!({"tag": tag, "table": table, "ttl": format!("{}s", ttl.as_secs())});
+        self.patiently(PATIENCE, |link| link.command("snapshot.take", with)).map(drop)
+    }
+
+    /// A missing snapshot is no error.
+    pub fn clear_snapshot(&mut self, tag: &str, keyspace: &str) -> Result<(), Error> {
+        let with = json!({"tag": tag, "keyspace": keyspace});
+        self.patiently(PATIENCE, |link| link.command("snapshot.clear", with)).map(drop)
+    }
+
+    /// Moves the SSTables of a folder into a table, as they are.
+    pub fn import_sstables(&mut self, table: &str, folder: &Path) -> Result<i64, Error> {
+        let with = json!({"table": table, "folder": folder.to_string_lossy()});
+        self.patiently(PATIENCE, |link| link.ask("trial.import", with))
+    }
+
+    /// Lets a table's compactions run by themselves, and begin at once, or not at all.
+    pub fn compact(&mut self, table: &str, on: bool) -> Result<(), Error> {
+        self.command("trial.compact", json!({"table": table, "on": on})).map(drop)
+    }
+
+    /// Begins to leave only those ranges of a table that begin at one of these tokens, and end at the next of the node's own.
+    pub fn trim(&mut self, table: &str, others: &[String]) -> Result<Trimming, Error> {
+        self.ask("trial.trim", json!({"table": table, "others": others}))
+    }
+
+    pub fn trimming(&mut self) -> Result<Trimming, Error> {
+        self.ask("trial.trimming", json!({}))
+    }
+
+    pub fn read_counts(&mut self, table: &str) -> Result<ReadCounts, Error> {
+        self.ask("trial.reads", json!({"table": table}))
+    }
+}
