@@ -102,6 +102,20 @@ fn the_documents_links_lead_somewhere() {
     assert_eq!(broken, Vec::<String>::new());
 }
 
+#[test]
+fn the_book_has_each_page_once() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let summary = std::fs::read_to_string(top.join("docs/book/SUMMARY.md")).unwrap();
+    let links = summary.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| top.join(link));
+    let mut listed: Vec<PathBuf> = links.map(|page| page.canonicalize().unwrap()).collect();
+    let more = ["SECURITY.md", "agent/PROTOCOL.md"].map(|name| top.join(name));
+    let mut pages: Vec<PathBuf> =
+        documents().into_iter().chain(more).map(|page| page.canonicalize().unwrap()).collect();
+    listed.sort();
+    pages.sort();
+    assert_eq!(listed, pages);
+}
+
 /// Commands that write only what other programs read, or pages on a terminal.
 const WITHOUT_JSON: [&str; 2] = ["completions", "top"];
 
