@@ -20,7 +20,7 @@ export type Explained = Pick<Report, "findings" | "answer" | "requests" | "durat
 /** What chooses a finding, and tells that another was chosen. */
 export type FindingChoice = Pick<Store, "selection" | "whole" | "change" | "subscribe">;
 
-/** The answer: why the slow requests were slow. `first` cards are open at first. */
+/** Why the slow requests were slow. The first `first` cards are open. An empty answer is left out. */
 export function findings(report: Explained, store: FindingChoice, first = FIRST_CARDS): HTMLElement {
   const cards = report.findings.map((finding) => card(finding, report, store));
   const rest = cards.slice(first);
@@ -46,8 +46,7 @@ export function findings(report: Explained, store: FindingChoice, first = FIRST_
     "section",
     { class: "findings", "aria-labelledby": "findings-title" },
     h("h2", { id: "findings-title" }, "Findings"),
-    // Without variants it is at the top of the page.
-    report.comparison !== null && report.answer !== "" && h("p", { class: "answer" }, report.answer),
+    report.answer !== "" && h("p", { class: "answer" }, report.answer),
     cards.length === 0
       ? h("p", { class: "missing" }, noFinding(report))
       : h("ol", { class: "cards" }, ...cards.map(({ root }) => root)),

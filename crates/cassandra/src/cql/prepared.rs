@@ -131,7 +131,7 @@ fn read_prepared(reader: &mut BodyReader<'_>) -> Result<Prepared, Malformed> {
     let (flags, count, keys) = (reader.int()?, reader.int()?, reader.int()?);
     let key_places = (0..keys).map(|_| reader.short()).collect::<Result<_, _>>()?;
     // Both before all columns and in each, it comes first.
-    let keyspace = Reader::new(reader.rest()).string().ok().filter(|_| count > 0);
+    let keyspace = BodyReader::new(reader.rest()).string().ok().filter(|_| count > 0);
     Ok(Prepared { id, markers: read_columns(reader, flags, count)?, key_places, keyspace })
 }
 

@@ -64,7 +64,7 @@ impl<'a> Answer<'a> {
                     // The id of its columns.
                     reader.short_bytes()?;
                 }
-                let described = Reader::new(reader.rest());
+                let described = BodyReader::new(reader.rest());
                 let keyspace = prepared_keyspace(version, reader).ok().flatten();
                 self.prepared = Some(PreparedAnswer { id, keyspace, values: Described::of(version, described) });
             }

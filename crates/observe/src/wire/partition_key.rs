@@ -1,7 +1,7 @@
 //! The partition key among the values of a prepared statement: its token, and its text for those who may see it.
 
 use super::keys::Keys;
-use helenus_cassandra::cql::frame::{Malformed, Reader};
+use helenus_cassandra::cql::frame::{BodyReader, Malformed};
 use helenus_cassandra::cql::{Type, read_columns, read_value};
 use helenus_cassandra::murmur3_token;
 
@@ -80,7 +80,7 @@ impl PartitionKey {
 
 /// The value at a place, where it is whole and not null.
 fn value(values: &[u8], place: u16) -> Option<&[u8]> {
-    let mut reader = Reader::new(values);
+    let mut reader = BodyReader::new(values);
     for _ in 0..place {
         reader.bytes().ok()?;
     }
@@ -105,12 +105,12 @@ pub(super) struct Described {
 }
 
 impl Described {
-    pub(super) fn of(version: u8, mut reader: Reader<'_>) -> Option<Described> {
+    pub(super) fn of(version: u8, mut reader: BodyReader<'_>) -> Option<Described> {
         // Before version 4 there are no places.
         if version < 4 { None } else { Described::read(&mut reader).ok() }
     }
 
-    fn read(reader: &mut Reader<'_>) -> Result<Described, Malformed> {
+    fn read(reader: &mut BodyReader<'_>) -> Result<Described, Malformed> {
         let (flags, markers) = (reader.int()?, reader.int()?);
         let places = (0..reader.int()?).map(|_| reader.short()).collect::<Result<_, _>>()?;
         Ok(Described { places, markers: read_columns(reader, flags, markers)? })
@@ -161,7 +161,7 @@ mod tests {
         fn any_bytes_are_read(bytes: Vec<u8>, place in 0u16..9) {
             let key = PartitionKey { columns: vec![(place, TEXT), (0, Type::List(Box::new(INT)))] };
             let _ = key.token(&bytes, Some(&Keys::default()));
-            let _ = Described::read(&mut Reader::new(&bytes));
+            let _ = Described::read(&mut BodyReader::new(&bytes));
         }
     }
 }

@@ -3,11 +3,11 @@
 use super::{Arguments, targets};
 use crate::assets::{AGENT_JAR, PROFILER};
 use crate::cli::recorders::Announcement;
-use crate::cli::{self, LOOK_EVERY};
+use crate::cli::{self, POLL_EVERY};
 use crate::terminal::{self, Steps};
 use anyhow::{Result, bail};
 use helenus_cassandra::Cancel;
-use helenus_cassandra::target::{self, Target, Which};
+use helenus_cassandra::target::{self, Target, TargetName};
 use helenus_observe::{Event, Observation, Options, ProcessKind, Watched};
 use helenus_recording::{Keeper, Kept, Manifest};
 use std::collections::BTreeSet;
@@ -70,10 +70,10 @@ fn default_folder(names: &[String]) -> PathBuf {
 }
 
 /// By its address, which a new process of it has again. A process that has none that is seen from here is itself alone.
-fn place_of(name: &str, target: &Target) -> Which {
+fn place_of(name: &str, target: &Target) -> TargetName {
     match target.cql.filter(|address| address.ip().to_string() == name) {
-        Some(address) => Which::Address(address),
-        None => Which::Pid(target.pid),
+        Some(address) => TargetName::Address(address),
+        None => TargetName::Pid(target.pid),
     }
 }
 
@@ -85,7 +85,7 @@ struct Recording<'a> {
     events: Sender<Event>,
     heard: Receiver<Event>,
     /// The nodes to record, and where each is found when it is started again.
-    places: Vec<(String, Which)>,
+    places: Vec<(String, TargetName)>,
     attached: Option<(Observation, Vec<Watched>)>,
     /// Nodes that are recorded now.
     present: BTreeSet<String>,
@@ -130,7 +130,7 @@ impl<'a> Recording<'a> {
         let (mut swept, mut looked) = (Instant::now(), Instant::now());
         let wanted: BTreeSet<String> = self.places.iter().map(|(name, _)| name.clone()).collect();
         while !cancel.is_cancelled() && self.arguments.lasts.is_none_or(|lasts| started.elapsed() < lasts) {
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_EVERY);
             let gone = self.hear(&steps);
             if gone {
                 self.detach();
@@ -190,7 +190,7 @@ impl<'a> Recording<'a> {
 
     /// Attaches to the nodes that run, which may have been started again.
     fn look_for_nodes(&mut self, steps: &Steps) {
-        let running = |which: &Which| target::find(*which).ok().filter(Target::is_alive);
+        let running = |which: &TargetName| target::find(*which).ok().filter(Target::is_alive);
         let found = self.places.iter().filter_map(|(name, which)| Some((name.clone(), running(which)?)));
         let found: Vec<(String, Target)> = found.collect();
         let names: BTreeSet<String> = found.iter().map(|(name, _)| name.clone()).collect();
@@ -211,7 +211,7 @@ impl<'a> Recording<'a> {
             Err(error) => return self.say_once(steps, format!("{error}; recording goes on in the same segment")),
         };
         let turned = match &mut self.attached {
-            Some((observation, watched)) => observation.turn_to(&next, watched, &self.options, &self.events),
+            Some((observation, watched)) => observation.continue_in(&next, watched, &self.options, &self.events),
             None => Ok(()),
         };
         if let Err(error) = turned {

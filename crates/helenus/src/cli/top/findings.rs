@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 /// Circular shifts of a timeline: p-values are good to 1/400, at a fifth of the usual cost.
-const TURNS: usize = 399;
+const SHIFTS: usize = 399;
 /// The least between two searches, while the findings are looked at and while they are not.
 const WHILE_LOOKED_AT: Duration = Duration::from_secs(10);
 const OTHERWISE: Duration = Duration::from_secs(60);
@@ -136,7 +136,7 @@ fn search(recording: &Path, window: LiveWindow) -> Result<Found> {
         false => whole,
     };
     let engine = Engine::open(&[part])?;
-    let options = Options { turns: TURNS, window: Some((window.from_ns, window.to_ns)), ..Options::default() };
+    let options = Options { shifts: SHIFTS, window: Some((window.from_ns, window.to_ns)), ..Options::default() };
     let explanation = explain(&engine, &options)?;
     Ok(Found { findings: explanation.findings, answer: explanation.answer, window, took: begun.elapsed() })
 }

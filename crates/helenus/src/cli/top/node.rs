@@ -4,7 +4,7 @@ use crate::assets::AGENT_JAR;
 use crate::cli::{self, nodes};
 use crate::terminal::{self, Steps};
 use anyhow::{Context, Result, bail};
-use helenus_cassandra::target::{self, Target, Which};
+use helenus_cassandra::target::{self, Target, TargetName};
 use helenus_observe::{
     AgentOptions, Event, Observation, Options, ProcessKind, RequestsFrom, SyscallsMode, SyscallsOptions, Watched,
     WireOptions,
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const KEEP: Duration = Duration::from_secs(15 * 60);
 const MOST_BYTES: u64 = 2 << 30;
 /// How often a node that is away is looked for.
-const LOOK_EVERY: Duration = Duration::from_secs(3);
+const POLL_EVERY: Duration = Duration::from_secs(3);
 
 /// A recording of nodes in a private temporary folder, which goes with it.
 pub(super) struct Node {
@@ -95,7 +95,7 @@ impl Node {
             self.detach();
             self.looked = Instant::now();
         }
-        if self.attached.is_none() && self.looked.elapsed() >= LOOK_EVERY {
+        if self.attached.is_none() && self.looked.elapsed() >= POLL_EVERY {
             self.looked = Instant::now();
             said = match self.attach() {
                 Ok(()) => said,
@@ -112,7 +112,7 @@ impl Node {
     fn turn(&mut self) -> Result<()> {
         let next = self.keeper.begin_next()?;
         let turned = match &mut self.attached {
-            Some((observation, watched)) => observation.turn_to(&next, watched, &self.options, &self.events),
+            Some((observation, watched)) => observation.continue_in(&next, watched, &self.options, &self.events),
             None => Ok(()),
         };
         if turned.is_err() {
@@ -135,7 +135,8 @@ impl Node {
 
 fn found(address: &str) -> Result<Watched> {
     let address = nodes::address(address)?;
-    let target: Target = target::find(Which::Address(address)).context("only nodes on this machine can be watched")?;
+    let target: Target =
+        target::find(TargetName::Address(address)).context("only nodes on this machine can be watched")?;
     let node = address.ip().to_string();
     if !target.is_cassandra {
         bail!("{node} (pid {}, {}) is no Cassandra; give the CQL address of a node", target.pid, target.command);
