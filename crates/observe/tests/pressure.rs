@@ -6,8 +6,9 @@
 mod following;
 
 use following::{Program, Watch};
-use helenus_needs::{need, program};
+use helenus_needs::{need, program, root};
 use helenus_observe::Options;
+use std::path::PathBuf;
 
 const NODE: &str = "127.0.62.1";
 
@@ -48,4 +49,56 @@ fn processes_and_what_held_up_a_node_are_recorded() {
     assert!(held_up.iter().any(|row| row.numbers.contains_key("major_faults")), "{held_up:#?}");
     let reports = ended.rows("sources");
     assert!(reports.iter().any(|row| row.text("source") == "pressure" && row.number("captured") > 0));
+}
+
+/// A cgroup that may use 20 ms of a CPU in 100 ms, of whichever version the machine has.
+struct Quota(PathBuf);
+
+impl Quota {
+    fn new() -> Result<Quota, String> {
+        let first = PathBuf::from("/sys/fs/cgroup/cpu");
+        let limits: &[(&str, &str)] = match first.is_dir() {
+            true => &[("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "20000")],
+            false => &[("cpu.max", "20000 100000")],
+        };
+        let parent = if first.is_dir() { first } else { PathBuf::from("/sys/fs/cgroup") };
+        let quota = Quota(parent.join(format!("helenus-quota-{}", std::process::id())));
+        std::fs::create_dir(&quota.0).map_err(|error| format!("no cgroup can be made here: {error}"))?;
+        for (file, text) in limits {
+            std::fs::write(quota.0.join(file), text).map_err(|error| format!("a cgroup has no {file}: {error}"))?;
+        }
+        Ok(quota)
+    }
+
+    fn takes(&self, pid: u32) -> Result<(), String> {
+        std::fs::write(self.0.join("cgroup.procs"), pid.to_string()).map_err(|error| format!("no move: {error}"))
+    }
+}
+
+impl Drop for Quota {
+    fn drop(&mut self) {
+        // A cgroup with a process in it stays.
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn the_quota_of_a_cgroup_that_a_node_is_moved_to_is_recorded() {
+    need!(root(), program("python3"));
+    let quota = match Quota::new() {
+        Ok(quota) => quota,
+        Err(missing) => return helenus_needs::skipped(&missing),
+    };
+    let mut node = Program::start(WORK);
+    let watch = Watch::start(&[(NODE, node.child.id())], &Options::default(), "pressure");
+    if let Err(missing) = quota.takes(node.child.id()) {
+        return helenus_needs::skipped(&missing);
+    }
+    node.work();
+    let ended = watch.end();
+    drop(node);
+    drop(quota);
+    let rows = ended.rows("node_pressure");
+    let sum = |column: &str| rows.iter().map(|row| row.number(column)).sum::<i64>();
+    assert!(sum("throttled_ns") > 0 && sum("throttled_periods") > 0 && sum("periods") > 0, "{rows:#?}");
 }

@@ -1,22 +1,34 @@
-//! The CPU quota of a process's cgroup, and what tasks of it waited for.
+//! The CPU quota of a process's cgroup, and what tasks of the cgroup waited for.
 
-use super::stalled::{self, Waited};
+use super::stalled::{self, RESOURCES};
 use helenus_cassandra::foreign::read_proc;
 use std::path::{Component, Path, PathBuf};
 
-/// Cgroups above one that are looked at: a quota of any of them holds it up.
+/// Cgroups that are read above one: a quota of any of them holds it up.
 const MOST_ABOVE: usize = 12;
 
-/// Where the kernel says what a cgroup was held up by.
+/// The cgroup that a process is in, which may change, with its counters at the last reading.
 #[derive(Debug, Default)]
 pub(super) struct Cgroup {
-    /// `cpu.stat` of the cgroup and of its ancestors.
-    quotas: Vec<PathBuf>,
-    /// The folder that has `cpu.pressure`.
-    pressure: Option<PathBuf>,
+    pid: u32,
+    /// /proc/PID/cgroup, which changes when the process moves to another cgroup.
+    listing: String,
+    files: Files,
+    /// By file of `files.quotas`.
+    throttled: Vec<Option<Throttled>>,
+    /// Time in which a task waited for each of [`RESOURCES`].
+    waited_ns: [Option<i64>; RESOURCES.len()],
 }
 
-/// Counts of a quota since the cgroup was made.
+/// What held up a cgroup in an interval; None where the kernel does not say, or where there is no quota.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct HeldUp {
+    pub(super) throttled: Option<Throttled>,
+    /// In the order of [`RESOURCES`].
+    pub(super) waited_ns: [Option<i64>; RESOURCES.len()],
+}
+
+/// Counts of a quota since its cgroup was made, or in an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Throttled {
     pub(super) periods: i64,
@@ -24,45 +36,105 @@ pub(super) struct Throttled {
     pub(super) throttled_ns: i64,
 }
 
+/// Where the kernel says what a cgroup was held up by.
+#[derive(Debug, Default)]
+struct Files {
+    /// `cpu.stat` of the cgroup and of its ancestors, its own first.
+    quotas: Vec<PathBuf>,
+    /// The folder that has `cpu.pressure`.
+    pressure: Option<PathBuf>,
+}
+
 impl Cgroup {
     pub(super) fn of(pid: u32) -> Cgroup {
-        let listing = read_proc(format!("/proc/{pid}/cgroup")).unwrap_or_default();
-        let mut cgroup = Cgroup::default();
+        let mut cgroup = Cgroup { pid, ..Cgroup::default() };
+        cgroup.since_last();
+        cgroup
+    }
+
+    /// What held the process up since the last call: nothing is known of an interval in which it moved to another cgroup.
+    pub(super) fn since_last(&mut self) -> HeldUp {
+        // Of a process that has ended, the last cgroup stays.
+        if let Ok(listing) = read_proc(format!("/proc/{}/cgroup", self.pid)) {
+            self.follow(listing, Path::new("/sys/fs/cgroup"));
+        }
+        self.read()
+    }
+
+    fn follow(&mut self, listing: String, root: &Path) {
+        if listing != self.listing {
+            let files = Files::of(&listing, root);
+            *self = Cgroup {
+                pid: self.pid,
+                listing,
+                throttled: vec![None; files.quotas.len()],
+                files,
+                waited_ns: [None; 3],
+            };
+        }
+    }
+
+    fn read(&mut self) -> HeldUp {
+        // Its own quota comes last, which is taken where several held it up for equally long.
+        let quotas = self.files.quotas.iter().zip(&mut self.throttled).rev();
+        let throttled = quotas.filter_map(|(file, last)| {
+            let now = quota(&read_proc(file).ok()?)?;
+            let before = last.replace(now)?;
+            (now.periods > 0).then(|| now.since(before))
+        });
+        let throttled = throttled.max_by_key(|counts| counts.throttled_ns);
+        let mut waited_ns = [None; RESOURCES.len()];
+        for ((resource, last), since) in RESOURCES.iter().zip(&mut self.waited_ns).zip(&mut waited_ns) {
+            let before = std::mem::replace(last, self.files.waited_ns(resource));
+            *since = last.zip(before).map(|(now, before)| (now - before).max(0));
+        }
+        HeldUp { throttled, waited_ns }
+    }
+}
+
+impl Throttled {
+    /// Counts begin again where a cgroup is made again.
+    fn since(self, before: Throttled) -> Throttled {
+        Throttled {
+            periods: (self.periods - before.periods).max(0),
+            throttled_periods: (self.throttled_periods - before.throttled_periods).max(0),
+            throttled_ns: (self.throttled_ns - before.throttled_ns).max(0),
+        }
+    }
+}
+
+impl Files {
+    /// By the text of /proc/PID/cgroup, below the folder that all hierarchies are mounted in.
+    fn of(listing: &str, root: &Path) -> Files {
+        let mut files = Files::default();
         for line in listing.lines() {
             // Number, controllers (none in version 2), path.
             let mut fields = line.splitn(3, ':').skip(1);
             let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
-            let roots: Vec<PathBuf> = match controllers {
-                "" => ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(PathBuf::from).into(),
+            let hierarchies: Vec<PathBuf> = match controllers {
+                "" => vec![root.to_path_buf(), root.join("unified")],
                 _ if controllers.split(',').any(|controller| controller == "cpu") => {
-                    ["cpu", controllers].map(|name| Path::new("/sys/fs/cgroup").join(name)).into()
+                    ["cpu", controllers].map(|name| root.join(name)).into()
                 }
                 _ => continue,
             };
-            for root in roots {
-                let folders = folders(&root, path);
-                let has = |file: &'static str| {
-                    folders.iter().map(move |folder| folder.join(file)).filter(|file| file.exists())
-                };
-                if cgroup.quotas.is_empty() {
-                    cgroup.quotas.extend(has("cpu.stat"));
+            for hierarchy in hierarchies {
+                let folders = folders(&hierarchy, path);
+                if files.quotas.is_empty() {
+                    files.quotas = folders.iter().map(|folder| folder.join("cpu.stat")).collect();
+                    files.quotas.retain(|file| file.exists());
                 }
                 if controllers.is_empty() && folders.first().is_some_and(|own| own.join("cpu.pressure").exists()) {
-                    cgroup.pressure = folders.into_iter().next();
+                    files.pressure = folders.into_iter().next();
                 }
             }
         }
-        cgroup
+        files
     }
 
-    /// Of the cgroup that was throttled most; None where none has a quota.
-    pub(super) fn throttled(&self) -> Option<Throttled> {
-        let counts = self.quotas.iter().filter_map(|file| quota(&read_proc(file).ok()?));
-        counts.filter(|counts| counts.periods > 0).max_by_key(|counts| counts.throttled_ns)
-    }
-
-    pub(super) fn waited(&self, resource: &str) -> Option<Waited> {
-        stalled::parse(&read_proc(self.pressure.as_ref()?.join(format!("{resource}.pressure"))).ok()?)
+    fn waited_ns(&self, resource: &str) -> Option<i64> {
+        let text = read_proc(self.pressure.as_ref()?.join(format!("{resource}.pressure"))).ok()?;
+        Some(stalled::parse(&text)?.some_ns)
     }
 }
 
@@ -100,6 +172,39 @@ mod tests {
         assert_eq!(quota(two), Some(wanted));
         assert_eq!(quota("nr_periods 9\nnr_throttled 4\nthrottled_time 123000\n"), Some(wanted));
         assert_eq!(quota("usage_usec 5\n"), None);
+    }
+
+    #[test]
+    fn quotas_are_followed_that_are_set_later_and_elsewhere() {
+        let root = tempfile::tempdir().unwrap();
+        let has = |group: &str, periods: i64, us: i64| {
+            let folder = root.path().join("cpu").join(group);
+            std::fs::create_dir_all(&folder).unwrap();
+            let text = format!("nr_periods {periods}\nnr_throttled {periods}\nthrottled_time {}\n", us * 1000);
+            std::fs::write(folder.join("cpu.stat"), text).unwrap();
+        };
+        let mut cgroup = Cgroup::default();
+        let mut seen = |listing: &str| {
+            cgroup.follow(listing.to_string(), root.path());
+            cgroup.read().throttled
+        };
+        let some =
+            |count, us: i64| Some(Throttled { periods: count, throttled_periods: count, throttled_ns: us * 1000 });
+        // The cgroup above it had a quota once.
+        has("", 500, 90_000);
+        has("a", 0, 0);
+        has("b", 70, 7000);
+        let (in_a, in_b) = ("4:memory:/b\n1:cpu:/a\n0::/\n", "4:memory:/b\n1:cpu:/b\n0::/\n");
+        assert_eq!(seen(in_a), None, "nothing was read before");
+        assert_eq!(seen(in_a), some(0, 0), "of the one above");
+        has("a", 3, 40);
+        assert_eq!(seen(in_a), some(3, 40), "a quota that is set meanwhile");
+        has("b", 75, 7500);
+        assert_eq!(seen(in_b), None, "moved");
+        has("b", 76, 7600);
+        assert_eq!(seen(in_b), some(1, 100));
+        has("b", 1, 5);
+        assert_eq!(seen(in_b), some(0, 0), "made again");
     }
 
     #[test]

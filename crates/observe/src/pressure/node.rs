@@ -1,18 +1,14 @@
 //! External limits that held up a node: cgroup throttling, pressure, the network.
 
-use super::cgroup::{Cgroup, Throttled};
+use super::cgroup::Cgroup;
 use crate::Watched;
 use helenus_cassandra::foreign::read_proc;
 use helenus_recording::Recorder;
 use helenus_recording::rows::NodePressure;
 
-/// Counters since the process or its cgroup began; None where they can't be read.
+/// Counters since the process or its network namespace began; None where they can't be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Counts {
-    throttled: Option<Throttled>,
-    cpu_ns: Option<i64>,
-    io_ns: Option<i64>,
-    memory_ns: Option<i64>,
     major_faults: Option<i64>,
     segments: Option<Segments>,
 }
@@ -34,8 +30,7 @@ pub(super) struct Node {
 
 impl Node {
     pub(super) fn new(watched: &Watched) -> Node {
-        let cgroup = Cgroup::of(watched.pid);
-        let last = Counts::read(watched.pid, &cgroup);
+        let (cgroup, last) = (Cgroup::of(watched.pid), Counts::read(watched.pid));
         Node { address: watched.node.clone(), pid: watched.pid, cgroup, last }
     }
 
@@ -45,22 +40,24 @@ impl Node {
 
     /// Appends a row, unless the process has ended.
     pub(super) fn sample(&mut self, recorder: &Recorder, time_ns: i64, interval_ns: i64) -> i64 {
-        let now = Counts::read(self.pid, &self.cgroup);
+        let held_up = self.cgroup.since_last();
+        let now = Counts::read(self.pid);
         if now.major_faults.is_none() {
             return 0;
         }
         let before = std::mem::replace(&mut self.last, now);
         let since = |of: &dyn Fn(&Counts) -> Option<i64>| Some((of(&now)? - of(&before)?).max(0));
+        let [cpu_some_ns, io_some_ns, memory_some_ns] = held_up.waited_ns;
         recorder.append(NodePressure {
             time_ns,
             interval_ns,
             node: &self.address,
-            periods: since(&|counts| Some(counts.throttled?.periods)),
-            throttled_periods: since(&|counts| Some(counts.throttled?.throttled_periods)),
-            throttled_ns: since(&|counts| Some(counts.throttled?.throttled_ns)),
-            cpu_some_ns: since(&|counts| counts.cpu_ns),
-            io_some_ns: since(&|counts| counts.io_ns),
-            memory_some_ns: since(&|counts| counts.memory_ns),
+            periods: held_up.throttled.map(|counts| counts.periods),
+            throttled_periods: held_up.throttled.map(|counts| counts.throttled_periods),
+            throttled_ns: held_up.throttled.map(|counts| counts.throttled_ns),
+            cpu_some_ns,
+            io_some_ns,
+            memory_some_ns,
             major_faults: since(&|counts| counts.major_faults),
             sent_segments: since(&|counts| Some(counts.segments?.sent)),
             retransmitted_segments: since(&|counts| Some(counts.segments?.retransmitted)),
@@ -70,13 +67,8 @@ impl Node {
 }
 
 impl Counts {
-    fn read(pid: u32, cgroup: &Cgroup) -> Counts {
-        let some = |resource| Some(cgroup.waited(resource)?.some_ns);
+    fn read(pid: u32) -> Counts {
         Counts {
-            throttled: cgroup.throttled(),
-            cpu_ns: some("cpu"),
-            io_ns: some("io"),
-            memory_ns: some("memory"),
             major_faults: read_proc(format!("/proc/{pid}/stat")).ok().and_then(|stat| major_faults(&stat)),
             segments: read_proc(format!("/proc/{pid}/net/snmp")).ok().and_then(|snmp| segments(&snmp)),
         }

@@ -5,7 +5,7 @@ use helenus_cassandra::foreign::read_proc;
 use helenus_recording::rows::Pressure;
 use std::path::PathBuf;
 
-const RESOURCES: [&str; 3] = ["cpu", "io", "memory"];
+pub(super) const RESOURCES: [&str; 3] = ["cpu", "io", "memory"];
 
 /// Time since boot in which some and in which all tasks waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
