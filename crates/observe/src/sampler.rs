@@ -7,9 +7,9 @@ use crate::error::Error;
 use crate::interrupts::{self, Interrupts};
 use crate::names::ThreadNames;
 use crate::option_values::{Switch, duration};
-use crate::source::{Context, Running, STALL_BOUND, Source, say};
+use crate::source::{Context, Running, STALL_BOUND, Source, facts, say};
 use crate::threads::Threads;
-use crate::worker::Worker;
+use crate::worker::{Instruction, Instructions, Worker};
 use crate::{Event, Events, ProcessKind, Watched};
 use clap::Args;
 use helenus_recording::rows::{SourceReport, Stall};
@@ -18,7 +18,6 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// How often the sampler says what it captured, lost and cost.
@@ -97,16 +96,19 @@ fn start(context: &Context<'_>, options: &SamplingOptions) -> io::Result<Worker>
     let node = context.watched.first().map_or("", |watched| watched.node.as_str());
     let cpus = Cpus::new(node, clock.now_ns())?;
     let interrupts = Interrupts::new(node, clock.now_ns());
+    let mut sources =
+        vec![facts("cpus", node, "proc-stat", ""), facts(interrupts::SOURCE, node, interrupts::PROVIDER, "")];
     let mut processes = Vec::new();
     for (watched, names) in context.watched_with_names() {
         let mut process = Process::new(&watched, names, recorder)?;
         if options.counters == Switch::On && watched.process == ProcessKind::Server {
-            process.counters = Counters::start(context, &watched, &process.threads);
+            let (counters, counted) = Counters::start(context, &watched, &process.threads);
+            process.counters = counters;
+            sources.push(counted);
         }
+        sources.push(facts("threads", &process.node, process.threads.provider(), ""));
         processes.push(process);
     }
-    context.note([("cpus", node, "proc-stat", ""), (interrupts::SOURCE, node, interrupts::PROVIDER, "")]);
-    context.note(processes.iter().map(|process| ("threads", process.node.as_str(), process.threads.provider(), "")));
     let run = Run {
         recorder: recorder.clone(),
         cpus,
@@ -116,7 +118,7 @@ fn start(context: &Context<'_>, options: &SamplingOptions) -> io::Result<Worker>
         events: context.events.clone(),
     };
     let (worker, ()) = Worker::start("sampler", move || Ok::<_, io::Error>((run, ())), Run::run)?;
-    Ok(worker)
+    Ok(worker.noted(context, sources))
 }
 
 struct Process {
@@ -208,15 +210,15 @@ impl Process {
 }
 
 impl Run {
-    fn run(mut self, stopped: &Receiver<()>) {
+    fn run(mut self, instructions: &Instructions) {
         let mut next = Instant::now() + self.interval;
         let mut reported = Instant::now();
         let mut cpus = Report::default();
         loop {
             let wait = next.saturating_duration_since(Instant::now());
-            let going_on = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
+            let instruction = instructions.wait(wait);
             let late = Instant::now().saturating_duration_since(next);
-            if going_on {
+            if !instruction.is_last() {
                 self.note_stall(late);
                 let missed = u64::try_from(late.as_nanos() / self.interval.as_nanos().max(1)).unwrap_or(0);
                 cpus.lost += missed;
@@ -230,14 +232,18 @@ impl Run {
             }
             cpus.cpu_ns += cpu_time_of_this_thread_ns() - before_ns;
             self.sample_processes();
-            if !going_on || reported.elapsed() >= REPORT_EVERY {
+            if instruction.is_last() || reported.elapsed() >= REPORT_EVERY {
                 self.report(&mut cpus, reported.elapsed());
                 self.report_interrupts(reported.elapsed());
                 reported = Instant::now();
             }
-            if !going_on {
-                self.processes.iter_mut().for_each(|process| process.end_stop(&self.recorder));
-                return;
+            match instruction {
+                Instruction::Nothing => {}
+                Instruction::Continue(next) => self.recorder = next.begin(),
+                Instruction::Stop => {
+                    self.processes.iter_mut().for_each(|process| process.end_stop(&self.recorder));
+                    return;
+                }
             }
         }
     }

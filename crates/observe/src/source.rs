@@ -39,7 +39,7 @@ pub(crate) trait Source {
 /// A part of a source that runs.
 pub(crate) trait Running: std::fmt::Debug + Send {
     /// Goes on in another recording; nothing goes into the one before from then on. False where it can't: then the source
-    /// is stopped, and started again in the other recording.
+    /// is stopped, and started again in the other recording, and misses what happens in between.
     ///
     /// # Errors
     /// When it has ended.
@@ -80,18 +80,16 @@ impl Context<'_> {
         self.say(Event::Degraded { node: node.into(), source, reason: reason.into() });
     }
 
-    /// Puts sources into the manifest: the name, node, provider and note of each.
-    pub(crate) fn note<'n>(&self, sources: impl IntoIterator<Item = (&'n str, &'n str, &'n str, &'n str)>) {
-        let facts = sources.into_iter().map(|(name, node, provider, note)| SourceFacts {
-            name: name.into(),
-            node: node.into(),
-            provider: provider.into(),
-            note: note.into(),
-        });
-        let facts: Vec<SourceFacts> = facts.collect();
+    /// Puts sources into the manifest.
+    pub(crate) fn note(&self, sources: &[SourceFacts]) {
         // A manifest that can't be written is what the rows of the recorder itself tell about.
-        let _ = self.recorder.update_manifest(|manifest| manifest.sources.extend(facts));
+        let _ = self.recorder.update_manifest(|manifest| manifest.sources.extend_from_slice(sources));
     }
+}
+
+/// A source as a manifest has it.
+pub(crate) fn facts(name: &str, node: &str, provider: &str, note: &str) -> SourceFacts {
+    SourceFacts { name: name.into(), node: node.into(), provider: provider.into(), note: note.into() }
 }
 
 /// Tells a person what happened.

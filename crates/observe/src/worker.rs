@@ -1,15 +1,72 @@
 //! The thread of a source.
 
 use crate::Unavailable;
-use crate::source::Running;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use crate::error::Error;
+use crate::source::{Context, Running};
+use helenus_recording::{Recorder, SourceFacts};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-/// A thread that records until it is stopped.
+/// Threads hear at once that they are to go on in another recording, and then finish what they read last.
+const CONTINUE_WITHIN: Duration = Duration::from_secs(2);
+
+/// A thread that records until it is stopped, in one recording after the other.
 #[derive(Debug)]
 pub(crate) struct Worker {
-    stop: Sender<()>,
+    instruct: Sender<Next>,
     thread: JoinHandle<()>,
+    /// As each recording's manifest has them.
+    sources: Vec<SourceFacts>,
+}
+
+/// The recording that a thread is to go on in.
+#[derive(Debug)]
+pub(crate) struct Next {
+    recorder: Recorder,
+    begun: Sender<()>,
+}
+
+impl Next {
+    /// The recorder to write to from now on. All that was read before must be in the one before.
+    pub(crate) fn begin(self) -> Recorder {
+        // Nobody waits only if it took too long; then the thread is about to be stopped.
+        let _ = self.begun.send(());
+        self.recorder
+    }
+}
+
+/// What a thread is told while it waits.
+#[derive(Debug)]
+pub(crate) enum Instruction {
+    Nothing,
+    Continue(Next),
+    Stop,
+}
+
+impl Instruction {
+    pub(crate) fn is_stop(&self) -> bool {
+        matches!(self, Instruction::Stop)
+    }
+
+    /// Whether the rows that follow go elsewhere or nowhere.
+    pub(crate) fn is_last(&self) -> bool {
+        !matches!(self, Instruction::Nothing)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Instructions(Receiver<Next>);
+
+impl Instructions {
+    /// The next instruction, which is waited for this long.
+    pub(crate) fn wait(&self, at_most: Duration) -> Instruction {
+        match self.0.recv_timeout(at_most) {
+            Ok(next) => Instruction::Continue(next),
+            Err(RecvTimeoutError::Timeout) => Instruction::Nothing,
+            Err(RecvTimeoutError::Disconnected) => Instruction::Stop,
+        }
+    }
 }
 
 /// The thread could not be started, or ended before it was ready.
@@ -37,24 +94,24 @@ impl From<NoThread> for Unavailable {
 
 impl Worker {
     /// Starts a thread, and returns when it is ready, with what it says then. Both `prepare` and `run` are called in the
-    /// thread, so that what it works with may be shared without locks. The receiver of `run` is disconnected when the thread
-    /// is to end.
+    /// thread, so that what it works with may be shared without locks.
     pub(crate) fn start<Prepared, Note, E>(
         name: &str,
         prepare: impl FnOnce() -> Result<(Prepared, Note), E> + Send + 'static,
-        run: impl FnOnce(Prepared, &Receiver<()>) + Send + 'static,
+        run: impl FnOnce(Prepared, &Instructions) + Send + 'static,
     ) -> Result<(Worker, Note), E>
     where
         Note: Send + 'static,
         E: From<NoThread> + Send + 'static,
     {
-        let (stop, stopped) = channel();
+        let (instruct, instructions) = channel();
+        let instructions = Instructions(instructions);
         let (say_ready, ready) = channel();
         let thread = std::thread::Builder::new().name(name.into()).spawn(move || match prepare() {
             Ok((prepared, note)) => {
                 // Nobody waits any more only if the whole start was given up.
                 let _ = say_ready.send(Ok(note));
-                run(prepared, &stopped);
+                run(prepared, &instructions);
             }
             Err(error) => {
                 let _ = say_ready.send(Err(error));
@@ -62,18 +119,34 @@ impl Worker {
         });
         let thread = thread.map_err(|error| NoThread(error.to_string()))?;
         let note = ready.recv().map_err(|_| NoThread("it ended".into()))??;
-        Ok((Worker { stop, thread }, note))
+        Ok((Worker { instruct, thread, sources: Vec::new() }, note))
+    }
+
+    /// Puts its sources into the manifest, and into those of the recordings that it goes on in.
+    pub(crate) fn noted(self, context: &Context<'_>, sources: Vec<SourceFacts>) -> Worker {
+        context.note(&sources);
+        Worker { sources, ..self }
     }
 
     /// Ends the thread, after the last of what it saw is in the recording.
     pub(crate) fn end(self) {
-        drop(self.stop);
+        drop(self.instruct);
         // A panic in the thread has been printed; what it recorded is there.
         let _ = self.thread.join();
     }
 }
 
 impl Running for Worker {
+    fn continue_in(&mut self, context: &Context<'_>) -> Result<bool, Error> {
+        let (begun, has_begun) = channel();
+        let next = Next { recorder: context.recorder.clone(), begun };
+        if self.instruct.send(next).is_err() || has_begun.recv_timeout(CONTINUE_WITHIN).is_err() {
+            return Ok(false);
+        }
+        context.note(&self.sources);
+        Ok(true)
+    }
+
     fn stop(self: Box<Self>) -> Option<String> {
         self.end();
         None
@@ -83,21 +156,48 @@ impl Running for Worker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::RecvTimeoutError;
-    use std::time::Duration;
+    use crate::source::facts;
+    use helenus_recording::Manifest;
 
     #[test]
     fn it_says_when_it_is_ready_and_works_until_it_is_stopped() {
         let (done, result) = channel();
         let prepare = || Ok::<_, String>((7, "ready"));
-        let run = move |prepared: i32, stopped: &Receiver<()>| {
-            while stopped.recv_timeout(Duration::from_millis(1)) == Err(RecvTimeoutError::Timeout) {}
+        let run = move |prepared: i32, instructions: &Instructions| {
+            while !instructions.wait(Duration::from_millis(1)).is_stop() {}
             done.send(prepared).unwrap();
         };
         let (worker, note) = Worker::start("test", prepare, run).unwrap();
         assert_eq!((note, result.try_recv().is_err()), ("ready", true));
         worker.end();
         assert_eq!(result.recv(), Ok(7));
+    }
+
+    #[test]
+    fn it_goes_on_in_another_recording_until_it_has_ended() {
+        let place = tempfile::tempdir().unwrap();
+        let recorder = |name: &str| Recorder::create(&place.path().join(name), Manifest::new("t", "c")).unwrap();
+        let (first, second) = (recorder("first"), recorder("second"));
+        let (events, _heard) = channel();
+        let context = |recorder| Context { recorder, watched: &[], names: &[], events: &events };
+        let (tell, told) = channel();
+        let run = move |(), instructions: &Instructions| {
+            // It waits for long, and is waked.
+            if let Instruction::Continue(next) = instructions.wait(Duration::from_secs(600)) {
+                tell.send(next.begin().folder().to_path_buf()).unwrap();
+            }
+        };
+        let (worker, ()) = Worker::start("test", || Ok::<_, String>(((), ())), run).unwrap();
+        let mut worker = worker.noted(&context(&first), vec![facts("name", "node", "provider", "note")]);
+        assert!(worker.continue_in(&context(&second)).unwrap());
+        assert_eq!(told.recv().unwrap(), second.folder());
+        assert!(!worker.continue_in(&context(&first)).unwrap(), "the thread has ended");
+        worker.end();
+        for recorder in [first, second] {
+            let folder = recorder.close().unwrap().folder;
+            let sources = helenus_recording::Recording::open(&folder).unwrap().manifest().sources.clone();
+            assert_eq!(sources, [facts("name", "node", "provider", "note")]);
+        }
     }
 
     #[test]

@@ -323,6 +323,29 @@ fn stacks_say_where_in_the_kernel_a_thread_slept() {
 }
 
 #[test]
+fn recordings_that_follow_each_other_have_all_times_with_their_stacks() {
+    need!(all_that_is_needed());
+    let mut program = Program::start("for i in range(30): time.sleep(0.04)");
+    let pid = program.child.id();
+    let sched = SchedOptions { sched: Switch::On, off_cpu_stacks: true, ..SchedOptions::default() };
+    let mut watch = Watch::start(&[("n", pid)], &Options { sched, ..Options::default() }, "sched");
+    program.begin();
+    std::thread::sleep(Duration::from_millis(500));
+    let first = watch.turn();
+    program.hear("done");
+    let (mut slept, mut not_told) = (0, 0);
+    for ended in [first, watch.end()] {
+        let stacks: BTreeMap<i64, Row> =
+            ended.rows("stacks").into_iter().map(|row| (row.number("stack"), row)).collect();
+        let long = |row: &Row| row.text("reason") == "blocked" && row.number("duration_ns") >= 20_000_000;
+        let rows: Vec<Row> = off_cpu(&ended, pid).into_iter().filter(long).collect();
+        slept += rows.iter().filter(|row| stacks[&row.number("stack")].text("frames").contains("nanosleep")).count();
+        not_told += untold(&ended);
+    }
+    assert_all_but(not_told, slept as i64, 30);
+}
+
+#[test]
 fn what_finds_no_room_is_counted() {
     need!(all_that_is_needed());
     let mut program = Program::start("for i in range(10000): time.sleep(0.00001)");

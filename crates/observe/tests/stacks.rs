@@ -17,7 +17,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use working::until_it_has_used;
 
 struct Program(Child);
@@ -194,4 +194,34 @@ fn a_target_that_dies_leaves_a_whole_recording() {
     let is_degraded = |event: &Event| matches!(event, Event::Degraded { source: "stacks", .. });
     assert!(events.iter().any(is_degraded), "what was lost with it is said: {events:?}");
     assert!(recording.manifest().tables["samples"].rows > 0, "what was whole before its death is there");
+}
+
+#[test]
+fn the_profiler_goes_on_from_one_recording_to_the_next() {
+    need!(helenus_needs::program("java"));
+    let place = tempfile::tempdir().unwrap();
+    let program = Program::start();
+    let recorder = |name: &str| Recorder::create(&place.path().join(name), Manifest::new("test", "test")).unwrap();
+    let (events, received) = channel();
+    let options = Options { stacks: StackOptions { profiler: Some(library()), ..of("cpu") }, ..Options::default() };
+    let first = recorder("first");
+    let mut observation = Observation::start(&first, &[program.watched()], &options, &events).unwrap();
+    let begun = Instant::now();
+    while first.health().rows.get("samples").is_none_or(|rows| *rows == 0) {
+        assert!(begun.elapsed() < Duration::from_secs(120), "no sample");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let second = recorder("second");
+    observation.continue_in(&second, &[program.watched()], &options, &events).unwrap();
+    until_it_has_used(program.0.id(), Duration::from_secs(2));
+    observation.stop();
+    for recorder in [first, second] {
+        let recording = Recording::open(&recorder.close().unwrap().folder).unwrap();
+        assert!(recording.manifest().sources.iter().any(|source| source.name == "stacks"));
+        let known: Vec<i64> = rows(&recording, "stacks", ["stack", "frames", "kinds"], |stack, _, _| stack);
+        let sampled: Vec<i64> = rows(&recording, "samples", ["stack", "thread", "event"], |stack, _, _| stack);
+        assert!(!sampled.is_empty() && sampled.iter().all(|stack| known.contains(stack)), "{}", sampled.len());
+    }
+    let is_degraded = |event: &Event| matches!(event, Event::Degraded { source: "stacks", .. });
+    assert!(!received.try_iter().any(|event| is_degraded(&event)));
 }

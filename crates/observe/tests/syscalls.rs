@@ -398,3 +398,33 @@ fn without_the_right_to_the_recording_goes_on_and_says_how_to_get_it() {
     let reason = reason.expect("it is said");
     assert!(reason.contains("needs root") && reason.contains("sudo"), "{reason}");
 }
+
+#[test]
+fn no_call_is_missing_where_a_recording_follows_another() {
+    need!(all_that_is_needed());
+    for syscalls in [SyscallsMode::Full, SyscallsMode::Summary] {
+        let mut program = Program::start("for i in range(1500): os.getppid(); time.sleep(0.001)");
+        let mut watch = watch(program.child.id(), SyscallsOptions { syscalls, ..SyscallsOptions::default() });
+        let mut recordings = Vec::new();
+        program.begin();
+        for _ in 0..3 {
+            std::thread::sleep(Duration::from_millis(300));
+            recordings.push(watch.turn());
+        }
+        program.hear("done");
+        recordings.push(watch.end());
+        let (mut found, mut lost) = (0, 0);
+        for ended in &recordings {
+            lost += ended.source("syscalls").1;
+            let of_it = |row: &Row| row.text("call") == "getppid";
+            found += ended.rows("syscalls").iter().filter(|row| of_it(row)).count() as i64;
+            found += ended
+                .rows("syscall_summary")
+                .iter()
+                .filter(|row| of_it(row))
+                .map(|row| row.number("count"))
+                .sum::<i64>();
+        }
+        assert!(found <= 1500 && found + lost >= 1500, "{found} found, {lost} lost");
+    }
+}

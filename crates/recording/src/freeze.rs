@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// Tables with a row where a state begins or a stack is first seen. What the window needs of them is in rows before it.
 const STATES: [&str; 6] = ["connections", "node_metrics", "settings", "sstables", "stacks", "table_facts"];
+/// Each segment has all stacks of its samples, some of which are older than the segment.
+const WHOLE: &str = "stacks";
 /// After a segment has begun, its sources have written all states within this time.
 const STATES_WITHIN_NS: i64 = 10_000_000_000;
 
@@ -51,6 +53,7 @@ fn write(
     for table in TABLES {
         let is_state = STATES.contains(&table.name);
         let window = (if is_state { states_from_ns.unwrap_or(i64::MIN) } else { from_ns }, to_ns);
+        let of_rows = if table.name == WHOLE { (i64::MIN, i64::MAX) } else { window };
         let mut number = 0;
         for part in recording.parts(table.name)? {
             // The rows of a segment end with it.
@@ -59,7 +62,7 @@ fn write(
                 continue;
             }
             let place = out.make_inner(table.name)?;
-            let rows = copy(&part, &place, &format!("part-{number}"), table, window)
+            let rows = copy(&part, &place, &format!("part-{number}"), table, of_rows)
                 .map_err(|error| error.writing(place.path()))?;
             number += usize::from(rows > 0);
         }
@@ -72,7 +75,7 @@ fn write(
     manifest.created_ns = from_ns.max(whole.created_ns);
     manifest.closed_ns = Some(whole.end_ns().map_or(to_ns, |end_ns| end_ns.min(to_ns)));
     manifest.state = State::Closed;
-    if manifest.tables.is_empty() {
+    if manifest.tables.keys().all(|table| table == WHOLE) {
         return Err(Error::NothingIn { path: recording.folder().to_path_buf() });
     }
     manifest.write(out)?;

@@ -11,11 +11,11 @@ mod thread;
 pub use machine::{Countable, countable};
 
 use crate::check::{Check, CheckState};
-use crate::source::Context;
+use crate::source::{Context, facts};
 use crate::threads::Threads;
 use crate::{Unavailable, Watched};
 use helenus_recording::rows::{CounterSample, SourceReport};
-use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
+use helenus_recording::{Recorder, SourceFacts, cpu_time_of_this_thread_ns};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use thread::{Counts, ThreadCounters};
@@ -73,8 +73,13 @@ struct ProcessClock {
 }
 
 impl Counters {
-    /// Begins to count the threads of a process. Reports it when some or all events can't be counted.
-    pub(crate) fn start(context: &Context<'_>, watched: &Watched, threads: &Threads) -> Option<Counters> {
+    /// Begins to count the threads of a process, and says for the manifest how. Reports it when some or all events can't be
+    /// counted.
+    pub(crate) fn start(
+        context: &Context<'_>,
+        watched: &Watched,
+        threads: &Threads,
+    ) -> (Option<Counters>, SourceFacts) {
         let counters = Counters::try_start(context.recorder, watched, threads);
         let (provider, note) = match &counters {
             Ok(counters) => (provider(&counters.countable), note(&counters.countable)),
@@ -83,8 +88,7 @@ impl Counters {
         if !note.is_empty() {
             context.degrade(&watched.node, SOURCE, note.as_str());
         }
-        context.note([(SOURCE, watched.node.as_str(), provider, note.as_str())]);
-        counters.ok()
+        (counters.ok(), facts(SOURCE, &watched.node, provider, &note))
     }
 
     fn try_start(recorder: &Recorder, watched: &Watched, threads: &Threads) -> Result<Counters, Unavailable> {

@@ -4,7 +4,7 @@ use super::reader::ProgramReader;
 use super::{PROCESSES, Programs, Rows, Unavailable, require};
 use crate::Watched;
 use crate::names::ThreadNames;
-use crate::source::Context;
+use crate::source::{Context, facts};
 use crate::worker::Worker;
 
 /// How the programs in the kernel are called in a recording.
@@ -53,8 +53,7 @@ pub(crate) fn follow<R: Rows>(
         Ok::<_, Unavailable>((ProgramReader::new(source, recorder, followed, programs, rows)?, ()))
     };
     let (worker, ()) = Worker::start(source, prepare, ProgramReader::run)?;
-    context.note(nodes.iter().map(|node| (source, node.as_str(), PROVIDER, note)));
-    Ok(worker)
+    Ok(worker.noted(context, nodes.iter().map(|node| facts(source, node, PROVIDER, note)).collect()))
 }
 
 /// The processes that can be followed: never our own, so that what the recorder does is not what it records, and no more

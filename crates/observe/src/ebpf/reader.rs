@@ -3,11 +3,11 @@
 use super::{FollowedProcess, NamedThreads, Programs, Unavailable};
 use crate::Watched;
 use crate::names::ThreadNames;
+use crate::worker::{Instruction, Instructions};
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 use libbpf_rs::RingBuffer;
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// Between two looks at the ring buffer: each wakes a thread on a machine that has other things to do.
@@ -52,6 +52,9 @@ pub(crate) trait Rows: 'static {
 
     /// Forgets what has ended; called every second.
     fn tidy(&mut self) {}
+
+    /// Rows go to another recording from now on. What rows refer to is to be written there, too.
+    fn begin_recording(&mut self) {}
 }
 
 /// Where rows go, and the processes that they are of.
@@ -112,12 +115,12 @@ impl<R: Rows> ProgramReader<R> {
         Ok(ProgramReader { source, to, programs, builder, ring, cpu_ns: cpu_time_of_this_thread_ns() })
     }
 
-    pub(super) fn run(mut self, stopped: &Receiver<()>) {
+    pub(super) fn run(mut self, instructions: &Instructions) {
         let (mut polled, mut appended, mut reported) = (Instant::now(), Instant::now(), Instant::now());
         let mut wait = if self.ring.is_some() { READ_EVERY_IF_MANY } else { REPORT_EVERY };
         loop {
-            let going_on = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
-            if !going_on {
+            let instruction = instructions.wait(wait);
+            if instruction.is_stop() {
                 self.programs.detach();
             }
             let elapsed = std::mem::replace(&mut polled, Instant::now()).elapsed();
@@ -129,7 +132,7 @@ impl<R: Rows> ProgramReader<R> {
                 }
                 taken += taken_now;
                 self.append(APPEND_AT_ROWS);
-                if going_on && appended.elapsed() >= REPORT_EVERY {
+                if !instruction.is_stop() && appended.elapsed() >= REPORT_EVERY {
                     break;
                 }
             }
@@ -137,17 +140,22 @@ impl<R: Rows> ProgramReader<R> {
                 let are_many = f64::from(taken) > MANY_PER_S * elapsed.as_secs_f64();
                 wait = if are_many { READ_EVERY_IF_MANY } else { READ_EVERY };
             }
-            if !going_on || appended.elapsed() >= APPEND_EVERY {
+            if instruction.is_last() || appended.elapsed() >= APPEND_EVERY {
                 appended = Instant::now();
                 self.append(0);
             }
-            if !going_on || reported.elapsed() >= REPORT_EVERY {
+            if instruction.is_last() || reported.elapsed() >= REPORT_EVERY {
                 let interval = reported.elapsed();
                 reported = Instant::now();
                 self.each_second(interval);
             }
-            if !going_on {
-                return;
+            match instruction {
+                Instruction::Nothing => {}
+                Instruction::Continue(next) => {
+                    self.to.recorder = next.begin();
+                    self.builder.borrow_mut().rows.begin_recording();
+                }
+                Instruction::Stop => return,
             }
         }
     }

@@ -10,13 +10,12 @@ mod line;
 use crate::check::{Check, CheckState};
 use crate::error::Error;
 use crate::option_values::Switch;
-use crate::source::{Context, Running, Source};
-use crate::worker::{NoThread, Worker};
+use crate::source::{Context, Running, Source, facts};
+use crate::worker::{Instruction, Instructions, NoThread, Worker};
 use clap::Args;
 use follow::Log;
 use helenus_recording::rows::{NodeEvent, SourceReport};
 use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 const SOURCE: &str = "events";
@@ -59,8 +58,8 @@ impl Source for NodeEvents {
         let run = Run { recorder: context.recorder.clone(), logs };
         match Worker::start("events", move || Ok::<_, NoThread>((run, ())), Run::run) {
             Ok((worker, ())) => {
-                context.note(nodes.iter().map(|node| (SOURCE, node.as_str(), PROVIDER, "")));
-                running.push(Box::new(worker));
+                let sources = nodes.iter().map(|node| facts(SOURCE, node, PROVIDER, "")).collect();
+                running.push(Box::new(worker.noted(context, sources)));
             }
             Err(error) => nodes.iter().for_each(|node| context.degrade(node, SOURCE, error.to_string())),
         }
@@ -83,10 +82,10 @@ struct Run {
 }
 
 impl Run {
-    fn run(mut self, stopped: &Receiver<()>) {
+    fn run(mut self, instructions: &Instructions) {
         let mut last_ns = self.recorder.clock().now_ns();
         loop {
-            let going_on = stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout);
+            let instruction = instructions.wait(INTERVAL);
             let time_ns = self.recorder.clock().now_ns();
             for log in &mut self.logs {
                 let before_ns = cpu_time_of_this_thread_ns();
@@ -114,8 +113,10 @@ impl Run {
                 });
             }
             last_ns = time_ns;
-            if !going_on {
-                return;
+            match instruction {
+                Instruction::Nothing => {}
+                Instruction::Continue(next) => self.recorder = next.begin(),
+                Instruction::Stop => return,
             }
         }
     }

@@ -14,8 +14,8 @@ mod stalled;
 use crate::check::{Check, CheckState};
 use crate::error::Error;
 use crate::option_values::Switch;
-use crate::source::{Context, Running, Source};
-use crate::worker::{NoThread, Worker};
+use crate::source::{Context, Running, Source, facts};
+use crate::worker::{Instruction, Instructions, NoThread, Worker};
 use clap::Args;
 use disks::Disks;
 use helenus_recording::rows::SourceReport;
@@ -24,7 +24,6 @@ use node::Node;
 use processes::Processes;
 use stalled::Stalled;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 const SOURCE: &str = "pressure";
@@ -74,8 +73,7 @@ impl Source for Pressure {
         };
         match Worker::start("pressure", move || Ok::<_, NoThread>((run, ())), Run::run) {
             Ok((worker, ())) => {
-                context.note([(SOURCE, machine.as_str(), PROVIDER, "")]);
-                running.push(Box::new(worker));
+                running.push(Box::new(worker.noted(context, vec![facts(SOURCE, &machine, PROVIDER, "")])));
             }
             Err(error) => context.degrade(&machine, SOURCE, error.to_string()),
         }
@@ -112,20 +110,22 @@ struct Sample<'a> {
 }
 
 impl Run {
-    fn run(mut self, stopped: &Receiver<()>) {
-        let clock = self.recorder.clock();
+    fn run(mut self, instructions: &Instructions) {
+        let mut clock = self.recorder.clock();
         let (mut last_ns, mut processes_ns) = (clock.now_ns(), clock.now_ns());
         let mut next = Instant::now() + INTERVAL;
         let (mut captured, mut intervals, mut cpu_ns) = (0, 0, cpu_time_of_this_thread_ns());
         loop {
             let wait = next.saturating_duration_since(Instant::now());
-            let going_on = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
-            next = (next + INTERVAL).max(Instant::now());
+            let instruction = instructions.wait(wait);
+            if !instruction.is_last() {
+                next = (next + INTERVAL).max(Instant::now());
+            }
             let time_ns = clock.now_ns();
             captured += self.sample(time_ns, time_ns - last_ns);
             last_ns = time_ns;
             intervals += 1;
-            if !going_on || intervals >= PROCESSES_EVERY {
+            if instruction.is_last() || intervals >= PROCESSES_EVERY {
                 let interval_ns = time_ns - processes_ns;
                 let machine = Sample { recorder: &self.recorder, node: &self.machine, time_ns, interval_ns };
                 captured += self.processes.sample(&machine);
@@ -133,8 +133,13 @@ impl Run {
                 self.report(time_ns, interval_ns, captured, now_ns - cpu_ns);
                 (processes_ns, intervals, captured, cpu_ns) = (time_ns, 0, 0, now_ns);
             }
-            if !going_on {
-                return;
+            match instruction {
+                Instruction::Nothing => {}
+                Instruction::Continue(next) => {
+                    self.recorder = next.begin();
+                    clock = self.recorder.clock();
+                }
+                Instruction::Stop => return,
             }
         }
     }

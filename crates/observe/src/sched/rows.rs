@@ -137,6 +137,10 @@ impl ebpf::Rows for Rows {
     fn tidy(&mut self) {
         self.others.forget();
     }
+
+    fn begin_recording(&mut self) {
+        self.stacks.begin_recording();
+    }
 }
 
 /// From the outermost to the innermost; what looks at the switch is left out.

@@ -59,6 +59,12 @@ impl KnownStacks {
         self.numbers.clear();
     }
 
+    /// Each recording has a row for each of its stacks.
+    pub(crate) fn begin_recording(&mut self) {
+        self.numbers.clear();
+        self.written.clear();
+    }
+
     /// Writes the rows that wait.
     pub(crate) fn append(&mut self, recorder: &Recorder) {
         let clock = recorder.clock();

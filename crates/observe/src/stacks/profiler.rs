@@ -12,8 +12,8 @@ use super::jfr::{self, Malformed, SampleEvent};
 use super::ticks::{self, Ticks};
 use super::{Frames, KnownStacks, LOCK, SOURCE, StackOptions};
 use crate::names::ThreadNames;
-use crate::source::{Context, say};
-use crate::worker::Worker;
+use crate::source::{Context, facts, say};
+use crate::worker::{Instruction, Instructions, Worker};
 use crate::{Event, Events};
 use helenus_cassandra::attach::{self, WrittenFiles};
 use helenus_cassandra::foreign::read_at_most;
@@ -25,7 +25,6 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 const POLL_EVERY: Duration = Duration::from_millis(500);
@@ -104,12 +103,11 @@ pub(super) fn start(
         Ok::<_, String>(((reader, session), notes))
     };
     let (worker, (note, warnings)) =
-        Worker::start("stacks", prepare, |(reader, session), stopped| reader.run(session, stopped))?;
+        Worker::start("stacks", prepare, |(reader, session), instructions| reader.run(session, instructions))?;
     for warning in warnings {
         context.degrade(node, SOURCE, format!("stacks are sampled with less than asked for: {warning}"));
     }
-    context.note([(SOURCE, node, PROVIDER, note.as_str())]);
-    Ok(worker)
+    Ok(worker.noted(context, vec![facts(SOURCE, node, PROVIDER, &note)]))
 }
 
 /// The profiler between its start and its stop, and the file that it writes.
@@ -237,12 +235,13 @@ impl ProfilerReader {
         }
     }
 
-    fn run(mut self, session: Session, stopped: &Receiver<()>) {
+    fn run(mut self, session: Session, instructions: &Instructions) {
         let mut session = Some(session);
         let (mut reported, mut reported_ns) = (Instant::now(), self.recorder.clock().now_ns());
         let mut cpu_ns = cpu_time_of_this_thread_ns();
         loop {
-            let over = stopped.recv_timeout(POLL_EVERY) != Err(RecvTimeoutError::Timeout);
+            let instruction = instructions.wait(POLL_EVERY);
+            let over = instruction.is_stop();
             if over {
                 self.ticks.iter_mut().for_each(Ticks::detach);
                 self.stop_profiler();
@@ -253,7 +252,7 @@ impl ProfilerReader {
                 self.degrade(&reason);
                 session = None;
             }
-            if over || reported.elapsed() >= REPORT_EVERY {
+            if instruction.is_last() || reported.elapsed() >= REPORT_EVERY {
                 reported = Instant::now();
                 let (now_ns, now_cpu_ns) = (self.recorder.clock().now_ns(), cpu_time_of_this_thread_ns());
                 let (lost, lost_reason) = self.lost(over);
@@ -269,6 +268,11 @@ impl ProfilerReader {
                     cpu_ns: Some(now_cpu_ns - cpu_ns),
                 });
                 (reported_ns, cpu_ns) = (now_ns, now_cpu_ns);
+            }
+            if let Instruction::Continue(next) = instruction {
+                // Samples of the chunk that is being written come with it, into the next recording.
+                self.recorder = next.begin();
+                self.stacks.begin_recording();
             }
             let ended = !self.target.is_alive();
             if ended && session.as_ref().is_some_and(Session::is_cut_off) {

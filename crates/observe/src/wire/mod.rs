@@ -32,21 +32,20 @@ use crate::Watched;
 use crate::check::Check;
 use crate::ebpf::Unavailable;
 use crate::error::Error;
-use crate::source::{Context, Running, Source};
-use crate::worker::Worker;
+use crate::source::{Context, Running, Source, facts};
+use crate::worker::{Instruction, Instructions, Worker};
 use budget::{Budget, Share};
 use clap::Args;
 use conversation::Conversations;
 use helenus_cassandra::network;
 use helenus_cassandra::target::{self, TargetName};
+use helenus_recording::cpu_time_of_this_thread_ns;
 use helenus_recording::rows::SourceReport;
-use helenus_recording::{Recorder, cpu_time_of_this_thread_ns};
 pub use keys::Keys;
 pub use provider::RequestsFrom;
 use ring::{HANDED_OVER_AFTER, Ring};
 use rows::{Account, Rows};
 use std::net::SocketAddr;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 pub(crate) use tapped::{Tapped, facts as facts_of_the_jvm};
 
@@ -137,7 +136,7 @@ pub(crate) fn address_of(node: &Watched) -> Result<SocketAddr, Unavailable> {
 }
 
 /// Begins to record the requests of a node. There is nothing to run where the agent does it.
-fn start_one(context: &Context<'_>, node: &Watched, options: &WireOptions) -> Result<Option<Listening>, Unavailable> {
+fn start_one(context: &Context<'_>, node: &Watched, options: &WireOptions) -> Result<Option<Worker>, Unavailable> {
     let address = address_of(node)?;
     let keys = options.keys.clone();
     match options.requests.of(node, address, options.has_agent) {
@@ -154,9 +153,8 @@ fn listen(
     address: SocketAddr,
     has_budget: bool,
     keys: Option<Keys>,
-) -> Result<Listening, Unavailable> {
+) -> Result<Worker, Unavailable> {
     let (recorder, node_there) = (context.recorder.clone(), node.clone());
-    let (switch, switches) = channel();
     let prepare = move || {
         // Before packets are taken, so that this question is not among them.
         let mut conversations = Conversations::new(address);
@@ -170,41 +168,10 @@ fn listen(
         let mut rows = Rows::new(recorder, node_there.node, PROVIDER);
         learned.drivers.into_iter().for_each(|(client, driver)| rows.learn(client, driver));
         let cpu_ns = cpu_time_of_this_thread_ns();
-        Ok::<_, Unavailable>((Listener { ring, conversations, rows, switches, cpu_ns, budget }, learned.note))
+        Ok::<_, Unavailable>((Listener { ring, conversations, rows, cpu_ns, budget }, learned.note))
     };
     let (worker, note) = Worker::start(SOURCE, prepare, Listener::run)?;
-    context.note([(SOURCE, node.node.as_str(), PROVIDER, note.as_str())]);
-    Ok(Listening { worker, switch, node: node.node.clone(), note })
-}
-
-/// The next recording, and a channel on which the listener confirms that it writes into it.
-type Switch = (Recorder, Sender<()>);
-
-/// A listener, which goes on from one recording to the next.
-#[derive(Debug)]
-struct Listening {
-    worker: Worker,
-    switch: Sender<Switch>,
-    node: String,
-    note: String,
-}
-
-impl Running for Listening {
-    fn continue_in(&mut self, context: &Context<'_>) -> Result<bool, Error> {
-        /// The listener wakes up far more often.
-        const WITHIN: Duration = Duration::from_secs(2);
-        let (done, switched) = channel();
-        if self.switch.send((context.recorder.clone(), done)).is_err() || switched.recv_timeout(WITHIN).is_err() {
-            return Ok(false);
-        }
-        context.note([(SOURCE, self.node.as_str(), PROVIDER, self.note.as_str())]);
-        Ok(true)
-    }
-
-    fn stop(self: Box<Self>) -> Option<String> {
-        self.worker.end();
-        None
-    }
+    Ok(worker.noted(context, vec![facts(SOURCE, &node.node, PROVIDER, &note)]))
 }
 
 /// The thread that listens.
@@ -212,35 +179,35 @@ struct Listener {
     ring: Ring,
     conversations: Conversations,
     rows: Rows,
-    switches: Receiver<Switch>,
     cpu_ns: i64,
     /// None where all connections are followed, whatever that costs.
     budget: Option<Budget>,
 }
 
 impl Listener {
-    fn run(mut self, stopped: &Receiver<()>) {
+    fn run(mut self, instructions: &Instructions) {
         let mut wait = READ_EVERY_IF_MUCH;
         loop {
-            let going_on = stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
-            if !going_on {
+            let instruction = instructions.wait(wait);
+            let is_over = instruction.is_stop();
+            if is_over {
                 // The kernel hands over the packets captured so far within this time.
                 std::thread::sleep(2 * HANDED_OVER_AFTER);
             }
-            let Listener { ring, conversations, rows, switches, .. } = &mut self;
+            let Listener { ring, conversations, rows, .. } = &mut self;
             let was_much = ring.read(|passed| {
                 conversations.take(passed.time_ns, passed.bytes, |exchange| rows.add(exchange));
             });
             wait = if was_much { READ_EVERY_IF_MUCH } else { READ_EVERY };
-            if let Ok((recorder, done)) = switches.try_recv() {
-                rows.continue_in(&recorder);
-                let _ = done.send(());
+            if let Instruction::Continue(next) = instruction {
+                rows.append();
+                rows.continue_in(&next.begin());
             }
-            rows.write(!going_on);
-            if !going_on || rows.is_report_due() {
+            rows.write(is_over);
+            if is_over || rows.is_report_due() {
                 self.report();
             }
-            if !going_on {
+            if is_over {
                 return;
             }
         }

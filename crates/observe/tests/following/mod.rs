@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 
 /// Waits for a byte, with the wait apart from the reading, does its work between two calls that nothing else makes,
 /// says so and waits again.
@@ -94,6 +94,9 @@ impl Drop for Program {
 pub struct Watch {
     recorder: Recorder,
     observation: Observation,
+    watched: Vec<Watched>,
+    options: Options,
+    events: Sender<Event>,
     folder: tempfile::TempDir,
 }
 
@@ -107,34 +110,50 @@ impl Watch {
 
     /// Watches processes, given by node and pid, and returns the message of a source that is degraded.
     pub fn start_and_hear(processes: &[(&str, u32)], options: &Options, of: &str) -> (Watch, Option<String>) {
-        let (folder, recorder, watched) = new_recording(processes);
+        let (folder, recorder) = new_recording();
+        let watched = watched(processes);
         let (events, received) = channel();
         let observation = Observation::start(&recorder, &watched, options, &events).unwrap();
         let reason = received.try_iter().find_map(|event| match event {
             Event::Degraded { source, reason, .. } if source == of => Some(reason),
             _ => None,
         });
-        (Watch { recorder, observation, folder }, reason)
+        let options = options.clone();
+        (Watch { recorder, observation, watched, options, events, folder }, reason)
+    }
+
+    /// Goes on in another recording, and returns the one before.
+    #[allow(dead_code, reason = "not all sources are tested with it")]
+    pub fn turn(&mut self) -> Ended {
+        let (folder, recorder) = new_recording();
+        self.observation.continue_in(&recorder, &self.watched, &self.options, &self.events).unwrap();
+        closed(&std::mem::replace(&mut self.recorder, recorder), std::mem::replace(&mut self.folder, folder))
     }
 
     pub fn end(self) -> Ended {
         self.observation.stop();
-        let summary = self.recorder.close().unwrap();
-        let recording = Recording::open(&summary.folder).unwrap();
-        Ended { recording, _folder: self.folder }
+        closed(&self.recorder, self.folder)
     }
 }
 
-fn new_recording(processes: &[(&str, u32)]) -> (tempfile::TempDir, Recorder, Vec<Watched>) {
+fn closed(recorder: &Recorder, folder: tempfile::TempDir) -> Ended {
+    let summary = recorder.close().unwrap();
+    Ended { recording: Recording::open(&summary.folder).unwrap(), _folder: folder }
+}
+
+fn new_recording() -> (tempfile::TempDir, Recorder) {
     let folder = tempfile::tempdir().unwrap();
     let recorder = Recorder::create(&folder.path().join("r"), Manifest::new("test", "test")).unwrap();
+    (folder, recorder)
+}
+
+fn watched(processes: &[(&str, u32)]) -> Vec<Watched> {
     let watched = processes.iter().map(|(node, pid)| Watched {
         process: ProcessKind::Server,
         node: (*node).to_string(),
         pid: *pid,
     });
-    let watched = watched.collect();
-    (folder, recorder, watched)
+    watched.collect()
 }
 
 /// A closed recording.
@@ -218,7 +237,8 @@ fn drop_capabilities() {
 pub fn without_capabilities(pid: u32, options: Options, source: &'static str) -> (Option<String>, Vec<String>) {
     let without = std::thread::spawn(move || {
         drop_capabilities();
-        let (_folder, recorder, watched) = new_recording(&[("n", pid)]);
+        let (_folder, recorder) = new_recording();
+        let watched = watched(&[("n", pid)]);
         let (events, received) = channel();
         let observation = Observation::start(&recorder, &watched, &options, &events).unwrap();
         observation.stop();

@@ -39,9 +39,13 @@ fn turn(keeper: &mut Keeper) {
 
 /// Waits until rows that were appended are on the disk.
 fn flushed(keeper: &Keeper, rows: u64) {
+    flushed_of(keeper, "requests", rows);
+}
+
+fn flushed_of(keeper: &Keeper, table: &str, rows: u64) {
     let begun = Instant::now();
     loop {
-        let seen = Recording::open(keeper.folder()).unwrap().manifest().tables.get("requests").map_or(0, |of| of.rows);
+        let seen = Recording::open(keeper.folder()).unwrap().manifest().tables.get(table).map_or(0, |of| of.rows);
         if seen >= rows {
             return;
         }
@@ -367,5 +371,28 @@ fn a_window_is_frozen_with_the_state_before_it() {
     let nothing = crate::freeze(&recording, (at(-50), at(-40)), &place.path().join("nothing"), "", "");
     assert!(matches!(nothing, Err(Error::NothingIn { .. })), "{nothing:?}");
     assert!(!place.path().join("nothing").exists());
+    keeper.close(&mut |_| {}).unwrap();
+}
+
+/// The profiler hands over its samples late: then a stack is older than the segment that it is in.
+#[test]
+fn a_frozen_window_has_the_stacks_of_its_segments() {
+    let (place, folder) = place();
+    let mut keeper = begin(&folder, an_hour());
+    append(keeper.recorder(), 0..1);
+    flushed(&keeper, 1);
+    turn(&mut keeper);
+    let now_ns = keeper.recorder().clock().now_ns();
+    let at = |s: i64| now_ns + s * 1_000_000_000;
+    keeper.recorder().append(rows::Stack { time_ns: at(-5), stack: 7, frames: "a;b", kinds: "jj" });
+    keeper.recorder().append(rows::StackSample { time_ns: at(30), stack: 7, ..rows::StackSample::default() });
+    flushed_of(&keeper, "stacks", 1);
+    flushed_of(&keeper, "samples", 1);
+    let recording = Recording::open(&folder).unwrap();
+    let freeze = |window, name: &str| crate::freeze(&recording, window, &place.path().join(name), "", "");
+    let frozen = freeze((at(25), at(35)), "frozen").unwrap();
+    assert_eq!((frozen.tables["samples"].rows, frozen.tables["stacks"].rows), (1, 1));
+    let nothing = freeze((at(50), at(60)), "nothing");
+    assert!(matches!(nothing, Err(Error::NothingIn { .. })), "stacks alone are nothing: {nothing:?}");
     keeper.close(&mut |_| {}).unwrap();
 }

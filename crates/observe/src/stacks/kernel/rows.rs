@@ -96,6 +96,10 @@ impl ebpf::Rows for Rows {
             }
         }
     }
+
+    fn begin_recording(&mut self) {
+        self.stacks.begin_recording();
+    }
 }
 
 /// From the outermost frame of the process to the innermost of the kernel.
