@@ -55,8 +55,8 @@ pub(crate) fn table_of_statement(statement: &str) -> Option<String> {
     table_word(statement).map(plain_name)
 }
 
-/// What tells a statement from others: its text with the keyspace of its table, and of a batch without the number of its
-/// statements.
+/// The name under which equal statements are counted: the text with the keyspace of its table. For a batch the name leaves out
+/// the number of statements.
 pub(crate) fn operation(statement: &str, keyspace: Option<&str>) -> String {
     let batch = first_of_batch(statement);
     let text = batch.map_or(statement.to_string(), |first| format!("batch: {first}"));

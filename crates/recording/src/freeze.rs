@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Tables with a row where a state begins or a stack is first seen. What the window needs of them is in rows before it.
+/// Tables that have a row only where a state begins or a stack is first seen: a window needs their earlier rows, too.
 const STATES: [&str; 6] = ["connections", "node_metrics", "settings", "sstables", "stacks", "table_facts"];
 /// Each segment has all stacks of its samples, some of which are older than the segment.
 const WHOLE: &str = "stacks";

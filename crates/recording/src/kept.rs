@@ -25,7 +25,7 @@ const DIGITS: usize = 20;
 /// How much of a recording is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
-    /// What is older is deleted, a segment at a time.
+    /// Segments older than this are deleted, in ns.
     pub keep_ns: i64,
     /// Above this size the oldest segments are deleted before their time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,7 +86,7 @@ pub(crate) fn read(folder: &Folder, mut manifest: Manifest) -> Result<(Manifest,
     for name in names(folder)? {
         let Some((segment, of_segment)) = segment(folder, &name)? else { continue };
         let (mut of_it, mut facts) = (Parts::new(), BTreeMap::new());
-        // What is deleted meanwhile is older than what is kept.
+        // A segment that is deleted meanwhile is older than the kept time.
         let Some(()) = there(part::held(&segment, &mut of_it, &mut facts))? else { continue };
         for (table, found) in of_it {
             let found = found.into_iter().map(|part| part.in_segment(begin_of(&name)));
@@ -103,7 +103,7 @@ pub(crate) fn read(folder: &Folder, mut manifest: Manifest) -> Result<(Manifest,
     Ok((manifest, parts))
 }
 
-/// What the manifests of segments say together.
+/// The manifests of all segments, combined into one.
 #[derive(Default)]
 struct Combined {
     segments: Vec<Manifest>,

@@ -134,7 +134,7 @@ impl Iterator for Batches {
     }
 }
 
-/// What a folder of tables has now, closed or not, with the rows of each table. Each file is held open.
+/// Opens all parts in a folder of tables, closed or not, and counts the rows of each table. Each file is held open.
 pub(crate) fn held(folder: &Folder, parts: &mut Parts, facts: &mut BTreeMap<String, TableFacts>) -> Result<(), Error> {
     for table in TABLES {
         let Some(dataset) = folder.inner(table.name)? else { continue };

@@ -15,9 +15,9 @@ export const SEVERITY: Record<Severity, { icon: string; word: string }> = {
   information: { icon: "●", word: "Information" },
 };
 
-/** What of a report the findings are shown with. */
+/** The parts of a report that the section of findings needs. */
 export type Explained = Pick<Report, "findings" | "answer" | "requests" | "duration_s">;
-/** What chooses a finding, and tells that another was chosen. */
+/** Chooses a finding, and reports when another one is chosen. */
 export type FindingChoice = Pick<Store, "selection" | "whole" | "change" | "subscribe">;
 
 /** Why the slow requests were slow. The first `first` cards are open. An empty answer is left out. */

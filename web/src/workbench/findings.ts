@@ -6,7 +6,7 @@ import type { Subject } from "./subject";
 /** Cards that are open at first; the charts come below them. */
 const FIRST_CARDS = 3;
 
-/** What was found in the window: the answer above the charts, and the cards of the findings. */
+/** The findings of the window: the answer above the charts, and their cards. */
 export class Findings {
   readonly answer: HTMLElement;
   readonly cards = h("div", { class: "window-findings" });

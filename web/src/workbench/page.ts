@@ -152,7 +152,7 @@ function followMoment(store: Store, report: Report): void {
   store.change({ more, window: fitInto({ start, end }, store.whole) });
 }
 
-/** What concerns the whole page. */
+/** The bar at the top: the choice of the recording and the switches of the whole page. */
 function top(subject: Subject, recordings: readonly Listed[]): HTMLElement {
   const select = h(
     "select",

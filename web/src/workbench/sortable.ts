@@ -8,7 +8,7 @@ import type { Choices } from "./choices";
 /** A column of a table of things. */
 export interface Field<T> extends Column {
   of: (thing: T) => Cell;
-  /** What a click does; the cell is a button then. */
+  /** Called on a click; makes the cell a button. */
   open?: (thing: T) => void;
 }
 

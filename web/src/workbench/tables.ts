@@ -21,7 +21,7 @@ import type { Subject } from "./subject";
 
 const missing = (text: string) => h("p", { class: "missing" }, text);
 
-/** What statements and clients both have. */
+/** Columns that the tables of statements and clients share. */
 function figures<T extends StatementFigures | ClientFigures>(): Field<T>[] {
   return [
     { name: "time", unit: "share", write: percent, of: (row) => row.time_share },

@@ -10,7 +10,7 @@ export interface Tab {
   /** In the address; empty for the first. */
   id: string;
   title: string;
-  /** Makes the view, anew for each window. Without it the page has a part of its own. */
+  /** Makes the view, again for each window. Missing where the view is a fixed part of the page. */
   load?: (subject: Subject, signal: AbortSignal) => Promise<HTMLElement[]>;
 }
 
@@ -68,7 +68,7 @@ export function step(subject: Subject, by: 1 | -1): void {
   open(subject, TABS[(here + by + TABS.length) % TABS.length]?.id ?? "");
 }
 
-/** What is sorted by in one table is another column in the next. */
+/** Opens a tab. The sort order is dropped, because each table has other columns. */
 function open(subject: Subject, tab: string): void {
   subject.choose({ tab, sort: "", statement: "" });
 }

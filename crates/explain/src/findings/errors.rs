@@ -101,7 +101,7 @@ impl Check for Errors {
     }
 }
 
-/// What most of them are, where one operation has more than half of them and others succeed.
+/// Names the operation of most failed requests. Empty unless one operation has more than half of them, and there are others.
 fn mostly(evidence: &Evidence, failed: &[&Request]) -> String {
     let mut by_operation: BTreeMap<&str, usize> = BTreeMap::new();
     for request in failed {

@@ -98,7 +98,7 @@ fn mostly(shared: &Shared) -> String {
     }
 }
 
-/// What most of them send.
+/// The statement that most of these slow requests send.
 fn statement<'a>(shared: &'a Shared, evidence: &'a Evidence) -> Option<&'a str> {
     let operation = match (&shared.mostly, shared.dimension) {
         (Some((operation, _)), _) => operation,

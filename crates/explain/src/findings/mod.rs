@@ -15,8 +15,8 @@
 //! and that all is well. `contradiction.rs` says which findings exclude each other; the tests check it for every world they make.
 //!
 //! The rank begins with the knee of a stepped load that reached it. It then goes by severity, and by share of the slow requests
-//! × how much longer than the median they took. What nothing explains, and busy CPUs without a name for who used them, come
-//! after all serious findings that name a cause. Advice about tables comes after a finding that is counted for most of the
+//! × how much longer than the median they took. Unexplained requests, and busy CPUs whose user is unknown, come after all
+//! serious findings that name a cause. Advice about tables comes after a finding that is counted for most of the
 //! slow requests.
 
 mod advised;

@@ -1,5 +1,5 @@
-//! What is answered for a window of time. Times are seconds since the Unix epoch, good to a microsecond; durations milliseconds; rates
-//! are per second of the window.
+//! The figures that live views get for a window of time. Times are seconds since the Unix epoch, good to a microsecond; durations are
+//! in milliseconds; rates are per second of the window.
 
 use crate::percentiles::Percentiles;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What is kept of one stretch of time. Sums add up over bins; of gauges and counters each bin has the last reading.
+//! The figures of one bin, a fixed stretch of time. Sums add up over bins; of gauges and counters a bin keeps the last reading.
 
 use super::histogram::Histogram;
 use std::collections::VecDeque;

@@ -47,9 +47,9 @@ impl Live {
         stops.into_iter().map(pause).collect()
     }
 
-    /// What went on while a request was under way: stops and stalls of its node, full CPUs and disks, waiting tasks of pools,
-    /// compactions, and events of logs just before. What covers most of its time comes first. That it went on at the same time
-    /// does not make it the cause: `explain` compares with the other requests.
+    /// Everything that overlapped a request: stops and stalls of its node, full CPUs and disks, waiting tasks of pools,
+    /// compactions, and events of logs just before it. The longest overlap comes first. An overlap alone is no cause: `explain`
+    /// compares with the other requests.
     pub fn overlaps(&self, slow: &LiveSlow) -> Vec<LiveOverlap> {
         let start = (slow.start_s * 1e9) as i64;
         let request =
@@ -92,7 +92,7 @@ impl Live {
         overlaps
     }
 
-    /// What is known of a bin as a whole.
+    /// Conditions of a whole bin, a line each: busy CPUs and disks, waiting tasks, compactions.
     fn of_bin(&self, bin: &Bin, node: &str) -> Vec<String> {
         let bin_ns = self.bins.length_ns as f64;
         let mut lines = Vec::new();

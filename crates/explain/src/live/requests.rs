@@ -7,7 +7,7 @@ use super::names::Numbered;
 use crate::engine::Provider;
 use arrow::record_batch::RecordBatch;
 
-/// What a row says of its request, beside names.
+/// The figures of a request in its row, without names.
 struct Row {
     start_ns: i64,
     end_ns: i64,

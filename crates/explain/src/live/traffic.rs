@@ -8,7 +8,7 @@ use super::{Live, LiveWindow};
 use crate::percentiles::{Percentiles, ms};
 use std::collections::BTreeMap;
 
-/// What requests are added up by.
+/// The dimension by which requests are added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LiveBy {
     Statement,

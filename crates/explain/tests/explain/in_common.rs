@@ -1,4 +1,4 @@
-//! What the slow requests of clients have in common, by what the wire says of each request beside its statement.
+//! Findings of what clients' slow requests have in common: rows, bytes, pages, consistency levels and coordinators from the wire.
 
 use crate::world::{MS, NODE, Random, S, T0, check_wording};
 use helenus_explain::{Engine, Explanation, Finding, Options, contradictions, explain};

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// Open recordings in a browser: the workbench
 ///
 /// Prints a link for a browser on this machine, and runs until Ctrl-C. The link has a token, which changes with each start;
-/// whoever has the link can read the recordings. From another machine, forward the port: ssh -L 7464:127.0.0.1:7464 HOST.
+/// everybody who has the link can read the recordings. From another machine, forward the port: ssh -L 7464:127.0.0.1:7464 HOST.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   helenus serve run.helenus

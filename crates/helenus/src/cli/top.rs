@@ -87,7 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         false => Some(Node::record(&arguments.nodes, arguments.no_agent, arguments.files)?),
     };
     let shown = show(arguments, node.as_mut(), &cancel);
-    // The terminal is given back before anything is said.
+    // Restore the terminal before any message is printed.
     std::io::stdout().flush()?;
     if let Some(node) = node {
         node.end();

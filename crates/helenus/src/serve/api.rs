@@ -93,7 +93,7 @@ impl Api {
     }
 }
 
-/// What can be asked.
+/// The questions of the API, one for each path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Question {
     Ping,
@@ -159,7 +159,7 @@ impl Question {
     }
 }
 
-/// What is asked about.
+/// The recording and window of a question, and what answers it.
 struct Subject<'a> {
     library: &'a Library,
     spans: &'a Mutex<HashMap<String, (i64, i64)>>,

@@ -33,7 +33,7 @@ impl Library {
         Ok(library)
     }
 
-    /// What there is now, the newest first.
+    /// All recordings that exist now, the newest first.
     pub fn listed(&self) -> Vec<Listed> {
         let mut found = Vec::new();
         for (name, path) in self.paths() {

@@ -15,7 +15,7 @@ const EACH: Duration = Duration::from_millis(250);
 const IDLE: Duration = Duration::from_secs(120);
 /// Recordings that are followed at once.
 const MOST: usize = 16;
-/// What is kept of a recording at most, and so what is read of it first.
+/// The last 15 minutes of a recording are kept in memory. Following begins with them.
 const KEPT_NS: i64 = 900_000_000_000;
 const SLOWEST: usize = 100;
 const BINS: usize = 300;
@@ -102,7 +102,7 @@ impl Follower {
         Ok(())
     }
 
-    /// What is kept, up to `until_s` or now.
+    /// The window of the last `seconds` until `until_s`, by default until the newest row, within what is kept in memory.
     fn window(&self, live: &Live, seconds: u32, until_s: Option<f64>) -> Result<LiveWindow> {
         if let Some(why) = &*open(&self.failed) {
             bail!("the recording cannot be followed: {why}");

@@ -20,7 +20,7 @@ pub const GOCQL: Client = Client { driver: "gocql", table: "gocql", named: "gocq
 
 impl Client {
     /// # Errors
-    /// What is missing for it.
+    /// The program that this client needs and the machine does not have.
     pub fn command(&self) -> Result<Command, String> {
         (self.make)()
     }

@@ -1,4 +1,4 @@
-//! What a node says before its packets are read: its partitioner, the statements that are prepared, and the open connections.
+//! Asks a node, before its packets are read, for its partitioner, its prepared statements and its open connections.
 
 use super::bodies::Driver;
 use super::conversation::{Client, Conversations};
@@ -17,7 +17,7 @@ const KEYS_WITHIN: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(super) struct Learned {
     pub(super) drivers: Vec<(Client, Driver)>,
-    /// What is not known; empty where all is.
+    /// Names what the node did not tell; empty if nothing is missing.
     pub(super) note: String,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn learn(conversations: &mut Conversations, node: SocketAddr) -> Lear
 
 fn ask(conversations: &mut Conversations, connection: &mut Connection) -> Result<Learned, Error> {
     for told in Told::ALL {
-        // Before Cassandra 4.0 there are no peers_v2; without them nothing is said of replicas.
+        // Cassandra before 4.0 has no peers_v2; whether a replica was asked is then unknown.
         let rows = connection.query(&told.query()).map(|rows| rows.rows).unwrap_or(vec![vec![Value::Null]]);
         let texts = rows.iter().map(|row| row.first().and_then(Value::text).unwrap_or_default());
         texts.for_each(|json| conversations.statements.replicas.learn(told, json));

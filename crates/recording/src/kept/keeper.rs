@@ -182,7 +182,7 @@ impl Keeper {
     }
 
     fn in_background(&mut self, name: String, work: impl FnOnce() -> Result<(), Error> + Send + 'static) {
-        // What is not closed can be read as well, and is deleted in its time.
+        // Without a thread the segment stays a stream, which can be read and deleted as well.
         if let Ok(thread) = std::thread::Builder::new().name("recorder-close".to_string()).spawn(work) {
             self.closing.push((name, thread));
         }

@@ -7,7 +7,7 @@ import type { Client } from "../client";
 const EACH_MS = 10_000;
 const MOST = 4;
 
-/** What delayed the requests of the window, asked again every few seconds. */
+/** The causes that delayed the requests of the window, asked for again every few seconds. */
 export class RecentFindings {
   readonly #answer = h("p", { class: "answer" });
   readonly #list = h("ul", { class: "recent" });

@@ -266,7 +266,7 @@ export function livePage(client: Client, recording: string, title: string): HTML
         ? h("p", { class: "missing" }, of.nothing)
         : sortable(choices, of.title, of.fields, rows),
     );
-    // A table that is made anew each second keeps the focus.
+    // The table is replaced each second: restore the focus.
     if (place >= 0) panel.querySelectorAll<HTMLElement>("th button")[place]?.focus();
   };
 

@@ -160,7 +160,7 @@ impl<'a> Recording<'a> {
                 Event::TargetEnded { node, .. } | Event::AgentGone { node, .. } => Some(node),
                 _ => None,
             };
-            // What came before a node was attached to again is over.
+            // A node that was attached again after such an event is not gone.
             gone |= self.attached.is_some() && node.is_some_and(|node| self.present.contains(node));
             steps.keep(|| cli::say_event(&event));
         }

@@ -14,7 +14,7 @@ pub(super) enum Below {
     /// The slowest requests of a statement.
     Statement(String),
     Client(String),
-    /// What overlapped a request.
+    /// Everything that overlapped a request.
     Slow(LiveSlow),
     /// The slowest requests of a stretch of time: its words, and its start and end in seconds.
     Stretch(String, f64, f64),
@@ -195,7 +195,7 @@ impl App {
         let line = self.listing().and_then(|listing| listing.lines.into_iter().nth(cursor));
         if let Some(below) = line.and_then(|line| line.below) {
             if self.grows && !self.is_paused() && !matches!(below, Below::Finding(_)) {
-                // What is looked at closely should not move away.
+                // Pause, so that the opened line does not move away.
                 self.pause();
             }
             self.below.push(below);

@@ -170,7 +170,7 @@ fn list(app: &mut App, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// What is above the list of a line that was gone into. Returns its height.
+/// Draws title and figures of an opened line, above its list. Returns their height.
 fn of_below(app: &App, window: LiveWindow, below: &Below, area: Rect, buffer: &mut Buffer) -> u16 {
     let title =
         |text: &str, buffer: &mut Buffer| put_wrapped(buffer, Rect { height: 3, ..area }, text, app.paint.title());

@@ -42,7 +42,7 @@ impl Feed {
 
     /// Takes the rows that came since the last call.
     pub(super) fn take(&mut self, live: &mut Live) -> Result<()> {
-        // What is written until then is read below.
+        // Asked first: rows that were written before the recording ended are read below.
         let grows = self.grows && self.tail.is_growing();
         for table in Live::TABLES {
             loop {

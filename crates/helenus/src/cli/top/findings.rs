@@ -16,7 +16,7 @@ const OTHERWISE: Duration = Duration::from_secs(60);
 const PAUSES_WHILE_LOOKED_AT: u32 = 9;
 const PAUSES_OTHERWISE: u32 = 99;
 
-/// What was found in a window.
+/// The findings of a window.
 pub(super) struct Found {
     pub(super) findings: Vec<Finding>,
     pub(super) answer: String,
@@ -53,7 +53,7 @@ impl Findings {
         self.found.as_ref()
     }
 
-    /// What is said where there is no finding.
+    /// The text to show when there is no finding.
     pub(super) fn nothing(&self) -> &'static str {
         match (&self.state, &self.found) {
             (_, Some(_)) => "Nothing was found in that window.",
@@ -62,7 +62,7 @@ impl Findings {
         }
     }
 
-    /// What the search is doing, in a line.
+    /// The state of the search, in a line.
     pub(super) fn status(&self) -> String {
         let error = self.error.as_ref().map(|error| format!("the last search failed: {error}"));
         match (&self.state, error) {
@@ -93,7 +93,7 @@ impl Findings {
         }
         let (Some(window), Some(recording)) = (window, &self.recording) else { return is_new };
         let is_known = self.found.as_ref().is_some_and(|found| found.window == window);
-        // What has ended is searched only where somebody looks.
+        // A recording that has ended is searched only while the page of findings is open.
         if is_known || (!grows && !is_looked_at) || !self.is_due(is_looked_at) {
             return is_new;
         }
@@ -126,7 +126,7 @@ fn search(recording: &Path, window: LiveWindow) -> Result<Found> {
     let begun = Instant::now();
     let whole = Recording::open(recording)?;
     let folder = tempfile::Builder::new().prefix("helenus-top-").tempdir()?;
-    // Of what grows, a copy of the window is searched: explain reads all requests that there are.
+    // Search a copy of the window while the recording grows: explain reads all requests of a recording.
     let part = match whole.is_growing() {
         true => {
             let part = folder.path().join("window.helenus");

@@ -73,7 +73,7 @@ pub(super) fn line(cells: Vec<Cell>, below: Option<Below>) -> Line {
 pub(super) struct Listing {
     pub(super) columns: Vec<Column>,
     pub(super) lines: Vec<Line>,
-    /// What is said where there is no line.
+    /// The text to show when the list is empty.
     pub(super) nothing: &'static str,
 }
 

@@ -18,7 +18,7 @@ struct Row {
     name: &'static str,
     figure: String,
     values: Vec<Option<f64>>,
-    /// What the highest bar stands for; the largest value where there is none.
+    /// The value of a full bar; None for the largest of the values.
     most: Option<f64>,
     style: Style,
 }

@@ -1,4 +1,4 @@
-//! Colours as the terminal has them: 256, 16, or none. What a colour says is said by a sign or a word as well.
+//! Colours that the terminal supports: 256, 16, or none. A sign or a word always has the meaning of the colour, too.
 
 use crate::terminal;
 use ratatui::style::{Color, Modifier, Style};

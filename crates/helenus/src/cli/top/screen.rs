@@ -65,7 +65,7 @@ impl Screen {
             return Ok(is_resized);
         }
         let mut bytes = [0u8; 1024];
-        // SAFETY: the buffer is ours, and as long as is said.
+        // SAFETY: `bytes` is a live buffer of the given length.
         let read = unsafe { libc::read(libc::STDIN_FILENO, bytes.as_mut_ptr().cast(), bytes.len()) };
         match usize::try_from(read) {
             // The terminal has gone.

@@ -4,7 +4,7 @@ import io.helenus.agent.sources.InternalQuery;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** What is known before the first request: the ring, and the statements that are prepared. */
+/** Reads what the node knew before the first packet: the ring and the prepared statements. */
 final class Prepared {
   private Prepared() {}
 

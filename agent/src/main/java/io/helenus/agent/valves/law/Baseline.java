@@ -1,6 +1,6 @@
 package io.helenus.agent.valves.law;
 
-/** What the incumbent limit does: exponentially weighted means over its last windows. */
+/** Performance under the incumbent limit: exponentially weighted means over its last windows. */
 final class Baseline {
   private static final double WEIGHT = 0.25;
 

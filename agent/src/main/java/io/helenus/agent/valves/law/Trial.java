@@ -19,7 +19,7 @@ final class Trial {
 
   final int candidate;
 
-  /** What the windows of the candidate cost: seconds of the incumbent's throughput. */
+  /** Cost of the candidate's windows so far, in seconds of the incumbent's throughput. */
   double costS;
 
   private final double gain;
