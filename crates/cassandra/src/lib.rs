@@ -23,7 +23,7 @@ mod cql_type;
 mod error;
 mod failure;
 pub mod foreign;
-pub mod foreseen;
+pub mod release_check;
 pub mod interrupts;
 pub mod jars;
 pub mod java;

@@ -22,7 +22,7 @@ pub struct Executor {
     /// Without a renewed lease the stage gets its own executor back after this time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_ms: Option<u64>,
-    /// Even where the JVM throws its compiled code away for it.
+    /// Whether to proceed even if this deoptimizes the whole JVM.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cold: bool,
 }

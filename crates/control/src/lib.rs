@@ -2,9 +2,9 @@
 //! node, and the [`placement`] of its threads.
 //!
 //! ```text
-//! valve add ─▶ Link ─▶ agent in the JVM ─▶ resident ─▶ gate or stage
+//! valve add ─▶ Link ─▶ agent in the JVM ─▶ control MBean ─▶ gate or stage
 //!                                             └─ lives on when the link is closed, until its last valve is removed
-//! tune apply ─▶ Journal ─▶ Link ─▶ resident ─▶ MBean of Cassandra's
+//! tune apply ─▶ Journal ─▶ Link ─▶ control MBean ─▶ MBean of Cassandra's
 //! ```
 //!
 //! agent/PROTOCOL.md describes the protocol of the link.

@@ -119,7 +119,7 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// The agent goes, and a resident stays for what is to stay.
+    /// Detaches the agent. Changes that are to stay keep their agent loaded.
     fn drop(&mut self) {
         self.from.get_mut().extend(GONE_WITHIN);
         let _ = protocol::write_detach(&mut self.to);

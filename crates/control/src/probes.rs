@@ -18,7 +18,7 @@ pub struct ProbeOptions {
     pub bound_percent: Option<f64>,
     /// A probe whose own time for a call is below this is the first to be switched off.
     pub threshold_ns: Option<u64>,
-    /// Even where the JVM throws its compiled code away for it.
+    /// Whether to proceed even if this deoptimizes the whole JVM.
     pub cold: bool,
 }
 

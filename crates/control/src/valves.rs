@@ -36,7 +36,7 @@ pub struct Change {
     pub lease_ms: Option<u64>,
     /// Methods that the points may match, at most.
     pub at_most: Option<u32>,
-    /// Of a valve that is added: even where the JVM throws its compiled code away for it.
+    /// When a valve is added: whether to proceed even if this deoptimizes the whole JVM.
     pub cold: bool,
 }
 

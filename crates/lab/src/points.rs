@@ -1,11 +1,11 @@
-//! The points that probes and valves of an experiment are to stand at, and whether they are there: by the jars of the release before
-//! the first node starts, and by that node before anything is run on it.
+//! Checks that the points of an experiment's probes and valves exist: by the jars of the release before the first node starts, and
+//! by that node before anything is run on it.
 
 use crate::link::link;
 use crate::site::cluster_options;
 use crate::{Error, Experiment, Progress, Run, Variant, wanted};
 use helenus_cassandra::Cancel;
-use helenus_cassandra::foreseen::{WantedPoint, refusals};
+use helenus_cassandra::release_check::{WantedPoint, refusals};
 use helenus_control::{Declared, Error as ControlError};
 use serde_json::Value;
 use std::net::SocketAddr;

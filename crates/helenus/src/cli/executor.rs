@@ -52,7 +52,7 @@ struct Set {
     /// Give the stage back by itself after so long
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     lease: Option<Duration>,
-    /// Even where the JVM throws all of its compiled code away for it, and a busy node is slow for a minute (see `helenus agent`)
+    /// Proceed even if this deoptimizes the whole JVM: a busy node is slow for about a minute (see `helenus agent`)
     #[arg(long)]
     cold: bool,
     #[command(flatten)]

@@ -53,7 +53,7 @@ pub struct Arguments {
     /// Bound of the cost of metering, in % of all CPUs
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0)]
     bound: f64,
-    /// Even where the JVM throws all of its compiled code away for it, and a busy node is slow for a minute (see `helenus agent`)
+    /// Proceed even if this deoptimizes the whole JVM: a busy node is slow for about a minute (see `helenus agent`)
     #[arg(long)]
     cold: bool,
     /// The whole model as JSON at the end, and no table

@@ -67,7 +67,7 @@ struct Add {
     /// Methods that the points may stand for
     #[arg(long, value_name = "N")]
     at_most: Option<u32>,
-    /// Even where the JVM throws all of its compiled code away for it, and a busy node is slow for a minute (see `helenus agent`)
+    /// Proceed even if this deoptimizes the whole JVM: a busy node is slow for about a minute (see `helenus agent`)
     #[arg(long)]
     cold: bool,
     #[command(flatten)]

@@ -8,21 +8,19 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
 /**
- * Where the JVM hands over to the agent, and the class loader that the agent lives in: the one
- * class of ours that the server's own class path ever loads, and the one that stays when the agent
- * is gone.
+ * The entry point of the agent, and the class loader of its other classes. The server's class path
+ * loads only this class and {@link Hook}, and both stay loaded after a detach.
  *
- * <p>Each start makes a loader over the jar whose parent is the JDK's platform loader. So the agent
- * sees neither the server's classes nor its libraries, the server sees none of the agent's, and the
- * whole agent is garbage after a detach. Because this class stays, a JVM that once had an older
- * agent keeps the older Entry: what it does must stay as small as it is, and {@code jar=PATH} in
- * the options says which jar to take the agent from. Without it the agent comes from the jar that
- * this class came from.
+ * <p>Each start makes a loader of the jar whose parent is the JDK's platform loader. So the agent sees
+ * neither the server's classes nor its libraries, the server sees none of the agent's, and the whole
+ * agent is garbage after a detach. A JVM that once had an older agent keeps the older Entry, so keep
+ * this class small. {@code jar=PATH} in the options names the agent's jar; by default it is the jar
+ * of this class.
  */
 public final class Entry extends ClassLoader implements AutoCloseable {
   private static final String AGENT = "io.helenus.agent.core.Agent";
 
-  /** The options with which nothing is started. */
+  /** Options that start nothing. */
   private static final String READY = "ready";
 
   private final JarFile jar;
@@ -33,10 +31,9 @@ public final class Entry extends ClassLoader implements AutoCloseable {
   }
 
   /**
-   * Called by the JVM for {@code -javaagent:helenus-agent.jar=OPTIONS}. With {@value #READY} it was
-   * enough that the JVM loaded a jar whose manifest says that it transforms classes: from its start
-   * on it keeps account of which compiled code depends on which class, and when a class is woven
-   * later it throws no more away than it has to.
+   * Called by the JVM for {@code -javaagent:helenus-agent.jar=OPTIONS}. With {@value #READY} nothing
+   * else is to do: the JVM has loaded an agent that may retransform classes, so it tracks which
+   * compiled code depends on which class, and weaving a class later deoptimizes only that code.
    */
   public static void premain(String options, Instrumentation instrumentation) {
     if (!READY.equals(options)) {
@@ -89,7 +86,7 @@ public final class Entry extends ClassLoader implements AutoCloseable {
     }
   }
 
-  /** A file of the jar: the agent has no other resources. */
+  /** Opens a file of the jar: the agent has no other resources. */
   @Override
   public InputStream getResourceAsStream(String name) {
     JarEntry entry = jar.getJarEntry(name);

@@ -33,11 +33,11 @@ public final class Hook {
   /**
    * Registers the callee; only one agent at a time can hold it.
    *
-   * @param enter takes the number of the site, or its complement where it is not wanted; gives the
-   *     exception to refuse the call with, or null
-   * @param exit takes the number of the site, or its complement when an exception leaves it
-   * @param wanted takes what the site tells of and its number
-   * @param take takes an executor and what is handed to it; whether it is taken from it
+   * @param enter called at entry with the site's number, or its bitwise complement if {@code wanted}
+   *     was false; returns the exception to refuse the call with, or null
+   * @param exit called at exit with the site's number, or its complement after an exception
+   * @param wanted called with an object and the site's number; whether the site handles this call
+   * @param take called with an executor and a task; whether the agent runs the task instead
    * @return false if another agent holds it
    */
   public static synchronized boolean hold(
@@ -83,7 +83,7 @@ public final class Hook {
     }
   }
 
-  /** Enters a site that only some of its calls are meant for. */
+  /** Enters a site with a guard, which handles only some of the calls. */
   public static void enterIf(Object about, int site) {
     BiPredicate<Object, Integer> wanted = Hook.wanted;
     boolean yes = false;
@@ -107,7 +107,7 @@ public final class Hook {
     }
   }
 
-  /** Whether a task that is handed to an executor is taken from it. */
+  /** Whether the agent runs a task instead of the executor that it was submitted to. */
   public static boolean take(Object executor, Object task) {
     BiPredicate<Object, Object> take = Hook.take;
     try {
@@ -122,7 +122,7 @@ public final class Hook {
     try {
       FAULTS.incrementAndGet();
     } catch (Throwable e) {
-      // A stack without room even for this; the server's own code will find the same.
+      // The stack is full; the server's own code will find the same.
       return;
     }
   }

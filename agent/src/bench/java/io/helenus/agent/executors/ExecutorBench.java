@@ -44,7 +44,7 @@ public class ExecutorBench {
       target = SharedExecutorPool.SHARED.newExecutor(WORKERS, size -> {}, "bench", "Bench");
       return;
     }
-    Queueing queueing =
+    TaskQueue queueing =
         executor.equals("batched-drain")
             ? new BatchedDrain(16)
             : new QueuePerThread(WORKERS, executor.endsWith("stealing"));

@@ -2,11 +2,11 @@ package io.helenus.agent.probes;
 
 import com.sun.tools.attach.VirtualMachine;
 import io.helenus.agent.Hook;
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import io.helenus.agent.points.Point;
 import io.helenus.agent.points.Points;
 import io.helenus.agent.points.Preset;
-import io.helenus.agent.points.Reach;
+import io.helenus.agent.points.HookAccess;
 import io.helenus.agent.points.Weaving;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -87,25 +87,25 @@ public class ProbeBench {
   @Setup(Level.Trial)
   public void weave() throws Exception {
     Instrumentation instrumentation = attach();
-    Reach reach = new Reach(Hook.class);
-    Crossings crossings = new Crossings();
-    Hook.hold(crossings::enter, crossings::exit, crossings::wanted, (executor, task) -> false);
-    weaving = new Weaving(instrumentation, reach, System.err::println);
-    weaving.mayDropCode(true);
-    Points points = new Points(instrumentation, reach, Preset.ofServer());
-    in(crossings, points, Woven.class);
-    int off = in(crossings, points, OnceWoven.class);
+    HookAccess hookAccess = new HookAccess(Hook.class);
+    Dispatcher dispatcher = new Dispatcher();
+    Hook.hold(dispatcher::enter, dispatcher::exit, dispatcher::wanted, (executor, task) -> false);
+    weaving = new Weaving(instrumentation, hookAccess, System.err::println);
+    weaving.mayDeoptimize(true);
+    Points points = new Points(instrumentation, hookAccess, Preset.ofServer());
+    in(dispatcher, points, Woven.class);
+    int off = in(dispatcher, points, OnceWoven.class);
     for (int i = 0; i < 50_000; i++) {
       onceWoven.next();
     }
     weaving.change(Map.of(), List.of(off));
-    crossings.site(off, null, null);
+    dispatcher.unregister(off);
   }
 
-  private int in(Crossings crossings, Points points, Class<?> type) {
+  private int in(Dispatcher dispatcher, Points points, Class<?> type) {
     Point point = points.find(type.getName() + ".next", 1).get(0);
-    int number = crossings.timedNumber();
-    crossings.site(number, new Probe(point.name, number, crossings.groups(), false, false), null);
+    int number = dispatcher.timedNumber();
+    dispatcher.register(number, new Probe(point.name, number, dispatcher.groups(), false, false), null);
     weaving.change(Map.of(number, point), List.of());
     return number;
   }

@@ -7,7 +7,7 @@ import com.netflix.concurrency.limits.limiter.SimpleLimiter;
 import io.github.resilience4j.bulkhead.Bulkhead;
 import io.github.resilience4j.bulkhead.BulkheadConfig;
 import io.helenus.agent.Hook;
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.BrokenBarrierException;
@@ -168,12 +168,12 @@ public class ContendedBench {
 
     @Setup
     public void hold() {
-      Crossings crossings = new Crossings();
-      WaitingLine line = new WaitingLine(Order.FIFO, new double[] {1});
-      Gate gate = new Gate(new Precedence(), 0, new Gate.Terms(LONG.toNanos(), null), line);
+      Dispatcher dispatcher = new Dispatcher();
+      WaitQueue queue = new WaitQueue(Order.FIFO, new double[] {1});
+      Gate gate = new Gate(new GateOrder(), 0, new Gate.OverflowPolicy(LONG.toNanos(), null), queue);
       gate.limit(LIMIT);
-      crossings.site(crossings.number(), gate.site(SITE, 0), null);
-      Hook.hold(crossings::enter, crossings::exit, crossings::wanted, (executor, task) -> false);
+      dispatcher.register(dispatcher.number(), gate.interceptor(SITE, 0), null);
+      Hook.hold(dispatcher::enter, dispatcher::exit, dispatcher::wanted, (executor, task) -> false);
     }
 
     private final Region region =

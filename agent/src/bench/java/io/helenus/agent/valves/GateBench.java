@@ -7,7 +7,7 @@ import com.netflix.concurrency.limits.limiter.SimpleLimiter;
 import io.github.resilience4j.bulkhead.Bulkhead;
 import io.github.resilience4j.bulkhead.BulkheadConfig;
 import io.helenus.agent.Hook;
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -44,14 +44,14 @@ public class GateBench {
 
   @Setup
   public void setUp() {
-    Crossings crossings = new Crossings();
-    WaitingLine line = new WaitingLine(Order.FIFO, new double[] {1});
-    Gate.Terms terms = new Gate.Terms(TimeUnit.MINUTES.toNanos(1), null);
-    Gate gate = new Gate(new Precedence(), 0, terms, line);
+    Dispatcher dispatcher = new Dispatcher();
+    WaitQueue queue = new WaitQueue(Order.FIFO, new double[] {1});
+    Gate.OverflowPolicy policy = new Gate.OverflowPolicy(TimeUnit.MINUTES.toNanos(1), null);
+    Gate gate = new Gate(new GateOrder(), 0, policy, queue);
     gate.limit(LIMIT);
-    int site = crossings.number();
-    crossings.site(site, gate.site(site, 0), null);
-    Hook.hold(crossings::enter, crossings::exit, crossings::wanted, (executor, task) -> false);
+    int site = dispatcher.number();
+    dispatcher.register(site, gate.interceptor(site, 0), null);
+    Hook.hold(dispatcher::enter, dispatcher::exit, dispatcher::wanted, (executor, task) -> false);
     limiter = BlockingLimiter.wrap(SimpleLimiter.newBuilder().limit(FixedLimit.of(LIMIT)).build());
     bulkhead =
         Bulkhead.of(

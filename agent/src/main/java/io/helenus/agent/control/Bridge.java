@@ -1,21 +1,21 @@
 package io.helenus.agent.control;
 
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import io.helenus.agent.executors.Executors;
 import io.helenus.agent.points.Refusal;
 import java.util.function.BiPredicate;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 
-/** Takes hold of the hook on the server's side, which this class loader only reaches by name. */
+/** Calls the {@code Hook} on the server's class path by reflection: this loader has another one. */
 final class Bridge {
   private Bridge() {}
 
-  /** False if another agent holds it. */
-  static boolean hold(Class<?> hook, Crossings crossings, Executors executors) {
-    IntFunction<RuntimeException> enter = crossings::enter;
-    IntConsumer exit = crossings::exit;
-    BiPredicate<Object, Integer> wanted = crossings::wanted;
+  /** Registers this agent's handlers with the hook. False if another agent holds it. */
+  static boolean hold(Class<?> hook, Dispatcher dispatcher, Executors executors) {
+    IntFunction<RuntimeException> enter = dispatcher::enter;
+    IntConsumer exit = dispatcher::exit;
+    BiPredicate<Object, Integer> wanted = dispatcher::wanted;
     BiPredicate<Object, Object> take = executors::take;
     try {
       return (Boolean)
@@ -39,7 +39,7 @@ final class Bridge {
     }
   }
 
-  /** Faults of the agent's side that the hook has swallowed in this JVM. */
+  /** Exceptions of agents that the hook has swallowed in this JVM. */
   static long faults(Class<?> hook) {
     try {
       return (Long) hook.getMethod("faults").invoke(null);

@@ -2,19 +2,19 @@ package io.helenus.agent.control;
 
 import io.helenus.agent.Hook;
 import io.helenus.agent.core.Json;
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import io.helenus.agent.executors.Executors;
 import io.helenus.agent.points.Point;
 import io.helenus.agent.points.Points;
 import io.helenus.agent.points.Preset;
-import io.helenus.agent.points.Reach;
+import io.helenus.agent.points.HookAccess;
 import io.helenus.agent.points.Refusal;
 import io.helenus.agent.points.Weaving;
 import io.helenus.agent.probes.Measures;
 import io.helenus.agent.probes.Probes;
 import io.helenus.agent.trial.TrialCommands;
 import io.helenus.agent.tuning.Tunings;
-import io.helenus.agent.valves.LawMaker;
+import io.helenus.agent.valves.LawFactory;
 import io.helenus.agent.valves.Valves;
 import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
@@ -25,10 +25,10 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * All that changes the server: its valves, executors, probes and tunings, and the commands that
- * they are changed by.
+ * Everything that agents changed in this server (valves, executors, probes and tunings), and the
+ * commands that change it.
  *
- * <p>It lives until the last of them is gone, and leaves nothing.
+ * <p>A control ends when the last change is undone.
  */
 final class Control {
   private static final double BOUND_PERCENT = 2;
@@ -36,7 +36,7 @@ final class Control {
 
   private final Points points;
   private final Weaving weaving;
-  private final Crossings crossings = new Crossings();
+  private final Dispatcher dispatcher = new Dispatcher();
   private final Valves valves;
   private final Executors executors;
   private final Tunings tunings;
@@ -50,25 +50,24 @@ final class Control {
   /**
    * @throws Refusal when this JVM can't be woven
    */
-  Control(Instrumentation instrumentation, LawMaker laws, Consumer<String> log) {
+  Control(Instrumentation instrumentation, LawFactory laws, Consumer<String> log) {
     this.log = log;
-    Class<?> hook = Reach.hook();
-    // Of our own class this loader has another one, with the same constant unless it is of another
-    // version; the server's is the one that counts.
+    Class<?> hook = HookAccess.hook();
+    // This loader has a Hook class of its own, perhaps of another version: ask the server's.
     if (hook == null || version(hook) != Hook.VERSION) {
       throw new Refusal(
           "this JVM has had an agent of another version, whose hook stays in it",
           "restart the server, or use the helenus of that version");
     }
-    Reach reach = new Reach(hook);
+    HookAccess hookAccess = new HookAccess(hook);
     Preset named = Preset.ofServer();
     preset = named.name;
-    points = new Points(instrumentation, reach, named);
-    weaving = new Weaving(instrumentation, reach, log);
-    valves = new Valves(points, weaving, crossings, laws, log);
-    executors = new Executors(points, weaving, crossings, log, () -> afterLease.run());
+    points = new Points(instrumentation, hookAccess, named);
+    weaving = new Weaving(instrumentation, hookAccess, log);
+    valves = new Valves(points, weaving, dispatcher, laws, log);
+    executors = new Executors(points, weaving, dispatcher, log, () -> afterLease.run());
     tunings = new Tunings(log, () -> afterLease.run());
-    if (!Bridge.hold(hook, crossings, executors)) {
+    if (!Bridge.hold(hook, dispatcher, executors)) {
       throw new Refusal(
           "another agent holds the hook of this JVM", "detach it, or wait until it has ended");
     }
@@ -82,7 +81,7 @@ final class Control {
     }
   }
 
-  /** Null when this control has ended, and another is to be made. */
+  /** Executes a command and returns the reply; null if this control has ended. */
   synchronized Map<String, Object> execute(Map<?, ?> command) {
     if (ended) {
       return null;
@@ -104,7 +103,7 @@ final class Control {
   private Object answer(Map<?, ?> command) throws InterruptedException {
     Map<Object, Object> given = new LinkedHashMap<>(command);
     String what = String.valueOf(given.remove("do"));
-    weaving.mayDropCode(Boolean.TRUE.equals(given.remove("cold")));
+    weaving.mayDeoptimize(Boolean.TRUE.equals(given.remove("cold")));
     switch (what) {
       case "valve.add":
         return valves.add(given);
@@ -194,8 +193,8 @@ final class Control {
         new Measures(
             Boolean.TRUE.equals(given.get("cpu")), Boolean.TRUE.equals(given.get("allocation")));
     long thresholdNs = number(given, "threshold_ns", THRESHOLD_NS, 0, Long.MAX_VALUE);
-    probes = new Probes(crossings, weaving, found, measures, boundPercent / 100, thresholdNs, log);
-    return found.stream().map(Control::told).collect(Collectors.toList());
+    probes = new Probes(dispatcher, weaving, found, measures, boundPercent / 100, thresholdNs, log);
+    return found.stream().map(Control::describe).collect(Collectors.toList());
   }
 
   private Object readProbes() {
@@ -220,18 +219,18 @@ final class Control {
         given.get("pattern") == null
             ? points.named()
             : points.find(String.valueOf(given.get("pattern")), atMost);
-    answer.put("points", found.stream().map(Control::told).collect(Collectors.toList()));
+    answer.put("points", found.stream().map(Control::describe).collect(Collectors.toList()));
     return answer;
   }
 
-  private static Map<String, Object> told(Point point) {
-    Map<String, Object> told = new LinkedHashMap<>();
-    told.put("point", point.name);
-    told.put("method", point.toString());
-    told.put("gate", point.whyNoGate == null);
-    told.put("why_no_gate", point.whyNoGate);
-    told.put("refuse", point.mayRefuse);
-    return told;
+  private static Map<String, Object> describe(Point point) {
+    Map<String, Object> described = new LinkedHashMap<>();
+    described.put("point", point.name);
+    described.put("method", point.toString());
+    described.put("gate", point.whyNoGate == null);
+    described.put("why_no_gate", point.whyNoGate);
+    described.put("refuse", point.mayRefuse);
+    return described;
   }
 
   private static long number(Map<?, ?> given, String name, long otherwise, long low, long high) {
@@ -247,14 +246,14 @@ final class Control {
     afterLease = then;
   }
 
-  /** The current state by name, for commands that watch. */
+  /** The current states of the valves by name. */
   Map<String, Map<String, Object>> valves() {
     Map<String, Map<String, Object>> states = new LinkedHashMap<>();
     valves.list().forEach(state -> states.put(String.valueOf(state.get("valve")), state));
     return states;
   }
 
-  /** Ends it if nothing of it is left in the server. Returns whether it has ended. */
+  /** Ends this control if no change is left. Returns whether it has ended. */
   synchronized boolean endIfIdle() {
     if (!ended
         && valves.isEmpty()
@@ -263,7 +262,7 @@ final class Control {
         && tunings.isEmpty()
         && trialCommands.isIdle()) {
       ended = true;
-      Bridge.release(Reach.hook());
+      Bridge.release(HookAccess.hook());
     }
     return ended;
   }

@@ -19,11 +19,11 @@ import javax.management.ObjectName;
 import javax.management.ReflectionException;
 
 /**
- * The resident: how agents of later attaches, each in a class loader of its own and perhaps of
- * another version, reach the one control. It speaks the JDK's types alone.
+ * The MBean of the one {@link Control} of this JVM. Agents of later attaches, each in a class loader
+ * of its own and perhaps of another version, send their commands to it. Uses only JDK types.
  */
 final class ControlBean implements DynamicMBean {
-  /** Of the commands; another version's are refused. */
+  /** Version of the commands; agents with another version are refused. */
   static final String VERSION = "1";
 
   private static final MBeanOperationInfo EXECUTE =
@@ -41,9 +41,9 @@ final class ControlBean implements DynamicMBean {
   private final ObjectName name;
   private final Consumer<String> log;
   private final Map<String, ObjectName> valves = new HashMap<>();
-  private boolean gone;
+  private boolean isGone;
 
-  /** Registers it, unless another one is registered. */
+  /** Registers the MBean. Throws if another one is registered. */
   ControlBean(Control control, MBeanServer server, ObjectName name, Consumer<String> log)
       throws JMException {
     this.control = control;
@@ -51,11 +51,11 @@ final class ControlBean implements DynamicMBean {
     this.name = name;
     this.log = log;
     server.registerMBean(this, name);
-    Residence.enter();
-    control.afterLease(this::settle);
+    LoaderReferences.retain();
+    control.afterLease(this::update);
   }
 
-  /** Null when it has ended meanwhile. */
+  /** Executes a command; null if the control has ended. */
   synchronized String execute(String command) {
     Object parsed;
     try {
@@ -64,27 +64,27 @@ final class ControlBean implements DynamicMBean {
       parsed = null;
     }
     if (!(parsed instanceof Map)) {
-      return Relay.error("the command is no JSON object", "see agent/PROTOCOL.md");
+      return ControlClient.error("the command is no JSON object", "see agent/PROTOCOL.md");
     }
     Map<String, Object> reply = control.execute((Map<?, ?>) parsed);
     if (reply == null) {
       return null;
     }
-    settle();
+    update();
     return Json.write(reply);
   }
 
-  /** Makes the MBeans those of what there is; without anything left, this one goes too. */
-  private synchronized void settle() {
+  /** Adds and removes MBeans of valves. If no change is left, unregisters this MBean, too. */
+  private synchronized void update() {
     try {
       registerValves();
-      if (!gone && control.endIfIdle()) {
-        gone = true;
+      if (!isGone && control.endIfIdle()) {
+        isGone = true;
         server.unregisterMBean(name);
-        Residence.leave();
+        LoaderReferences.release();
       }
     } catch (Exception e) {
-      log.accept("the MBeans of the valves are not as they should be: " + e);
+      log.accept("the MBeans of the valves were not updated: " + e);
     }
   }
 

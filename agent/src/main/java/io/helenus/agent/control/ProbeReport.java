@@ -1,6 +1,6 @@
 package io.helenus.agent.control;
 
-import io.helenus.agent.points.Reach;
+import io.helenus.agent.points.HookAccess;
 import io.helenus.agent.probes.Bins;
 import io.helenus.agent.probes.Probes;
 import io.helenus.agent.probes.Tally;
@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The performance model by the names of the protocol: counts since the probes were started. */
+/** Writes the performance model in the form of the protocol: counts since the probes started. */
 final class ProbeReport {
   private ProbeReport() {}
 
@@ -22,12 +22,12 @@ final class ProbeReport {
     report.put("threshold_ns", probes.thresholdNs());
     report.put("cpu", probes.measures().cpu);
     report.put("allocation", probes.measures().allocation);
-    report.put("faults", Bridge.faults(Reach.hook()));
-    List<Object> told = new ArrayList<>();
+    report.put("faults", Bridge.faults(HookAccess.hook()));
+    List<Object> entry = new ArrayList<>();
     for (Probes.Metered metered : probes.all()) {
-      told.add(probe(metered));
+      entry.add(probe(metered));
     }
-    report.put("probes", told);
+    report.put("probes", entry);
     return report;
   }
 
@@ -44,31 +44,31 @@ final class ProbeReport {
         .read()
         .forEach(
             (edge, tally) -> {
-              Map<String, Object> told = new LinkedHashMap<>();
-              told.put("caller", edge.caller == null ? null : edge.caller.name);
-              told.put("itself", edge.caller == metered.probe);
-              told.put("thread_group", edge.group.name);
-              tell(tally, told);
-              edges.add(told);
+              Map<String, Object> entry = new LinkedHashMap<>();
+              entry.put("caller", edge.caller == null ? null : edge.caller.name);
+              entry.put("itself", edge.caller == metered.probe);
+              entry.put("thread_group", edge.group.name);
+              addCounts(tally, entry);
+              edges.add(entry);
             });
     probe.put("calls", edges);
     return probe;
   }
 
-  private static void tell(Tally tally, Map<String, Object> told) {
-    told.put("calls", tally.calls());
-    told.put("failed", tally.failed());
-    told.put("total_ns", tally.totalNs());
-    told.put("inherent_ns", tally.inherentNs());
-    told.put("max_ns", tally.maxNs());
-    told.put("cpu_ns", tally.cpuNs());
-    told.put("allocated_bytes", tally.allocatedBytes());
+  private static void addCounts(Tally tally, Map<String, Object> entry) {
+    entry.put("calls", tally.calls());
+    entry.put("failed", tally.failed());
+    entry.put("total_ns", tally.totalNs());
+    entry.put("inherent_ns", tally.inherentNs());
+    entry.put("max_ns", tally.maxNs());
+    entry.put("cpu_ns", tally.cpuNs());
+    entry.put("allocated_bytes", tally.allocatedBytes());
     List<Object> bins = new ArrayList<>();
     for (int bin = 0; bin < Bins.COUNT; bin++) {
       if (tally.bin(bin) > 0) {
         bins.add(List.of(Bins.lowNs(bin), Bins.lowNs(bin + 1), tally.bin(bin)));
       }
     }
-    told.put("bins", bins);
+    entry.put("bins", bins);
   }
 }

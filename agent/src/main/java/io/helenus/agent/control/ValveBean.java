@@ -11,9 +11,9 @@ import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanInfo;
 import javax.management.ReflectionException;
 
-/** The figures of one valve, to read. Those of a window are of the last that has ended. */
+/** The read-only MBean of one valve. Attributes of a window show the last window that ended. */
 final class ValveBean implements DynamicMBean {
-  /** The key of each attribute: in the valve's state, or with "last." in its last window. */
+  /** Attribute to key: a key of the valve's state, or with "last." of its last window. */
   private static final Map<String, String> ATTRIBUTES = new LinkedHashMap<>();
 
   static {
@@ -60,7 +60,7 @@ final class ValveBean implements DynamicMBean {
       try {
         list.add(new Attribute(attribute, getAttribute(attribute)));
       } catch (AttributeNotFoundException e) {
-        // As the interface asks: what there isn't is left out.
+        // The interface asks to leave out missing attributes.
         continue;
       }
     }

@@ -16,56 +16,56 @@ import org.tomlj.TomlParseResult;
 import org.tomlj.TomlTable;
 
 /**
- * A file of valves that are added when the server starts: an array of tables {@code [[valve]]},
- * with the names of the command {@code valve.add}.
+ * A TOML file of valves that are added when the server starts: an array of tables {@code
+ * [[valve]]} with the keys of the command {@code valve.add}.
  */
 public final class ValvesFile {
   private static final long RETRY_MS = 1_000;
   private static final int RETRIES = 600;
 
   private final Path path;
-  private final Relay relay;
+  private final ControlClient control;
   private final Consumer<String> log;
 
-  public ValvesFile(Path path, Relay relay, Consumer<String> log) {
+  public ValvesFile(Path path, ControlClient control, Consumer<String> log) {
     this.path = path;
-    this.relay = relay;
+    this.control = control;
     this.log = log;
   }
 
-  /** Adds them; what is wrong goes to the log, and the rest is added all the same. */
+  /** Adds the valves. A valve that can't be added is logged, and the others are added. */
   public void add() throws InterruptedException {
-    List<Map<String, Object>> later = new ArrayList<>();
+    List<Map<String, Object>> waiting = new ArrayList<>();
     try {
       for (Map<String, Object> valve : read(path)) {
-        // A stage is there once the server has started it.
+        // A stage exists once the server has started it.
         if (valve.containsKey("stage")) {
-          later.add(valve);
+          waiting.add(valve);
         } else {
-          tell(valve, relay.execute(command(valve)));
+          logFailure(valve, control.execute(command(valve)));
         }
       }
     } catch (IOException | IllegalArgumentException e) {
       log.accept("no valves from " + path + ": " + e.getMessage());
     }
-    for (int i = 0; i < RETRIES && !later.isEmpty(); i++) {
+    for (int i = 0; i < RETRIES && !waiting.isEmpty(); i++) {
       boolean last = i == RETRIES - 1;
-      later.removeIf(
+      waiting.removeIf(
           valve -> {
-            String reply = relay.execute(command(valve));
+            String reply = control.execute(command(valve));
             boolean done = reply.startsWith("{\"ok\"") || last;
             if (done) {
-              tell(valve, reply);
+              logFailure(valve, reply);
             }
             return done;
           });
-      if (!later.isEmpty()) {
+      if (!waiting.isEmpty()) {
         Thread.sleep(RETRY_MS);
       }
     }
   }
 
-  private void tell(Map<String, Object> valve, String reply) {
+  private void logFailure(Map<String, Object> valve, String reply) {
     Object parsed = Json.parse(reply);
     Object error = ((Map<?, ?>) parsed).get("error");
     if (error != null) {
@@ -90,7 +90,7 @@ public final class ValvesFile {
   }
 
   /**
-   * @throws IllegalArgumentException naming what is wrong in the file, and the line
+   * @throws IllegalArgumentException naming the error in the file, and its line
    */
   static List<Map<String, Object>> read(Path path) throws IOException {
     TomlParseResult file = Toml.parse(path);

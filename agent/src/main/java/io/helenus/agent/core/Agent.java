@@ -1,9 +1,9 @@
 package io.helenus.agent.core;
 
-import io.helenus.agent.control.Relay;
-import io.helenus.agent.control.Residence;
+import io.helenus.agent.control.ControlClient;
+import io.helenus.agent.control.LoaderReferences;
 import io.helenus.agent.control.ValvesFile;
-import io.helenus.agent.points.Reach;
+import io.helenus.agent.points.HookAccess;
 import io.helenus.agent.recording.Tables;
 import io.helenus.agent.sources.Cassandra;
 import io.helenus.agent.sources.PauseProvider;
@@ -17,7 +17,7 @@ import java.net.ProtocolException;
 /**
  * One agent: connects to its recorder, observes, and runs the recorder's commands until the
  * recorder stops the agent or is gone. Then the agent undoes its changes and ends. Valves and
- * probes stay until they are removed ({@link Relay}).
+ * probes stay until they are removed ({@link ControlClient}).
  *
  * <p>The agent runs in one thread, "helenus-agent", which starts the others. A failure is logged
  * and ends the agent; no failure reaches the server.
@@ -31,22 +31,22 @@ public final class Agent {
 
   private final Options options;
   private final Log log = new Log();
-  private final Relay relay;
+  private final ControlClient control;
 
   private Agent(Options options, Instrumentation instrumentation) {
     this.options = options;
-    this.relay = new Relay(instrumentation, Laws::of, log::line);
+    this.control = new ControlClient(instrumentation, Laws::of, log::line);
   }
 
   /** Called by {@link io.helenus.agent.Entry} in a class loader of this agent's own. */
   public static void start(String options, Instrumentation instrumentation) {
     Agent agent = new Agent(new Options(options), instrumentation);
-    // While the jar is sure to be there: the recorder may delete it once this returns.
-    Reach.hook();
-    Residence.enter();
+    // Load the class now: the recorder may delete the jar once this returns.
+    HookAccess.hook();
+    LoaderReferences.retain();
     Thread thread = new Thread(agent::run, "helenus-agent");
     thread.setDaemon(true);
-    // Inherited from a thread of the server otherwise.
+    // Otherwise it would be inherited from a thread of the server.
     thread.setContextClassLoader(null);
     thread.start();
   }
@@ -68,7 +68,7 @@ public final class Agent {
   private void run() {
     try {
       if (options.valves() != null) {
-        new ValvesFile(options.valves(), relay, log::line).add();
+        new ValvesFile(options.valves(), control, log::line).add();
       }
       if (options.wantsRecorder()) {
         findAndObserve();
@@ -158,7 +158,7 @@ public final class Agent {
     return true;
   }
 
-  /** Does what the recorder asks for until the end; returns what to say at parting. */
+  /** Serves the recorder until the end; returns the text of the last frame. */
   private String serve(Connection connection, Outbox outbox, Connection.Frame first)
       throws IOException {
     Connection.Frame frame = afterCommands(connection, outbox, first);
@@ -176,12 +176,12 @@ public final class Agent {
     }
   }
 
-  /** Answers commands; returns the first frame that is none. */
+  /** Answers commands; returns the first frame that is no command. */
   private Connection.Frame afterCommands(
       Connection connection, Outbox outbox, Connection.Frame first) throws IOException {
     Connection.Frame frame = first;
     while (frame.kind == Connection.COMMAND) {
-      outbox.add(Connection.frame(Connection.REPLY, relay.execute(frame.text)));
+      outbox.add(Connection.frame(Connection.REPLY, control.execute(frame.text)));
       frame = connection.read();
     }
     return frame;
@@ -204,7 +204,7 @@ public final class Agent {
   /** Observes until a START or DETACH, which it returns. */
   private Connection.Frame observeOnce(Connection connection, Outbox outbox, Start start)
       throws IOException {
-    Session session = new Session(start, outbox, log, options.withoutLog(), relay);
+    Session session = new Session(start, outbox, log, options.withoutLog(), control);
     boolean recorderListens = false;
     try {
       session.start();
@@ -221,7 +221,7 @@ public final class Agent {
 
   private void closeLoader() {
     try {
-      Residence.leave();
+      LoaderReferences.release();
     } catch (Exception e) {
       log.line("cannot close the agent's jar: " + e);
     }

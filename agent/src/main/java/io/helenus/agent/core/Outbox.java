@@ -7,7 +7,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Frames on their way to the recorder: a queue with a bound, and the thread that sends them.
+ * The bounded queue of frames to the recorder, and the thread that sends them.
  *
  * <p>Adding a frame never blocks: when the recorder is too slow and the queue is full, the outbox
  * rejects the frame, and the frame's source counts the loss.
@@ -32,7 +32,7 @@ public final class Outbox {
     sender.start();
   }
 
-  /** Takes a whole frame, its length prefix included; false when there is no room for it. */
+  /** Queues a whole frame with its length prefix; false if the queue is full. */
   public boolean offer(byte[] frame) {
     if (closed) {
       return false;
@@ -44,7 +44,7 @@ public final class Outbox {
     return queue.offer(frame);
   }
 
-  /** Takes a frame that must not be lost, whether there is room or not. */
+  /** Queues a frame that must not be lost, even beyond the bound. */
   void add(byte[] frame) {
     queuedBytes.addAndGet(frame.length);
     queue.add(frame);
@@ -63,7 +63,7 @@ public final class Outbox {
     sender.join(timeoutMs);
   }
 
-  /** After the connection is closed, which ends a write that hangs. */
+  /** Ends the thread. Call it after the connection is closed, which ends a write that hangs. */
   void abandon(long timeoutMs) throws InterruptedException {
     closed = true;
     sender.interrupt();

@@ -7,10 +7,10 @@ import java.util.Map;
 /**
  * The recorders that observe this JVM now, in the system property {@value #PROPERTY}.
  *
- * <p>Each attach is an agent of its own in its own class loader, perhaps from another version's
- * jar: a property is what they all see, and what {@code jcmd PID VM.system_properties} shows.
- * Several recorders may observe at the same time, since observing changes nothing in the server,
- * but only a few, since each costs.
+ * <p>Each attach is an agent of its own in its own class loader, perhaps from another version's jar.
+ * All of them see a system property, and {@code jcmd PID VM.system_properties} shows it. Several
+ * recorders may observe at the same time, because observing changes nothing in the server, but only
+ * a few, because each costs CPU time.
  */
 final class Recorders {
   static final String PROPERTY = "helenus.agent.recorders";
@@ -18,7 +18,7 @@ final class Recorders {
 
   private Recorders() {}
 
-  /** Adds a recorder, or says why not: null when it was added. */
+  /** Adds a recorder. Returns null, or the reason if it was refused. */
   static String add(String recorder) {
     String[] refusal = new String[1];
     properties()

@@ -1,6 +1,6 @@
 package io.helenus.agent.core;
 
-import io.helenus.agent.control.Relay;
+import io.helenus.agent.control.ControlClient;
 import io.helenus.agent.requests.Requests;
 import io.helenus.agent.sources.Cassandra;
 import io.helenus.agent.sources.ClientRequests;
@@ -11,13 +11,13 @@ import io.helenus.agent.sources.NodeMetrics;
 import io.helenus.agent.sources.PauseProvider;
 import io.helenus.agent.sources.Pools;
 import io.helenus.agent.sources.ProbeModel;
-import io.helenus.agent.sources.Sample;
+import io.helenus.agent.sources.SampledSource;
 import io.helenus.agent.sources.Sampler;
 import io.helenus.agent.sources.Source;
 import io.helenus.agent.sources.TableStats;
 import io.helenus.agent.sources.ThreadNames;
 import io.helenus.agent.sources.ValveWindows;
-import io.helenus.agent.sources.Watcher;
+import io.helenus.agent.sources.StallDetector;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -29,73 +29,73 @@ final class Session {
   private final Outbox outbox;
   private final Log log;
   private final boolean withoutLog;
-  private final Relay relay;
+  private final ControlClient control;
   private final List<Feed> feeds = new ArrayList<>();
   private final List<Source> sources = new ArrayList<>();
   private Feed own;
   private Sampler sampler;
 
-  Session(Start start, Outbox outbox, Log log, boolean withoutLog, Relay relay) {
+  Session(Start start, Outbox outbox, Log log, boolean withoutLog, ControlClient control) {
     this.start = start;
     this.outbox = outbox;
     this.log = log;
     this.withoutLog = withoutLog;
-    this.relay = relay;
+    this.control = control;
   }
 
   void start() {
-    // The overhead of the agent that belongs to no source.
+    // Reports the overhead of the agent that belongs to no source.
     own = feed("agent", "agent-sender");
     own.worker(outbox.sender());
-    List<Sample> samples = new ArrayList<>();
+    List<SampledSource> sampled = new ArrayList<>();
     for (String name : start.sources) {
       try {
-        start(name, samples);
+        start(name, sampled);
       } catch (Throwable e) {
         log.line(name + " cannot be observed: " + e);
       }
     }
     sampler =
         new Sampler(
-            start.intervalMs, samples, feeds, (frame, rows) -> outbox.offer(frame), log::line);
+            start.intervalMs, sampled, feeds, (frame, rows) -> outbox.offer(frame), log::line);
     sampler.start();
   }
 
-  private void start(String name, List<Sample> samples) throws Exception {
+  private void start(String name, List<SampledSource> sampled) throws Exception {
     switch (name) {
       case "pauses":
         Source pauses = PauseProvider.start(withoutLog, this::pauses, log::line);
         sources.add(pauses);
-        if (pauses instanceof Sample) {
-          samples.add((Sample) pauses);
+        if (pauses instanceof SampledSource) {
+          sampled.add((SampledSource) pauses);
         }
         if (!Mbeans.areRemote()) {
-          // Not the pauses' own: their rows may belong to a thread of the JVM.
-          samples.add(new ThreadNames(own));
+          // Not the feed of the pauses: a thread of the JVM may write its rows.
+          sampled.add(new ThreadNames(own));
         }
         break;
       case "stalls":
-        Watcher watcher = new Watcher(feed("stalls", "agent-watcher"), start.stallBoundMs);
+        StallDetector watcher = new StallDetector(feed("stalls", "agent-watcher"), start.stallBoundMs);
         watcher.start();
         sources.add(watcher);
         break;
       case "pools":
-        samples.add(new Pools(feed("pools", "agent-mbeans")));
+        sampled.add(new Pools(feed("pools", "agent-mbeans")));
         break;
       case "tables":
-        samples.add(new TableStats(feed("tables", "agent-mbeans")));
+        sampled.add(new TableStats(feed("tables", "agent-mbeans")));
         break;
       case "node_metrics":
-        samples.add(new NodeMetrics(feed("node_metrics", "agent-mbeans")));
+        sampled.add(new NodeMetrics(feed("node_metrics", "agent-mbeans")));
         break;
       case "definitions":
-        samples.add(new Definitions(feed("definitions", "agent-queries")));
+        sampled.add(new Definitions(feed("definitions", "agent-queries")));
         break;
       case "probes":
-        samples.add(new ProbeModel(feed("probes", "agent-probes"), relay::ask));
+        sampled.add(new ProbeModel(feed("probes", "agent-probes"), control::ask));
         break;
       case "valves":
-        samples.add(new ValveWindows(feed("valves", "agent-valves"), relay::ask));
+        sampled.add(new ValveWindows(feed("valves", "agent-valves"), control::ask));
         break;
       case "requests":
         ClassLoader server = Cassandra.loader();
@@ -107,7 +107,7 @@ final class Session {
         sources.add(requests);
         break;
       case "client_requests":
-        samples.add(new ClientRequests(feed("client_requests", "agent-mbeans")));
+        sampled.add(new ClientRequests(feed("client_requests", "agent-mbeans")));
         break;
       default:
         log.line(

@@ -6,16 +6,16 @@ import java.util.Map;
 
 /** The settings in the recorder's START frame. */
 public final class Start {
-  /** To be added to System.nanoTime() for the time of a row, ns. */
+  /** Added to System.nanoTime() to get the time of a row, ns. */
   public final long epochOffsetNs;
 
-  /** The node as the recording names it. */
+  /** The node's name in the recording. */
   public final String node;
 
-  /** How often to sample, ms. */
+  /** The sampling interval, ms. */
   public final long intervalMs;
 
-  /** How late the watcher has to wake for a row, ms. */
+  /** The shortest stall that gets a row, ms. */
   public final long stallBoundMs;
 
   /** The sources to start. */
@@ -40,7 +40,7 @@ public final class Start {
   }
 
   /**
-   * @throws IllegalArgumentException if it isn't what START carries
+   * @throws IllegalArgumentException if the text is no START
    */
   static Start parse(String json) {
     Object value = Json.parse(json);

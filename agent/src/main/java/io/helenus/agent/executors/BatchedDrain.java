@@ -4,29 +4,29 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * One line for all workers, from which each takes all that waits, up to a bound: what was handed
- * over together is run together, and wakes fewer threads.
+ * One queue for all workers, from which each takes all waiting tasks, up to the batch size. Tasks
+ * that arrive together are run together, and wake fewer threads.
  */
-final class BatchedDrain implements Queueing {
-  private final Queue<Runnable> line = new ConcurrentLinkedQueue<>();
-  private final int most;
+final class BatchedDrain implements TaskQueue {
+  private final Queue<Runnable> queue = new ConcurrentLinkedQueue<>();
+  private final int batchSize;
 
-  BatchedDrain(int most) {
-    this.most = most;
+  BatchedDrain(int batchSize) {
+    this.batchSize = batchSize;
   }
 
   @Override
   public int put(Runnable task) {
-    line.add(task);
+    queue.add(task);
     return ANYONE;
   }
 
   @Override
   public int take(int worker, Runnable[] into) {
     int taken = 0;
-    for (Runnable task = line.poll(); task != null; task = line.poll()) {
+    for (Runnable task = queue.poll(); task != null; task = queue.poll()) {
       into[taken++] = task;
-      if (taken == most) {
+      if (taken == batchSize) {
         break;
       }
     }
@@ -40,21 +40,21 @@ final class BatchedDrain implements Queueing {
 
   @Override
   public boolean isEmpty() {
-    return line.isEmpty();
+    return queue.isEmpty();
   }
 
   @Override
-  public boolean takeBack(Runnable task) {
-    return line.remove(task);
+  public boolean remove(Runnable task) {
+    return queue.remove(task);
   }
 
   @Override
-  public int most() {
-    return most;
+  public int batchSize() {
+    return batchSize;
   }
 
   @Override
   public int waiting() {
-    return line.size();
+    return queue.size();
   }
 }

@@ -1,6 +1,6 @@
 package io.helenus.agent.executors;
 
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import io.helenus.agent.points.Nearest;
 import io.helenus.agent.points.Point;
 import io.helenus.agent.points.Points;
@@ -20,17 +20,17 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Runs the tasks of chosen stages in the place of their own executors.
+ * Runs the tasks of chosen stages instead of their own executors.
  *
- * <p>All stages hand their tasks to the shared pool by one method. The woven method offers each
- * task here first, and a task that is taken does not reach the pool. So no task is lost or run
- * twice: tasks queued earlier stay with the stage's own executor, and tasks taken are run here,
+ * <p>All stages submit their tasks to the shared pool by one method. The woven method offers each
+ * task here first, and a task that is accepted does not reach the pool. So no task is lost or run
+ * twice: tasks queued earlier stay with the stage's own executor, and accepted tasks are run here,
  * even after the end. Tasks that the stage's own executor runs in the submitting thread ({@code
- * maybeExecuteImmediately}) are not seen here.
+ * maybeExecuteImmediately}) are not resolved here.
  */
 public final class Executors {
-  /** The same in 4.0, 4.1 and 5.0, but for the type of the task. */
-  private static final String HANDS_OVER = "org.apache.cassandra.concurrent.SEPExecutor.addTask";
+  /** The method that submits a task: in 4.0, 4.1 and 5.0, with different types of the task. */
+  private static final String SUBMIT = "org.apache.cassandra.concurrent.SEPExecutor.addTask";
 
   private static final String NAME = "name";
   private static final long DRAIN_MS = 10_000;
@@ -38,18 +38,18 @@ public final class Executors {
 
   private final Points points;
   private final Weaving weaving;
-  private final Crossings crossings;
+  private final Dispatcher dispatcher;
   private final Consumer<String> log;
   private final Runnable afterLease;
   private final Map<Stage, Takeover> takeovers = new EnumMap<>(Stage.class);
   private final Map<Integer, Point> woven = new HashMap<>();
   private final Object routing = new Object();
 
-  /** By the name of the stage's pool. */
+  /** The workers by the name of the stage's pool. */
   private Map<String, Workers> routes = Map.of();
 
-  /** The workers for an executor that was seen, or null. Replaced, never changed. */
-  private volatile Map<Object, Workers> seen = new IdentityHashMap<>();
+  /** The workers of each executor resolved so far; null for none. Replaced, never changed. */
+  private volatile Map<Object, Workers> resolved = new IdentityHashMap<>();
 
   private volatile Thread watcher;
 
@@ -65,7 +65,7 @@ public final class Executors {
     }
 
     Map<String, Object> state() {
-      Map<String, Object> state = settings.told();
+      Map<String, Object> state = settings.toMap();
       state.put("inside", (long) workers.inside());
       state.put("waiting", (long) workers.waiting());
       state.put("ran", workers.ran());
@@ -83,35 +83,35 @@ public final class Executors {
   public Executors(
       Points points,
       Weaving weaving,
-      Crossings crossings,
+      Dispatcher dispatcher,
       Consumer<String> log,
       Runnable afterLease) {
     this.points = points;
     this.weaving = weaving;
-    this.crossings = crossings;
+    this.dispatcher = dispatcher;
     this.log = log;
     this.afterLease = afterLease;
   }
 
-  /** Whether a task that is handed to an executor is taken from it. */
+  /** Whether workers of this class run a task instead of the executor that it is submitted to. */
   public boolean take(Object executor, Object task) {
     Workers workers = workersFor(executor);
     return workers != null && task instanceof Runnable && workers.offer((Runnable) task);
   }
 
   private Workers workersFor(Object executor) {
-    Map<Object, Workers> seen = this.seen;
-    Workers workers = seen.get(executor);
-    return workers != null || seen.containsKey(executor) ? workers : see(executor);
+    Map<Object, Workers> resolved = this.resolved;
+    Workers workers = resolved.get(executor);
+    return workers != null || resolved.containsKey(executor) ? workers : resolve(executor);
   }
 
-  private Workers see(Object executor) {
-    // Not the lock of the commands, which may wait until tasks have run.
+  private Workers resolve(Object executor) {
+    // Not the lock of the commands: a command may wait until tasks have run.
     synchronized (routing) {
       Workers workers = routes.get(nameOf(executor));
-      Map<Object, Workers> more = new IdentityHashMap<>(seen);
+      Map<Object, Workers> more = new IdentityHashMap<>(resolved);
       more.put(executor, workers);
-      seen = more;
+      resolved = more;
       return workers;
     }
   }
@@ -126,9 +126,9 @@ public final class Executors {
   }
 
   /**
-   * Takes over a stage, or has other workers do so.
+   * Takes over a stage, or replaces the workers of a stage that was taken over.
    *
-   * @throws Refusal and nothing has changed
+   * @throws Refusal if the stage can't be taken over; nothing has changed then
    */
   public synchronized Map<String, Object> set(Map<?, ?> given) throws InterruptedException {
     Settings settings = new Settings(given);
@@ -153,12 +153,12 @@ public final class Executors {
   }
 
   private void weave() {
-    List<Point> found = points.find(HANDS_OVER, 1);
+    List<Point> found = points.find(SUBMIT, 1);
     if (found.isEmpty()) {
-      throw new Refusal("this server has no " + HANDS_OVER, "is this a Cassandra, 4.0 or later?");
+      throw new Refusal("this server has no " + SUBMIT, "is this a Cassandra, 4.0 or later?");
     }
-    int number = crossings.number();
-    woven.put(number, found.get(0).taking());
+    int number = dispatcher.number();
+    woven.put(number, found.get(0).diverted());
     try {
       weaving.change(woven, List.of());
     } catch (RuntimeException e) {
@@ -178,11 +178,11 @@ public final class Executors {
               .collect(
                   Collectors.toMap(
                       takeover -> takeover.settings.stage.pool(), takeover -> takeover.workers));
-      seen = new IdentityHashMap<>();
+      resolved = new IdentityHashMap<>();
     }
   }
 
-  /** Gives a stage back to its own executor. */
+  /** Returns a stage to its own executor. */
   public synchronized void remove(String name) throws InterruptedException {
     Stage stage = Stage.of(name);
     if (!takeovers.containsKey(stage)) {
@@ -244,7 +244,7 @@ public final class Executors {
     while (watcher == Thread.currentThread()) {
       LockSupport.parkNanos(TICK_NS);
       try {
-        if (giveBackLapsed()) {
+        if (removeLapsed()) {
           afterLease.run();
         }
       } catch (Throwable e) {
@@ -253,8 +253,8 @@ public final class Executors {
     }
   }
 
-  /** Whether there was one. */
-  private synchronized boolean giveBackLapsed() throws InterruptedException {
+  /** Returns stages whose lease has ended to their own executors. Whether there were any. */
+  private synchronized boolean removeLapsed() throws InterruptedException {
     List<Stage> lapsed = new ArrayList<>();
     takeovers.forEach(
         (stage, takeover) -> {

@@ -7,33 +7,33 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A line for each worker, in turn. Without stealing a task waits for its worker however many others
- * are idle; with it, who has nothing to do looks into the lines of the others.
+ * A queue for each worker; tasks go to the queues round robin. Without stealing a task waits for its
+ * worker even while others are idle; with stealing, an idle worker takes from the queues of others.
  */
-final class QueuePerThread implements Queueing {
-  private final List<Queue<Runnable>> lines = new ArrayList<>();
-  private final AtomicInteger turn = new AtomicInteger();
+final class QueuePerThread implements TaskQueue {
+  private final List<Queue<Runnable>> queues = new ArrayList<>();
+  private final AtomicInteger next = new AtomicInteger();
   private final boolean stealing;
 
   QueuePerThread(int workers, boolean stealing) {
     for (int i = 0; i < workers; i++) {
-      lines.add(new ConcurrentLinkedQueue<>());
+      queues.add(new ConcurrentLinkedQueue<>());
     }
     this.stealing = stealing;
   }
 
   @Override
   public int put(Runnable task) {
-    int worker = Math.floorMod(turn.getAndIncrement(), lines.size());
-    lines.get(worker).add(task);
+    int worker = Math.floorMod(next.getAndIncrement(), queues.size());
+    queues.get(worker).add(task);
     return stealing ? ANYONE : worker;
   }
 
   @Override
   public int take(int worker, Runnable[] into) {
-    into[0] = lines.get(worker).poll();
-    for (int i = 1; into[0] == null && stealing && i < lines.size(); i++) {
-      into[0] = lines.get((worker + i) % lines.size()).poll();
+    into[0] = queues.get(worker).poll();
+    for (int i = 1; into[0] == null && stealing && i < queues.size(); i++) {
+      into[0] = queues.get((worker + i) % queues.size()).poll();
     }
     return into[0] == null ? 0 : 1;
   }
@@ -45,8 +45,8 @@ final class QueuePerThread implements Queueing {
 
   @Override
   public boolean isEmpty() {
-    for (Queue<Runnable> line : lines) {
-      if (!line.isEmpty()) {
+    for (Queue<Runnable> queue : queues) {
+      if (!queue.isEmpty()) {
         return false;
       }
     }
@@ -54,9 +54,9 @@ final class QueuePerThread implements Queueing {
   }
 
   @Override
-  public boolean takeBack(Runnable task) {
-    for (Queue<Runnable> line : lines) {
-      if (line.remove(task)) {
+  public boolean remove(Runnable task) {
+    for (Queue<Runnable> queue : queues) {
+      if (queue.remove(task)) {
         return true;
       }
     }
@@ -64,12 +64,12 @@ final class QueuePerThread implements Queueing {
   }
 
   @Override
-  public int most() {
+  public int batchSize() {
     return 1;
   }
 
   @Override
   public int waiting() {
-    return lines.stream().mapToInt(Queue::size).sum();
+    return queues.stream().mapToInt(Queue::size).sum();
   }
 }

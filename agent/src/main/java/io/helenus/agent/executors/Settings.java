@@ -43,7 +43,7 @@ final class Settings {
     Map<Object, Object> left = new LinkedHashMap<>(given);
     stage = stage(left.remove("stage"));
     kind = kind(left.remove("kind"));
-    // Asked for only then: the setting of a stage that has had no task can't be read.
+    // Read from the stage only by default: a stage without a task so far has no setting to read.
     Object count = left.remove("workers");
     workers = (int) number("workers", count == null ? stage.largest() : count, 1, MOST_WORKERS);
     Object stealing = left.remove("stealing");
@@ -98,24 +98,24 @@ final class Settings {
     return ((Number) value).longValue();
   }
 
-  Queueing queueing() {
+  TaskQueue queue() {
     return kind.equals(BATCHED_DRAIN)
         ? new BatchedDrain(batch)
         : new QueuePerThread(workers, stealing);
   }
 
-  /** As a command would give it. */
-  Map<String, Object> told() {
-    Map<String, Object> told = new LinkedHashMap<>();
-    told.put("stage", stage.toString());
-    told.put("kind", kind);
-    told.put("workers", (long) workers);
+  /** The settings by the names of the command. */
+  Map<String, Object> toMap() {
+    Map<String, Object> map = new LinkedHashMap<>();
+    map.put("stage", stage.toString());
+    map.put("kind", kind);
+    map.put("workers", (long) workers);
     if (kind.equals(BATCHED_DRAIN)) {
-      told.put("batch", (long) batch);
+      map.put("batch", (long) batch);
     } else {
-      told.put("stealing", stealing);
+      map.put("stealing", stealing);
     }
-    told.put("lease_ms", TimeUnit.NANOSECONDS.toMillis(leaseNs));
-    return told;
+    map.put("lease_ms", TimeUnit.NANOSECONDS.toMillis(leaseNs));
+    return map;
   }
 }

@@ -5,7 +5,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Makes threads as the server's own workers are: Netty's, whose thread-locals are fast, where the
+ * Makes threads of the same class as the server's own workers: Netty's FastThreadLocalThread if the
  * server has Netty.
  */
 final class WorkerThreads implements ThreadFactory {

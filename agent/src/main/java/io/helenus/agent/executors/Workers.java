@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that run tasks in the place of a stage's own executor, each task once. Once closed they
- * take no more, run what they have taken, and end.
+ * Threads that run tasks instead of a stage's own executor, each task once. After {@link #close}
+ * they accept no more tasks, run those that they have, and end.
  */
 final class Workers {
-  /** How long a worker that has run out of tasks looks on: about what it takes to wake a thread. */
-  private static final long WATCH_NS = 20_000;
+  /** How long an idle worker polls before it sleeps: about the time to wake a thread. */
+  private static final long SPIN_NS = 20_000;
 
-  private final Queueing queueing;
+  private final TaskQueue queue;
   private final Worker[] workers;
 
   /**
@@ -22,12 +22,12 @@ final class Workers {
    * holds more than it took. So a burst wakes threads one after the other, and only while there is
    * work.
    */
-  private final AtomicBoolean watched = new AtomicBoolean();
+  private final AtomicBoolean polled = new AtomicBoolean();
 
   private volatile boolean closed;
 
-  Workers(int count, Queueing queueing, ThreadFactory threads) {
-    this.queueing = queueing;
+  Workers(int count, TaskQueue queue, ThreadFactory threads) {
+    this.queue = queue;
     workers = new Worker[count];
     for (int i = 0; i < count; i++) {
       workers[i] = new Worker(i);
@@ -38,34 +38,34 @@ final class Workers {
     }
   }
 
-  /** Whether the task is taken, and so is run here and nowhere else. */
+  /** Whether the task is accepted, and so is run here and nowhere else. */
   boolean offer(Runnable task) {
     if (closed) {
       return false;
     }
-    int meant = queueing.put(task);
+    int meant = queue.put(task);
     // The closing thread sets the flag, then wakes the workers; they may have missed this task.
-    if (closed && queueing.takeBack(task)) {
+    if (closed && queue.remove(task)) {
       return false;
     }
-    if (meant != Queueing.ANYONE) {
+    if (meant != TaskQueue.ANYONE) {
       workers[meant].wake();
       return true;
     }
-    haveWatched();
+    ensurePolling();
     return true;
   }
 
   /** Wakes a sleeping worker to poll the queue, unless a worker polls already. */
-  private void haveWatched() {
+  private void ensurePolling() {
     do {
-      if (watched.get() || !watched.compareAndSet(false, true) || wakeOne()) {
+      if (polled.get() || !polled.compareAndSet(false, true) || wakeOne()) {
         return;
       }
-      watched.set(false);
+      polled.set(false);
       // A thread that offered a task meanwhile saw the flag and woke nobody, and a worker may
       // have gone to sleep.
-    } while (!queueing.isEmpty() && someSleep());
+    } while (!queue.isEmpty() && someSleep());
   }
 
   private boolean someSleep() {
@@ -78,8 +78,8 @@ final class Workers {
   }
 
   /**
-   * The first that sleeps: who has just worked has warm caches, and the last ones sleep on. False
-   * where none sleeps.
+   * Wakes the first worker that sleeps: it was active most recently, so its caches are warm, and the
+   * last workers can sleep on. False if none sleeps.
    */
   private boolean wakeOne() {
     for (Worker worker : workers) {
@@ -97,7 +97,7 @@ final class Workers {
     }
   }
 
-  /** Waits until all have ended; whether they have. */
+  /** Waits until all workers have ended. Returns false on a timeout. */
   boolean awaitEnd(long timeoutMs) throws InterruptedException {
     long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
     for (Worker worker : workers) {
@@ -115,7 +115,7 @@ final class Workers {
   }
 
   int waiting() {
-    return queueing.waiting();
+    return queue.waiting();
   }
 
   int inside() {
@@ -136,7 +136,7 @@ final class Workers {
 
   private final class Worker implements Runnable {
     private final int number;
-    private final Runnable[] taken = new Runnable[queueing.most()];
+    private final Runnable[] taken = new Runnable[queue.batchSize()];
     private final AtomicBoolean sleeps = new AtomicBoolean();
     private Thread thread;
     private volatile boolean inside;
@@ -160,43 +160,43 @@ final class Workers {
     @Override
     public void run() {
       while (true) {
-        // Before it looks: what is put in line after they were closed is taken back by who put it.
+        // Read before taking: a task that is queued after the close is removed by who queued it.
         boolean last = closed;
-        int count = queueing.take(number, taken);
+        int count = queue.take(number, taken);
         if (count > 0) {
           runTaken(count);
         } else if (last) {
           return;
-        } else if (!queueing.isShared() || !watched.compareAndSet(false, true) || !watch()) {
+        } else if (!queue.isShared() || !polled.compareAndSet(false, true) || !spin()) {
           sleep();
         }
       }
     }
 
     /**
-     * Looks on for a while, as the only one: a task that comes by itself is taken without the time
-     * that it takes to wake a thread. Whether there was one, which has been run.
+     * Polls for a while, as the only worker, so that a single task is taken without waking a thread.
+     * Returns whether there was a task, which has been run.
      */
-    private boolean watch() {
-      long endNs = System.nanoTime() + WATCH_NS;
+    private boolean spin() {
+      long endNs = System.nanoTime() + SPIN_NS;
       int count;
       do {
         Thread.onSpinWait();
-        count = queueing.take(number, taken);
+        count = queue.take(number, taken);
       } while (count == 0 && !closed && System.nanoTime() - endNs < 0);
-      watched.set(false);
+      polled.set(false);
       return runAlone(count);
     }
 
     /**
-     * Runs the tasks it took; other threads may have queued more meanwhile without waking a worker.
+     * Runs the tasks that it took; other threads may have queued more without waking a worker.
      */
     private boolean runAlone(int count) {
       if (count == 0) {
         return false;
       }
-      if (!queueing.isEmpty()) {
-        haveWatched();
+      if (!queue.isEmpty()) {
+        ensurePolling();
       }
       runTaken(count);
       return true;
@@ -205,11 +205,11 @@ final class Workers {
     private void sleep() {
       sleeps.set(true);
       // A thread that queued a task before this point has not seen this worker sleep.
-      int count = queueing.take(number, taken);
+      int count = queue.take(number, taken);
       if (count > 0) {
         boolean woken = !sleeps.compareAndSet(true, false);
-        if (woken && queueing.isShared()) {
-          watched.set(false);
+        if (woken && queue.isShared()) {
+          polled.set(false);
         }
         runAlone(count);
         return;
@@ -218,8 +218,8 @@ final class Workers {
         LockSupport.park(Workers.this);
       }
       // The thread that woke this worker expects it to poll.
-      if (!sleeps.compareAndSet(true, false) && queueing.isShared()) {
-        watch();
+      if (!sleeps.compareAndSet(true, false) && queue.isShared()) {
+        spin();
       }
     }
 
@@ -231,7 +231,7 @@ final class Workers {
         try {
           task.run();
         } catch (Throwable e) {
-          // As an executor's own thread would end with it; Cassandra's handler knows what to do.
+          // Cassandra's handler decides, as for an exception in the stage's own executor.
           thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
         }
         ran++;

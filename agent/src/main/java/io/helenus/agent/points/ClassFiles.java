@@ -10,7 +10,7 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Reads what methods a class has from its class file, so that nothing is loaded or linked for it.
+ * Reads the methods of a class from its class file, without loading or linking the class.
  */
 final class ClassFiles {
   static final int ASM = Opcodes.ASM9;
@@ -20,7 +20,7 @@ final class ClassFiles {
   /**
    * The methods that can be woven; null when the loader has no file of that class.
    *
-   * @param loader null for the JDK's innermost
+   * @param loader null for the bootstrap loader
    */
   static List<Method> methods(ClassLoader loader, String className) {
     String file = className.replace('.', '/') + ".class";

@@ -3,10 +3,10 @@ package io.helenus.agent.points;
 import java.util.List;
 import java.util.Map;
 
-/** Where the classes that a pattern means are looked for. */
+/** A set of classes in which a pattern is looked up. */
 interface Classes {
   /**
-   * The methods that can be woven of each class that is meant, by the class's name.
+   * The methods that can be woven of each matching class, by the class's name.
    *
    * @throws Refusal when there is none, with the nearest names
    */

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * Which calls of a method a point means, by the object that it is called on: conditions joined by
- * {@code and}, each with {@code not} before it or without. A condition is a way of fields and of
- * methods without arguments, {@code restrictions.isKeyRange()}, that ends in a boolean, or {@code
- * is} and a class's own name after it, {@code command is PartitionRangeReadCommand}.
+ * Selects calls of a method by the object that it is called on: conditions joined by {@code and},
+ * each optionally negated by {@code not}. A condition is a path of fields and of methods without
+ * arguments that ends in a boolean, {@code restrictions.isKeyRange()}, or such a path, {@code is}
+ * and a class's simple name, {@code command is PartitionRangeReadCommand}.
  */
 final class Guard implements Predicate<Object> {
   private static final MethodType GETTER = MethodType.methodType(Object.class, Object.class);
@@ -45,9 +45,9 @@ final class Guard implements Predicate<Object> {
 
   private static final class Condition {
     private final boolean expected;
-    private final List<Step> way = new ArrayList<>();
+    private final List<Step> path = new ArrayList<>();
 
-    /** The class that the end of the way has to be of; null when it is a boolean. */
+    /** The class of the value at the end of the path; null if the value is a boolean. */
     private final String type;
 
     Condition(String text) {
@@ -55,13 +55,13 @@ final class Guard implements Predicate<Object> {
       String[] parts = text.substring(expected ? 0 : "not ".length()).split("\\s+is\\s+", 2);
       type = parts.length > 1 ? parts[1] : null;
       for (String step : parts[0].split("\\.")) {
-        way.add(new Step(step));
+        path.add(new Step(step));
       }
     }
 
     boolean test(Object about) {
       Object value = about;
-      for (Step step : way) {
+      for (Step step : path) {
         value = step.take(value);
       }
       boolean is = type == null ? (Boolean) value : isType(value);
@@ -84,7 +84,7 @@ final class Guard implements Predicate<Object> {
     private final boolean method;
     private volatile Access last;
 
-    /** How to get at it in objects of one class. */
+    /** The getter for objects of one class. */
     private static final class Access {
       final Class<?> of;
       final MethodHandle getter;
@@ -125,7 +125,7 @@ final class Guard implements Predicate<Object> {
                   : lookup.unreflectGetter((Field) member);
           return new Access(of, getter.asType(GETTER));
         } catch (NoSuchMethodException | NoSuchFieldException e) {
-          // It may be of a class further up.
+          // A superclass may declare it.
           continue;
         } catch (IllegalAccessException e) {
           throw new IllegalStateException(e);

@@ -7,14 +7,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The classes that this JVM has loaded, and one named in full also where it is not loaded yet. */
+/** The loaded classes of this JVM, and classes that are named in full and not loaded yet. */
 final class LoadedClasses implements Classes {
   private final Instrumentation instrumentation;
-  private final Reach reach;
+  private final HookAccess hookAccess;
 
-  LoadedClasses(Instrumentation instrumentation, Reach reach) {
+  LoadedClasses(Instrumentation instrumentation, HookAccess hookAccess) {
     this.instrumentation = instrumentation;
-    this.reach = reach;
+    this.hookAccess = hookAccess;
   }
 
   @Override
@@ -26,15 +26,15 @@ final class LoadedClasses implements Classes {
     for (Class<?> type : instrumentation.getAllLoadedClasses()) {
       String name = type.getName();
       boolean full = pattern.matchesClass(name);
-      // Arrays, and classes that the JDK makes on the way.
-      if (name.startsWith("[") || name.indexOf('/') >= 0 || reach.isOurs(name)) {
+      // Skip arrays, and hidden classes such as those of lambdas.
+      if (name.startsWith("[") || name.indexOf('/') >= 0 || hookAccess.isOurs(name)) {
         continue;
       }
       names.add(Pattern.ownName(name));
       if (!full && !pattern.matchesShortly(name)) {
         continue;
       }
-      if (!reach.reaches(type.getClassLoader()) || !instrumentation.isModifiableClass(type)) {
+      if (!hookAccess.isVisibleTo(type.getClassLoader()) || !instrumentation.isModifiableClass(type)) {
         unreachable.put(name, String.valueOf(type.getClassLoader()));
         continue;
       }
@@ -44,7 +44,7 @@ final class LoadedClasses implements Classes {
       }
     }
     if (found.isEmpty() && pattern.namesOneClass()) {
-      // Not loaded yet; the server's own class path has it all the same.
+      // Not loaded yet: search the server's own class path.
       List<Method> methods =
           ClassFiles.methods(ClassLoader.getSystemClassLoader(), pattern.className);
       if (methods != null && unreachable.isEmpty()) {

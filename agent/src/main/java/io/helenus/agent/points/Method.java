@@ -28,14 +28,14 @@ public final class Method {
             .collect(Collectors.toList());
   }
 
-  /** Whether code can be woven around it: it has some, and its object is there from the start. */
+  /** Whether code can be woven around it: it has code and is no constructor. */
   boolean isWeavable() {
     int without = Opcodes.ACC_ABSTRACT | Opcodes.ACC_NATIVE;
-    // A bridge only calls the method that is meant.
+    // A bridge method only calls the real one.
     return (access & (without | Opcodes.ACC_BRIDGE)) == 0 && !name.startsWith("<");
   }
 
-  /** Whether it holds the lock of its object while it runs. */
+  /** Whether the method is synchronized. */
   public boolean isSynchronized() {
     return (access & Opcodes.ACC_SYNCHRONIZED) != 0;
   }
@@ -44,7 +44,7 @@ public final class Method {
     return (access & Opcodes.ACC_STATIC) != 0;
   }
 
-  /** As a pattern that means this method alone. */
+  /** The pattern that matches this method alone. */
   @Override
   public String toString() {
     return className + "." + name + "(" + String.join(", ", arguments) + ")";

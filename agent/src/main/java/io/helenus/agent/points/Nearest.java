@@ -25,7 +25,7 @@ public final class Nearest {
         .collect(Collectors.toList());
   }
 
-  /** "did you mean A, B", or what to do where nothing is near. */
+  /** "did you mean A, B", or another hint if no name is near. */
   public static String hint(String wanted, Collection<String> names, String otherwise) {
     List<String> near = to(wanted, names);
     return near.isEmpty() ? otherwise : "did you mean " + String.join(", ", near) + "?";
@@ -36,8 +36,8 @@ public final class Nearest {
   }
 
   /**
-   * How many letters have to be put in, taken out or replaced (Levenshtein, 1965), whatever their
-   * case; more than the bound is any number more.
+   * The edit distance without regard to case (Levenshtein, 1965). Beyond the bound any larger number
+   * is returned.
    */
   static int distance(String one, String other, int bound) {
     String a = one.toLowerCase(Locale.ROOT);

@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Which methods are meant: {@code package.Class.method(arguments)}.
+ * A pattern of methods: {@code package.Class.method(arguments)}.
  *
- * <p>A {@code *} stands for any part of a name, dots included in that of the class. The package may
- * be left out where the class's own name is the only such one. Without parentheses the arguments
- * are any; within them the types are named in full or by their own names, and {@code ..} stands for
- * any further ones. A class within another is {@code Outer$Inner}.
+ * <p>A {@code *} matches any part of a name; in a class name also dots. The package may be left out
+ * if only one class has that simple name. Without parentheses the pattern matches any arguments;
+ * within them types have their full or their simple names, and {@code ..} matches any further
+ * arguments. A nested class is {@code Outer$Inner}.
  */
 public final class Pattern {
   private static final String ANY_ARGUMENTS = "..";
@@ -22,11 +22,11 @@ public final class Pattern {
   private final java.util.regex.Pattern methods;
   private final java.util.regex.Pattern classes;
 
-  /** Null when any will do. */
+  /** Types of the arguments; null for any. */
   private final List<String> arguments;
 
   /**
-   * @throws Refusal if it isn't such a pattern
+   * @throws Refusal if the text is no such pattern
    */
   public Pattern(String text) {
     this.text = text.strip();
@@ -45,7 +45,7 @@ public final class Pattern {
     arguments = open < 0 ? null : split(this.text.substring(open + 1, this.text.length() - 1));
   }
 
-  /** Whether the class's name is without a {@code *}. */
+  /** Whether the pattern names its class without a {@code *}. */
   boolean namesOneClass() {
     return className.indexOf('*') < 0;
   }

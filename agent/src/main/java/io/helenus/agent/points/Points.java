@@ -7,16 +7,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Finds the points that a name or a pattern means. */
+/** Finds points by name or by pattern. */
 public final class Points {
-  /** How many methods a pattern may match unless told otherwise. */
+  /** By default a pattern may match so many methods. */
   public static final int BOUND = 50;
 
   private final Classes classes;
   private final Preset preset;
 
-  public Points(Instrumentation instrumentation, Reach reach, Preset preset) {
-    this(new LoadedClasses(instrumentation, reach), preset);
+  public Points(Instrumentation instrumentation, HookAccess hookAccess, Preset preset) {
+    this(new LoadedClasses(instrumentation, hookAccess), preset);
   }
 
   Points(Classes classes, Preset preset) {
@@ -31,7 +31,7 @@ public final class Points {
       try {
         points.addAll(find(entry.name, BOUND));
       } catch (Refusal e) {
-        // A release of the line that has no such method, which asking for the name tells.
+        // This release of the line has no such method; a command that names it gets the error.
         continue;
       }
     }
@@ -39,7 +39,7 @@ public final class Points {
   }
 
   /**
-   * The points that a name of the preset or a {@link Pattern} means, optionally followed by {@code
+   * Finds the points of a name of the preset, or of a {@link Pattern} that may be followed by {@code
    * when} and conditions.
    *
    * @throws Refusal when there is no such point, with the nearest names; when the pattern matches
@@ -68,7 +68,7 @@ public final class Points {
         throw new Refusal(
             method + " is static: there is no object to ask", "leave out what follows \"when\"");
       }
-      String whyNoGate = Refused.reason(method);
+      String whyNoGate = ForbiddenGates.reason(method);
       if (entry != null && !entry.mayGate && whyNoGate == null) {
         whyNoGate = "the preset gives it as a place to measure only";
       }

@@ -37,7 +37,7 @@ public final class Preset {
     }
   }
 
-  /** Such as "cassandra-5.0"; null where the server is no Cassandra. */
+  /** Such as "cassandra-5.0"; null if the server is no Cassandra. */
   public final String name;
 
   private final Map<String, Entry> entries;
@@ -47,7 +47,7 @@ public final class Preset {
     this.entries = entries;
   }
 
-  /** That of the Cassandra on the class path; without points where there is none. */
+  /** The preset of the Cassandra on the class path; one without points if there is none. */
   public static Preset ofServer() {
     String version = version();
     for (String line : LINES) {
@@ -58,7 +58,7 @@ public final class Preset {
     return new Preset(null, Map.of());
   }
 
-  /** The release of the Cassandra on the class path, though nothing of it may run yet. */
+  /** The release of the Cassandra on the class path, which need not have started. */
   private static String version() {
     try (InputStream in = ClassLoader.getSystemResourceAsStream(VERSION)) {
       Properties properties = new Properties();

@@ -31,26 +31,26 @@ import org.objectweb.asm.Type;
  * }
  * </pre>
  *
- * <p>No local variable is added: what a call has to remember is with its thread. So the frames of
- * the verifier stay as they are, and the one that is added names no variables and fits wherever an
- * exception comes from. With that little to do ASM alone suffices (125 KB; Byte Buddy has 9 MB, and
- * its first weave in a JVM costs CPU seconds that a running server would notice).
+ * <p>No local variable is added, because the thread's state keeps what a call has to remember. So
+ * the method's stack map frames stay as they are, and the one frame that is added names no variables
+ * and fits wherever an exception comes from. ASM alone suffices for that (125 KB; Byte Buddy has 9 MB,
+ * and its first weave in a JVM costs CPU seconds that a running server would notice).
  */
 final class Weaver {
   private static final String HOOK = "io/helenus/agent/Hook";
 
   enum Kind {
     AROUND,
-    AROUND_SOME,
-    TAKE
+    AROUND_GUARDED,
+    DIVERT
   }
 
   /** A call of the hook to weave. */
-  static final class Crossing {
+  static final class HookCall {
     final int site;
     final Kind kind;
 
-    Crossing(int site, Kind kind) {
+    HookCall(int site, Kind kind) {
       this.site = site;
       this.kind = kind;
     }
@@ -61,9 +61,9 @@ final class Weaver {
   /**
    * Returns the class file with the calls woven in.
    *
-   * @param crossings by the method's name and descriptor, the outermost last
+   * @param calls by the method's name and descriptor, the outermost last
    */
-  static byte[] weave(byte[] classFile, Map<String, List<Crossing>> crossings) {
+  static byte[] weave(byte[] classFile, Map<String, List<HookCall>> calls) {
     ClassReader reader = new ClassReader(classFile);
     // With the reader given, methods that nothing is woven into are copied as they are.
     ClassWriter writer = new ClassWriter(reader, 0);
@@ -75,11 +75,11 @@ final class Weaver {
               int access, String name, String descriptor, String signature, String[] exceptions) {
             MethodVisitor woven =
                 super.visitMethod(access, name, descriptor, signature, exceptions);
-            for (Crossing crossing : crossings.getOrDefault(name + descriptor, List.of())) {
+            for (HookCall call : calls.getOrDefault(name + descriptor, List.of())) {
               woven =
-                  crossing.kind == Kind.TAKE
-                      ? new Taking(woven, Type.getReturnType(descriptor), frames)
-                      : new Around(woven, crossing, frames);
+                  call.kind == Kind.DIVERT
+                      ? new Diverting(woven, Type.getReturnType(descriptor), frames)
+                      : new Around(woven, call, frames);
             }
             return woven;
           }
@@ -88,11 +88,11 @@ final class Weaver {
     return writer.toByteArray();
   }
 
-  private static final class Taking extends MethodVisitor {
+  private static final class Diverting extends MethodVisitor {
     private final Type returned;
     private final boolean frames;
 
-    Taking(MethodVisitor next, Type returned, boolean frames) {
+    Diverting(MethodVisitor next, Type returned, boolean frames) {
       super(ClassFiles.ASM, next);
       this.returned = returned;
       this.frames = frames;
@@ -129,24 +129,24 @@ final class Weaver {
   }
 
   private static final class Around extends MethodVisitor {
-    private final Crossing crossing;
+    private final HookCall call;
     private final boolean frames;
     private final Label start = new Label();
 
-    Around(MethodVisitor next, Crossing crossing, boolean frames) {
+    Around(MethodVisitor next, HookCall call, boolean frames) {
       super(ClassFiles.ASM, next);
-      this.crossing = crossing;
+      this.call = call;
       this.frames = frames;
     }
 
     @Override
     public void visitCode() {
       super.visitCode();
-      if (crossing.kind == Kind.AROUND_SOME) {
+      if (call.kind == Kind.AROUND_GUARDED) {
         mv.visitVarInsn(Opcodes.ALOAD, 0);
-        call("enterIf", "(Ljava/lang/Object;I)V", crossing.site);
+        call("enterIf", "(Ljava/lang/Object;I)V", call.site);
       } else {
-        call("enter", "(I)V", crossing.site);
+        call("enter", "(I)V", call.site);
       }
       mv.visitLabel(start);
     }
@@ -154,7 +154,7 @@ final class Weaver {
     @Override
     public void visitInsn(int opcode) {
       if (opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN) {
-        call("exit", "(I)V", crossing.site);
+        call("exit", "(I)V", call.site);
       }
       super.visitInsn(opcode);
     }
@@ -167,7 +167,7 @@ final class Weaver {
       if (frames) {
         mv.visitFrame(Opcodes.F_FULL, 0, null, 1, new Object[] {"java/lang/Throwable"});
       }
-      call("exit", "(I)V", ~crossing.site);
+      call("exit", "(I)V", ~call.site);
       mv.visitInsn(Opcodes.ATHROW);
       super.visitMaxs(Math.max(2, maxStack + 1), maxLocals);
     }

@@ -14,52 +14,53 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * Which points are woven with which sites, and the transformer that makes it so.
+ * The class transformer: keeps which sites are woven into which points, and retransforms classes
+ * when that changes.
  *
- * <p>Each change retransforms all classes that it concerns at once: it stops the server's threads
- * for some milliseconds. When the last site is taken away, so is the transformer, and every class
- * is as its file has it.
+ * <p>Each change retransforms all affected classes at once, which stops the server's threads for
+ * some milliseconds. With the last site the transformer is removed, and every class has its original
+ * bytecode again.
  */
 public final class Weaving implements ClassFileTransformer {
-  private static final String DROPS_CODE =
-      "this JVM was started without an agent that may change classes, and throws all of its compiled"
-          + " code away at the first change: a busy node is slow for a minute or more after it";
-  private static final String IS_READY =
+  private static final String DEOPTIMIZES =
+      "this JVM was started without an agent that may change classes, so the first change deoptimizes"
+          + " all of its compiled code: a busy node is slow for a minute or more after it";
+  private static final String HOW_TO_AVOID =
       "start it with -javaagent:helenus-agent.jar=ready (helenus agent writes the jar), and it takes"
           + " some seconds; or where it does no harm say --cold, as in helenus probes --cold --for 1s,"
           + " after which all others need not";
 
   private final Instrumentation instrumentation;
-  private final Reach reach;
+  private final HookAccess hookAccess;
   private final Consumer<String> log;
   private final Map<Integer, Point> points = new LinkedHashMap<>();
   private boolean transforming;
-  private boolean mayDropCode;
+  private boolean mayDeoptimize;
 
   /** By the internal name of the class, then the method's name and descriptor. */
-  private volatile Map<String, Map<String, List<Weaver.Crossing>>> crossings = Map.of();
+  private volatile Map<String, Map<String, List<Weaver.HookCall>>> calls = Map.of();
 
-  public Weaving(Instrumentation instrumentation, Reach reach, Consumer<String> log) {
+  public Weaving(Instrumentation instrumentation, HookAccess hookAccess, Consumer<String> log) {
     this.instrumentation = instrumentation;
-    this.reach = reach;
+    this.hookAccess = hookAccess;
     this.log = log;
   }
 
-  /** Whether the JVM may throw its compiled code away, where it has not kept account of it. */
-  public synchronized void mayDropCode(boolean may) {
-    mayDropCode = may;
+  /** Whether a change may deoptimize the whole JVM; see {@link DependencyTracking}. */
+  public synchronized void mayDeoptimize(boolean may) {
+    mayDeoptimize = may;
   }
 
   /**
    * Weaves sites in and out.
    *
    * @param in the points by the number of their site
-   * @throws Refusal when the JVM takes none of it, or would throw its compiled code away for it and
-   *     may not, and then nothing has changed
+   * @throws Refusal if the JVM rejects the woven classes, or would be deoptimized and may not be;
+   *     nothing has changed then
    */
   public synchronized void change(Map<Integer, Point> in, Collection<Integer> out) {
-    if (!mayDropCode && !Account.isKept(reach)) {
-      throw new Refusal(DROPS_CODE, IS_READY);
+    if (!mayDeoptimize && !DependencyTracking.isOn(hookAccess)) {
+      throw new Refusal(DEOPTIMIZES, HOW_TO_AVOID);
     }
     Set<String> classes = new TreeSet<>();
     in.values().forEach(point -> classes.add(point.method.className));
@@ -72,20 +73,20 @@ public final class Weaving implements ClassFileTransformer {
     Map<Integer, Point> before = new LinkedHashMap<>(points);
     points.putAll(in);
     points.keySet().removeAll(out);
-    crossings = sort(points);
+    calls = sort(points);
     try {
       retransform(classes);
     } catch (Throwable e) {
       points.clear();
       points.putAll(before);
-      crossings = sort(points);
+      calls = sort(points);
       retransform(classes);
       throw new Refusal(
           "the JVM does not take the woven classes: " + e, "choose other points; nothing changed");
     }
   }
 
-  /** Takes everything out. */
+  /** Removes all sites. */
   public void removeAll() {
     change(Map.of(), List.copyOf(points()));
   }
@@ -107,14 +108,14 @@ public final class Weaving implements ClassFileTransformer {
     for (Class<?> type : instrumentation.getAllLoadedClasses()) {
       if (classNames.contains(type.getName())
           && instrumentation.isModifiableClass(type)
-          && reach.reaches(type.getClassLoader())) {
+          && hookAccess.isVisibleTo(type.getClassLoader())) {
         loaded.add(type);
       }
     }
     try {
       if (!loaded.isEmpty()) {
         instrumentation.retransformClasses(loaded.toArray(new Class<?>[0]));
-        reach.weaves();
+        hookAccess.markWoven();
       }
     } catch (java.lang.instrument.UnmodifiableClassException e) {
       throw new IllegalStateException(e);
@@ -125,23 +126,23 @@ public final class Weaving implements ClassFileTransformer {
     }
   }
 
-  private static Map<String, Map<String, List<Weaver.Crossing>>> sort(Map<Integer, Point> points) {
-    Map<String, Map<String, List<Weaver.Crossing>>> sorted = new HashMap<>();
+  private static Map<String, Map<String, List<Weaver.HookCall>>> sort(Map<Integer, Point> points) {
+    Map<String, Map<String, List<Weaver.HookCall>>> sorted = new HashMap<>();
     points.forEach(
         (number, point) ->
             sorted
                 .computeIfAbsent(point.method.className.replace('.', '/'), name -> new HashMap<>())
                 .computeIfAbsent(
                     point.method.name + point.method.descriptor, name -> new ArrayList<>())
-                .add(new Weaver.Crossing(number, kind(point))));
+                .add(new Weaver.HookCall(number, kind(point))));
     return sorted;
   }
 
   private static Weaver.Kind kind(Point point) {
-    if (point.takes) {
-      return Weaver.Kind.TAKE;
+    if (point.diverts) {
+      return Weaver.Kind.DIVERT;
     }
-    return point.guard == null ? Weaver.Kind.AROUND : Weaver.Kind.AROUND_SOME;
+    return point.guard == null ? Weaver.Kind.AROUND : Weaver.Kind.AROUND_GUARDED;
   }
 
   @Override
@@ -151,8 +152,8 @@ public final class Weaving implements ClassFileTransformer {
       Class<?> classBeingRedefined,
       ProtectionDomain protectionDomain,
       byte[] classFile) {
-    Map<String, List<Weaver.Crossing>> wanted = className == null ? null : crossings.get(className);
-    if (wanted == null || !reach.reaches(loader)) {
+    Map<String, List<Weaver.HookCall>> wanted = className == null ? null : calls.get(className);
+    if (wanted == null || !hookAccess.isVisibleTo(loader)) {
       return null;
     }
     try {

@@ -24,7 +24,7 @@ public final class Bins {
     return Math.min(COUNT - 1, shift * PER_OCTAVE + (int) (ns >>> shift));
   }
 
-  /** The shortest time of a bin, ns; that of the next bin is where it ends. */
+  /** The lower end of a bin, ns, which is the upper end of the bin before. */
   public static long lowNs(int bin) {
     if (bin < PER_OCTAVE) {
       return bin;

@@ -1,6 +1,6 @@
 package io.helenus.agent.probes;
 
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
@@ -13,23 +13,23 @@ final class Calibration {
   private Calibration() {}
 
   /**
-   * The cost of one metered call, ns of CPU time: that of the fastest round, when the code was
-   * compiled and nothing came between. Takes about 10 ms of this thread.
+   * The cost of one metered call, in ns of CPU time: the fastest of several rounds, with compiled
+   * code and without interruption. Takes about 10 ms of this thread.
    */
-  static double costNs(Crossings crossings) {
-    int number = crossings.timedNumber();
-    crossings.site(
-        number, new Probe("calibration", number, crossings.groups(), false, false), null);
+  static double costNs(Dispatcher dispatcher) {
+    int number = dispatcher.timedNumber();
+    dispatcher.register(
+        number, new Probe("calibration", number, dispatcher.groups(), false, false), null);
     double bestNs = Double.MAX_VALUE;
     for (int round = 0; round < ROUNDS; round++) {
       long start = THREADS.getCurrentThreadCpuTime();
       for (int i = 0; i < CALLS; i++) {
-        crossings.enter(number);
-        crossings.exit(number);
+        dispatcher.enter(number);
+        dispatcher.exit(number);
       }
       bestNs = Math.min(bestNs, (double) (THREADS.getCurrentThreadCpuTime() - start) / CALLS);
     }
-    crossings.site(number, null, null);
+    dispatcher.unregister(number);
     return bestNs;
   }
 }

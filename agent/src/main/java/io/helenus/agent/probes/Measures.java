@@ -3,7 +3,7 @@ package io.helenus.agent.probes;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 
-/** The measures that probes take besides clock time; each costs more than clock time. */
+/** Optional measures of probes: CPU time and allocation. Each costs more than clock time. */
 public final class Measures {
   private static final int CALLS = 200;
 
@@ -15,7 +15,7 @@ public final class Measures {
     this.allocation = allocation;
   }
 
-  /** The cost of these measures per metered call, ns: each is read at its begin and its end. */
+  /** The cost of these measures per metered call, ns: each is read at entry and exit. */
   double costNs() {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long id = Thread.currentThread().getId();

@@ -8,12 +8,12 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Which probes are to be switched off, so that all of them together stay below a bound: calls per
- * second times what metering one call costs, as a share of all CPUs.
+ * Chooses which probes to switch off, so that the overhead of all stays below a bound. The overhead
+ * is calls per second times the cost of metering one call, as a share of all CPUs.
  *
- * <p>Those go first that tell least for what they cost: whose inherent time per call is below a
- * threshold, the most often called first. If that does not do, others follow in the order of their
- * inherent time per call.
+ * <p>Probes whose inherent time per call is below a threshold go first, the most called ones before
+ * others. If the overhead is then still above the bound, the others follow by their inherent time
+ * per call, the shortest first.
  */
 final class Overhead {
   /** The bound on the overhead, which the adaptation has to keep. */
@@ -34,7 +34,7 @@ final class Overhead {
   }
 
   /** The activity of a probe in the last second. */
-  static final class Use {
+  static final class Activity {
     final int number;
     final double callsPerS;
     final double inherentNs;
@@ -42,7 +42,7 @@ final class Overhead {
     /**
      * @param inherentNs per call
      */
-    Use(int number, double callsPerS, double inherentNs) {
+    Activity(int number, double callsPerS, double inherentNs) {
       this.number = number;
       this.callsPerS = callsPerS;
       this.inherentNs = inherentNs;
@@ -52,39 +52,39 @@ final class Overhead {
   private Overhead() {}
 
   /** The share of all CPUs that metering takes. */
-  static double share(List<Use> uses, double costNs, int cpus) {
-    return uses.stream().mapToDouble(use -> use.callsPerS).sum() * costNs / 1e9 / cpus;
+  static double share(List<Activity> activities, double costNs, int cpus) {
+    return activities.stream().mapToDouble(activity -> activity.callsPerS).sum() * costNs / 1e9 / cpus;
   }
 
-  /** The numbers of those to switch off, each with the reason. */
-  static Map<Integer, String> tooMuch(List<Use> uses, double costNs, Bound bound) {
-    List<Use> order = new ArrayList<>(uses);
+  /** The numbers of the probes to switch off, each with the reason. */
+  static Map<Integer, String> tooMuch(List<Activity> activities, double costNs, Bound bound) {
+    List<Activity> order = new ArrayList<>(activities);
     order.sort(
-        Comparator.<Use>comparingInt(use -> use.inherentNs < bound.thresholdNs ? 0 : 1)
+        Comparator.<Activity>comparingInt(activity -> activity.inherentNs < bound.thresholdNs ? 0 : 1)
             .thenComparingDouble(
-                use -> use.inherentNs < bound.thresholdNs ? -use.callsPerS : use.inherentNs));
-    double share = share(uses, costNs, bound.cpus);
+                activity -> activity.inherentNs < bound.thresholdNs ? -activity.callsPerS : activity.inherentNs));
+    double share = share(activities, costNs, bound.cpus);
     Map<Integer, String> off = new LinkedHashMap<>();
-    for (Use use : order) {
+    for (Activity activity : order) {
       if (share <= bound.share) {
         break;
       }
-      if (use.callsPerS > 0) {
-        off.put(use.number, reason(use, share, bound));
-        share -= share(List.of(use), costNs, bound.cpus);
+      if (activity.callsPerS > 0) {
+        off.put(activity.number, reason(activity, share, bound));
+        share -= share(List.of(activity), costNs, bound.cpus);
       }
     }
     return off;
   }
 
-  private static String reason(Use use, double share, Bound bound) {
+  private static String reason(Activity activity, double share, Bound bound) {
     return String.format(
         Locale.ROOT,
         "%.0f calls/s of %.0f ns inherent each, %s the threshold of %d ns, when all probes took"
             + " %.2f %% of the CPUs and %.2f %% are allowed",
-        use.callsPerS,
-        use.inherentNs,
-        use.inherentNs < bound.thresholdNs ? "below" : "above",
+        activity.callsPerS,
+        activity.inherentNs,
+        activity.inherentNs < bound.thresholdNs ? "below" : "above",
         bound.thresholdNs,
         share * 100,
         bound.share * 100);

@@ -1,12 +1,12 @@
 package io.helenus.agent.probes;
 
 import com.sun.management.ThreadMXBean;
-import io.helenus.agent.crossing.Counts;
-import io.helenus.agent.crossing.Crossings;
-import io.helenus.agent.crossing.Frame;
-import io.helenus.agent.crossing.Site;
-import io.helenus.agent.crossing.ThreadGroups;
-import io.helenus.agent.crossing.Traveller;
+import io.helenus.agent.dispatch.SingleWriterCounters;
+import io.helenus.agent.dispatch.Dispatcher;
+import io.helenus.agent.dispatch.Frame;
+import io.helenus.agent.dispatch.Interceptor;
+import io.helenus.agent.dispatch.ThreadGroups;
+import io.helenus.agent.dispatch.ThreadState;
 import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -15,12 +15,11 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * Meters a point: how often it was called, by which probe's method and by which group of threads,
- * and how long it took.
+ * Meters a point: counts its calls and their time, by calling probe and by thread group.
  *
  * <p>Each thread counts in cells of its own; a reader adds them up.
  */
-public final class Probe implements Site {
+public final class Probe implements Interceptor {
   private static final ThreadMXBean THREADS =
       ManagementFactory.getPlatformMXBean(ThreadMXBean.class);
 
@@ -50,7 +49,7 @@ public final class Probe implements Site {
   }
 
   /** The counts of one thread on one edge. */
-  private static final class Cell extends Counts {
+  private static final class Cell extends SingleWriterCounters {
     final Probe probe;
     final Probe caller;
     final ThreadGroups.Group group;
@@ -75,13 +74,13 @@ public final class Probe implements Site {
   private final boolean allocation;
   private final Queue<Cell> cells = new ConcurrentLinkedQueue<>();
 
-  /** Of threads that have ended. */
+  /** The counts of ended threads. */
   private final Map<Edge, Tally> ended = new HashMap<>();
 
   /**
-   * @param number of its site, a {@link Crossings#timedNumber}
-   * @param cpu whether to take the thread's CPU time too, which costs some µs a call
-   * @param allocation whether to take what the thread allocates too
+   * @param number the number of its site, a {@link Dispatcher#timedNumber}
+   * @param cpu whether to measure the thread's CPU time, too, which costs some µs a call
+   * @param allocation whether to measure the thread's allocation, too
    */
   public Probe(String name, int number, ThreadGroups groups, boolean cpu, boolean allocation) {
     this.name = name;
@@ -92,40 +91,40 @@ public final class Probe implements Site {
   }
 
   @Override
-  public RuntimeException enter(Traveller traveller, Frame frame) {
-    int outer = traveller.metered;
-    Probe caller = outer < 0 ? null : ((Cell) traveller.frame(outer).account()).probe;
-    ThreadGroups.Group group = traveller.group(groups);
-    Cell cell = (Cell) traveller.account(number);
+  public RuntimeException enter(ThreadState state, Frame frame) {
+    int outer = state.metered;
+    Probe caller = outer < 0 ? null : ((Cell) state.frame(outer).counters()).probe;
+    ThreadGroups.Group group = state.group(groups);
+    Cell cell = (Cell) state.counters(number);
     while (cell != null && (cell.caller != caller || cell.group != group)) {
       cell = cell.next;
     }
     if (cell == null) {
-      cell = add(traveller, caller, group);
+      cell = add(state, caller, group);
     }
-    frame.account(cell);
+    frame.counters(cell);
     frame.caller = outer;
     frame.calleesNs = 0;
-    traveller.metered = frame.depth;
+    state.metered = frame.depth;
     if (cpu) {
       frame.startCpuNs = THREADS.getCurrentThreadCpuTime();
     }
     if (allocation) {
-      frame.startBytes = THREADS.getThreadAllocatedBytes(traveller.thread.getId());
+      frame.startBytes = THREADS.getThreadAllocatedBytes(state.thread.getId());
     }
     frame.startNs = System.nanoTime();
     return null;
   }
 
   @Override
-  public void exit(Traveller traveller, Frame frame, boolean failed, long nowNs) {
+  public void exit(ThreadState state, Frame frame, boolean failed, long nowNs) {
     long tookNs = nowNs - frame.startNs;
     int outer = frame.caller;
-    traveller.metered = outer;
+    state.metered = outer;
     if (outer >= 0) {
-      traveller.frame(outer).calleesNs += tookNs;
+      state.frame(outer).calleesNs += tookNs;
     }
-    Cell counts = (Cell) frame.account();
+    Cell counts = (Cell) frame.counters();
     counts.add(Tally.TOTAL_NS, tookNs);
     counts.add(Tally.BINS + Bins.of(tookNs), 1);
     counts.max(Tally.MAX_NS, tookNs);
@@ -139,15 +138,15 @@ public final class Probe implements Site {
       counts.add(Tally.CPU_NS, THREADS.getCurrentThreadCpuTime() - frame.startCpuNs);
     }
     if (allocation) {
-      long bytes = THREADS.getThreadAllocatedBytes(traveller.thread.getId());
+      long bytes = THREADS.getThreadAllocatedBytes(state.thread.getId());
       counts.add(Tally.ALLOCATED_BYTES, bytes - frame.startBytes);
     }
   }
 
-  private Cell add(Traveller traveller, Probe caller, ThreadGroups.Group group) {
-    Cell first = (Cell) traveller.account(number);
-    Cell cell = new Cell(this, caller, group, traveller.thread, first);
-    traveller.account(number, cell);
+  private Cell add(ThreadState state, Probe caller, ThreadGroups.Group group) {
+    Cell first = (Cell) state.counters(number);
+    Cell cell = new Cell(this, caller, group, state.thread, first);
+    state.counters(number, cell);
     cells.add(cell);
     return cell;
   }

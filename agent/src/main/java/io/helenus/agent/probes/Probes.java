@@ -1,6 +1,6 @@
 package io.helenus.agent.probes;
 
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import io.helenus.agent.points.Point;
 import io.helenus.agent.points.Weaving;
 import java.util.ArrayList;
@@ -14,14 +14,14 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * The performance model: the probes that were asked for, and the thread "helenus-agent-probes",
- * which once a second looks what they cost and switches off those that cost too much. Switched off
- * is woven out: the method is as it was.
+ * The performance model: the requested probes, and the thread "helenus-agent-probes", which checks
+ * their overhead once a second and switches off those that cost too much. A probe that is switched
+ * off is woven out: its method has its original bytecode.
  */
 public final class Probes {
   private static final long PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** A probe as the model has it. */
+  /** A probe, its point, and when and why it was switched off. */
   public static final class Metered {
     public final Probe probe;
     public final Point point;
@@ -48,7 +48,7 @@ public final class Probes {
     }
   }
 
-  private final Crossings crossings;
+  private final Dispatcher dispatcher;
   private final Weaving weaving;
   private final Consumer<String> log;
   private final Map<Integer, Metered> all = new TreeMap<>();
@@ -58,42 +58,42 @@ public final class Probes {
   private final Thread thread = new Thread(this::run, "helenus-agent-probes");
   private volatile double share;
   private volatile boolean stopped;
-  private long lookedNs = System.nanoTime();
+  private long checkedNs = System.nanoTime();
 
   /**
-   * Weaves the probes in and begins to watch what they cost.
+   * Weaves the probes in and begins to check their overhead.
    *
    * @param boundShare all probes together at most, as a share of all CPUs, 0 to 1
    * @param thresholdNs below this inherent time per call a probe is no hotspot
    */
   public Probes(
-      Crossings crossings,
+      Dispatcher dispatcher,
       Weaving weaving,
       Collection<Point> points,
       Measures measures,
       double boundShare,
       long thresholdNs,
       Consumer<String> log) {
-    this.crossings = crossings;
+    this.dispatcher = dispatcher;
     this.weaving = weaving;
     this.log = log;
     this.measures = measures;
     int cpus = Runtime.getRuntime().availableProcessors();
     bound = new Overhead.Bound(boundShare, thresholdNs, cpus);
-    costNs = Calibration.costNs(crossings) + measures.costNs();
+    costNs = Calibration.costNs(dispatcher) + measures.costNs();
     Map<Integer, Point> in = new LinkedHashMap<>();
     for (Point point : points) {
-      int number = crossings.timedNumber();
+      int number = dispatcher.timedNumber();
       Probe probe =
-          new Probe(point.name, number, crossings.groups(), measures.cpu, measures.allocation);
-      crossings.site(number, probe, point.guard);
+          new Probe(point.name, number, dispatcher.groups(), measures.cpu, measures.allocation);
+      dispatcher.register(number, probe, point.guard);
       all.put(number, new Metered(probe, point, number));
       in.put(number, point);
     }
     try {
       weaving.change(in, List.of());
     } catch (RuntimeException e) {
-      in.keySet().forEach(number -> crossings.site(number, null, null));
+      in.keySet().forEach(number -> dispatcher.unregister(number));
       throw e;
     }
     thread.setDaemon(true);
@@ -101,13 +101,13 @@ public final class Probes {
     thread.start();
   }
 
-  /** Weaves all out; what was counted can still be read. */
+  /** Weaves all probes out; their counts can still be read. */
   public void stop() throws InterruptedException {
     stopped = true;
     LockSupport.unpark(thread);
     thread.join();
     weaving.change(Map.of(), List.copyOf(all.keySet()));
-    all.keySet().forEach(number -> crossings.site(number, null, null));
+    all.keySet().forEach(number -> dispatcher.unregister(number));
   }
 
   public Collection<Metered> all() {
@@ -140,20 +140,20 @@ public final class Probes {
     while (!stopped) {
       LockSupport.parkNanos(PERIOD_NS);
       long now = System.nanoTime();
-      if (!stopped && now - lookedNs >= PERIOD_NS) {
+      if (!stopped && now - checkedNs >= PERIOD_NS) {
         try {
-          look(now - lookedNs);
+          checkOverhead(now - checkedNs);
         } catch (Throwable e) {
-          log.accept("the probes were not looked at: " + e);
+          log.accept("the overhead of the probes was not checked: " + e);
         }
-        lookedNs = now;
+        checkedNs = now;
       }
     }
   }
 
-  private void look(long sinceNs) {
-    crossings.forgetEndedThreads();
-    List<Overhead.Use> uses = new ArrayList<>();
+  private void checkOverhead(long sinceNs) {
+    dispatcher.forgetEndedThreads();
+    List<Overhead.Activity> activities = new ArrayList<>();
     for (Metered metered : all.values()) {
       Tally sum = new Tally();
       metered.probe.read().values().forEach(sum::add);
@@ -162,17 +162,17 @@ public final class Probes {
       metered.callsBefore = sum.calls();
       metered.inherentBeforeNs = sum.inherentNs();
       if (metered.offReason == null && calls > 0) {
-        uses.add(
-            new Overhead.Use(metered.number, calls * 1e9 / sinceNs, (double) inherentNs / calls));
+        activities.add(
+            new Overhead.Activity(metered.number, calls * 1e9 / sinceNs, (double) inherentNs / calls));
       }
     }
-    share = Overhead.share(uses, costNs, bound.cpus);
+    share = Overhead.share(activities, costNs, bound.cpus);
     if (share > bound.share) {
-      // Measured while the JVM still compiled the code, it may be many times what it is now.
-      costNs = Math.min(costNs, Calibration.costNs(crossings) + measures.costNs());
-      share = Overhead.share(uses, costNs, bound.cpus);
+      // Calibrate again: while the JVM still compiled the code, the cost was many times higher.
+      costNs = Math.min(costNs, Calibration.costNs(dispatcher) + measures.costNs());
+      share = Overhead.share(activities, costNs, bound.cpus);
     }
-    Map<Integer, String> off = Overhead.tooMuch(uses, costNs, bound);
+    Map<Integer, String> off = Overhead.tooMuch(activities, costNs, bound);
     if (!off.isEmpty()) {
       weaving.change(Map.of(), off.keySet());
       long now = System.nanoTime();

@@ -1,9 +1,9 @@
 package io.helenus.agent.probes;
 
-import io.helenus.agent.crossing.Counts;
+import io.helenus.agent.dispatch.SingleWriterCounters;
 import java.util.Arrays;
 
-/** The counts of a probe: of one thread, or summed. All but the maximum can be summed. */
+/** The counts of a probe, of one thread or of several. */
 public final class Tally {
   static final int FAILED = 0;
   static final int TOTAL_NS = 1;
@@ -12,7 +12,7 @@ public final class Tally {
   static final int CPU_NS = 4;
   static final int ALLOCATED_BYTES = 5;
 
-  /** Each call counts in one of them. */
+  /** The first bin of the histogram of call times. */
   static final int BINS = 6;
 
   static final int LENGTH = BINS + Bins.COUNT;
@@ -23,7 +23,7 @@ public final class Tally {
     return Arrays.stream(sums, BINS, LENGTH).sum();
   }
 
-  /** Calls that an exception ended; they count among the calls. */
+  /** Calls that ended with an exception; {@link #calls} includes them. */
   public long failed() {
     return sums[FAILED];
   }
@@ -32,7 +32,7 @@ public final class Tally {
     return sums[TOTAL_NS];
   }
 
-  /** Without the time of callees that have probes of their own. */
+  /** Total time without callees that have a probe of their own. */
   public long inherentNs() {
     return sums[TOTAL_NS] - sums[CALLEES_NS];
   }
@@ -41,12 +41,12 @@ public final class Tally {
     return sums[MAX_NS];
   }
 
-  /** 0 where it wasn't asked for. */
+  /** 0 if CPU time was not requested. */
   public long cpuNs() {
     return sums[CPU_NS];
   }
 
-  /** 0 where it wasn't asked for. */
+  /** 0 if allocation was not requested. */
   public long allocatedBytes() {
     return sums[ALLOCATED_BYTES];
   }
@@ -55,7 +55,7 @@ public final class Tally {
     return sums[BINS + bin];
   }
 
-  void add(Counts counts) {
+  void add(SingleWriterCounters counts) {
     for (int i = 0; i < LENGTH; i++) {
       add(i, counts.get(i));
     }

@@ -23,14 +23,14 @@ public final class RemoteNode {
   private RemoteNode() {}
 
   public static void main(String[] none) throws IOException {
-    BufferedReader told =
+    BufferedReader input =
         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    String endpoint = told.readLine();
-    String options = told.readLine();
-    String user = told.readLine();
+    String endpoint = input.readLine();
+    String options = input.readLine();
+    String user = input.readLine();
     Map<String, Object> environment = new HashMap<>();
     if (user != null && !user.isEmpty()) {
-      environment.put(JMXConnector.CREDENTIALS, new String[] {user, told.readLine()});
+      environment.put(JMXConnector.CREDENTIALS, new String[] {user, input.readLine()});
     }
     JMXServiceURL url = new JMXServiceURL("service:jmx:rmi:///jndi/rmi://" + endpoint + "/jmxrmi");
     try (JMXConnector connector = JMXConnectorFactory.connect(url, environment)) {

@@ -6,13 +6,13 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Bytes of client connections that pass one event loop, until the drainer takes them: a buffer of
- * records in the order in which the bytes passed.
+ * A buffer of the bytes of one event loop's client connections: records in the order in which the
+ * bytes passed. {@link Requests} drains it.
  *
  * <p>A record, little endian: {@code u8} flags, {@code u16} port and 4 or 16 bytes address of the
  * client, {@code i64} System.nanoTime(), {@code u32} number of the first byte, {@code u32} number
  * of the other side's next byte, {@code u32} length, and the bytes. The numbers are those of TCP: a
- * begin counts as a byte. The lock is the event loop's alone but for the moment of a drain.
+ * begin counts as a byte. Only a drain contends with the event loop for the lock.
  */
 public final class Packets {
   /** Flag: the node sent this packet. Without it, the client did. */
@@ -29,18 +29,17 @@ public final class Packets {
   /**
    * A prepared statement: {@code u16} length and id, {@code u16} length and keyspace, {@code u32}
    * length and text, {@code u16} number and {@code u16} places of its partition key among its
-   * values follow. Without an id, the text is a row as JSON of the table that stands for the
-   * keyspace.
+   * values follow. Without an id, the text is a row as JSON, and the keyspace names its table.
    */
   static final int STATEMENT = 0x80;
 
   private static final int FIRST_BYTES = 64 * 1024;
   private static final int AT_MOST_BYTES = 2 * 1024 * 1024;
 
-  /** More than any record's fields. */
+  /** Upper bound of the size of a record without its bytes. */
   private static final int FIELDS_BYTES = 1 + 2 + 16 + 8 + 4 + 4 + 4;
 
-  /** One call in so many is timed, for what the source costs. */
+  /** One in so many calls is timed, to estimate the source's overhead. */
   private static final int TIMED = 16;
 
   private ByteBuffer buffer = empty(FIRST_BYTES);
@@ -54,7 +53,7 @@ public final class Packets {
     void into(byte[] array, int at, int length);
   }
 
-  /** The client's side of a connection as a record has it. */
+  /** The client's port and address in the form of a record. */
   public static byte[] address(InetSocketAddress client) {
     InetAddress address = client.getAddress();
     byte[] octets = address.getAddress();
@@ -68,7 +67,7 @@ public final class Packets {
   /**
    * Appends a record, or counts it lost when there is no room.
    *
-   * @param client as {@link #address} gives it
+   * @param client see {@link #address}
    * @param nanoTime when the bytes passed
    */
   public synchronized void add(
@@ -141,7 +140,7 @@ public final class Packets {
     return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** The records taken out, and the account of them. */
+  /** Drained records with their counts. */
   static final class Taken {
     final byte[] bytes;
     final int records;
@@ -156,13 +155,13 @@ public final class Packets {
     }
   }
 
-  /** Takes all records out, without their counts. */
+  /** Drains all records, without their counts. */
   public byte[] takeBytes() {
     return take(0).bytes;
   }
 
   /**
-   * Takes all out.
+   * Drains all records.
    *
    * @param head bytes to leave free before the first record
    */

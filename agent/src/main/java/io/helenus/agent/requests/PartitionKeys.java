@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Where among the values of a prepared statement its partition key is: {@code
- * CQLStatement.getPartitionKeyBindVariableIndexes}, which 4.0, 4.1 and 5.0 have, of the statements
- * in {@code QueryProcessor}.
+ * Finds which bound values of a prepared statement are its partition key: asks {@code
+ * QueryProcessor} for the statement and calls {@code getPartitionKeyBindVariableIndexes}, which 4.0,
+ * 4.1 and 5.0 have.
  */
 final class PartitionKeys {
   private static final short[] NONE = {};
@@ -29,8 +29,8 @@ final class PartitionKeys {
   }
 
   /**
-   * The places of the key's columns among the values, in the order of the key; none where it is not
-   * among them, several keys are, or the server does not say it.
+   * The places of the key's columns among the values, in the order of the key. Empty if the key is not
+   * bound, is bound several times, or the server does not know the statement.
    */
   short[] of(byte[] id) {
     try {
@@ -50,7 +50,7 @@ final class PartitionKeys {
     }
   }
 
-  /** Whether each column of the key is bound once: of a list the server names the last value. */
+  /** Whether each column of the key is bound once: of several the server returns only the last. */
   private static boolean isOne(short[] places, List<?> variables)
       throws ReflectiveOperationException {
     Set<String> names = new HashSet<>();

@@ -9,12 +9,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Source {@code requests}: the bytes of client connections as the server reads and writes them,
- * after decryption, for the recorder to make requests of. No class is changed: a handler is added
- * to the pipeline of each connection, and removed at the end.
+ * Source {@code requests}: the decrypted bytes of client connections, from which the recorder
+ * reconstructs requests. No class is changed: a handler is added to the pipeline of each connection,
+ * and removed at the end.
  *
- * <p>The thread "helenus-agent-requests" sends them every {@value #EVERY_MS} ms, and looks for
- * connections that are not tapped every second.
+ * <p>The thread "helenus-agent-requests" sends the bytes every {@value #EVERY_MS} ms, and adds
+ * handlers to new connections every second.
  */
 public final class Requests implements Source {
   private static final long EVERY_MS = 20;
@@ -24,7 +24,7 @@ public final class Requests implements Source {
   /** Length and kind of a frame. */
   private static final int HEAD = 5;
 
-  /** Of a frame: what the protocol calls PACKETS. */
+  /** Kind of the frame: PACKETS. */
   private static final byte KIND = 7;
 
   private final Feed feed;
@@ -56,8 +56,8 @@ public final class Requests implements Source {
 
   @Override
   public void start() throws ReflectiveOperationException {
-    Prepared.readRing(statements::addStatement);
-    Prepared.read(statements::addStatement);
+    InitialFacts.readRing(statements::addStatement);
+    InitialFacts.read(statements::addStatement);
     String implementation = Requests.class.getPackageName() + ".netty.NettyTaps";
     taps =
         (Taps)

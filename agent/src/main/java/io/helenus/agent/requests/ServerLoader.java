@@ -5,8 +5,8 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * Loads the classes of the package {@code netty}, which extend classes of the server's libraries:
- * those it finds in the server's loader, and the agent's own in the agent's. It is garbage together
+ * Loads the classes of the package {@code netty}, which extend classes of the server's libraries. It
+ * finds those in the server's loader, and the agent's classes in the agent's. It is garbage together
  * with the agent.
  */
 final class ServerLoader extends ClassLoader {

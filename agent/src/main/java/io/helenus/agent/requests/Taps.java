@@ -5,8 +5,8 @@ import java.util.function.Function;
 /** The taps on the client connections of this server. */
 public interface Taps {
   /**
-   * Begins to tap what is not tapped yet: connections that are open, and servers' sockets, for
-   * those that will be. Does nothing more of what is.
+   * Adds a tap to each open connection, and an acceptor to each server socket for connections to
+   * come. Those that have one already stay as they are.
    *
    * @param server the server's class loader
    * @param packets gives the buffer of an event loop

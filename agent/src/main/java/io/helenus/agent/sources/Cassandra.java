@@ -11,13 +11,13 @@ public final class Cassandra {
 
   private Cassandra() {}
 
-  /** Its release, such as 5.0.5; null where there is no Cassandra, or none yet. */
+  /** The release, such as 5.0.5; null if no Cassandra has started in this JVM. */
   public static String version() {
     Object version = attribute(STORAGE_SERVICE, "ReleaseVersion");
     return version == null ? null : version.toString();
   }
 
-  /** Whether it has joined its ring, so that it can be asked. */
+  /** Whether the node has joined its ring and answers queries. */
   static boolean isUp() {
     return Boolean.TRUE.equals(attribute(STORAGE_SERVICE, "Initialized"));
   }

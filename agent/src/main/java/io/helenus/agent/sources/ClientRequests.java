@@ -7,15 +7,15 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Source {@code client_requests}: how many requests the coordinator ended since the last reading,
- * and how long it took for them, from the MBeans {@code
+ * Source {@code client_requests}: the number of requests that the coordinator completed since the
+ * last reading and their total latency, from the MBeans {@code
  * org.apache.cassandra.metrics:type=ClientRequest,scope=KIND,name=METRIC}, which are the same in
  * 4.0, 4.1 and 5.0.
  *
- * <p>Both are counters and so exact, which their histogram is not. There are more scopes, such as
- * one for each consistency level: those count the same requests again, and are left out.
+ * <p>Both are counters and exact, unlike the histogram of latencies. Other scopes, such as one for
+ * each consistency level, count the same requests again and are left out.
  */
-public final class ClientRequests extends Sample {
+public final class ClientRequests extends SampledSource {
   private static final Set<String> KINDS =
       Set.of("Read", "RangeSlice", "Write", "CASRead", "CASWrite");
 
@@ -65,7 +65,7 @@ public final class ClientRequests extends Sample {
     }
     Reading last = before.put(kind, new Reading(now, count, totalMicros));
     if (last == null || count <= last.count) {
-      // The first reading is where counting begins; and a node at rest has nothing to tell.
+      // The first reading has no difference, and an idle node no new requests.
       return;
     }
     Tables.clientRequests(

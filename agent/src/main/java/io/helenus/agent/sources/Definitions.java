@@ -9,18 +9,17 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Source {@code definitions}: how the node is set up and what its tables are defined to be, once at
- * the start; every {@value #EVERY_S} s it is looked whether something has changed, and only that
- * gets a row.
+ * Source {@code definitions}: the settings of the node and the definitions of its tables. The first
+ * reading writes all; later readings, every {@value #EVERY_S} s, write what has changed.
  */
-public final class Definitions extends Sample {
+public final class Definitions extends SampledSource {
   private static final long EVERY_S = 30;
   private static final long EVERY_NS = TimeUnit.SECONDS.toNanos(EVERY_S);
 
   private final Map<String, String> settings = new HashMap<>();
   private final Map<String, String> facts = new HashMap<>();
 
-  /** Of the facts those that the schema has. */
+  /** Keys of the facts that come from the schema. */
   private final Set<String> defined = new HashSet<>();
 
   private Object schemaVersion;

@@ -7,10 +7,10 @@ import java.lang.management.ThreadMXBean;
 import java.util.function.Predicate;
 
 /**
- * The output of one source: its rows, on the clock of the recording, and the account of its
- * captured and lost rows and its overhead.
+ * The output of one source: its rows, on the clock of the recording, and its statistics: captured
+ * and lost rows, and overhead.
  *
- * <p>Only one thread at a time may use the rows; any thread may use the account.
+ * <p>Only one thread at a time may use the rows; any thread may use the statistics.
  */
 public final class Feed {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -29,9 +29,9 @@ public final class Feed {
   private long cpuNs;
 
   /**
-   * @param node as the recording names it
-   * @param epochOffsetNs to be added to System.nanoTime() for the time of a row
-   * @param outbox takes a frame, or refuses it when it has no room
+   * @param node the node's name in the recording
+   * @param epochOffsetNs added to System.nanoTime() to get the time of a row
+   * @param outbox queues a frame; false if it has no room
    */
   public Feed(
       String source, String provider, String node, long epochOffsetNs, Predicate<byte[]> outbox) {
@@ -62,7 +62,7 @@ public final class Feed {
     return nanoTime + epochOffsetNs;
   }
 
-  /** To encode rows into; {@link #flush} or a full frame sends them. */
+  /** Receives encoded rows; {@link #flush} or a full frame sends them. */
   RowBuffer rows() {
     return rows;
   }
@@ -76,7 +76,7 @@ public final class Feed {
     return outbox.test(frame);
   }
 
-  /** Drops the rows that were not flushed, after a failure to make one, and counts them lost. */
+  /** After a failure: drops the rows that were not flushed, and counts them as lost. */
   void fail(Throwable why) {
     lose(Math.max(1, rows.discard()), why.toString());
   }
@@ -86,18 +86,18 @@ public final class Feed {
     lostReason = reason;
   }
 
-  /** Adds to what the source cost. */
+  /** Adds to the CPU time of the source. */
   public synchronized void spend(long ns) {
     cpuNs += ns;
   }
 
-  /** A thread that works for this source alone: all its CPU time is the source's. */
+  /** Sets a thread that works for this source alone: all its CPU time counts for the source. */
   public synchronized void worker(Thread thread) {
     worker = thread;
     workerCpuNs = 0;
   }
 
-  /** Writes what happened since the last report into a row of table sources. */
+  /** Writes the statistics since the last report as a row of the table {@code sources}. */
   public void report(RowBuffer into, long nanoTime, long intervalNs) {
     long rowCount;
     long rowsLost;

@@ -25,12 +25,11 @@ import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
 
 /**
- * Source {@code pauses} where there is no JFR streaming: the notifications of the garbage
- * collectors, with times to 1 ms and no safepoints but those of collections.
+ * Source {@code pauses} if the JVM's log can't be read: GC notifications, with times to 1 ms and
+ * without safepoints other than collections.
  *
- * <p>A collector that works while the threads run has a bean for its cycles too, whose time isn't
- * time in which threads stood: that is left out. So are, up to JDK 19, the remark and cleanup
- * pauses of G1, which no bean reports.
+ * <p>Concurrent collectors also report their cycles, whose time is no pause: those are left out. Up
+ * to JDK 19 no bean reports the remark and cleanup pauses of G1, so they are missing.
  */
 final class GcNotifications implements Source, NotificationListener {
   private final Feed feed;
@@ -108,7 +107,7 @@ final class GcNotifications implements Source, NotificationListener {
         TimeUnit.MILLISECONDS.toNanos(times.getDuration()),
         feed.node(),
         "gc",
-        // The bean counts its own collector's collections, not those of the JVM.
+        // No id: the bean's count is of its own collector, not of the JVM.
         null,
         collection.getGcName(),
         collection.getGcCause(),
@@ -119,7 +118,7 @@ final class GcNotifications implements Source, NotificationListener {
         "mxbean");
   }
 
-  /** Whether the time of a collection is time in which threads stood. */
+  /** Whether a collection stops the application threads. */
   static boolean isPause(String collector, String cause) {
     boolean concurrent =
         collector.endsWith("Cycles")
@@ -129,13 +128,12 @@ final class GcNotifications implements Source, NotificationListener {
   }
 
   /**
-   * System.nanoTime() at what the times of collections count from, when the JVM began to make
-   * itself, which no bean tells on the monotonic clock: RuntimeMXBean.getStartTime() is that moment
-   * in wall time, and getUptime() counts from up to some 100 ms earlier. The wall clock may have
-   * been set since, so what it gives is held between two sure bounds: that earlier moment, and the
-   * latest that lets no collection end after it was told of.
+   * The start of the JVM as System.nanoTime(), from which the times of collections count. No bean has
+   * it on the monotonic clock: RuntimeMXBean.getStartTime() is wall time, and getUptime() counts from
+   * up to some 100 ms earlier. The wall clock may have been set since. So the result is bounded by
+   * that earlier moment, and by the latest start at which no collection ends after its notification.
    *
-   * @param endMs the end of a collection that was told of just now
+   * @param endMs the end of the collection that was reported just now
    */
   private long vmStart(long endMs) {
     Duration sinceStart =

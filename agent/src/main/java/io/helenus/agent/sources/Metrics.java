@@ -14,12 +14,12 @@ import javax.management.MalformedObjectNameException;
 import javax.management.ObjectName;
 
 /**
- * The MBeans of one type of Cassandra's metrics, grouped by what they are about: one MBean per
- * metric of each pool or table. In a JVM that is no Cassandra there are none.
+ * The MBeans of one type of Cassandra's metrics, grouped by pool or table: one MBean per metric of
+ * each. Without a Cassandra in the JVM there are none.
  *
- * <p>Finding them goes through every MBean of the server, of which a node with 1,000 tables has
- * 100,000 and more: so it is done when their number has changed (a table was made or dropped), when
- * one that was known is gone or has been replaced, and now and then.
+ * <p>A search goes through every MBean of the server, 100,000 and more on a node with 1,000 tables.
+ * So the search is repeated only when the number of MBeans has changed (a table was created or
+ * dropped), when a known one is gone or was replaced, and every few minutes.
  */
 final class Metrics {
   private static final long REFRESH_NS = TimeUnit.MINUTES.toNanos(5);
@@ -37,7 +37,7 @@ final class Metrics {
   /**
    * @param pattern such as {@code type=Table,keyspace=*,scope=*,name=*}
    * @param wanted the metrics to keep
-   * @param groupOf what an MBean is about
+   * @param groupOf the group of an MBean, such as its table
    */
   Metrics(String pattern, Set<String> wanted, Function<ObjectName, String> groupOf) {
     try {
@@ -49,7 +49,7 @@ final class Metrics {
     this.groupOf = groupOf;
   }
 
-  /** By group and metric. */
+  /** The metrics, by group and name. */
   Map<String, Map<String, Metric>> groups() {
     try {
       return found();

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Finding the MBeans goes through all of the server's, those of every table among them, so it is
  * done at the start and every {@value #FIND_EVERY_S} s: some are made when they first count.
  */
-public final class NodeMetrics extends Sample {
+public final class NodeMetrics extends SampledSource {
   private static final long EVERY_S = 5;
   private static final long EVERY_NS = TimeUnit.SECONDS.toNanos(EVERY_S);
   private static final long FIND_EVERY_S = 300;

@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Makes rows of pauses of the lines that the JVM logs at their ends. Each begins with the time on
- * CLOCK_MONOTONIC:
+ * Parses the lines that the JVM logs at the end of each pause into rows. A line begins with the time
+ * on CLOCK_MONOTONIC:
  *
  * <pre>
  * [123ns] GC(38) Pause Young (Normal) (G1 Evacuation Pause) 824M->533M(1024M) 109.330ms
@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
  *     Cleanup: 12 ns, At safepoint: 1107 ns, Total: 1166 ns
  * </pre>
  *
- * <p>A collector that works while the threads run tells how full the heap was in another line,
- * which may come after its pauses: they wait for it. Before JDK 13 a safepoint is two lines.
+ * <p>Concurrent collectors log the heap's sizes in a line of their own, which may come after their
+ * pauses: those pauses wait for it. Before JDK 13 a safepoint is two lines.
  */
 final class PauseLines {
   private static final Pattern LINE = Pattern.compile("\\[(\\d+)ns] (.*)");
@@ -44,8 +44,8 @@ final class PauseLines {
   private static final Pattern CYCLE =
       Pattern.compile("(?:Garbage|Minor|Major) Collection" + IN_BRACKETS + ".*");
 
-  /** A pause waits for the heap's sizes for so many looks. */
-  private static final int LONGEST_WAIT_LOOKS = 10;
+  /** A pause waits for the heap's sizes during so many readings. */
+  private static final int LONGEST_WAIT_READINGS = 10;
 
   private static final int MOST_WAITING = 1_000;
 
@@ -61,7 +61,7 @@ final class PauseLines {
     String cause;
     long startNs;
     long durationNs;
-    int looks;
+    int readings;
   }
 
   /**
@@ -79,19 +79,19 @@ final class PauseLines {
       return;
     }
     long endNs = Long.parseLong(matcher.group(1));
-    String said = matcher.group(2);
-    Matcher collection = COLLECTION.matcher(said);
+    String text = matcher.group(2);
+    Matcher collection = COLLECTION.matcher(text);
     if (collection.matches()) {
       collection(endNs, collection);
     } else {
-      safepoint(endNs, said);
+      safepoint(endNs, text);
     }
   }
 
-  private void safepoint(long writtenNs, String said) {
-    Matcher whole = SAFEPOINT.matcher(said);
-    Matcher entering = ENTERING.matcher(said);
-    Matcher stopped = STOPPED.matcher(said);
+  private void safepoint(long writtenNs, String text) {
+    Matcher whole = SAFEPOINT.matcher(text);
+    Matcher entering = ENTERING.matcher(text);
+    Matcher stopped = STOPPED.matcher(text);
     if (whole.matches()) {
       long durationNs = Long.parseLong(whole.group(4));
       long endNs = safepoints.next(writtenNs, Long.parseLong(whole.group(2)), durationNs);
@@ -124,8 +124,8 @@ final class PauseLines {
 
   private void collection(long endNs, Matcher line) {
     long id = Long.parseLong(line.group(1));
-    String said = line.group(3);
-    Matcher paused = PAUSE.matcher(said);
+    String text = line.group(3);
+    Matcher paused = PAUSE.matcher(text);
     if (paused.matches()) {
       Pause pause = new Pause();
       pause.collection = id;
@@ -136,8 +136,8 @@ final class PauseLines {
       pause.startNs = endNs - pause.durationNs;
       waiting.add(pause);
     }
-    Matcher sizes = SIZES.matcher(said);
-    Matcher cycle = CYCLE.matcher(said);
+    Matcher sizes = SIZES.matcher(text);
+    Matcher cycle = CYCLE.matcher(text);
     String cause = cycle.matches() ? cycle.group(1) : null;
     // ZGC also logs each generation.
     if (sizes.find() && (cause != null || !collectors.contains("ZGC"))) {
@@ -171,25 +171,25 @@ final class PauseLines {
         "log");
   }
 
-  /** After a reading: what has waited for too long goes without the heap's sizes. */
-  void look() {
+  /** After a reading: writes pauses that have waited too long, without the heap's sizes. */
+  void expire() {
     Iterator<Pause> pauses = waiting.iterator();
     while (pauses.hasNext()) {
       Pause pause = pauses.next();
-      if (++pause.looks > LONGEST_WAIT_LOOKS || waiting.size() > MOST_WAITING) {
+      if (++pause.readings > LONGEST_WAIT_READINGS || waiting.size() > MOST_WAITING) {
         write(pause, null, null, null);
         pauses.remove();
       }
     }
   }
 
-  /** Nothing more will come. */
+  /** Writes all waiting pauses; no more lines will come. */
   void end() {
     waiting.forEach(pause -> write(pause, null, null, null));
     waiting.clear();
   }
 
-  /** As JFR names them. */
+  /** The collector's name in JFR. */
   private String collector(String pause, String generation) {
     boolean isYoung = pause.startsWith("Pause Young");
     boolean isFull = pause.startsWith("Pause Full");
@@ -211,7 +211,7 @@ final class PauseLines {
     return isYoung ? "DefNew" : "SerialOld";
   }
 
-  /** Of a number with a point, in units of 10^-digits s. */
+  /** Converts a decimal number to ns: {@code digits} is 9 for seconds and 6 for milliseconds. */
   private static long ns(String number, int digits) {
     return new BigDecimal(number).movePointRight(digits).longValue();
   }

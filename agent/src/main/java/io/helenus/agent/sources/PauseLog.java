@@ -16,15 +16,14 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * Source {@code pauses} from the JVM's unified log (JEP 158): all safepoints, and the pauses of the
- * collectors, exact to what passes between the end of one and its line, some microseconds.
+ * Source {@code pauses} from the JVM's unified log (JEP 158): all safepoints and the pauses of the
+ * collectors, exact to some microseconds between the end of a pause and its line.
  *
- * <p>The JVM writes the lines, some hundred bytes for each stop, into a file of memory where there
- * is one, since a disk that is slow to take them would lengthen the stop. The file is without a
- * name once it is open, so that nothing is left of it however the JVM ends. The server's own logs
- * stay as they are.
+ * <p>The JVM writes some hundred bytes for each pause into a file in memory if there is such a file
+ * system, because a slow disk would lengthen the pause. The file is unlinked once it is open, so that
+ * nothing is left of it however the JVM ends. The server's own logs stay as they are.
  */
-final class PauseLog extends Sample implements Source {
+final class PauseLog extends SampledSource implements Source {
   private static final Path MEMORY = Path.of("/dev/shm");
 
   /** The file is emptied when it has grown to this. */
@@ -35,7 +34,7 @@ final class PauseLog extends Sample implements Source {
 
   private final PauseLines lines;
   private final ByteBuffer buffer = ByteBuffer.allocate(READ_BYTES);
-  private final StringBuilder unended = new StringBuilder();
+  private final StringBuilder partialLine = new StringBuilder();
   private String output;
   private FileChannel file;
   private long position;
@@ -104,9 +103,9 @@ final class PauseLog extends Sample implements Source {
     arguments[0] = "output=\"" + output + '"';
     System.arraycopy(how, 0, arguments, 1, how.length);
     MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-    Object said = server.invoke(commands(), "vmLog", new Object[] {arguments}, SIGNATURE);
-    if (said != null && !said.toString().isBlank()) {
-      throw new IOException("the JVM says: " + said.toString().strip());
+    Object answer = server.invoke(commands(), "vmLog", new Object[] {arguments}, SIGNATURE);
+    if (answer != null && !answer.toString().isBlank()) {
+      throw new IOException("the JVM says: " + answer.toString().strip());
     }
   }
 
@@ -117,7 +116,7 @@ final class PauseLog extends Sample implements Source {
       take(StandardCharsets.ISO_8859_1.decode(buffer.flip()));
       buffer.clear();
     }
-    lines.look();
+    lines.expire();
     if (position > MOST_BYTES && file.size() == position) {
       file.truncate(0);
       position = 0;
@@ -125,13 +124,13 @@ final class PauseLog extends Sample implements Source {
   }
 
   private void take(CharSequence text) {
-    unended.append(text);
+    partialLine.append(text);
     int begin = 0;
-    for (int end = unended.indexOf("\n"); end >= 0; end = unended.indexOf("\n", begin)) {
-      lines.take(unended.substring(begin, end));
+    for (int end = partialLine.indexOf("\n"); end >= 0; end = partialLine.indexOf("\n", begin)) {
+      lines.take(partialLine.substring(begin, end));
       begin = end + 1;
     }
-    unended.delete(0, begin);
+    partialLine.delete(0, begin);
   }
 
   /** The sampler has stopped reading at this point. */

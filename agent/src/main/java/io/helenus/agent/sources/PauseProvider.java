@@ -4,20 +4,20 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Which source of pauses a JVM has: what it logs of its safepoints and collections, and where that
- * can't be had, or the JVM is another, the notifications of its collectors.
+ * Chooses the source of pauses: the JVM's log, or GC notifications if the log can't be read or the
+ * node is observed over JMX.
  *
- * <p>JFR tells as much, but its first recording in a JVM redefines classes of the JDK, upon which
- * the JVM throws all compiled code away, unless it was started with an agent that may redefine: a
+ * <p>JFR reports as much, but its first recording in a JVM redefines classes of the JDK. That
+ * deoptimizes all compiled code unless the JVM was started with an agent that may redefine classes: a
  * node under load then answers a fiftieth of its requests for some ten seconds.
  */
 public final class PauseProvider {
   private PauseProvider() {}
 
   /**
-   * The best provider here, as pauses.provider names it: log or mxbean.
+   * The best provider in this JVM, a value of the column pauses.provider: log or mxbean.
    *
-   * @param withoutLog whether the log is not wanted
+   * @param withoutLog whether the user excluded the log
    */
   public static String best(boolean withoutLog) {
     return withoutLog || Mbeans.areRemote() || !PauseLog.isAvailable() ? "mxbean" : "log";
@@ -26,7 +26,7 @@ public final class PauseProvider {
   /**
    * Starts the best source of pauses.
    *
-   * @param feed makes a feed for a provider, as sources.provider names it
+   * @param feed makes a feed for a provider, a value of the column sources.provider
    */
   public static Source start(boolean withoutLog, Function<String, Feed> feed, Consumer<String> log)
       throws Exception {
@@ -36,7 +36,7 @@ public final class PauseProvider {
         source.start();
         return source;
       } catch (Exception | LinkageError e) {
-        log.accept("what the JVM logs cannot be had, GC notifications take its place: " + e);
+        log.accept("the JVM's log cannot be read, GC notifications are used instead: " + e);
       }
     }
     return GcNotifications.started(feed);

@@ -9,7 +9,7 @@ import java.util.Set;
  * org.apache.cassandra.metrics:type=ThreadPools,path=KIND,scope=POOL,name=METRIC}, which are the
  * same in 4.0, 4.1 and 5.0.
  */
-public final class Pools extends Sample {
+public final class Pools extends SampledSource {
   private final Metrics metrics =
       new Metrics(
           "type=ThreadPools,path=*,scope=*,name=*",

@@ -11,29 +11,29 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /**
- * Source {@code probes}: what the probes in this JVM metered since the last reading, as the
- * difference of two readings of the model, which counts since the probes were started.
+ * Source {@code probes}: the counts of the probes in this JVM since the last reading. The model
+ * counts since the probes were started, so a row is the difference of two readings.
  */
-public final class ProbeModel extends Sample {
+public final class ProbeModel extends SampledSource {
   private static final List<String> SUMS =
       List.of("calls", "failed", "total_ns", "inherent_ns", "cpu_ns", "allocated_bytes");
 
   /** The counts of a probe on one edge, or of one group of threads, since the model began. */
-  private static final class Account {
+  private static final class CallCounts {
     final Map<String, Long> sums = new HashMap<>();
     final Map<Long, long[]> bins = new TreeMap<>();
     long maxNs;
     long repeatedNs;
 
-    void add(Map<?, ?> told) {
+    void add(Map<?, ?> edge) {
       for (String sum : SUMS) {
-        sums.merge(sum, (Long) told.get(sum), Long::sum);
+        sums.merge(sum, (Long) edge.get(sum), Long::sum);
       }
-      if (Boolean.TRUE.equals(told.get("itself"))) {
-        repeatedNs += (Long) told.get("total_ns");
+      if (Boolean.TRUE.equals(edge.get("itself"))) {
+        repeatedNs += (Long) edge.get("total_ns");
       }
-      maxNs = Math.max(maxNs, (Long) told.get("max_ns"));
-      for (Object bin : (List<?>) told.get("bins")) {
+      maxNs = Math.max(maxNs, (Long) edge.get("max_ns"));
+      for (Object bin : (List<?>) edge.get("bins")) {
         List<?> cells = (List<?>) bin;
         long[] sum =
             bins.computeIfAbsent((Long) cells.get(0), low -> new long[] {(Long) cells.get(1), 0});
@@ -41,13 +41,13 @@ public final class ProbeModel extends Sample {
       }
     }
 
-    long since(Account before, String sum) {
+    long since(CallCounts before, String sum) {
       return sums.get(sum) - (before == null ? 0 : before.sums.get(sum));
     }
 
-    long binSince(Account before, long lowNs) {
-      long[] then = before == null ? null : before.bins.get(lowNs);
-      return bins.get(lowNs)[1] - (then == null ? 0 : then[1]);
+    long binSince(CallCounts before, long lowNs) {
+      long[] earlier = before == null ? null : before.bins.get(lowNs);
+      return bins.get(lowNs)[1] - (earlier == null ? 0 : earlier[1]);
     }
   }
 
@@ -55,8 +55,8 @@ public final class ProbeModel extends Sample {
   private static final class Reading {
     final long readNs;
     final double costNs;
-    final Map<List<String>, Account> groups = new LinkedHashMap<>();
-    final Map<List<String>, Account> edges = new LinkedHashMap<>();
+    final Map<List<String>, CallCounts> groups = new LinkedHashMap<>();
+    final Map<List<String>, CallCounts> edges = new LinkedHashMap<>();
     final Map<String, String> off = new LinkedHashMap<>();
     final boolean cpu;
     final boolean allocation;
@@ -76,38 +76,38 @@ public final class ProbeModel extends Sample {
           Map<?, ?> edge = (Map<?, ?>) call;
           String group = (String) edge.get("thread_group");
           Object caller = edge.get("caller");
-          groups.computeIfAbsent(List.of(name, group), key -> new Account()).add(edge);
+          groups.computeIfAbsent(List.of(name, group), key -> new CallCounts()).add(edge);
           edges
               .computeIfAbsent(
                   List.of(caller == null ? "" : caller.toString(), name, group),
-                  key -> new Account())
+                  key -> new CallCounts())
               .add(edge);
         }
       }
     }
   }
 
-  private final UnaryOperator<String> resident;
+  private final UnaryOperator<String> control;
   private Reading before;
 
   /**
-   * @param resident takes a command to the agent that holds the probes; null when there is none
+   * @param control executes a command in the agent that holds the probes; gives null if there is none
    */
-  public ProbeModel(Feed feed, UnaryOperator<String> resident) {
+  public ProbeModel(Feed feed, UnaryOperator<String> control) {
     super(feed);
-    this.resident = resident;
+    this.control = control;
   }
 
   @Override
   void read() {
-    String reply = resident.apply("{\"do\":\"probes.read\"}");
+    String reply = control.apply("{\"do\":\"probes.read\"}");
     Object model = reply == null ? null : ((Map<?, ?>) Json.parse(reply)).get("ok");
     if (!(model instanceof Map)) {
       before = null;
       return;
     }
     Reading now = new Reading((Map<?, ?>) model);
-    if (before != null && began(now)) {
+    if (before != null && isRestarted(now)) {
       before = null;
     }
     // Counts from before the recording began are left out.
@@ -118,7 +118,7 @@ public final class ProbeModel extends Sample {
   }
 
   /** Whether the probes were stopped and started again since the last reading. */
-  private boolean began(Reading now) {
+  private boolean isRestarted(Reading now) {
     return before.groups.entrySet().stream()
         .anyMatch(
             entry ->
@@ -130,17 +130,17 @@ public final class ProbeModel extends Sample {
     long timeNs = feed.at(now.readNs);
     long intervalNs = now.readNs - before.readNs;
     long calls = 0;
-    for (Map.Entry<List<String>, Account> entry : now.groups.entrySet()) {
-      Account then = before.groups.get(entry.getKey());
-      Account account = entry.getValue();
-      calls += account.since(then, "calls");
-      if (account.since(then, "calls") > 0) {
-        group(now, timeNs, intervalNs, entry.getKey(), account, then);
+    for (Map.Entry<List<String>, CallCounts> entry : now.groups.entrySet()) {
+      CallCounts earlier = before.groups.get(entry.getKey());
+      CallCounts counts = entry.getValue();
+      calls += counts.since(earlier, "calls");
+      if (counts.since(earlier, "calls") > 0) {
+        group(now, timeNs, intervalNs, entry.getKey(), counts, earlier);
       }
     }
-    for (Map.Entry<List<String>, Account> entry : now.edges.entrySet()) {
-      Account then = before.edges.get(entry.getKey());
-      long count = entry.getValue().since(then, "calls");
+    for (Map.Entry<List<String>, CallCounts> entry : now.edges.entrySet()) {
+      CallCounts earlier = before.edges.get(entry.getKey());
+      long count = entry.getValue().since(earlier, "calls");
       if (count > 0) {
         List<String> edge = entry.getKey();
         Tables.probeCall(
@@ -152,7 +152,7 @@ public final class ProbeModel extends Sample {
             edge.get(1),
             edge.get(2),
             count,
-            entry.getValue().since(then, "total_ns"));
+            entry.getValue().since(earlier, "total_ns"));
       }
     }
     for (String probe : Set.copyOf(now.off.keySet())) {
@@ -185,11 +185,11 @@ public final class ProbeModel extends Sample {
       long timeNs,
       long intervalNs,
       List<String> group,
-      Account account,
-      Account then) {
+      CallCounts counts,
+      CallCounts earlier) {
     long longestNs = 0;
-    for (Map.Entry<Long, long[]> bin : account.bins.entrySet()) {
-      long count = account.binSince(then, bin.getKey());
+    for (Map.Entry<Long, long[]> bin : counts.bins.entrySet()) {
+      long count = counts.binSince(earlier, bin.getKey());
       if (count > 0) {
         longestNs = bin.getValue()[0];
         Tables.probeLatency(
@@ -211,13 +211,13 @@ public final class ProbeModel extends Sample {
         feed.node(),
         group.get(0),
         group.get(1),
-        account.since(then, "calls"),
-        account.since(then, "failed"),
-        account.since(then, "total_ns") - account.repeatedNs + (then == null ? 0 : then.repeatedNs),
-        account.since(then, "inherent_ns"),
-        Math.min(longestNs, account.maxNs),
-        now.cpu ? account.since(then, "cpu_ns") : null,
-        now.allocation ? account.since(then, "allocated_bytes") : null,
+        counts.since(earlier, "calls"),
+        counts.since(earlier, "failed"),
+        counts.since(earlier, "total_ns") - counts.repeatedNs + (earlier == null ? 0 : earlier.repeatedNs),
+        counts.since(earlier, "inherent_ns"),
+        Math.min(longestNs, counts.maxNs),
+        now.cpu ? counts.since(earlier, "cpu_ns") : null,
+        now.allocation ? counts.since(earlier, "allocated_bytes") : null,
         null);
   }
 }

@@ -10,9 +10,9 @@ import java.util.stream.Stream;
 import javax.management.ObjectName;
 
 /**
- * The registry that Cassandra keeps its metrics in, read without JMX: a counter costs nanoseconds
- * there, and microseconds by its MBean. It is the same in 4.0, 4.1 and 5.0; where it is not as it
- * should be there is none, and MBeans are read.
+ * Reads Cassandra's metrics from its registry instead of over JMX: a counter takes nanoseconds, not
+ * microseconds. The registry is the same in 4.0, 4.1 and 5.0. If a release has another one, the
+ * MBeans are read.
  */
 final class Registry {
   private static final String CLASS = "org.apache.cassandra.metrics.CassandraMetricsRegistry";
@@ -40,7 +40,7 @@ final class Registry {
             .asType(MethodType.methodType(Object.class, Object.class));
   }
 
-  /** Null where there is none. */
+  /** The registry of this JVM's Cassandra; null if it can't be read. */
   static Registry find() {
     ClassLoader server = Cassandra.loader();
     if (server == null) {
@@ -66,7 +66,7 @@ final class Registry {
     return metrics.get(name);
   }
 
-  /** An attribute of a metric as its MBean has it; null where only that has it. */
+  /** An attribute of a metric, with the value of its MBean; null if only the MBean has it. */
   Object read(Object metric, String attribute) {
     try {
       if (attribute.equals("Count") && counting.isInstance(metric)) {
@@ -76,7 +76,7 @@ final class Registry {
         return (Object) value.invokeExact(metric);
       }
     } catch (Throwable e) {
-      // A gauge of a table that is being dropped; its MBean will say so.
+      // A gauge of a table that is being dropped; reading its MBean will fail, too.
       return null;
     }
     return null;

@@ -1,12 +1,11 @@
 package io.helenus.agent.sources;
 
 /**
- * When safepoints ended, from the lines of the JVM's log.
+ * Estimates when safepoints ended, from the lines of the JVM's log.
  *
- * <p>A line has the time at which it was written, some microseconds after the end; and milliseconds
- * where the thread that writes it lost its CPU in between, to the threads that it has just let go.
- * But it also says how long ago the safepoint before it had ended, so that an end once known well
- * gives those after it, to the nanosecond.
+ * <p>A line has the time at which it was written: some microseconds after the end, or milliseconds if
+ * the writing thread lost its CPU to the resumed threads. A line also has the time since the end of
+ * the safepoint before it, so one well-known end gives all later ones to the nanosecond.
  */
 final class SafepointEnds {
   /** A line is written within this of the end, unless its thread lost its CPU. */
@@ -19,20 +18,20 @@ final class SafepointEnds {
   private int late;
 
   /**
-   * The end of the next safepoint.
+   * Returns the end of the next safepoint.
    *
    * @param writtenNs when its line was written
-   * @param sinceLastNs from the end of the one before to its begin
+   * @param sinceLastNs the time from the end of the safepoint before to the start of this one
    */
   long next(long writtenNs, long sinceLastNs, long durationNs) {
     boolean isFirst = endNs == Long.MAX_VALUE;
-    long toldNs = isFirst ? writtenNs : endNs + sinceLastNs + durationNs;
-    late = writtenNs - toldNs > SOON_NS ? late + 1 : 0;
+    long expectedNs = isFirst ? writtenNs : endNs + sinceLastNs + durationNs;
+    late = writtenNs - expectedNs > SOON_NS ? late + 1 : 0;
     if (late == MOST_LATE) {
-      toldNs = writtenNs;
+      expectedNs = writtenNs;
       late = 0;
     }
-    endNs = Math.min(writtenNs, toldNs);
+    endNs = Math.min(writtenNs, expectedNs);
     return endNs;
   }
 }

@@ -8,33 +8,34 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * The thread "helenus-agent-sampler": at every interval it reads the samples, and then reports of
- * every source what it captured, lost and cost. A sample that takes more than a small part of a CPU
- * so, as the figures of thousands of tables may, is read less often ({@link Sample#isDue}).
+ * The thread "helenus-agent-sampler". At every interval it reads the sampled sources, then reports
+ * captured and lost rows and CPU time of all sources. A source that would take more than a small
+ * share of a CPU, such as the figures of thousands of tables, is read less often ({@link
+ * SampledSource#isDue}).
  */
 public final class Sampler {
   private final long intervalNs;
-  private final List<Sample> samples;
+  private final List<SampledSource> sources;
   private final List<Feed> feeds;
   private final RowBuffer reports;
   private final Consumer<String> log;
-  private final List<Sample> failed = new ArrayList<>();
+  private final List<SampledSource> failed = new ArrayList<>();
   private final Thread thread = new Thread(this::run, "helenus-agent-sampler");
   private volatile boolean stopped;
   private long lastReport = System.nanoTime();
 
   /**
-   * @param feeds of all sources, those of the samples included
-   * @param reports where the rows of table sources go
+   * @param feeds the feeds of all sources, also of those that are not sampled
+   * @param reports receives the rows of the table {@code sources}
    */
   public Sampler(
       long intervalMs,
-      List<Sample> samples,
+      List<SampledSource> sources,
       List<Feed> feeds,
       RowBuffer.Sink reports,
       Consumer<String> log) {
     this.intervalNs = TimeUnit.MILLISECONDS.toNanos(intervalMs);
-    this.samples = samples;
+    this.sources = sources;
     this.feeds = feeds;
     this.reports = new RowBuffer(reports);
     this.log = log;
@@ -53,7 +54,7 @@ public final class Sampler {
     thread.join(timeoutMs);
   }
 
-  /** Writes what the sources have to account for since the last time. */
+  /** Writes the report of every source since the last one. */
   public synchronized void report() {
     long now = System.nanoTime();
     for (Feed feed : feeds) {
@@ -66,13 +67,13 @@ public final class Sampler {
   private void run() {
     long due = System.nanoTime();
     while (!stopped) {
-      for (Sample sample : samples) {
-        if (sample.isDue(System.nanoTime())) {
-          read(sample);
+      for (SampledSource source : sources) {
+        if (source.isDue(System.nanoTime())) {
+          read(source);
         }
       }
       report();
-      // An interval that was missed is left out, not made up for.
+      // Missed intervals are skipped.
       due = Math.max(due + intervalNs, System.nanoTime());
       while (!stopped && System.nanoTime() < due) {
         LockSupport.parkNanos(due - System.nanoTime());
@@ -80,21 +81,21 @@ public final class Sampler {
     }
   }
 
-  private void read(Sample sample) {
-    Feed feed = sample.feed;
+  private void read(SampledSource source) {
+    Feed feed = source.feed;
     long cpuNs = Feed.ownCpuNs();
     try {
-      sample.read();
+      source.read();
       feed.flush();
     } catch (Throwable e) {
       feed.fail(e);
-      if (!failed.contains(sample)) {
-        failed.add(sample);
+      if (!failed.contains(source)) {
+        failed.add(source);
         log.accept(feed.source() + " cannot be read: " + e);
       }
     }
     long tookNs = Feed.ownCpuNs() - cpuNs;
     feed.spend(tookNs);
-    sample.took(tookNs, System.nanoTime());
+    source.setCost(tookNs, System.nanoTime());
   }
 }

@@ -1,18 +1,17 @@
 package io.helenus.agent.sources;
 
-/** Something that is observed in the server, from its start until its stop. */
+/** Observes something in the server from start until stop. */
 public interface Source {
-  /** The account of what it captures. */
+  /** The output of the source. */
   Feed feed();
 
-  /** Begins to observe; when it throws, it has undone what it had begun. */
+  /** Begins to observe. If it throws, nothing is left to undo. */
   void start() throws Exception;
 
   /**
-   * Ends it and leaves nothing behind in the server.
+   * Ends the source and leaves nothing behind in the server.
    *
-   * @param drain whether someone still listens, so that waiting a moment for what was observed last
-   *     is worth it
+   * @param drain whether the recorder still listens, so that the last rows should be sent
    */
   void stop(boolean drain) throws Exception;
 }

@@ -22,37 +22,37 @@ import java.util.concurrent.TimeUnit;
 final class Sstables {
   static final String SOURCE = "SSTableReader";
 
-  /** Droppable tombstones grow as time passes; less than this is no change. */
-  private static final double MOVED = 0.01;
+  /** A smaller change of the droppable ratio, which grows with time, gets no row. */
+  private static final double MIN_CHANGE = 0.01;
 
-  private final Map<String, Moving> known = new HashMap<>();
+  private final Map<String, Changing> known = new HashMap<>();
 
   /** The fields of an SSTable that can change, as last written. */
-  private static final class Moving {
+  private static final class Changing {
     final long level;
     final long repairedAt;
     final Double droppable;
 
-    Moving(long level, long repairedAt, Double droppable) {
+    Changing(long level, long repairedAt, Double droppable) {
       this.level = level;
       this.repairedAt = repairedAt;
       this.droppable = droppable;
     }
 
-    boolean isAs(Moving other) {
+    boolean equalsNearly(Changing other) {
       return other != null
           && level == other.level
           && repairedAt == other.repairedAt
           && (droppable == null
               ? other.droppable == null
-              : other.droppable != null && Math.abs(droppable - other.droppable) < MOVED);
+              : other.droppable != null && Math.abs(droppable - other.droppable) < MIN_CHANGE);
     }
   }
 
   /**
-   * Writes what has changed since the last time.
+   * Writes a row for each SSTable that has changed since the last call.
    *
-   * @return whether it is worth another try: this release has all of it by the names that are known
+   * @return false if this release lacks a class or method, so that later calls would fail, too
    */
   boolean read(Feed feed, String keyspace, String table) {
     ClassLoader server = Cassandra.loader();
@@ -87,13 +87,13 @@ final class Sstables {
     for (Object sstable : live) {
       String file = (String) call(sstable, "getFilename");
       Object statistics = call(sstable, "getSSTableMetadata");
-      Moving now =
-          new Moving(
+      Changing now =
+          new Changing(
               whole(field(statistics, "sstableLevel")),
               whole(field(statistics, "repairedAt")),
               finite(callWith(statistics, "getEstimatedDroppableTombstoneRatio", gcBefore)));
       gone.remove(file);
-      if (!now.isAs(known.get(file))) {
+      if (!now.equalsNearly(known.get(file))) {
         write(feed, keyspace, table, file, sstable, statistics, now);
         known.put(file, now);
       }
@@ -137,7 +137,7 @@ final class Sstables {
       String file,
       Object sstable,
       Object statistics,
-      Moving moving)
+      Changing moving)
       throws ReflectiveOperationException {
     long writtenMs = new File(file).lastModified();
     Object sizes = field(statistics, "estimatedPartitionSize");

@@ -14,22 +14,22 @@ import java.util.concurrent.TimeUnit;
  * org.apache.cassandra.metrics:type=Table,keyspace=KEYSPACE,scope=TABLE,name=METRIC}, which are the
  * same in 4.0, 4.1 and 5.0.
  *
- * <p>What costs is read with care: the figures of a table only when something was done to it since,
- * its percentiles only when it was read, and what goes through all SSTables, and the rest of a
- * table at rest, seldom ({@link TableStore}). A table gets a row only when it was read, written,
- * flushed or compacted since its last one; at rest, one every {@value #AT_REST_S} s, and none where
- * it is Cassandra's own. Work after a rest gets two rows, of which the first ends the rest: so that
- * differences of neighbouring rows belong to the time between them.
+ * <p>Reading is limited to what has changed. Every reading takes the counters of each table. Other
+ * figures are read only if the counters changed, percentiles only after reads, and figures that go
+ * through all SSTables seldom ({@link TableStore}), together with {@link Sstables}.
  *
- * <p>With the slow figures of a table go its {@link Sstables}.
+ * <p>A table gets a row only if it was read, written, flushed or compacted since its last row. An
+ * idle table gets a row every {@value #IDLE_S} s, and none if it is one of Cassandra's own. The first
+ * activity after idle time gets two rows, the first of them at the end of the idle time, so that the
+ * difference of neighbouring rows belongs to the time between them.
  *
- * <p>Where so many tables are in work that this takes more than {@value #BUDGET_MS} ms of CPU, the
- * rest of them get their counters alone, and their figures at the next look, in turn.
+ * <p>A reading that has taken {@value #BUDGET_MS} ms of CPU time reads only the counters of the
+ * remaining tables; the next reading begins with those tables.
  */
-public final class TableStats extends Sample {
+public final class TableStats extends SampledSource {
   private static final String P95 = "95thPercentile";
-  private static final long AT_REST_S = 60;
-  private static final long AT_REST_NS = TimeUnit.SECONDS.toNanos(AT_REST_S);
+  private static final long IDLE_S = 60;
+  private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(IDLE_S);
   private static final long BUDGET_MS = 3;
   private static final long BUDGET_NS = TimeUnit.MILLISECONDS.toNanos(BUDGET_MS);
 
@@ -67,15 +67,15 @@ public final class TableStats extends Sample {
               "KeyCacheHitRate"),
           bean -> bean.getKeyProperty("keyspace") + "." + bean.getKeyProperty("scope"));
 
-  private Map<String, Kept> kept = new HashMap<>();
+  private Map<String, TableState> states = new HashMap<>();
   private boolean hasSstables = true;
 
-  /** The CPU time of this thread, ns, from which on there are no more figures in this look. */
+  /** The CPU time of this thread, ns, after which this reading takes no more figures. */
   private long budgetEnds;
 
   private boolean isFirst = true;
 
-  /** Where the next look begins: the first table that got no figures in this one. */
+  /** Index of the table with which the next reading begins. */
   private int from;
 
   /** The counters that every reading takes of a table. */
@@ -87,10 +87,10 @@ public final class TableStats extends Sample {
     final Long flushed;
     final Long compacted;
 
-    /** Of flushes and compactions, bytes. */
+    /** Bytes written by flushes and compactions. */
     final long written;
 
-    /** Grows with all that is done to the table; -1 before it was read. */
+    /** Grows with each read, write, flush and compaction; -1 before the first reading. */
     final long activity;
 
     private Counters() {
@@ -112,16 +112,16 @@ public final class TableStats extends Sample {
     }
   }
 
-  /** The state of a table kept from an earlier reading. */
-  private static final class Kept {
+  /** The figures of a table that were read last. */
+  private static final class TableState {
     Counters counters = Counters.NONE;
     long rowAt;
 
-    /** Whether its figures are not as new as its counters. */
-    boolean owesFigures = true;
+    /** Whether its figures are older than its counters. */
+    boolean needsFigures = true;
 
-    /** When it was last found at rest without a row; 0 where the last look wrote one. */
-    long restedUntil;
+    /** When it was last idle without a row; 0 if the last reading wrote one. */
+    long idleUntil;
 
     Compactions compactions = Compactions.NONE;
     Long readsWithHistograms;
@@ -146,7 +146,7 @@ public final class TableStats extends Sample {
     final TableStore store = new TableStore();
     final Sstables sstables;
 
-    Kept(Sstables sstables) {
+    TableState(Sstables sstables) {
       this.sstables = sstables;
     }
   }
@@ -159,123 +159,123 @@ public final class TableStats extends Sample {
   void read() {
     List<Map.Entry<String, Map<String, Metric>>> tables =
         new ArrayList<>(metrics.groups().entrySet());
-    Map<String, Kept> keptNow = new HashMap<>();
+    Map<String, TableState> statesNow = new HashMap<>();
     Map<String, Compactions> compactions = Compactions.now();
     // The first reading covers every table, whatever the CPU budget.
     budgetEnds = isFirst ? Long.MAX_VALUE : Feed.ownCpuNs() + BUDGET_NS;
     isFirst = tables.isEmpty();
     int begin = from < tables.size() ? from : 0;
     from = begin;
-    boolean denied = false;
+    boolean isFull = false;
     for (int step = 0; step < tables.size(); step++) {
       int at = (begin + step) % tables.size();
       String table = tables.get(at).getKey();
       Map<String, Metric> beans = tables.get(at).getValue();
       Counters counters = new Counters(metrics, beans);
-      Kept ofTable = kept.containsKey(table) ? kept.remove(table) : new Kept(new Sstables());
+      TableState ofTable = states.containsKey(table) ? states.remove(table) : new TableState(new Sstables());
       if (counters.activity < ofTable.counters.activity) {
         // The table was dropped and created again, so its SSTables are new.
-        ofTable = new Kept(ofTable.sstables);
+        ofTable = new TableState(ofTable.sstables);
       }
-      keptNow.put(table, ofTable);
+      statesNow.put(table, ofTable);
       Compactions running = compactions.getOrDefault(table, Compactions.NONE);
-      boolean served = read(beans, ofTable, counters, running);
-      if (!served && !denied) {
-        denied = true;
+      boolean isComplete = read(beans, ofTable, counters, running);
+      if (!isComplete && !isFull) {
+        isFull = true;
         from = at;
       }
     }
-    kept.forEach(this::drop);
-    kept = keptNow;
+    states.forEach(this::drop);
+    states = statesNow;
   }
 
-  /** Says that the SSTables of a table that is gone are gone too. */
-  private void drop(String table, Kept kept) {
+  /** Writes that the SSTables of a dropped table are gone. */
+  private void drop(String table, TableState state) {
     int dot = table.indexOf('.');
-    kept.sstables.read(feed, table.substring(0, dot), table.substring(dot + 1));
+    state.sstables.read(feed, table.substring(0, dot), table.substring(dot + 1));
   }
 
-  /** Whether it got all that it was due. */
+  /** Reads a table. Returns whether all its due figures were read. */
   private boolean read(
-      Map<String, Metric> beans, Kept kept, Counters counters, Compactions compactions) {
+      Map<String, Metric> beans, TableState state, Counters counters, Compactions compactions) {
     Metric any = beans.values().iterator().next();
     String keyspace = any.key("keyspace");
     String table = any.key("scope");
     boolean isOwn = TableFacts.isOwn(keyspace);
     long now = System.nanoTime();
-    boolean isAtRest =
-        counters.activity == kept.counters.activity
-            && compactions.running == kept.compactions.running;
-    if (isAtRest && isOwn) {
+    boolean isIdle =
+        counters.activity == state.counters.activity
+            && compactions.running == state.compactions.running;
+    if (isIdle && isOwn) {
       return true;
     }
-    boolean isDue = kept.store.isDue(counters.activity, counters.written, now);
-    kept.owesFigures |= isDue || !isAtRest || compactions.running > 0;
-    boolean served = !kept.owesFigures || Feed.ownCpuNs() < budgetEnds;
-    boolean hasNews = !isAtRest || (served && kept.owesFigures);
-    if (!hasNews && now - kept.rowAt < AT_REST_NS) {
-      kept.restedUntil = now;
-      return served;
+    boolean isDue = state.store.isDue(counters.activity, counters.written, now);
+    state.needsFigures |= isDue || !isIdle || compactions.running > 0;
+    boolean isComplete = !state.needsFigures || Feed.ownCpuNs() < budgetEnds;
+    boolean hasNews = !isIdle || (isComplete && state.needsFigures);
+    if (!hasNews && now - state.rowAt < IDLE_NS) {
+      state.idleUntil = now;
+      return isComplete;
     }
-    if (kept.restedUntil != 0 && !isAtRest) {
-      write(keyspace, table, kept.restedUntil, kept);
+    if (state.idleUntil != 0 && !isIdle) {
+      write(keyspace, table, state.idleUntil, state);
     }
-    kept.restedUntil = 0;
-    kept.rowAt = now;
-    kept.counters = counters;
-    kept.compactions = compactions;
-    if (!isAtRest) {
-      // With their counters, so that the one over the other is a mean.
-      kept.readTotalNs = microsToNanos(metrics.readLong(beans.get("ReadTotalLatency"), "Count"));
-      kept.writeTotalNs = microsToNanos(metrics.readLong(beans.get("WriteTotalLatency"), "Count"));
+    state.idleUntil = 0;
+    state.rowAt = now;
+    state.counters = counters;
+    state.compactions = compactions;
+    if (!isIdle) {
+      // Read together with the counters, so that their quotient is the mean.
+      state.readTotalNs = microsToNanos(metrics.readLong(beans.get("ReadTotalLatency"), "Count"));
+      state.writeTotalNs = microsToNanos(metrics.readLong(beans.get("WriteTotalLatency"), "Count"));
     }
-    boolean readsStore = served && isDue;
+    boolean readsStore = isComplete && isDue;
     if (readsStore) {
-      kept.store.read(metrics, beans, keyspace, table);
+      state.store.read(metrics, beans, keyspace, table);
     }
-    if (served && kept.owesFigures) {
-      kept.owesFigures = false;
-      readFigures(beans, kept);
-      readHistograms(beans, kept);
-      readCoordinator(beans, kept);
+    if (isComplete && state.needsFigures) {
+      state.needsFigures = false;
+      readFigures(beans, state);
+      readHistograms(beans, state);
+      readCoordinator(beans, state);
     }
-    write(keyspace, table, now, kept);
+    write(keyspace, table, now, state);
     if (readsStore && !isOwn && hasSstables) {
-      hasSstables = kept.sstables.read(feed, keyspace, table);
+      hasSstables = state.sstables.read(feed, keyspace, table);
     }
-    return served;
+    return isComplete;
   }
 
-  private void write(String keyspace, String table, long at, Kept kept) {
-    TableStore store = kept.store;
+  private void write(String keyspace, String table, long at, TableState state) {
+    TableStore store = state.store;
     Tables.tableSample(
         feed.rows(),
         feed.at(at),
         feed.node(),
         keyspace,
         table,
-        kept.counters.reads,
-        kept.counters.writes,
-        kept.readTotalNs,
-        kept.writeTotalNs,
-        kept.sstableCount,
-        kept.liveDiskBytes,
-        kept.totalDiskBytes,
-        kept.memtableBytes,
-        kept.memtableSwitches,
-        kept.pendingFlushes,
-        kept.pendingCompactions,
-        kept.counters.flushed,
-        kept.counters.compacted,
-        kept.sstablesPerRead,
-        kept.tombstonesPerSlice,
-        kept.liveCellsPerSlice,
+        state.counters.reads,
+        state.counters.writes,
+        state.readTotalNs,
+        state.writeTotalNs,
+        state.sstableCount,
+        state.liveDiskBytes,
+        state.totalDiskBytes,
+        state.memtableBytes,
+        state.memtableSwitches,
+        state.pendingFlushes,
+        state.pendingCompactions,
+        state.counters.flushed,
+        state.counters.compacted,
+        state.sstablesPerRead,
+        state.tombstonesPerSlice,
+        state.liveCellsPerSlice,
         store.droppableRatio,
         store.percentRepaired,
-        kept.coordinatorReads,
-        kept.coordinatorReadMeanNs,
-        kept.coordinatorWrites,
-        kept.coordinatorWriteMeanNs,
+        state.coordinatorReads,
+        state.coordinatorReadMeanNs,
+        state.coordinatorWrites,
+        state.coordinatorWriteMeanNs,
         store.meanPartitionBytes,
         store.maxPartitionBytes,
         store.largestSstableBytes,
@@ -285,39 +285,39 @@ public final class TableStats extends Sample {
         store.bloomFalsePositives,
         store.bloomFalseRatio,
         store.keyCacheHitRate,
-        kept.rowCacheHits,
-        kept.rowCacheMisses,
-        kept.compactions.running,
-        kept.compactions.bytes,
-        kept.compactions.bytesDone,
+        state.rowCacheHits,
+        state.rowCacheMisses,
+        state.compactions.running,
+        state.compactions.bytes,
+        state.compactions.bytesDone,
         null,
         null,
         null);
   }
 
-  private void readFigures(Map<String, Metric> beans, Kept kept) {
-    kept.sstableCount = metrics.readLong(beans.get("LiveSSTableCount"), "Value");
-    kept.liveDiskBytes = metrics.readLong(beans.get("LiveDiskSpaceUsed"), "Count");
-    kept.totalDiskBytes = metrics.readLong(beans.get("TotalDiskSpaceUsed"), "Count");
-    kept.memtableBytes = metrics.readLong(beans.get("MemtableLiveDataSize"), "Value");
-    kept.memtableSwitches = metrics.readLong(beans.get("MemtableSwitchCount"), "Count");
-    kept.pendingFlushes = metrics.readLong(beans.get("PendingFlushes"), "Count");
-    kept.pendingCompactions = metrics.readLong(beans.get("PendingCompactions"), "Value");
-    kept.rowCacheHits = metrics.readLong(beans.get("RowCacheHit"), "Count");
-    kept.rowCacheMisses = metrics.readLong(beans.get("RowCacheMiss"), "Count");
+  private void readFigures(Map<String, Metric> beans, TableState state) {
+    state.sstableCount = metrics.readLong(beans.get("LiveSSTableCount"), "Value");
+    state.liveDiskBytes = metrics.readLong(beans.get("LiveDiskSpaceUsed"), "Count");
+    state.totalDiskBytes = metrics.readLong(beans.get("TotalDiskSpaceUsed"), "Count");
+    state.memtableBytes = metrics.readLong(beans.get("MemtableLiveDataSize"), "Value");
+    state.memtableSwitches = metrics.readLong(beans.get("MemtableSwitchCount"), "Count");
+    state.pendingFlushes = metrics.readLong(beans.get("PendingFlushes"), "Count");
+    state.pendingCompactions = metrics.readLong(beans.get("PendingCompactions"), "Value");
+    state.rowCacheHits = metrics.readLong(beans.get("RowCacheHit"), "Count");
+    state.rowCacheMisses = metrics.readLong(beans.get("RowCacheMiss"), "Count");
   }
 
-  private void readHistograms(Map<String, Metric> beans, Kept kept) {
-    Long reads = kept.counters.reads;
-    if (reads == null || !Objects.equals(reads, kept.readsWithHistograms)) {
-      kept.readsWithHistograms = reads;
-      kept.sstablesPerRead = metrics.readDouble(beans.get("SSTablesPerReadHistogram"), P95);
-      kept.tombstonesPerSlice = metrics.readDouble(beans.get("TombstoneScannedHistogram"), P95);
-      kept.liveCellsPerSlice = metrics.readDouble(beans.get("LiveScannedHistogram"), P95);
+  private void readHistograms(Map<String, Metric> beans, TableState state) {
+    Long reads = state.counters.reads;
+    if (reads == null || !Objects.equals(reads, state.readsWithHistograms)) {
+      state.readsWithHistograms = reads;
+      state.sstablesPerRead = metrics.readDouble(beans.get("SSTablesPerReadHistogram"), P95);
+      state.tombstonesPerSlice = metrics.readDouble(beans.get("TombstoneScannedHistogram"), P95);
+      state.liveCellsPerSlice = metrics.readDouble(beans.get("LiveScannedHistogram"), P95);
     }
   }
 
-  private void readCoordinator(Map<String, Metric> beans, Kept before) {
+  private void readCoordinator(Map<String, Metric> beans, TableState before) {
     Metric readBean = beans.get("CoordinatorReadLatency");
     Long reads = metrics.readLong(readBean, "Count");
     if (!Objects.equals(reads, before.coordinatorReads)) {

@@ -7,16 +7,16 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The figures of one table that go through all its SSTables, and those that only its store's MBean
- * {@code org.apache.cassandra.db:type=Tables,keyspace=KEYSPACE,table=TABLE} has: they move slowly
- * and are read every {@value #EVERY_S} s, every {@value #CHANGED_S} s while the table is flushed or
- * compacted, and every {@value #AT_REST_S} s where nothing was done to it.
+ * The expensive figures of one table: those that go through all its SSTables, and those that only the
+ * MBean {@code org.apache.cassandra.db:type=Tables,keyspace=KEYSPACE,table=TABLE} has. They change
+ * slowly and are read every {@value #EVERY_S} s, every {@value #CHANGED_S} s while the table is
+ * flushed or compacted, and every {@value #IDLE_S} s while it is idle.
  */
 final class TableStore {
   private static final long EVERY_S = 30;
   private static final long EVERY_NS = TimeUnit.SECONDS.toNanos(EVERY_S);
-  private static final long AT_REST_S = 300;
-  private static final long AT_REST_NS = TimeUnit.SECONDS.toNanos(AT_REST_S);
+  private static final long IDLE_S = 300;
+  private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(IDLE_S);
   private static final long CHANGED_S = 5;
   private static final long CHANGED_NS = TimeUnit.SECONDS.toNanos(CHANGED_S);
 
@@ -33,24 +33,24 @@ final class TableStore {
   Double keyCacheHitRate;
   private boolean known;
   private long readAt;
-  private long doneThen;
-  private long writtenThen;
+  private long activityBefore;
+  private long writtenBefore;
   private long readNow;
-  private long doneNow;
+  private long activityNow;
   private long writtenNow;
 
   /**
-   * Whether it is time to read them. Reading them then counts from this moment.
+   * Whether the figures are due. The next call of {@link #read} then counts from this moment.
    *
-   * @param done reads and all else that was done to the table, as it counts it
-   * @param written of that what flushes and compactions wrote
+   * @param activity see {@code TableStats.Counters}
+   * @param written bytes written by flushes and compactions
    */
-  boolean isDue(long done, long written, long now) {
-    long every = done == doneThen ? AT_REST_NS : written == writtenThen ? EVERY_NS : CHANGED_NS;
+  boolean isDue(long activity, long written, long now) {
+    long every = activity == activityBefore ? IDLE_NS : written == writtenBefore ? EVERY_NS : CHANGED_NS;
     if (known && now - readAt < every) {
       return false;
     }
-    doneNow = done;
+    activityNow = activity;
     writtenNow = written;
     readNow = now;
     return true;
@@ -63,8 +63,8 @@ final class TableStore {
    */
   void read(Metrics metrics, Map<String, Metric> beans, String keyspace, String table) {
     known = true;
-    doneThen = doneNow;
-    writtenThen = writtenNow;
+    activityBefore = activityNow;
+    writtenBefore = writtenNow;
     readAt = readNow;
     percentRepaired = metrics.readDouble(beans.get("PercentRepaired"), "Value");
     meanPartitionBytes = metrics.readLong(beans.get("MeanPartitionSize"), "Value");
@@ -78,12 +78,12 @@ final class TableStore {
     sstablesByLevel = counts(Cassandra.attribute(store, "SSTableCountPerLevel"));
     sstablesByWindow = counts(Cassandra.attribute(store, "SSTableCountPerTWCSBucket"));
     Object droppable = Cassandra.attribute(store, "DroppableTombstoneRatio");
-    // Not a number is what a table without SSTables gives.
+    // A table without SSTables gives NaN.
     boolean isNumber = droppable instanceof Double && !((Double) droppable).isNaN();
     droppableRatio = isNumber ? (Double) droppable : null;
   }
 
-  /** As JSON, without the empty levels at the end. */
+  /** The counts as JSON, without zeros at the end. */
   private static String counts(Object value) {
     if (!(value instanceof int[])) {
       return null;

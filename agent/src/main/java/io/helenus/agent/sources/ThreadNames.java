@@ -17,34 +17,34 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The full Java names of the server's threads by their id in the kernel, which keeps 15 bytes.
+ * Sends the full Java names of the server's threads with their kernel thread ids. The kernel keeps
+ * only the first 15 bytes of a name.
  *
- * <p>Nothing in Java says which thread in the kernel a Java thread is. But both number their
- * threads in the order in which they come, and a Java thread gives the kernel the begin of its
- * name: so the Java threads whose names begin so are those threads in the kernel, in the same
- * order. Where their numbers differ, since a thread comes or goes at that moment, it is looked
- * again at the next time.
+ * <p>Java does not expose kernel thread ids. But both ids grow in order of creation, and the kernel's
+ * name is the start of the Java name. So the Java threads with a given start of their name are the
+ * kernel threads of that name, in the same order. If the numbers of both differ, because a thread
+ * starts or ends meanwhile, the next reading tries again.
  *
- * <p>Cassandra's stages share their workers and rename them as they go, so the names are read at
- * each look, and those that changed are sent.
+ * <p>Cassandra's stages share their workers and rename them, so every reading compares the names, and
+ * sends those that changed.
  */
-public final class ThreadNames extends Sample {
+public final class ThreadNames extends SampledSource {
   private static final Path TASKS = Path.of("/proc/self/task");
   private static final byte THREAD_NAMES = 3;
   private static final int KERNEL_BYTES = 15;
 
-  /** While the threads stay the same: those that the JVM did not start itself are never found. */
-  private static final int MOST_LOOKS = 3;
+  /** Attempts while the set of threads stays the same: native threads never match. */
+  private static final int MAX_ATTEMPTS = 3;
 
   private static final int LONGEST_NAME = 256;
   private static final int FRAME_BYTES = 32 * 1024;
 
-  /** The kernel's id of a Java thread, by the JVM's. */
+  /** Kernel thread ids by the JVM's thread id. */
   private final Map<Long, Long> kernelIds = new HashMap<>();
 
   private final Map<Long, String> sent = new HashMap<>();
-  private Set<Long> tasksThen = Set.of();
-  private int looksLeft;
+  private Set<Long> knownTasks = Set.of();
+  private int attemptsLeft;
 
   public ThreadNames(Feed feed) {
     super(feed);
@@ -53,11 +53,11 @@ public final class ThreadNames extends Sample {
   @Override
   void read() throws IOException {
     Set<Long> tasks = tasks();
-    if (!tasks.equals(tasksThen)) {
-      tasksThen = new HashSet<>(tasks);
-      looksLeft = MOST_LOOKS;
+    if (!tasks.equals(knownTasks)) {
+      knownTasks = new HashSet<>(tasks);
+      attemptsLeft = MAX_ATTEMPTS;
     }
-    if (looksLeft > 0) {
+    if (attemptsLeft > 0) {
       kernelIds.values().retainAll(tasks);
       tasks.removeAll(kernelIds.values());
       Map<Long, String> inKernel = new TreeMap<>();
@@ -67,7 +67,7 @@ public final class ThreadNames extends Sample {
           inKernel.put(task, name);
         }
       }
-      looksLeft = match(inKernel, liveThreads()) ? 0 : looksLeft - 1;
+      attemptsLeft = match(inKernel, liveThreads()) ? 0 : attemptsLeft - 1;
     }
     send();
   }
@@ -93,10 +93,10 @@ public final class ThreadNames extends Sample {
   }
 
   /**
-   * Finds out which Java threads the threads in the kernel are.
+   * Matches Java threads with kernel threads.
    *
-   * @param inKernel names that the kernel has, by its id
-   * @return whether it knows of every Java thread
+   * @param inKernel the kernel's names by its thread id
+   * @return whether every Java thread is matched
    */
   boolean match(Map<Long, String> inKernel, Thread[] live) {
     Map<String, List<Long>> kernels = new HashMap<>();
@@ -125,7 +125,7 @@ public final class ThreadNames extends Sample {
     return all;
   }
 
-  /** As the kernel has it. */
+  /** A name cut to the bytes that the kernel keeps. */
   private static String cut(String name) {
     byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
     return cut(bytes, Math.min(bytes.length, KERNEL_BYTES));

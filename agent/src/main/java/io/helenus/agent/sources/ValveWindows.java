@@ -6,23 +6,23 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
-/** Source {@code valves}: what the valves in this JVM measured and decided, window by window. */
-public final class ValveWindows extends Sample {
-  private final UnaryOperator<String> resident;
+/** Source {@code valves}: the measurements and decisions of this JVM's valves, a row a window. */
+public final class ValveWindows extends SampledSource {
+  private final UnaryOperator<String> control;
   private final long sinceNs = System.nanoTime();
   private long last;
 
   /**
-   * @param resident takes a command to the agent that holds the valves; null when there is none
+   * @param control executes a command in the agent that holds the valves; gives null if there is none
    */
-  public ValveWindows(Feed feed, UnaryOperator<String> resident) {
+  public ValveWindows(Feed feed, UnaryOperator<String> control) {
     super(feed);
-    this.resident = resident;
+    this.control = control;
   }
 
   @Override
   void read() {
-    String reply = resident.apply("{\"do\":\"valve.rows\",\"after\":" + last + "}");
+    String reply = control.apply("{\"do\":\"valve.rows\",\"after\":" + last + "}");
     if (reply == null) {
       return;
     }
@@ -33,7 +33,7 @@ public final class ValveWindows extends Sample {
     long first = number(ok, "first");
     for (Object row : (List<?>) ((Map<?, ?>) ok).get("rows")) {
       long sequence = number(row, "sequence");
-      // The agent may be another one than that of the last reading.
+      // Another agent may hold the valves since the last reading.
       long due = last == 0 ? sequence : Math.max(last + 1, first);
       if (sequence > due) {
         feed.lose(sequence - due, "more windows ended than are kept between two readings");

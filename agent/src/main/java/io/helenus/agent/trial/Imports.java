@@ -7,13 +7,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
-/** SSTables that are put into a table as they are. */
+/** Imports SSTables into a table unchanged. */
 final class Imports {
   private Imports() {}
 
   /**
-   * Moves the SSTables of a folder into the table, each with its level and with what it says of its
-   * repair, as on the node that it comes from. How many the table has then.
+   * Moves the SSTables of a folder into the table. Each keeps its level and its repair state. Returns
+   * the number of SSTables that the table then has.
    */
   static Object load(TableBean table, String folder) {
     // resetLevel, clearRepaired, verifySSTables, verifyTokens, invalidateCaches, extendedVerify.
@@ -36,7 +36,7 @@ final class Imports {
         "Value");
   }
 
-  /** Lets compaction run by itself, and begin at once, or not at all. */
+  /** Enables automatic compaction of the table, which begins at once, or disables it. */
   static Object compact(TableBean table, boolean on) {
     Beans.invoke(
         Beans.name(Beans.STORAGE),

@@ -25,7 +25,7 @@ final class ReadCounts {
     return counts;
   }
 
-  /** By bucket; their bounds are those of Cassandra's EstimatedHistogram. */
+  /** Counts by bucket, with the bounds of Cassandra's EstimatedHistogram. */
   private static List<Long> buckets(ObjectName histogram) {
     List<Long> buckets = new ArrayList<>();
     for (long count : (long[]) Beans.invoke(histogram, "values", new Object[0])) {

@@ -35,14 +35,14 @@ final class Snapshots {
           "storage_compatibility_mode");
 
   /**
-   * The same object for every agent of this JVM, each of which has classes of its own: what clears
-   * a snapshot waits for one that is still being taken, by an agent whose recorder was killed.
+   * A lock that all agents of this JVM share, although each has classes of its own: clearing a
+   * snapshot waits until another agent, whose recorder may have been killed, has taken it.
    */
   private static final Object ONE_AT_A_TIME = "io.helenus.agent.snapshot".intern();
 
   private Snapshots() {}
 
-  /** The node as far as its trial nodes have to be like it. */
+  /** The properties of this node that its trial nodes must share. */
   static Map<String, Object> node(TableBean table) {
     Map<String, Object> node = new LinkedHashMap<>();
     node.put("release", Beans.get(STORAGE, "ReleaseVersion"));

@@ -6,13 +6,13 @@ import java.lang.management.ManagementFactory;
 import java.util.Map;
 
 /**
- * The commands for {@code helenus try}. Of the node that is asked about only {@link Snapshots} are
- * taken and cleared; all others are for throwaway nodes with a copy of a table.
+ * The commands for {@code helenus try}. The user's own node only takes and clears {@link Snapshots};
+ * all other commands are for throwaway nodes with a copy of a table.
  */
 public final class TrialCommands {
   /**
-   * An option of the JVM that only {@code helenus try} gives, to the nodes that it starts. It is
-   * looked for among what the JVM was started with: a property can be set later, by others too.
+   * The JVM option of the throwaway nodes that {@code helenus try} starts. It must be among the JVM's
+   * start arguments, because anybody may set a property later.
    */
   static final String MARK = "-Dhelenus.throwaway=true";
 

@@ -26,7 +26,7 @@ public final class Beans {
   }
 
   /**
-   * @throws Refusal when it isn't there, or can't be read
+   * @throws Refusal if the attribute does not exist or can't be read
    */
   public static Object get(ObjectName bean, String attribute) {
     try {
@@ -40,7 +40,7 @@ public final class Beans {
     }
   }
 
-  /** Null when it isn't there, or can't be read. */
+  /** The attribute's value; null if it does not exist or can't be read. */
   public static Object getOrNull(ObjectName bean, String attribute) {
     try {
       return SERVER.getAttribute(bean, attribute);
@@ -58,8 +58,8 @@ public final class Beans {
   }
 
   /**
-   * @param types of the arguments, as the operation declares them
-   * @return what it gives
+   * @param types types of the arguments, as the operation declares them
+   * @return the operation's result
    * @throws Refusal in the node's own words
    */
   public static Object invoke(ObjectName bean, String operation, Object[] with, String... types) {

@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Something of this node that can be set while it runs, and that a restart sets back. */
+/** A setting of this node that can be changed while it runs; a restart resets it. */
 interface Setting {
-  /** Its name in the protocol. */
+  /** The name in the protocol. */
   String setting();
 
-  /** The table that it is of, as {@code keyspace.table}; null for one of the whole node. */
+  /** The table, as {@code keyspace.table}; null for a setting of the whole node. */
   String table();
 
   /**
@@ -23,7 +23,7 @@ interface Setting {
   Object read();
 
   /**
-   * Sets a value of the kind that {@link #read} returns.
+   * Sets a value of the type that {@link #read} returns.
    *
    * @throws Refusal in the node's own words
    */
@@ -47,9 +47,9 @@ interface Setting {
     if (name.equals(RequestRate.NAME)) {
       return new RequestRate();
     }
-    NodeNumber number = NodeNumber.of(name);
+    NumericSetting number = NumericSetting.of(name);
     if (number == null) {
-      List<String> names = new ArrayList<>(NodeNumber.names());
+      List<String> names = new ArrayList<>(NumericSetting.names());
       names.add(RequestRate.NAME);
       names.add(TableCompaction.NAME);
       throw new Refusal(

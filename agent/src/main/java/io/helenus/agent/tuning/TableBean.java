@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.management.ObjectName;
 
-/** A table of this node, by the MBean that Cassandra has for each. */
+/** A table of this node and its MBean. */
 public final class TableBean {
   private static final String TYPE = "org.apache.cassandra.db:type=Tables,";
 
@@ -33,7 +33,7 @@ public final class TableBean {
 
   /**
    * @param name as {@code keyspace.table}
-   * @throws Refusal naming the nearest that there are
+   * @throws Refusal naming similar tables if there is no such table
    */
   public static TableBean of(String name) {
     TableBean store = find(name);

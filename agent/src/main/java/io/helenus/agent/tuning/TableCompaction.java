@@ -6,7 +6,7 @@ import java.util.Map;
 import javax.management.JMException;
 
 /**
- * The compaction parameters of a table on this node alone: they stand in for those of the schema
+ * The compaction parameters of a table on this node alone: they override those of the schema
  * until the schema's are altered, or the node restarts.
  */
 final class TableCompaction implements Setting {
@@ -52,7 +52,7 @@ final class TableCompaction implements Setting {
 
   @Override
   public Object schema() {
-    return SchemaPeek.compaction(store);
+    return SchemaReader.compaction(store);
   }
 
   private boolean isDisabled() {

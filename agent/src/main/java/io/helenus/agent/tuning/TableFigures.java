@@ -13,7 +13,7 @@ final class TableFigures {
 
   private TableFigures() {}
 
-  /** By the names of the table {@code table_stats} of a recording; null is what isn't known. */
+  /** The figures by the columns of the table {@code table_stats}; unknown ones are null. */
   static Map<String, Object> of(TableBean store) {
     Map<String, Object> figures = new LinkedHashMap<>();
     figures.put("read_ns", System.nanoTime());
@@ -39,14 +39,14 @@ final class TableFigures {
     List<Map<String, Object>> running = new ArrayList<>();
     if (compactions instanceof List) {
       for (Object compaction : (List<?>) compactions) {
-        Map<?, ?> told = (Map<?, ?>) compaction;
-        if (store.keyspace.equals(told.get("keyspace"))
-            && store.table.equals(told.get("columnfamily"))
-            && "bytes".equals(told.get("unit"))) {
+        Map<?, ?> compactionMap = (Map<?, ?>) compaction;
+        if (store.keyspace.equals(compactionMap.get("keyspace"))
+            && store.table.equals(compactionMap.get("columnfamily"))
+            && "bytes".equals(compactionMap.get("unit"))) {
           Map<String, Object> one = new LinkedHashMap<>();
-          one.put("task", told.get("taskType"));
-          one.put("done_bytes", Long.valueOf(String.valueOf(told.get("completed"))));
-          one.put("total_bytes", Long.valueOf(String.valueOf(told.get("total"))));
+          one.put("task", compactionMap.get("taskType"));
+          one.put("done_bytes", Long.valueOf(String.valueOf(compactionMap.get("completed"))));
+          one.put("total_bytes", Long.valueOf(String.valueOf(compactionMap.get("total"))));
           running.add(one);
         }
       }

@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-/** A setting that was changed, and how it is put back. */
+/** A changed setting with its former value, to restore it. */
 final class Tuning {
   /** The result of restoring the setting. */
   enum Outcome {
@@ -21,7 +21,7 @@ final class Tuning {
   final String id;
   final Setting setting;
 
-  /** When it is put back by itself, System.nanoTime(); for one with a lease. */
+  /** When its lease ends, System.nanoTime(). */
   private long endsNs;
 
   private final Object before;
@@ -30,7 +30,7 @@ final class Tuning {
   /** The schema's value when the setting was changed; null if unknown. */
   private final Object schema;
 
-  /** 0: no limit in time. */
+  /** Length of the lease; 0 for none. */
   private long leaseNs;
 
   /** The scheduled restore; null for a tuning without a lease. */
@@ -45,7 +45,7 @@ final class Tuning {
     renew(leaseNs);
   }
 
-  /** The lease is so long from now on. */
+  /** Restarts the lease with this length. */
   void renew(long leaseNs) {
     this.leaseNs = leaseNs;
     endsNs = System.nanoTime() + leaseNs;
@@ -55,7 +55,7 @@ final class Tuning {
     return leaseNs;
   }
 
-  /** Takes the place of what was to put it back before. */
+  /** Sets the task that restores the setting at the end of the lease; cancels the one before. */
   void endBy(Future<?> end) {
     if (this.end != null) {
       this.end.cancel(false);
@@ -89,7 +89,7 @@ final class Tuning {
     return Outcome.UNDONE;
   }
 
-  /** By the names of the protocol. */
+  /** The state by the names of the protocol. */
   Map<String, Object> state() {
     Map<String, Object> state = new LinkedHashMap<>();
     state.put("id", id);

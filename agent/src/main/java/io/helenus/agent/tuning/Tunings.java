@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 
 /**
  * The settings of this node that were changed through the agent, and the commands for them. The
- * thread "helenus-agent-leases" puts back those whose lease ends.
+ * thread "helenus-agent-leases" restores a setting when its lease ends.
  */
 public final class Tunings {
   private static final long RETRY_MS = 10_000;
@@ -80,7 +80,7 @@ public final class Tunings {
     if (given.containsKey("before") && !canonical(given.get("before")).equals(before)) {
       throw new Refusal(
           called(setting) + " has been set to " + Json.write(before) + " by somebody else just now",
-          "look whether you still want to change it, and try again");
+          "check whether you still want to change it, and try again");
     }
     long leaseMs = given.get("lease_ms") instanceof Long ? (Long) given.get("lease_ms") : 0;
     Object schema = setting.schema();
@@ -110,7 +110,7 @@ public final class Tunings {
     return tuning.state();
   }
 
-  /** All or nothing. */
+  /** Writes a value. If that fails halfway, restores the value before. */
   private static void write(Setting setting, Object value, Object before) {
     try {
       setting.write(value);
@@ -122,7 +122,7 @@ public final class Tunings {
     }
   }
 
-  /** By what this agent knows of it, or else by what the command says that it was. */
+  /** Undoes a tuning of this agent, or else the one that the command describes. */
   private Object undo(Map<?, ?> given) {
     String id = String.valueOf(given.get("id"));
     Tuning tuning = tunings.get(id);
@@ -204,7 +204,7 @@ public final class Tunings {
     afterLease.run();
   }
 
-  /** Whether there still is what was set: a table may have been dropped. */
+  /** Whether the setting still exists: its table may have been dropped. */
   private static boolean exists(Setting setting) {
     try {
       setting.read();
@@ -220,7 +220,7 @@ public final class Tunings {
         : setting.setting() + " of " + setting.table();
   }
 
-  /** As {@link Setting#read} gives it. */
+  /** A value of a command in the form that {@link Setting#read} returns. */
   private static Object canonical(Object value) {
     return value instanceof Map ? Setting.named((Map<?, ?>) value) : value;
   }

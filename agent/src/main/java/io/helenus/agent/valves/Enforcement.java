@@ -1,27 +1,27 @@
 package io.helenus.agent.valves;
 
-/** How a limit is made to hold: by a gate at methods, or by the size of a stage's pool. */
+/** Enforces a limit: by a gate at methods, or by the size of a stage's pool. */
 interface Enforcement {
-  /** Makes this the limit; {@link Gate#OPEN} is none. */
+  /** Sets the limit; {@link Gate#OPEN} for none. */
   void limit(int limit);
 
-  /** Sets the terms for calls that find no room from now on; no effect at a stage. */
-  void terms(Settings settings);
+  /** Sets how long calls wait and whether they are then refused; no effect at a stage. */
+  void policy(Settings settings);
 
-  /** How many are inside now. */
+  /** Requests inside now. */
   int inside();
 
-  /** How many wait now. */
+  /** Requests waiting now. */
   int waiting();
 
-  /** How many are in the stage besides, as far as is known: where they are does not show here. */
+  /** Further requests of the same stage, neither inside nor waiting here; 0 if unknown. */
   int elsewhere();
 
-  Reading read();
+  ValveTotals read();
 
-  /** Changes when a request leaves, for the watchdog; cheaper than a reading. */
-  long passed();
+  /** Requests that have left so far, for the watchdog; cheaper than {@link #read}. */
+  long left();
 
-  /** Leaves all as it was before the valve. */
+  /** Undoes what the valve changed. */
   void remove();
 }

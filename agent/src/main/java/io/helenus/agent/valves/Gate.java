@@ -1,8 +1,8 @@
 package io.helenus.agent.valves;
 
-import io.helenus.agent.crossing.Frame;
-import io.helenus.agent.crossing.Site;
-import io.helenus.agent.crossing.Traveller;
+import io.helenus.agent.dispatch.Frame;
+import io.helenus.agent.dispatch.Interceptor;
+import io.helenus.agent.dispatch.ThreadState;
 import java.util.Iterator;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -11,18 +11,18 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /**
- * Limits how many threads are in a region at once; further threads wait before the region, up to a
- * longest time.
+ * A semaphore at the points of a valve: limits how many threads are inside at once. Further threads
+ * wait, up to a longest time.
  *
- * <p>While stays are short, an arriving thread takes free room before waiting threads that are
- * still being woken. Otherwise the room would stay unused for longer than a short stay takes. While
- * stays are long, threads enter in turn: barging would gain nothing, and threads that return at
- * once would starve the waiting ones.
+ * <p>While calls are short the gate is unfair: an arriving thread takes free room before waiting
+ * threads that are still being woken, because the room would stay unused for longer than a short
+ * call takes. While calls are long the gate is fair: barging would gain nothing, and threads that
+ * return at once would starve the waiting ones.
  *
- * <p>One word holds the numbers inside and waiting, so that each entry and each exit writes one
- * cache line once. A thread that is inside re-enters freely. A thread that holds a permit that
- * threads inside may wait for ({@link Precedence}) never waits here: it enters and is counted. A
- * thread that is interrupted while it waits enters, and stays interrupted.
+ * <p>One word holds the numbers of threads inside and waiting, so that each entry and each exit
+ * writes one cache line once. A thread that is inside re-enters freely. A thread never waits here
+ * if it could deadlock with threads inside ({@link GateOrder}): it enters beyond the limit and is
+ * counted. A thread that is interrupted while it waits enters, and stays interrupted.
  */
 final class Gate {
   /** No limit at all. */
@@ -30,51 +30,51 @@ final class Gate {
 
   private static final long ONE_WAITING = 1L << 32;
 
-  /** Far longer than waking a thread on a busy machine takes, ns. */
-  private static final long LONG_STAY_NS = 1_000_000;
+  /** Calls of this mean time and more are long, ns: waking a thread takes far less. */
+  private static final long LONG_NS = 1_000_000;
 
-  /** In the middle of an array of its own, so that no neighbour's writes slow it. */
+  /** Index of the word, in the middle of a padded array to avoid false sharing. */
   private static final int OCCUPANCY = 16;
 
-  /** The terms for calls that find no room. */
-  static final class Terms {
+  /** How long a call may wait, and what happens to it then. */
+  static final class OverflowPolicy {
     final long maxWaitNs;
 
     /** Makes the exception to refuse with after the longest wait; null to let through. */
     final Supplier<RuntimeException> refusal;
 
-    Terms(long maxWaitNs, Supplier<RuntimeException> refusal) {
+    OverflowPolicy(long maxWaitNs, Supplier<RuntimeException> refusal) {
       this.maxWaitNs = maxWaitNs;
       this.refusal = refusal;
     }
   }
 
   private final AtomicLongArray occupancy = new AtomicLongArray(2 * OCCUPANCY);
-  private final Queue<GateAccount> accounts = new ConcurrentLinkedQueue<>();
-  private final long[] ended = new long[GateAccount.LENGTH];
-  private final Precedence precedence;
-  private final int place;
+  private final Queue<GateCounters> perThread = new ConcurrentLinkedQueue<>();
+  private final long[] ended = new long[GateCounters.LENGTH];
+  private final GateOrder gateOrder;
+  private final int slot;
   private final long bit;
-  private final WaitingLine line;
+  private final WaitQueue queue;
 
-  /** Whether room is reserved for waiters until they are awake. */
-  private volatile boolean inTurn;
+  /** Whether waiting threads enter before arriving ones. */
+  private volatile boolean isFair;
 
   private long totalBeforeNs;
   private long leftBefore;
   private volatile int limit = OPEN;
-  private volatile Terms terms;
+  private volatile OverflowPolicy policy;
 
   /**
-   * @param place its own among the gates of the precedence
+   * @param slot the gate's slot in the order
    */
-  Gate(Precedence precedence, int place, Terms terms, WaitingLine line) {
-    this.precedence = precedence;
-    this.place = place;
-    this.bit = 1L << place;
-    this.terms = terms;
-    this.line = line;
-    this.inTurn = line.order() == Order.CLASS;
+  Gate(GateOrder gateOrder, int slot, OverflowPolicy policy, WaitQueue queue) {
+    this.gateOrder = gateOrder;
+    this.slot = slot;
+    this.bit = 1L << slot;
+    this.policy = policy;
+    this.queue = queue;
+    this.isFair = queue.order() == Order.CLASS;
   }
 
   int limit() {
@@ -83,13 +83,13 @@ final class Gate {
 
   void limit(int limit) {
     this.limit = limit;
-    line.callAll(room());
+    queue.wakeAll(room());
   }
 
-  void terms(Terms terms) {
-    this.terms = terms;
+  void policy(OverflowPolicy policy) {
+    this.policy = policy;
     // Woken waiters check their deadline again.
-    line.callAll(OPEN);
+    queue.wakeAll(OPEN);
   }
 
   int inside() {
@@ -104,69 +104,69 @@ final class Gate {
     return Math.max(0, limit - inside());
   }
 
-  /** The site of a point of the gate. */
-  Site site(int number, int point) {
-    return new Site() {
+  /** Intercepts the calls of one of the points of the gate. */
+  Interceptor interceptor(int number, int point) {
+    return new Interceptor() {
       @Override
-      public RuntimeException enter(Traveller traveller, Frame frame) {
-        return Gate.this.enter(traveller, frame, number, point);
+      public RuntimeException enter(ThreadState state, Frame frame) {
+        return Gate.this.enter(state, frame, number, point);
       }
 
       @Override
-      public void exit(Traveller traveller, Frame frame, boolean failed, long nowNs) {
-        Gate.this.exit(traveller, frame, failed);
+      public void exit(ThreadState state, Frame frame, boolean failed, long nowNs) {
+        Gate.this.exit(state, frame, failed);
       }
     };
   }
 
-  private RuntimeException enter(Traveller traveller, Frame frame, int number, int point) {
-    if ((traveller.held & bit) != 0) {
+  private RuntimeException enter(ThreadState state, Frame frame, int number, int point) {
+    if ((state.held & bit) != 0) {
       return null;
     }
-    GateAccount account = (GateAccount) traveller.account(number);
-    if (account == null) {
-      account = new GateAccount(traveller.thread);
-      traveller.account(number, account);
-      accounts.add(account);
+    GateCounters counters = (GateCounters) state.counters(number);
+    if (counters == null) {
+      counters = new GateCounters(state.thread);
+      state.counters(number, counters);
+      perThread.add(counters);
     }
-    frame.account(account);
+    frame.counters(counters);
     frame.waitedNs = 0;
-    if (!takePlace(inTurn)) {
-      if (traveller.held != 0 && !precedence.mayWait(traveller.held, place)) {
+    if (!tryEnter(isFair)) {
+      if (state.held != 0 && !gateOrder.mayWait(state.held, slot)) {
         occupancy.getAndAdd(OCCUPANCY, 1);
-        account.counts.add(GateAccount.OUT_OF_ORDER, 1);
+        counters.values.add(GateCounters.OUT_OF_ORDER, 1);
       } else {
-        RuntimeException refusal = await(account, frame, point);
+        RuntimeException refusal = await(counters, frame, point);
         if (refusal != null) {
           return refusal;
         }
       }
     }
-    traveller.held |= bit;
+    state.held |= bit;
     frame.permit = true;
-    frame.startNs = frame.waitedNs > 0 || account.times() ? System.nanoTime() : 0;
+    frame.startNs = frame.waitedNs > 0 || counters.isTimed() ? System.nanoTime() : 0;
     return null;
   }
 
-  private void exit(Traveller traveller, Frame frame, boolean failed) {
+  private void exit(ThreadState state, Frame frame, boolean failed) {
     if (!frame.permit) {
       return;
     }
     frame.permit = false;
-    traveller.held &= ~bit;
+    state.held &= ~bit;
     leave();
-    GateAccount account = (GateAccount) frame.account();
+    GateCounters counters = (GateCounters) frame.counters();
     if (frame.startNs == 0) {
-      account.leftUntimed();
+      counters.leftUntimed();
     } else {
-      account.left(frame.waitedNs, System.nanoTime() - frame.startNs);
+      counters.left(frame.waitedNs, System.nanoTime() - frame.startNs);
     }
-    account.counts.add(failed ? GateAccount.FAILED : GateAccount.COMPLETED, 1);
+    counters.values.add(failed ? GateCounters.FAILED : GateCounters.COMPLETED, 1);
   }
 
-  private boolean takePlace(boolean afterThoseWaiting) {
+  private boolean tryEnter(boolean waitersFirst) {
     long now = occupancy.get(OCCUPANCY);
-    while ((int) now < limit && !(afterThoseWaiting && now >= ONE_WAITING)) {
+    while ((int) now < limit && !(waitersFirst && now >= ONE_WAITING)) {
       if (occupancy.compareAndSet(OCCUPANCY, now, now + 1)) {
         return true;
       }
@@ -180,34 +180,34 @@ final class Gate {
     if (before >= ONE_WAITING) {
       int room = limit - ((int) before - 1);
       if (room > 0) {
-        line.call(room);
+        queue.wake(room);
       }
     }
   }
 
-  /** Waits for a place and takes it; gives the exception when the call is refused. */
-  private RuntimeException await(GateAccount account, Frame frame, int point) {
-    WaitingLine.Waiter waiter = new WaitingLine.Waiter(Thread.currentThread(), point);
+  /** Waits for room and takes it. Returns the exception if the call is refused. */
+  private RuntimeException await(GateCounters counters, Frame frame, int point) {
+    WaitQueue.Waiter waiter = new WaitQueue.Waiter(Thread.currentThread(), point);
     long beganNs = System.nanoTime();
-    line.add(waiter);
+    queue.add(waiter);
     // Threads that leave after this see the waiter; threads that left before have made room.
-    boolean mayTry = occupancy.addAndGet(OCCUPANCY, ONE_WAITING) >>> 32 == 1;
-    mayTry |= !inTurn;
+    boolean mayEnter = occupancy.addAndGet(OCCUPANCY, ONE_WAITING) >>> 32 == 1;
+    mayEnter |= !isFair;
     boolean in = false;
     try {
       while (true) {
-        in = mayTry && takePlace(false);
+        in = mayEnter && tryEnter(false);
         if (in) {
           return null;
         }
-        Terms terms = this.terms;
-        long leftNs = terms.maxWaitNs - (System.nanoTime() - beganNs);
+        OverflowPolicy policy = this.policy;
+        long leftNs = policy.maxWaitNs - (System.nanoTime() - beganNs);
         if (leftNs <= 0) {
-          if (terms.refusal != null) {
-            account.counts.add(GateAccount.REFUSED, 1);
-            return terms.refusal.get();
+          if (policy.refusal != null) {
+            counters.values.add(GateCounters.REFUSED, 1);
+            return policy.refusal.get();
           }
-          account.counts.add(GateAccount.LET_THROUGH, 1);
+          counters.values.add(GateCounters.LET_THROUGH, 1);
         }
         if (leftNs <= 0 || Thread.currentThread().isInterrupted()) {
           occupancy.getAndAdd(OCCUPANCY, 1);
@@ -215,58 +215,58 @@ final class Gate {
           return null;
         }
         LockSupport.parkNanos(this, leftNs);
-        mayTry = line.answered(waiter);
+        mayEnter = queue.takeWakeUp(waiter);
       }
     } finally {
       occupancy.getAndAdd(OCCUPANCY, -ONE_WAITING);
-      line.remove(waiter);
+      queue.remove(waiter);
       frame.waitedNs = Math.max(1, System.nanoTime() - beganNs);
-      // A call that this one did not use, or room for more than one.
+      // Pass on a wake-up that this thread did not use, or room for more than one thread.
       int room = room();
       if (room > 0) {
-        line.call(room);
+        queue.wake(room);
       }
     }
   }
 
-  /** All that was counted since the gate began. For one reader at a time. */
+  /** The sums of all threads' counters since the gate began. For one reader at a time. */
   synchronized long[] read() {
-    for (Iterator<GateAccount> i = accounts.iterator(); i.hasNext(); ) {
-      GateAccount account = i.next();
-      if (!account.thread.isAlive()) {
-        add(account, ended);
+    for (Iterator<GateCounters> i = perThread.iterator(); i.hasNext(); ) {
+      GateCounters counters = i.next();
+      if (!counters.thread.isAlive()) {
+        add(counters, ended);
         i.remove();
       }
     }
     long[] sums = ended.clone();
-    accounts.forEach(account -> add(account, sums));
-    look(sums);
+    perThread.forEach(counters -> add(counters, sums));
+    updateFairness(sums);
     return sums;
   }
 
-  /** Whether stays are long, by those that have ended since the last look. */
-  private void look(long[] sums) {
-    long left = sums[GateAccount.COMPLETED] + sums[GateAccount.FAILED];
-    if (left > leftBefore && line.order() != Order.CLASS) {
-      inTurn = (sums[GateAccount.TOTAL_NS] - totalBeforeNs) / (left - leftBefore) >= LONG_STAY_NS;
+  /** Makes the gate fair if the calls that ended since the last update were long. */
+  private void updateFairness(long[] sums) {
+    long left = sums[GateCounters.COMPLETED] + sums[GateCounters.FAILED];
+    if (left > leftBefore && queue.order() != Order.CLASS) {
+      isFair = (sums[GateCounters.TOTAL_NS] - totalBeforeNs) / (left - leftBefore) >= LONG_NS;
     }
     leftBefore = left;
-    totalBeforeNs = sums[GateAccount.TOTAL_NS];
+    totalBeforeNs = sums[GateCounters.TOTAL_NS];
   }
 
-  /** How many came out, or were sent away, since the gate began. */
-  long passed() {
-    long passed = ended[GateAccount.COMPLETED] + ended[GateAccount.FAILED];
-    for (GateAccount account : accounts) {
-      passed += account.counts.get(GateAccount.COMPLETED) + account.counts.get(GateAccount.FAILED);
+  /** How many calls have left since the gate began. */
+  long left() {
+    long left = ended[GateCounters.COMPLETED] + ended[GateCounters.FAILED];
+    for (GateCounters counters : perThread) {
+      left += counters.values.get(GateCounters.COMPLETED) + counters.values.get(GateCounters.FAILED);
     }
-    return passed;
+    return left;
   }
 
-  /** The stage whose threads come; null where that is not known. */
+  /** The stage whose threads call; null if unknown. */
   Stage stage() {
-    for (GateAccount account : accounts) {
-      Stage stage = Stage.ofThread(account.threadName);
+    for (GateCounters counters : perThread) {
+      Stage stage = Stage.ofThread(counters.threadName);
       if (stage != null) {
         return stage;
       }
@@ -274,9 +274,9 @@ final class Gate {
     return null;
   }
 
-  private static void add(GateAccount account, long[] to) {
+  private static void add(GateCounters counters, long[] to) {
     for (int i = 0; i < to.length; i++) {
-      to[i] += account.counts.get(i);
+      to[i] += counters.values.get(i);
     }
   }
 }

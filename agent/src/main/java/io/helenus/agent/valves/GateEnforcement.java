@@ -1,6 +1,6 @@
 package io.helenus.agent.valves;
 
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import io.helenus.agent.points.Point;
 import io.helenus.agent.points.Refusal;
 import io.helenus.agent.points.Weaving;
@@ -10,49 +10,49 @@ import java.util.Map;
 
 /** A gate woven into points. */
 final class GateEnforcement implements Enforcement {
-  /** As long as no stage is known it is looked for once a second or so. */
-  private static final int LOOKED_FOR_ONE_IN = 100;
+  /** While the stage is unknown, one in so many ticks tries to find it: about once a second. */
+  private static final int TICKS_PER_SEARCH = 100;
 
-  private final Crossings crossings;
+  private final Dispatcher dispatcher;
   private final Weaving weaving;
-  private final Precedence precedence;
-  private final int place;
+  private final GateOrder gateOrder;
+  private final int slot;
   private final List<Point> points;
   private final Gate gate;
   private final Map<Integer, Point> woven = new LinkedHashMap<>();
 
-  /** The stage whose threads pass; null as long as that is not known, and where there is none. */
+  /** The stage whose threads pass the gate; null if unknown, or if there is none. */
   private Stage stage;
 
-  private int looks;
+  private int ticks;
 
   /**
-   * @param points in the order of the line's weights
+   * @param points in the order of the queue's weights
    */
   GateEnforcement(
-      Crossings crossings,
+      Dispatcher dispatcher,
       Weaving weaving,
-      Precedence precedence,
+      GateOrder gateOrder,
       List<Point> points,
       Settings settings,
-      WaitingLine line) {
-    this.crossings = crossings;
+      WaitQueue queue) {
+    this.dispatcher = dispatcher;
     this.weaving = weaving;
-    this.precedence = precedence;
-    place = precedence.take();
-    if (place < 0) {
-      throw new Refusal("there are " + Precedence.MOST + " valves already", "remove one first");
+    this.gateOrder = gateOrder;
+    slot = gateOrder.allocate();
+    if (slot < 0) {
+      throw new Refusal("there are " + GateOrder.MOST + " valves already", "remove one first");
     }
     this.points = points;
     try {
-      gate = new Gate(precedence, place, termsOf(settings), line);
+      gate = new Gate(gateOrder, slot, policyOf(settings), queue);
     } catch (RuntimeException e) {
-      precedence.giveBack(place);
+      gateOrder.free(slot);
       throw e;
     }
     for (int i = 0; i < points.size(); i++) {
-      int number = crossings.number();
-      crossings.site(number, gate.site(number, i), points.get(i).guard);
+      int number = dispatcher.number();
+      dispatcher.register(number, gate.interceptor(number, i), points.get(i).guard);
       woven.put(number, points.get(i));
     }
     try {
@@ -64,13 +64,13 @@ final class GateEnforcement implements Enforcement {
   }
 
   @Override
-  public void terms(Settings settings) {
-    gate.terms(termsOf(settings));
+  public void policy(Settings settings) {
+    gate.policy(policyOf(settings));
   }
 
-  private Gate.Terms termsOf(Settings settings) {
+  private Gate.OverflowPolicy policyOf(Settings settings) {
     if (!settings.refuse) {
-      return new Gate.Terms(settings.maxWaitNs, null);
+      return new Gate.OverflowPolicy(settings.maxWaitNs, null);
     }
     for (Point point : points) {
       if (!point.mayRefuse) {
@@ -82,7 +82,7 @@ final class GateEnforcement implements Enforcement {
     try {
       Overloaded overloaded = new Overloaded();
       String why = "the valve " + settings.name + " has no room";
-      return new Gate.Terms(settings.maxWaitNs, () -> overloaded.make(why));
+      return new Gate.OverflowPolicy(settings.maxWaitNs, () -> overloaded.make(why));
     } catch (ReflectiveOperationException e) {
       throw new Refusal("this server has no exception to refuse with: " + e, "leave out refuse");
     }
@@ -104,13 +104,13 @@ final class GateEnforcement implements Enforcement {
   }
 
   /**
-   * Those who are queued for a thread, or whose thread is at something else. A limit turns them
-   * into those who wait at the gate, so that without them it would seem to make requests wait that
-   * waited before.
+   * Requests of the stage that are queued for a thread, or whose thread is outside the gate. A limit
+   * moves queued requests from the stage's queue to the gate. Without this number a limit would seem
+   * to add waiting time.
    */
   @Override
   public int elsewhere() {
-    if (stage == null && looks++ % LOOKED_FOR_ONE_IN == 0) {
+    if (stage == null && ticks++ % TICKS_PER_SEARCH == 0) {
       stage = gate.stage();
     }
     if (stage == null) {
@@ -126,13 +126,13 @@ final class GateEnforcement implements Enforcement {
   }
 
   @Override
-  public Reading read() {
-    return new Reading(gate.read());
+  public ValveTotals read() {
+    return new ValveTotals(gate.read());
   }
 
   @Override
-  public long passed() {
-    return gate.passed();
+  public long left() {
+    return gate.left();
   }
 
   @Override
@@ -146,7 +146,7 @@ final class GateEnforcement implements Enforcement {
   }
 
   private void forget() {
-    woven.keySet().forEach(number -> crossings.site(number, null, null));
-    precedence.giveBack(place);
+    woven.keySet().forEach(number -> dispatcher.unregister(number));
+    gateOrder.free(slot);
   }
 }

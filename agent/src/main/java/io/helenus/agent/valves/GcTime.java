@@ -4,18 +4,18 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 
-/** How long the JVM has stood for collections since it began. */
+/** Time that garbage collections have stopped the JVM since it started. */
 final class GcTime {
   private final List<GarbageCollectorMXBean> collectors =
       ManagementFactory.getGarbageCollectorMXBeans();
 
-  /** To the ms; collections that run beside the threads do not count. */
+  /** In ms. Concurrent collections do not count. */
   long ms() {
     long ms = 0;
     for (GarbageCollectorMXBean collector : collectors) {
-      boolean beside =
+      boolean isConcurrent =
           collector.getName().endsWith("Cycles") || collector.getName().contains("Concurrent");
-      ms += beside ? 0 : Math.max(0, collector.getCollectionTime());
+      ms += isConcurrent ? 0 : Math.max(0, collector.getCollectionTime());
     }
     return ms;
   }

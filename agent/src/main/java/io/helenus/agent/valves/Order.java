@@ -4,13 +4,13 @@ import java.util.Locale;
 
 /** The order in which requests that wait at a gate enter. */
 enum Order {
-  /** First in, first out; while stays are short, arriving threads take free room first. */
+  /** First in, first out; while calls are short, arriving threads take free room first. */
   FIFO,
 
   /** Last in, first out: under overload some requests are served well instead of all badly. */
   LIFO,
 
-  /** By the weights of the points, first come first served within each; no request overtakes. */
+  /** By the weights of the points, first in first out within each; no request overtakes. */
   CLASS;
 
   static Order of(String name) {

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
-/** The server's own exception for a request that it has no room for. */
+/** Makes Cassandra's own OverloadedException, with which a gate refuses a request. */
 final class Overloaded {
   private static final String CASSANDRAS = "org.apache.cassandra.exceptions.OverloadedException";
 

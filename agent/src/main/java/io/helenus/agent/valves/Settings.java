@@ -15,15 +15,15 @@ import java.util.concurrent.TimeUnit;
  *   <li>{@code name}: needed.
  *   <li>{@code at}: a point or a list of them, or {@code stage}: a stage; one of the two.
  *   <li>{@code law}: needed; {@code parameters}: those of the law.
- *   <li>{@code min}, {@code max}: what the limit stays between; by default 1, and 128 at points or
- *       what the stage has.
+ *   <li>{@code min}, {@code max}: the range of the limit; by default 1, and 128 at points or the
+ *       stage's own setting.
  *   <li>{@code order}: {@code fifo}, {@code lifo} or {@code class}; {@code weights}: by point.
  *   <li>{@code max_wait_ms}: how long a call waits at most; 1000.
- *   <li>{@code refuse}: whether it is refused then, and not let through; false.
- *   <li>{@code watchdog_ms}: the valve opens when nothing comes out for so long while somebody
- *       waits; 5000.
+ *   <li>{@code refuse}: whether it is then refused instead of let through; false.
+ *   <li>{@code watchdog_ms}: the valve opens when no request leaves for so long while some wait;
+ *       5000.
  *   <li>{@code lease_ms}: the valve opens when the lease is not renewed for so long; 0 is never.
- *   <li>{@code at_most}: how many methods the points may be; 50.
+ *   <li>{@code at_most}: how many methods a point may match; 50.
  * </ul>
  */
 final class Settings {
@@ -76,7 +76,7 @@ final class Settings {
   private final Map<String, Double> weights = new LinkedHashMap<>();
 
   /**
-   * @throws Refusal naming what is wrong and how it should be
+   * @throws Refusal naming the wrong setting and its allowed values
    */
   Settings(Map<?, ?> given) {
     this.given = new LinkedHashMap<>();
@@ -114,13 +114,13 @@ final class Settings {
     }
   }
 
-  /** The same with some of it changed. */
+  /** A copy with some settings changed. */
   Settings with(Map<?, ?> changes) {
     Map<String, Object> next = new LinkedHashMap<>(given);
     changes.forEach((key, value) -> next.put(String.valueOf(key), value));
     for (String fixed : FIXED) {
       if (changes.containsKey(fixed) && !String.valueOf(next.get(fixed)).equals(string(fixed))) {
-        throw new Refusal(fixed + " of a valve can't change", "remove the valve and add it anew");
+        throw new Refusal(fixed + " of a valve can't change", "remove the valve and add it again");
       }
     }
     if (changes.containsKey("law") && !changes.containsKey("parameters")) {
@@ -133,7 +133,7 @@ final class Settings {
     return String.valueOf(given.get(key));
   }
 
-  /** By what the point was asked for by. */
+  /** The weight of a point, by its text in {@code at}. */
   double weight(String point) {
     return weights.getOrDefault(point, 1.0);
   }

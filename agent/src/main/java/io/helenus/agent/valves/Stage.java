@@ -17,9 +17,9 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * A stage of Cassandra's, steered by its own setting, so that no thread is blocked: the largest
- * number of its threads, or the bound of compaction in MiB/s. The settings are the same in 4.0, 4.1
- * and 5.0.
+ * A stage of Cassandra whose own setting can serve as a limit, so that no thread is blocked: the
+ * largest number of its threads, or the compaction throughput in MiB/s. The settings are the same in
+ * 4.0, 4.1 and 5.0.
  */
 public enum Stage {
   NATIVE_TRANSPORT(
@@ -50,7 +50,7 @@ public enum Stage {
   private final String metrics;
   private final String pool;
 
-  /** The metrics that were read: they are read often, and to find one takes longer. */
+  /** Metrics that were found before, because finding one takes longer than reading it. */
   private final Map<String, Metric> found = new ConcurrentHashMap<>();
 
   Stage(String bean, String pool) {
@@ -58,7 +58,7 @@ public enum Stage {
   }
 
   /**
-   * @param settings the smaller first, where one has to stay below another
+   * @param settings attributes of the MBean; one that must not exceed another comes first
    */
   Stage(String bean, List<String> settings, String metricsPath, String pool) {
     this.bean = bean;
@@ -84,7 +84,7 @@ public enum Stage {
         Nearest.hint(name, names, "there are " + String.join(", ", names)));
   }
 
-  /** The stage whose threads are called so; null for none. */
+  /** The stage that a thread belongs to by its name; null for none. */
   static Stage ofThread(String name) {
     for (Stage stage : values()) {
       if (name.startsWith(stage.pool + "-")) {
@@ -99,12 +99,12 @@ public enum Stage {
     return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
   }
 
-  /** As metrics and threads name it. */
+  /** The name of its pool in metrics and thread names. */
   public String pool() {
     return pool;
   }
 
-  /** The settings as they are now. */
+  /** The current values of its settings. */
   int[] read() {
     int[] values = new int[settings.size()];
     for (int i = 0; i < values.length; i++) {
@@ -120,7 +120,7 @@ public enum Stage {
   }
 
   void write(int[] values) {
-    // The larger first when they grow, the smaller first when they shrink.
+    // A core size must never exceed the maximum: raise the maximum first, lower it last.
     boolean grows = values[values.length - 1] > read()[values.length - 1];
     for (int i = 0; i < values.length; i++) {
       int at = grows ? values.length - 1 - i : i;

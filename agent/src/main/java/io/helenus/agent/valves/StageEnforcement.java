@@ -4,7 +4,7 @@ import io.helenus.agent.points.Refusal;
 import java.util.Arrays;
 import java.util.function.Consumer;
 
-/** Steers a stage's own setting. */
+/** Enforces a limit by a stage's own setting, such as the size of its pool. */
 final class StageEnforcement implements Enforcement {
   private final Stage stage;
   private final int[] original;
@@ -32,7 +32,7 @@ final class StageEnforcement implements Enforcement {
   }
 
   @Override
-  public void terms(Settings settings) {
+  public void policy(Settings settings) {
     if (settings.refuse) {
       throw new Refusal("a stage refuses nobody", "leave out refuse");
     }
@@ -54,12 +54,12 @@ final class StageEnforcement implements Enforcement {
   }
 
   @Override
-  public Reading read() {
-    return new Reading(stage.completed());
+  public ValveTotals read() {
+    return new ValveTotals(stage.completed());
   }
 
   @Override
-  public long passed() {
+  public long left() {
     return stage.completed();
   }
 

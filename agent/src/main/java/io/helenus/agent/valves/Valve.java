@@ -15,7 +15,7 @@ final class Valve {
   /** A pause of the JVM does not count as time in which no request left. */
   private static final long LONGEST_TICK_NS = 100_000_000;
 
-  private static final long NOBODY_WAITS = -1;
+  private static final long NONE_WAITING = -1;
 
   private final Enforcement enforcement;
   private final GcTime gcTime = new GcTime();
@@ -23,30 +23,30 @@ final class Valve {
   private Law law;
   private int limit;
 
-  /** Why the valve is open; null while it governs. */
+  /** Why the valve is open; null while it limits. */
   private String openReason;
 
   private boolean openByLease;
   private long renewedNs;
   private long tickedNs;
   private long windowStartNs;
-  private Reading before;
+  private ValveTotals before;
   private long gcBeforeMs;
   private double insideSum;
   private double waitingSum;
   private double elsewhereSum;
   private int samples;
   private boolean limited;
-  private long passedBefore = NOBODY_WAITS;
+  private long leftBefore = NONE_WAITING;
   private long stuckNs;
-  private volatile Row last;
+  private volatile WindowRow last;
 
   Valve(Settings settings, Law law, Enforcement enforcement) {
     this.settings = settings;
     this.law = law;
     this.enforcement = enforcement;
     limit = settings.max;
-    enforcement.terms(settings);
+    enforcement.policy(settings);
     enforcement.limit(limit);
     renewedNs = System.nanoTime();
     begin(renewedNs);
@@ -58,9 +58,9 @@ final class Valve {
     return settings;
   }
 
-  /** Goes on by other settings, and governs again if it was open. */
+  /** Applies other settings. A valve that was open limits again. */
   synchronized void set(Settings settings, Law law) {
-    enforcement.terms(settings);
+    enforcement.policy(settings);
     this.settings = settings;
     this.law = law;
     openReason = null;
@@ -72,7 +72,7 @@ final class Valve {
     before = enforcement.read();
   }
 
-  /** The lease is good for its time from now on. */
+  /** Restarts the lease. */
   synchronized void renew() {
     renewedNs = System.nanoTime();
     if (openByLease) {
@@ -97,11 +97,11 @@ final class Valve {
   }
 
   /**
-   * To be called often.
+   * Samples the valve; called 100 times a second.
    *
-   * @return what the window gave that ended now; null while it goes on
+   * @return the row of the window if it ends now, else null
    */
-  synchronized Row tick(long nowNs, long sequence) {
+  synchronized WindowRow tick(long nowNs, long sequence) {
     int inside = enforcement.inside();
     int waiting = enforcement.waiting();
     insideSum += inside;
@@ -119,18 +119,18 @@ final class Valve {
   }
 
   private void watch(long nowNs, int waiting) {
-    // Counting them looks at what every thread counts, and nobody is stuck who does not wait.
-    long passed = waiting > 0 ? enforcement.passed() : NOBODY_WAITS;
-    boolean stuck = waiting > 0 && passed == passedBefore && openReason == null;
+    // Reads the counters of every thread, so only while requests wait.
+    long left = waiting > 0 ? enforcement.left() : NONE_WAITING;
+    boolean stuck = waiting > 0 && left == leftBefore && openReason == null;
     stuckNs = stuck ? stuckNs + Math.min(LONGEST_TICK_NS, nowNs - tickedNs) : 0;
-    passedBefore = passed;
+    leftBefore = left;
     if (stuckNs > settings.watchdogNs) {
       open("nothing came out for " + stuckNs / 1_000_000 + " ms while " + waiting + " waited");
     }
   }
 
-  private Row close(long nowNs, long sequence) {
-    Reading after = enforcement.read();
+  private WindowRow close(long nowNs, long sequence) {
+    ValveTotals after = enforcement.read();
     boolean open = openReason != null;
     Window window = window(nowNs, after);
     Decision decision = open ? new Decision(limit, openReason) : law.next(window);
@@ -138,8 +138,8 @@ final class Valve {
     if (!open && next != limit) {
       limit(next);
     }
-    Row row =
-        new Row(
+    WindowRow row =
+        new WindowRow(
             sequence,
             settings.name,
             settings.law,
@@ -155,7 +155,7 @@ final class Valve {
     return row;
   }
 
-  private Window window(long nowNs, Reading after) {
+  private Window window(long nowNs, ValveTotals after) {
     double inside = insideSum / Math.max(1, samples);
     double waiting = waitingSum / Math.max(1, samples);
     long lengthNs = Math.max(1, nowNs - windowStartNs);
@@ -179,7 +179,7 @@ final class Valve {
         .build();
   }
 
-  /** The end of the last bucket that holds any. */
+  /** The upper end of the highest bucket that is not empty. */
   private static long longest(Latencies latencies) {
     int bucket = Latencies.BUCKETS - 1;
     while (bucket > 0 && latencies.count(bucket) == 0) {
@@ -203,7 +203,7 @@ final class Valve {
     enforcement.limit(limit);
   }
 
-  /** As it is now, by the names of the protocol. */
+  /** The current state, by the names of the protocol. */
   synchronized Map<String, Object> state() {
     Map<String, Object> state = new LinkedHashMap<>();
     state.put("valve", settings.name);

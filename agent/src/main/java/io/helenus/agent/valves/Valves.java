@@ -1,6 +1,6 @@
 package io.helenus.agent.valves;
 
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import io.helenus.agent.points.Nearest;
 import io.helenus.agent.points.Point;
 import io.helenus.agent.points.Points;
@@ -19,44 +19,45 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * All valves, and the thread "helenus-agent-valves", which while there are any looks at them
- * {@value #TICKS_PER_S} times a second.
+ * All valves. While there are any, the thread "helenus-agent-valves" samples them {@value
+ * #TICKS_PER_S} times a second.
  */
 public final class Valves {
   private static final int TICKS_PER_S = 100;
   private static final long TICK_NS = TimeUnit.SECONDS.toNanos(1) / TICKS_PER_S;
 
-  /** Rows of a minute of four valves with four windows a second. */
+  /** Rows kept: a minute of four valves with four windows a second. */
   private static final int ROWS_KEPT = 960;
 
   private final Points points;
   private final Weaving weaving;
-  private final Crossings crossings;
-  private final LawMaker laws;
+  private final Dispatcher dispatcher;
+  private final LawFactory laws;
   private final Consumer<String> log;
-  private final Precedence precedence = new Precedence();
+  private final GateOrder gateOrder = new GateOrder();
   private final Map<String, Valve> valves = new ConcurrentSkipListMap<>();
-  private final Deque<Row> rows = new ArrayDeque<>();
+  private final Deque<WindowRow> rows = new ArrayDeque<>();
 
-  /** The number of the first row: of no other agent that this JVM has had or will have. */
+  /** The number of the first row, unlike that of any other agent of this JVM. */
   private final long first = System.nanoTime();
 
   private long sequence = first - 1;
   private volatile Thread thread;
 
   public Valves(
-      Points points, Weaving weaving, Crossings crossings, LawMaker laws, Consumer<String> log) {
+      Points points, Weaving weaving, Dispatcher dispatcher, LawFactory laws, Consumer<String> log) {
     this.points = points;
     this.weaving = weaving;
-    this.crossings = crossings;
+    this.dispatcher = dispatcher;
     this.laws = laws;
     this.log = log;
   }
 
   /**
-   * Adds a valve as {@link Settings} has it.
+   * Adds a valve.
    *
-   * @throws Refusal and nothing has changed
+   * @param given see {@link Settings}
+   * @throws Refusal if it can't be added; nothing has changed then
    */
   public synchronized Map<String, Object> add(Map<?, ?> given) {
     Settings settings = new Settings(given);
@@ -100,10 +101,10 @@ public final class Valves {
         weights.add(settings.weight(at));
       }
     }
-    WaitingLine line =
-        new WaitingLine(
+    WaitQueue queue =
+        new WaitQueue(
             settings.order, weights.stream().mapToDouble(Double::doubleValue).toArray());
-    return new GateEnforcement(crossings, weaving, precedence, found, settings, line);
+    return new GateEnforcement(dispatcher, weaving, gateOrder, found, settings, queue);
   }
 
   private Law law(Settings settings) {
@@ -114,7 +115,7 @@ public final class Valves {
     }
   }
 
-  /** Changes a valve while it governs. */
+  /** Changes a valve while it limits. */
   public synchronized Map<String, Object> set(Map<?, ?> changes) {
     Valve valve = valve(String.valueOf(changes.get("name")));
     Settings settings = valve.settings().with(changes);
@@ -132,7 +133,7 @@ public final class Valves {
     }
   }
 
-  /** Removes all, whatever becomes of one. */
+  /** Removes all valves, also after a failure to remove one. */
   public synchronized void removeAll() {
     for (Map.Entry<String, Valve> entry : valves.entrySet()) {
       try {
@@ -179,7 +180,7 @@ public final class Valves {
       List<Map<String, Object>> kept =
           rows.stream()
               .filter(row -> row.sequence() > sequence)
-              .map(Row::values)
+              .map(WindowRow::values)
               .collect(Collectors.toList());
       return Map.of("first", first, "rows", kept);
     }
@@ -208,7 +209,7 @@ public final class Valves {
   private void tick() {
     for (Valve valve : valves.values()) {
       try {
-        Row row = valve.tick(System.nanoTime(), sequence + 1);
+        WindowRow row = valve.tick(System.nanoTime(), sequence + 1);
         if (row != null) {
           keep(row);
         }
@@ -220,7 +221,7 @@ public final class Valves {
     }
   }
 
-  private void keep(Row row) {
+  private void keep(WindowRow row) {
     synchronized (rows) {
       sequence = row.sequence();
       rows.add(row);

@@ -92,8 +92,8 @@ class ControlIT {
       target.attach(recorder.options());
       FakeRecorder.Session session = recorder.accept();
       String start = "{'do':'probes.start','at':['" + WORK + ".step']}";
-      refused(session.command(ADD), "throws all of its compiled code away", "--cold");
-      refused(session.command(start), "throws all of its compiled code away", "--cold");
+      refused(session.command(ADD), "deoptimizes all of its compiled code", "--cold");
+      refused(session.command(start), "deoptimizes all of its compiled code", "--cold");
       assertEquals(bytes, bytes(target, folder));
       ok(session.command(cold(ADD)));
       ok(session.command(start));

@@ -27,7 +27,7 @@ class WorkersTest {
 
   private final ThreadFactory threads = new WorkerThreads("Test", getClass().getClassLoader());
 
-  static Stream<Supplier<Queueing>> queueings() {
+  static Stream<Supplier<TaskQueue>> queueings() {
     return Stream.of(
         () -> new BatchedDrain(16),
         () -> new BatchedDrain(1),
@@ -38,7 +38,7 @@ class WorkersTest {
   /** The workers are replaced all the time; the offering thread runs the tasks they don't take. */
   @ParameterizedTest
   @MethodSource("queueings")
-  void noTaskIsLostOrRunTwice(Supplier<Queueing> queueing) throws Exception {
+  void noTaskIsLostOrRunTwice(Supplier<TaskQueue> queueing) throws Exception {
     AtomicIntegerArray runs = new AtomicIntegerArray(GIVERS * TASKS);
     AtomicReference<Workers> current = new AtomicReference<>(workers(queueing.get()));
     List<Thread> givers = new ArrayList<>();
@@ -79,7 +79,7 @@ class WorkersTest {
   /** Workers fall asleep and are woken all the time, and nobody comes to their help. */
   @ParameterizedTest
   @MethodSource("queueings")
-  void noTaskWaitsForAWorkerThatSleeps(Supplier<Queueing> queueing) throws Exception {
+  void noTaskWaitsForAWorkerThatSleeps(Supplier<TaskQueue> queueing) throws Exception {
     Workers workers = workers(queueing.get());
     List<Thread> givers = new ArrayList<>();
     AtomicIntegerArray inVain = new AtomicIntegerArray(GIVERS);
@@ -121,7 +121,7 @@ class WorkersTest {
     }
   }
 
-  private Workers workers(Queueing queueing) {
+  private Workers workers(TaskQueue queueing) {
     return new Workers(WORKERS, queueing, threads);
   }
 

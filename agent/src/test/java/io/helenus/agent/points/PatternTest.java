@@ -66,8 +66,8 @@ class PatternTest {
             "io.netty.channel.nio.NioEventLoop.run")) {
       int dot = name.lastIndexOf('.');
       Method method = new Method(name.substring(0, dot), name.substring(dot + 1), "()V", 0);
-      assertTrue(Refused.reason(method).length() > 10, name);
+      assertTrue(ForbiddenGates.reason(method).length() > 10, name);
     }
-    assertTrue(Refused.reason(new Method("a.B", "c", "()V", 0x20)).contains("lock"));
+    assertTrue(ForbiddenGates.reason(new Method("a.B", "c", "()V", 0x20)).contains("lock"));
   }
 }

@@ -46,19 +46,19 @@ class PresetTest {
         Method method = matching.get(0);
         assertFalse(entry.guard != null && method.isStatic(), entry.name);
         if (entry.mayGate) {
-          assertNull(Refused.reason(method), entry.name);
+          assertNull(ForbiddenGates.reason(method), entry.name);
         }
         weavings.put(method.name + method.descriptor, method.className);
       }
       // They can be woven: the frames of real code hold.
       for (String className : List.copyOf(weavings.values())) {
-        Map<String, List<Weaver.Crossing>> crossings = new HashMap<>();
+        Map<String, List<Weaver.HookCall>> dispatcher = new HashMap<>();
         weavings
             .keySet()
-            .forEach(m -> crossings.put(m, List.of(new Weaver.Crossing(7, Weaver.Kind.AROUND))));
+            .forEach(m -> dispatcher.put(m, List.of(new Weaver.HookCall(7, Weaver.Kind.AROUND))));
         String file = className.replace('.', '/') + ".class";
         byte[] woven =
-            Weaver.weave(jar.getInputStream(jar.getEntry(file)).readAllBytes(), crossings);
+            Weaver.weave(jar.getInputStream(jar.getEntry(file)).readAllBytes(), dispatcher);
         assertEquals(
             new ArrayList<>(methods(jar, className)), new ArrayList<>(ClassFiles.methods(woven)));
       }
@@ -77,7 +77,7 @@ class PresetTest {
               .collect(Collectors.toList());
       assertEquals(1, handsOver.size(), handsOver.toString());
       Method method = handsOver.get(0);
-      Weaver.Crossing take = new Weaver.Crossing(7, Weaver.Kind.TAKE);
+      Weaver.HookCall take = new Weaver.HookCall(7, Weaver.Kind.DIVERT);
       byte[] woven = Weaver.weave(bytes, Map.of(method.name + method.descriptor, List.of(take)));
       assertEquals(ClassFiles.methods(bytes), ClassFiles.methods(woven));
     }

@@ -84,8 +84,8 @@ class WeaverTest {
     Hook.release();
   }
 
-  private static Class<?> woven(Map<String, List<Weaver.Crossing>> crossings) throws Exception {
-    byte[] bytes = Weaver.weave(file(Subject.class), crossings);
+  private static Class<?> woven(Map<String, List<Weaver.HookCall>> calls) throws Exception {
+    byte[] bytes = Weaver.weave(file(Subject.class), calls);
     return new ClassLoader(WeaverTest.class.getClassLoader()) {
       Class<?> define() {
         return defineClass(null, bytes, 0, bytes.length);
@@ -100,14 +100,14 @@ class WeaverTest {
     }
   }
 
-  private static Weaver.Crossing crossing(int site) {
-    return new Weaver.Crossing(site, Weaver.Kind.AROUND);
+  private static Weaver.HookCall call(int site) {
+    return new Weaver.HookCall(site, Weaver.Kind.AROUND);
   }
 
   @Test
   void everyWayOutIsSeen() throws Exception {
     Class<?> type =
-        woven(Map.of("twice(JDLjava/lang/String;)J", List.of(crossing(3), crossing(70_000))));
+        woven(Map.of("twice(JDLjava/lang/String;)J", List.of(call(3), call(70_000))));
     Object subject = type.getConstructor().newInstance();
     java.lang.reflect.Method twice =
         type.getMethod("twice", long.class, double.class, String.class);
@@ -127,7 +127,7 @@ class WeaverTest {
   @Test
   void aRefusedCallDoesNotRunAndIsNotLeft() throws Exception {
     Class<?> type =
-        woven(Map.of("same([Ljava/lang/Object;)[Ljava/lang/Object;", List.of(crossing(1))));
+        woven(Map.of("same([Ljava/lang/Object;)[Ljava/lang/Object;", List.of(call(1))));
     java.lang.reflect.Method same = type.getMethod("same", Object[].class);
     refusal = new IllegalStateException("full");
     Object argument = new Object[0];
@@ -140,7 +140,7 @@ class WeaverTest {
   @Test
   void aGuardSaysWhichCallsAreMeant() throws Exception {
     Class<?> type =
-        woven(Map.of("recurse(I)I", List.of(new Weaver.Crossing(5, Weaver.Kind.AROUND_SOME))));
+        woven(Map.of("recurse(I)I", List.of(new Weaver.HookCall(5, Weaver.Kind.AROUND_GUARDED))));
     Object subject = type.getConstructor().newInstance();
     java.lang.reflect.Method recurse = type.getMethod("recurse", int.class);
     recurse.invoke(subject, 0);
@@ -151,12 +151,12 @@ class WeaverTest {
 
   @Test
   void whatIsTakenGoesNoFurther() throws Exception {
-    Weaver.Crossing take = new Weaver.Crossing(0, Weaver.Kind.TAKE);
+    Weaver.HookCall take = new Weaver.HookCall(0, Weaver.Kind.DIVERT);
     Class<?> type =
         woven(
             Map.of(
                 "handOver(Ljava/lang/Object;)Ljava/lang/Object;",
-                List.of(take, crossing(4)),
+                List.of(take, call(4)),
                 "add(Ljava/util/List;)V",
                 List.of(take)));
     Object subject = type.getConstructor().newInstance();
@@ -193,7 +193,7 @@ class WeaverTest {
         woven(
             Map.of(
                 "recurse(I)I",
-                List.of(crossing(5), new Weaver.Crossing(6, Weaver.Kind.AROUND_SOME))));
+                List.of(call(5), new Weaver.HookCall(6, Weaver.Kind.AROUND_GUARDED))));
     long before = Hook.faults();
     Object subject = type.getConstructor().newInstance();
     assertEquals(1, type.getMethod("recurse", int.class).invoke(subject, 1));

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -15,12 +15,12 @@ class ProbesTest {
 
   private static final int TWO = 3;
 
-  private final Crossings crossings = new Crossings();
+  private final Dispatcher dispatcher = new Dispatcher();
 
   private Probe probe(String name) {
-    int number = crossings.timedNumber();
-    Probe probe = new Probe(name, number, crossings.groups(), true, true);
-    crossings.site(number, probe, null);
+    int number = dispatcher.timedNumber();
+    Probe probe = new Probe(name, number, dispatcher.groups(), true, true);
+    dispatcher.register(number, probe, null);
     return probe;
   }
 
@@ -34,12 +34,12 @@ class ProbesTest {
   void inherentTimeIsThatWithoutMeteredCallees() {
     Probe outer = probe("outer");
     Probe inner = probe("inner");
-    crossings.enter(ONE);
+    dispatcher.enter(ONE);
     for (int i = 0; i < 3; i++) {
-      crossings.enter(TWO);
-      crossings.exit(i == 2 ? ~TWO : TWO);
+      dispatcher.enter(TWO);
+      dispatcher.exit(i == 2 ? ~TWO : TWO);
     }
-    crossings.exit(ONE);
+    dispatcher.exit(ONE);
     Tally out = sum(outer);
     Tally in = sum(inner);
     assertEquals(1, out.calls());
@@ -60,11 +60,11 @@ class ProbesTest {
       Thread thread =
           new Thread(
               () -> {
-                crossings.enter(ONE);
+                dispatcher.enter(ONE);
                 Thread.currentThread().setName("Renamed-1");
-                crossings.enter(ONE);
-                crossings.exit(ONE);
-                crossings.exit(ONE);
+                dispatcher.enter(ONE);
+                dispatcher.exit(ONE);
+                dispatcher.exit(ONE);
               },
               name);
       thread.start();
@@ -78,7 +78,7 @@ class ProbesTest {
                       e -> e.getKey().group.name + (e.getKey().caller == null ? "" : " within"),
                       e -> e.getValue().calls()));
       assertEquals(Map.of("Reader", 2L, "Writer", 1L, "Renamed within", 3L), calls);
-      crossings.forgetEndedThreads();
+      dispatcher.forgetEndedThreads();
     }
   }
 
@@ -86,34 +86,34 @@ class ProbesTest {
   void aThreadThatNeverEnteredMayLeaveAndALostExitIsMadeUpFor() {
     Probe outer = probe("outer");
     Probe inner = probe("inner");
-    crossings.exit(TWO);
-    crossings.enter(ONE);
-    crossings.exit(TWO);
-    crossings.enter(TWO);
+    dispatcher.exit(TWO);
+    dispatcher.enter(ONE);
+    dispatcher.exit(TWO);
+    dispatcher.enter(TWO);
     // The stack overflowed: nobody said that it was left.
-    crossings.exit(~ONE);
+    dispatcher.exit(~ONE);
     assertEquals(1, sum(outer).failed());
     assertEquals(1, sum(inner).failed());
     for (int depth = 0; depth < 1000; depth++) {
-      crossings.enter(ONE);
+      dispatcher.enter(ONE);
     }
     for (int depth = 0; depth < 1000; depth++) {
-      crossings.exit(ONE);
+      dispatcher.exit(ONE);
     }
-    crossings.enter(TWO);
-    crossings.exit(TWO);
+    dispatcher.enter(TWO);
+    dispatcher.exit(TWO);
     assertEquals(2, sum(inner).calls());
   }
 
   @Test
   void whatIsNotWantedIsNotCounted() {
-    int number = crossings.timedNumber();
-    Probe probe = new Probe("guarded", number, crossings.groups(), false, false);
-    crossings.site(number, probe, "yes"::equals);
-    assertTrue(crossings.wanted("yes", number));
-    assertEquals(false, crossings.wanted("no", number));
-    crossings.enter(~number);
-    crossings.exit(number);
+    int number = dispatcher.timedNumber();
+    Probe probe = new Probe("guarded", number, dispatcher.groups(), false, false);
+    dispatcher.register(number, probe, "yes"::equals);
+    assertTrue(dispatcher.wanted("yes", number));
+    assertEquals(false, dispatcher.wanted("no", number));
+    dispatcher.enter(~number);
+    dispatcher.exit(number);
     assertEquals(0, sum(probe).calls());
   }
 
@@ -130,11 +130,11 @@ class ProbesTest {
   @Test
   void whatTellsLeastForItsCostIsSwitchedOffFirst() {
     Overhead.Bound bound = new Overhead.Bound(0.02, 1_000, 2);
-    List<Overhead.Use> uses =
+    List<Overhead.Activity> uses =
         List.of(
-            new Overhead.Use(1, 100_000, 50_000),
-            new Overhead.Use(2, 600_000, 300),
-            new Overhead.Use(3, 200_000, 200));
+            new Overhead.Activity(1, 100_000, 50_000),
+            new Overhead.Activity(2, 600_000, 300),
+            new Overhead.Activity(3, 200_000, 200));
     // 900,000 calls of 60 ns are 2.7 % of two CPUs.
     assertEquals(0.027, Overhead.share(uses, 60, 2), 1e-9);
     Map<Integer, String> off = Overhead.tooMuch(uses, 60, bound);
@@ -142,8 +142,8 @@ class ProbesTest {
     assertTrue(off.get(2).contains("below the threshold of 1000 ns"), off.get(2));
     assertEquals(Map.of(), Overhead.tooMuch(uses, 40, bound));
     // Where no probe is below the threshold the bound holds all the same.
-    List<Overhead.Use> hot =
-        List.of(new Overhead.Use(4, 1e6, 5_000), new Overhead.Use(5, 1e6, 9_000));
+    List<Overhead.Activity> hot =
+        List.of(new Overhead.Activity(4, 1e6, 5_000), new Overhead.Activity(5, 1e6, 9_000));
     assertEquals(List.of(4, 5), List.copyOf(Overhead.tooMuch(hot, 60, bound).keySet()));
   }
 }

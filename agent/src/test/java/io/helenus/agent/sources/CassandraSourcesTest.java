@@ -24,7 +24,7 @@ class CassandraSourcesTest {
     cassandra.close();
   }
 
-  private List<Schema.Row> read(Sample sample) throws Exception {
+  private List<Schema.Row> read(SampledSource sample) throws Exception {
     sample.read();
     sample.feed.flush();
     return frames.take();

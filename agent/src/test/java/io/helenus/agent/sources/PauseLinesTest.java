@@ -15,7 +15,7 @@ class PauseLinesTest {
     for (String line : text) {
       lines.take(line);
     }
-    lines.look();
+    lines.expire();
     feed.flush();
     return frames.take();
   }

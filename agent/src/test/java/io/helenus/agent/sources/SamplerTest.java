@@ -20,7 +20,7 @@ class SamplerTest {
   private final Feed feed = frames.feed("stalls");
   private final List<String> log = Collections.synchronizedList(new ArrayList<>());
 
-  private List<Schema.Row> run(Sample sample, CountDownLatch enough) throws Exception {
+  private List<Schema.Row> run(SampledSource sample, CountDownLatch enough) throws Exception {
     Frames reports = new Frames();
     Sampler sampler =
         new Sampler(
@@ -32,8 +32,8 @@ class SamplerTest {
     return reports.take();
   }
 
-  private Sample sample(Runnable read) {
-    return new Sample(feed) {
+  private SampledSource sample(Runnable read) {
+    return new SampledSource(feed) {
       @Override
       void read() {
         read.run();
@@ -109,7 +109,7 @@ class SamplerTest {
 
   @Test
   void aSampleThatTakesLongIsReadLessOften() {
-    Sample sample = sample(() -> {});
+    SampledSource sample = sample(() -> {});
     long at = System.nanoTime();
     sample.took(500_000_000, at);
     assertTrue(sample.isDue(at), "the first reading is of code that was never run before");

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.helenus.agent.crossing.Crossings;
+import io.helenus.agent.dispatch.Dispatcher;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class GateTest {
   private static final long LONG_NS = TimeUnit.MINUTES.toNanos(10);
 
-  private final Crossings crossings = new Crossings();
-  private final Precedence precedence = new Precedence();
+  private final Dispatcher dispatcher = new Dispatcher();
+  private final GateOrder gateOrder = new GateOrder();
   private final List<Thread> threads = new ArrayList<>();
 
   /** A gate and the numbers of its sites, one for each weight. */
@@ -31,13 +31,13 @@ class GateTest {
     final int[] sites;
 
     Stand(int limit, Order order, long maxWaitNs, RuntimeException refusal, double... weights) {
-      Gate.Terms terms = new Gate.Terms(maxWaitNs, refusal == null ? null : () -> refusal);
-      gate = new Gate(precedence, precedence.take(), terms, new WaitingLine(order, weights));
+      Gate.OverflowPolicy policy = new Gate.OverflowPolicy(maxWaitNs, refusal == null ? null : () -> refusal);
+      gate = new Gate(gateOrder, gateOrder.allocate(), policy, new WaitQueue(order, weights));
       gate.limit(limit);
       sites = new int[weights.length];
       for (int point = 0; point < weights.length; point++) {
-        sites[point] = crossings.number();
-        crossings.site(sites[point], gate.site(sites[point], point), null);
+        sites[point] = dispatcher.number();
+        dispatcher.register(sites[point], gate.interceptor(sites[point], point), null);
       }
     }
 
@@ -80,20 +80,20 @@ class GateTest {
       start(
           () -> {
             for (int round = 0; round < 2_000; round++) {
-              assertNull(crossings.enter(site));
+              assertNull(dispatcher.enter(site));
               most.accumulateAndGet(inside.incrementAndGet(), Math::max);
               if (round % 16 == 0) {
                 Thread.yield();
               }
               inside.decrementAndGet();
-              crossings.exit(site);
+              dispatcher.exit(site);
             }
           });
     }
     join();
     assertTrue(most.get() <= 3, most.toString());
-    assertEquals(32_000, stand.count(GateAccount.COMPLETED));
-    assertEquals(0, stand.count(GateAccount.LET_THROUGH));
+    assertEquals(32_000, stand.count(GateCounters.COMPLETED));
+    assertEquals(0, stand.count(GateCounters.LET_THROUGH));
     assertEquals(0, stand.gate.inside());
     assertEquals(0, stand.gate.waiting());
   }
@@ -101,31 +101,31 @@ class GateTest {
   @Test
   void whoIsInsideGoesInAgain() {
     Stand stand = stand(1);
-    crossings.enter(stand.sites[0]);
-    crossings.enter(stand.sites[0]);
+    dispatcher.enter(stand.sites[0]);
+    dispatcher.enter(stand.sites[0]);
     assertEquals(1, stand.gate.inside());
-    crossings.exit(stand.sites[0]);
+    dispatcher.exit(stand.sites[0]);
     assertEquals(1, stand.gate.inside());
-    crossings.exit(~stand.sites[0]);
+    dispatcher.exit(~stand.sites[0]);
     assertEquals(0, stand.gate.inside());
-    assertEquals(1, stand.count(GateAccount.FAILED));
+    assertEquals(1, stand.count(GateCounters.FAILED));
   }
 
   /** In which order those go in who came in the order of the points given. */
   private List<Integer> served(Stand stand, int... points) throws Exception {
     List<Integer> served = Collections.synchronizedList(new ArrayList<>());
-    crossings.enter(stand.sites[0]);
+    dispatcher.enter(stand.sites[0]);
     for (int i = 0; i < points.length; i++) {
       int turn = i;
       start(
           () -> {
-            crossings.enter(stand.sites[points[turn]]);
+            dispatcher.enter(stand.sites[points[turn]]);
             served.add(turn);
-            crossings.exit(stand.sites[points[turn]]);
+            dispatcher.exit(stand.sites[points[turn]]);
           });
       until(() -> stand.gate.waiting() == turn + 1);
     }
-    crossings.exit(stand.sites[0]);
+    dispatcher.exit(stand.sites[0]);
     join();
     return served;
   }
@@ -140,23 +140,23 @@ class GateTest {
   @Test
   void whereStaysAreLongWhoComesBackAtOnceDoesNotOvertake() throws Exception {
     Stand stand = stand(1);
-    crossings.enter(stand.sites[0]);
+    dispatcher.enter(stand.sites[0]);
     TimeUnit.MILLISECONDS.sleep(2);
-    crossings.exit(stand.sites[0]);
+    dispatcher.exit(stand.sites[0]);
     stand.gate.read();
     List<String> served = Collections.synchronizedList(new ArrayList<>());
-    crossings.enter(stand.sites[0]);
+    dispatcher.enter(stand.sites[0]);
     start(
         () -> {
-          crossings.enter(stand.sites[0]);
+          dispatcher.enter(stand.sites[0]);
           served.add("waited");
-          crossings.exit(stand.sites[0]);
+          dispatcher.exit(stand.sites[0]);
         });
     until(() -> stand.gate.waiting() == 1);
-    crossings.exit(stand.sites[0]);
-    crossings.enter(stand.sites[0]);
+    dispatcher.exit(stand.sites[0]);
+    dispatcher.enter(stand.sites[0]);
     served.add("came back");
-    crossings.exit(stand.sites[0]);
+    dispatcher.exit(stand.sites[0]);
     join();
     assertEquals(List.of("waited", "came back"), served);
   }
@@ -174,35 +174,35 @@ class GateTest {
     Stand through = new Stand(1, Order.FIFO, 1, null, 1);
     RuntimeException full = new IllegalStateException("full");
     Stand refuse = new Stand(1, Order.FIFO, 1, full, 1);
-    crossings.enter(through.sites[0]);
-    crossings.enter(refuse.sites[0]);
+    dispatcher.enter(through.sites[0]);
+    dispatcher.enter(refuse.sites[0]);
     List<RuntimeException> said = Collections.synchronizedList(new ArrayList<>());
     start(
         () -> {
-          crossings.enter(through.sites[0]);
+          dispatcher.enter(through.sites[0]);
           assertEquals(2, through.gate.inside());
-          crossings.exit(through.sites[0]);
-          said.add(crossings.enter(refuse.sites[0]));
+          dispatcher.exit(through.sites[0]);
+          said.add(dispatcher.enter(refuse.sites[0]));
         });
     join();
     assertSame(full, said.get(0));
-    assertEquals(1, through.count(GateAccount.LET_THROUGH));
-    assertEquals(1, refuse.count(GateAccount.REFUSED));
+    assertEquals(1, through.count(GateCounters.LET_THROUGH));
+    assertEquals(1, refuse.count(GateCounters.REFUSED));
     assertEquals(1, refuse.gate.inside());
-    assertTrue(through.count(GateAccount.WAIT_NS) > 0);
+    assertTrue(through.count(GateCounters.WAIT_NS) > 0);
   }
 
   @Test
   void anInterruptedWaiterGoesInAndStaysInterrupted() throws Exception {
     Stand stand = stand(1);
-    crossings.enter(stand.sites[0]);
+    dispatcher.enter(stand.sites[0]);
     boolean[] interrupted = new boolean[1];
     Thread waiter =
         start(
             () -> {
-              crossings.enter(stand.sites[0]);
+              dispatcher.enter(stand.sites[0]);
               interrupted[0] = Thread.currentThread().isInterrupted();
-              crossings.exit(stand.sites[0]);
+              dispatcher.exit(stand.sites[0]);
             });
     until(() -> stand.gate.waiting() == 1);
     waiter.interrupt();
@@ -214,12 +214,12 @@ class GateTest {
   @Test
   void aLargerLimitLetsThemIn() throws Exception {
     Stand stand = stand(1);
-    crossings.enter(stand.sites[0]);
+    dispatcher.enter(stand.sites[0]);
     CountDownLatch in = new CountDownLatch(3);
     for (int i = 0; i < 3; i++) {
       start(
           () -> {
-            crossings.enter(stand.sites[0]);
+            dispatcher.enter(stand.sites[0]);
             in.countDown();
           });
     }
@@ -229,7 +229,7 @@ class GateTest {
     join();
     assertEquals(4, stand.gate.inside());
     // Threads that ended inside don't hold their permits for good.
-    crossings.forgetEndedThreads();
+    dispatcher.forgetEndedThreads();
     assertEquals(1, stand.gate.inside());
   }
 
@@ -241,29 +241,29 @@ class GateTest {
     for (Stand[] order : new Stand[][] {{a, b}, {b, a}}) {
       start(
           () -> {
-            crossings.enter(order[0].sites[0]);
+            dispatcher.enter(order[0].sites[0]);
             bothHold.countDown();
             until(() -> bothHold.getCount() == 0);
-            crossings.enter(order[1].sites[0]);
-            crossings.exit(order[1].sites[0]);
-            crossings.exit(order[0].sites[0]);
+            dispatcher.enter(order[1].sites[0]);
+            dispatcher.exit(order[1].sites[0]);
+            dispatcher.exit(order[0].sites[0]);
           });
     }
     join();
-    assertEquals(1, a.count(GateAccount.OUT_OF_ORDER) + b.count(GateAccount.OUT_OF_ORDER));
+    assertEquals(1, a.count(GateCounters.OUT_OF_ORDER) + b.count(GateCounters.OUT_OF_ORDER));
     assertEquals(0, a.gate.inside() + b.gate.inside());
   }
 
   @Test
   void theOrderOfGatesHasNoCircle() {
-    Precedence order = new Precedence();
+    GateOrder order = new GateOrder();
     assertTrue(order.mayWait(1L << 0, 1));
     assertTrue(order.mayWait(1L << 1, 2));
     assertEquals(false, order.mayWait(1L << 2, 0));
     assertTrue(order.mayWait(1L << 0, 2));
     assertTrue(order.mayWait(1L << 3, 0));
     assertEquals(false, order.mayWait(1L << 2, 3));
-    order.giveBack(1);
+    order.free(1);
     assertTrue(order.mayWait(0, 1));
   }
 
@@ -271,12 +271,12 @@ class GateTest {
   void shortStaysAreTimedNowAndThenAndStandForTheRest() {
     Stand stand = stand(1);
     for (int i = 0; i < 100_000; i++) {
-      crossings.enter(stand.sites[0]);
-      crossings.exit(stand.sites[0]);
+      dispatcher.enter(stand.sites[0]);
+      dispatcher.exit(stand.sites[0]);
     }
-    Reading reading = new Reading(stand.gate.read());
+    ValveTotals reading = new ValveTotals(stand.gate.read());
     assertEquals(100_000, reading.completed);
-    long counted = reading.latenciesSince(new Reading(new long[GateAccount.LENGTH])).count();
+    long counted = reading.latenciesSince(new ValveTotals(new long[GateCounters.LENGTH])).count();
     assertTrue(counted > 99_900 && counted <= 100_000, "" + counted);
   }
 }

@@ -28,7 +28,7 @@ class ValveTest {
     int waiting;
     int elsewhere;
     boolean removed;
-    final long[] counts = new long[GateAccount.LENGTH];
+    final long[] counts = new long[GateCounters.LENGTH];
 
     @Override
     public void limit(int limit) {
@@ -36,7 +36,7 @@ class ValveTest {
     }
 
     @Override
-    public void terms(Settings settings) {}
+    public void policy(Settings settings) {}
 
     @Override
     public int inside() {
@@ -54,13 +54,13 @@ class ValveTest {
     }
 
     @Override
-    public Reading read() {
-      return new Reading(counts.clone());
+    public ValveTotals read() {
+      return new ValveTotals(counts.clone());
     }
 
     @Override
-    public long passed() {
-      return counts[GateAccount.COMPLETED];
+    public long left() {
+      return counts[GateCounters.COMPLETED];
     }
 
     @Override
@@ -100,11 +100,11 @@ class ValveTest {
   }
 
   /** Ticks on as the thread of the valves does; the last row, if a window ended. */
-  private Row pass(Valve valve, long forMs) {
-    Row last = null;
+  private WindowRow pass(Valve valve, long forMs) {
+    WindowRow last = null;
     for (long ms = 0; ms < forMs; ms += 10) {
       nowNs += 10 * MS;
-      Row row = valve.tick(nowNs, 1);
+      WindowRow row = valve.tick(nowNs, 1);
       last = row == null ? last : row;
     }
     return last;
@@ -118,13 +118,13 @@ class ValveTest {
     fake.inside = 5;
     fake.waiting = 2;
     fake.elsewhere = 7;
-    fake.counts[GateAccount.COMPLETED] = 100;
-    fake.counts[GateAccount.REFUSED] = 3;
-    fake.counts[GateAccount.LET_THROUGH] = 4;
-    fake.counts[GateAccount.TOTAL_NS] = 500 * MS;
-    fake.counts[GateAccount.WAIT_NS] = 50 * MS;
-    fake.counts[GateAccount.LATENCIES + 200] = 100;
-    Row row = pass(valve, 300);
+    fake.counts[GateCounters.COMPLETED] = 100;
+    fake.counts[GateCounters.REFUSED] = 3;
+    fake.counts[GateCounters.LET_THROUGH] = 4;
+    fake.counts[GateCounters.TOTAL_NS] = 500 * MS;
+    fake.counts[GateCounters.WAIT_NS] = 50 * MS;
+    fake.counts[GateCounters.LATENCIES + 200] = 100;
+    WindowRow row = pass(valve, 300);
     assertEquals(7, fake.limit);
     assertEquals(100, seen.completed);
     assertEquals(7, seen.refused);
@@ -132,7 +132,7 @@ class ValveTest {
     assertTrue(seen.inFlight > 3 && seen.inFlight <= 5);
     assertTrue(seen.limited);
     assertTrue(seen.elsewhere > 4 && seen.elsewhere <= 7);
-    assertEquals(seen.inFlight + seen.waiting + seen.elsewhere, seen.there(), 1e-9);
+    assertEquals(seen.inFlight + seen.waiting + seen.elsewhere, seen.inSystem(), 1e-9);
     assertEquals(seen.elsewhere, row.values().get("elsewhere"));
     assertEquals(3L, row.values().get("refused"));
     assertEquals(4L, row.values().get("let_through"));
@@ -159,10 +159,10 @@ class ValveTest {
     fake.inside = 1;
     for (int i = 0; i < 20; i++) {
       pass(valve, 100);
-      fake.counts[GateAccount.COMPLETED]++;
+      fake.counts[GateCounters.COMPLETED]++;
     }
     assertEquals(1, fake.limit);
-    Row row = pass(valve, 1_500);
+    WindowRow row = pass(valve, 1_500);
     assertEquals(Gate.OPEN, fake.limit);
     assertTrue(row.values().get("reason").toString().startsWith("nothing came out for"));
     assertNull(row.values().get("next_limit"));
@@ -187,7 +187,7 @@ class ValveTest {
     Valve valve = valve(law(w -> new Decision(3, "")), "lease_ms", 1_000L);
     pass(valve, 900);
     assertEquals(3, fake.limit);
-    Row row = pass(valve, 600);
+    WindowRow row = pass(valve, 600);
     assertEquals(Gate.OPEN, fake.limit);
     assertEquals("the lease was not renewed", row.values().get("reason"));
     valve.renew();
@@ -206,7 +206,7 @@ class ValveTest {
 
   @Test
   void windowsThatNobodyPassedHaveNoMeans() {
-    Row row = pass(valve(law(w -> new Decision(3, ""))), 300);
+    WindowRow row = pass(valve(law(w -> new Decision(3, ""))), 300);
     assertNotNull(row);
     assertNull(row.values().get("mean_ns"));
     assertNull(row.values().get("p99_ns"));

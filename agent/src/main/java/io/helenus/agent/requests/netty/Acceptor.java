@@ -5,8 +5,8 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 
 /**
- * A handler of a server's socket: it puts a tap into each connection that comes in, before the
- * server puts its own handlers there.
+ * A handler of a server socket: adds a tap to each accepted connection, before the server adds its
+ * own handlers.
  */
 final class Acceptor extends ChannelInboundHandlerAdapter {
   private final NettyTaps taps;

@@ -16,7 +16,7 @@ import java.util.function.Function;
 
 /** The taps on Netty's pipelines. The server's own channels are found by reflection. */
 public final class NettyTaps implements Taps {
-  /** Of the handler in a pipeline; one agent of several that record has one of its own. */
+  /** The handlers' name in pipelines; each agent has its own, so that several can record. */
   private final String name = "helenus-requests-" + Integer.toHexString(hashCode());
 
   /** Cassandra's name of the handler for TLS, from 4.0 to 5.0. */
@@ -24,7 +24,7 @@ public final class NettyTaps implements Taps {
 
   private static final long POLL_MS = 5;
 
-  /** All that are in a pipeline, with their place there. */
+  /** All taps that are in a pipeline, with their contexts. */
   private final Map<ChannelHandler, ChannelHandlerContext> taps = new ConcurrentHashMap<>();
 
   private final Map<Channel, Acceptor> acceptors = new ConcurrentHashMap<>();
@@ -64,7 +64,7 @@ public final class NettyTaps implements Taps {
       add(channel, false);
       return;
     }
-    // New ones first: one that comes in meanwhile is tapped from its begin on.
+    // The acceptor first, so that connections accepted from now on are tapped from their start.
     Acceptor acceptor = new Acceptor(this);
     if (acceptors.putIfAbsent(channel, acceptor) == null) {
       channel.pipeline().addFirst(name, acceptor);
@@ -85,7 +85,7 @@ public final class NettyTaps implements Taps {
         pipeline.addAfter(TLS, name, tap);
       }
     } catch (IllegalArgumentException | NoSuchElementException e) {
-      // It has been tapped meanwhile, or has just found out that it needs no TLS: the next time.
+      // It was tapped meanwhile, or has just removed its TLS handler: try again the next second.
     }
   }
 

@@ -8,22 +8,22 @@ import io.netty.channel.ChannelPromise;
 import java.net.InetSocketAddress;
 
 /**
- * A handler of one client connection, between the server's own and the one for TLS, if there is
- * one: it copies the bytes that pass and hands them on. After a failure it only hands on.
+ * A handler in the pipeline of one client connection, after the TLS handler if there is one: copies
+ * the bytes that pass, and passes them on. After a failure it only passes them on.
  */
 final class Tap extends ChannelDuplexHandler {
-  /** A large message goes in pieces, so that one that has no room is not lost as a whole. */
+  /** Large messages are split, so that a full buffer does not lose a whole message. */
   private static final int PIECE_BYTES = 64 * 1024;
 
   private final NettyTaps taps;
 
-  /** Whether the connection's first byte is still to come. */
+  /** Whether the tap was added before the connection's first byte. */
   private final boolean begins;
 
   private Packets packets;
   private byte[] client;
 
-  /** Numbers of the next byte of the client and of the node. */
+  /** Sequence numbers of the next byte of the client and of the node. */
   private final int[] next = {1, 1};
 
   private boolean works;

@@ -7,28 +7,28 @@ final class Baseline {
   /** Completions per second. */
   double rate;
 
-  /** Requests inside, waiting and elsewhere. */
-  double there;
+  /** Requests in the system: inside, waiting and elsewhere in the stage. */
+  double inSystem;
 
   double inside;
 
   /** Share of requests that failed or were refused. */
   double badShare;
 
-  /** How long its windows were altogether, ns. */
+  /** The total length of its windows, ns. */
   long lengthNs;
 
   void add(Window window) {
     double weight = lengthNs == 0 ? 1 : WEIGHT;
     lengthNs += window.lengthNs();
     rate += weight * (window.completedPerS() - rate);
-    there += weight * (window.there() - there);
+    inSystem += weight * (window.inSystem() - inSystem);
     inside += weight * (window.inFlight - inside);
     badShare += weight * (window.badShare() - badShare);
   }
 
-  /** Whether many more requests are there than usual. */
+  /** Whether a window has more requests in the system than so many times the mean. */
   boolean isExceeded(Window window, double times) {
-    return window.there() > times * there + 4;
+    return window.inSystem() > times * inSystem + 4;
   }
 }

@@ -2,10 +2,10 @@ package io.helenus.agent.valves.law;
 
 /** The limit for the window to come, and why. */
 public final class Decision {
-  /** How many may be inside at once: at least 1, and between the law's smallest and largest. */
+  /** How many requests may be inside at once: between the law's min and max. */
   public final int limit;
 
-  /** One short sentence that a person can read. */
+  /** The reason, one short sentence. */
   public final String reason;
 
   public Decision(int limit, String reason) {

@@ -5,7 +5,7 @@ package io.helenus.agent.valves.law;
  * as the published laws do. It is a fraction between the corrections and whole for the valve.
  */
 final class Estimate {
-  /** The first window only passes the first estimate on. */
+  /** The first window is short: it only sets the initial limit. */
   static final long FIRST_WINDOW_NS = 1_000_000;
 
   private final int min;
@@ -30,7 +30,7 @@ final class Estimate {
     return limit;
   }
 
-  /** Whether a window says something of the estimate: the first does not, nor does an empty one. */
+  /** Whether a window corrects the estimate: not the first window, nor an empty one. */
   boolean applies(Window window) {
     boolean first = !begun;
     begun = true;

@@ -17,7 +17,7 @@ final class Fixed implements Law {
 
   @Override
   public long windowNs() {
-    // A valve starts with the largest limit; the fixed one should not be a second late.
+    // A valve starts with the largest limit; a short first window sets the fixed one soon.
     return begun ? WINDOW_NS : Estimate.FIRST_WINDOW_NS;
   }
 

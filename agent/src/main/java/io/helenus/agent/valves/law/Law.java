@@ -1,7 +1,7 @@
 package io.helenus.agent.valves.law;
 
 /**
- * Decides how many may be inside at once, from what was measured; it enforces nothing.
+ * Decides from measurements how many requests may be inside at once; it enforces nothing.
  *
  * <p>A law gets one window after another, from one thread. A valve starts with the largest limit,
  * as though there were none, and keeps the last limit that the law decided. A law is deterministic:

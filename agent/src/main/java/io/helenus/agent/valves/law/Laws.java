@@ -21,8 +21,8 @@ public final class Laws {
    *
    * @param name one of {@link #NAMES}
    * @param parameters those given by the user; the others have their defaults
-   * @param min the smallest limit it may say, at least 1
-   * @param max the largest limit it may say, at least min: what holds without a valve
+   * @param min the smallest limit that the law may decide, at least 1
+   * @param max the largest limit that the law may decide, at least min
    * @throws IllegalArgumentException saying what is wrong and what would be right
    */
   public static Law of(String name, Map<String, String> parameters, int min, int max) {

@@ -8,8 +8,9 @@ package io.helenus.agent.valves.law;
  *   down = max(0, down - (x - m) - SLACK)
  * </pre>
  *
- * <p>for x the logarithm of the completions per second, and that of the number of requests there; m
- * is the mean of the windows before. This is the cumulative sum test (Page, Continuous inspection
+ * <p>x is the logarithm of the completions per second, and in a second test that of the number of
+ * requests in the system; m is the mean of the windows before. This is the cumulative sum test
+ * (Page, Continuous inspection
  * schemes, Biometrika 41, 1954): a load that multiplies is noticed in a measurement or two, one
  * that doubles in a few, and one that grows by a third never.
  */
@@ -21,26 +22,26 @@ final class LoadChangeDetector {
   private static final double FEW = 4;
 
   private final Sum rate = new Sum();
-  private final Sum there = new Sum();
+  private final Sum inSystem = new Sum();
 
   void restart() {
     rate.restart();
-    there.restart();
+    inSystem.restart();
   }
 
-  /** Takes a window; whether the load is another one. */
+  /** Adds a window. Returns whether the load has changed. */
   boolean changed(Window window) {
     boolean changed = rate.add(Math.log(Math.max(1, window.completedPerS())));
-    return there.add(Math.log(window.there() + FEW)) | changed;
+    return inSystem.add(Math.log(window.inSystem() + FEW)) | changed;
   }
 
   private static final class Sum {
-    private Sample before = new Sample();
+    private RunningStatistics before = new RunningStatistics();
     private double up;
     private double down;
 
     void restart() {
-      before = new Sample();
+      before = new RunningStatistics();
       up = 0;
       down = 0;
     }

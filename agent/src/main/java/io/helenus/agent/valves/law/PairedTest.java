@@ -25,7 +25,7 @@ final class PairedTest {
 
   private static final double PRIOR_WEIGHT = 3;
 
-  private final Sample ratios = new Sample();
+  private final RunningStatistics ratios = new RunningStatistics();
 
   /** A logarithm of candidate / incumbent. */
   void add(double ratio) {

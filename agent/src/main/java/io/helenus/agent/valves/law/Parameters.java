@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The parameters of one law: each is asked for once, and what nobody asked for is an error. */
+/** The parameters that a user gave to a law. The law reads each once; others are an error. */
 final class Parameters {
   private final String law;
   private final Map<String, String> given;
@@ -59,7 +59,7 @@ final class Parameters {
   }
 
   /**
-   * Refuses what no one asked for.
+   * Refuses parameters that the law has not read.
    *
    * @throws IllegalArgumentException listing the parameters there are
    */
@@ -67,10 +67,10 @@ final class Parameters {
     TreeSet<String> others = new TreeSet<>(given.keySet());
     others.removeAll(asked.keySet());
     if (!others.isEmpty()) {
-      StringBuilder there = new StringBuilder();
-      asked.forEach((name, range) -> there.append("\n  ").append(name).append(": ").append(range));
+      StringBuilder names = new StringBuilder();
+      asked.forEach((name, range) -> names.append("\n  ").append(name).append(": ").append(range));
       throw new IllegalArgumentException(
-          "the law " + law + " has no parameter \"" + others.first() + "\"; it has" + there);
+          "the law " + law + " has no parameter \"" + others.first() + "\"; it has" + names);
     }
   }
 

@@ -10,10 +10,10 @@ package io.helenus.agent.valves.law;
  *   only where   completed per second &gt;= floor * best
  * </pre>
  *
- * <p>The mean is taken by Little's law (Operations Research 9, 1961), which answers a change of the
- * limit at once, while requests that leave show the queue that they came into. Requests elsewhere
- * in the stage wait too, and would wait at the gate with a lower limit. A percentile of short
- * measurements excludes what happens more rarely than that.
+ * <p>The mean comes from Little's law (Operations Research 9, 1961), which shows a change of the
+ * limit at once; the times of leaving requests show the queue that they arrived at. Requests
+ * elsewhere in the stage wait, too, and would wait at the gate under a lower limit. A percentile of
+ * a short measurement can't show rarer events.
  *
  * <p>Parameters: {@code percentile} 0, which is the mean, to 99.9; {@code floor} 0.95, 0 to 1;
  * {@code gain} 0.03, the least gain, as a share, for which the limit moves; 0.005 to 0.5. {@link
@@ -22,7 +22,7 @@ package io.helenus.agent.valves.law;
 final class ResponseTime implements Objective {
   private static final double PER_WINDOW = 60;
 
-  /** A percentile needs some beyond it. */
+  /** Requests that a measurement should have beyond the percentile. */
   private static final double BEYOND = 8;
 
   private static final double MOST_PER_WINDOW = 1000;
@@ -42,8 +42,8 @@ final class ResponseTime implements Objective {
   }
 
   private static double meanNs(Window window) {
-    double there = window.there();
-    return 1e9 * there / Math.max(1e-9, window.completedPerS());
+    double inSystem = window.inSystem();
+    return 1e9 * inSystem / Math.max(1e-9, window.completedPerS());
   }
 
   @Override
@@ -53,9 +53,9 @@ final class ResponseTime implements Objective {
 
   @Override
   public double lagNs(Window window) {
-    // Those who leave must have come after the change for their times to be of it.
-    double there = percentile > 0 ? window.there() : window.inFlight;
-    return 1e9 * there / Math.max(1e-9, window.completedPerS());
+    // Requests that leave must have arrived after the change, or their times show the old limit.
+    double inSystem = percentile > 0 ? window.inSystem() : window.inFlight;
+    return 1e9 * inSystem / Math.max(1e-9, window.completedPerS());
   }
 
   @Override

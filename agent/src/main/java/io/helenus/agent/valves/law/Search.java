@@ -24,18 +24,18 @@ import java.util.Set;
 final class Search implements Law {
   private static final double MOST_COST_S = 0.25;
 
-  /** More errors at a candidate than usual, a share, that end a trial. */
+  /** A trial ends if the share of errors is above the baseline's by this much. */
   private static final double MORE_ERRORS = 0.02;
 
-  /** Before the first trial the incumbent is measured that long. */
+  /** How long the incumbent is measured before the first trial, ns. */
   private static final long LEARN_NS = 500_000_000;
 
   private static final long WINDOW_NS = 125_000_000;
 
-  /** A measurement is that long at most, and where collections matter. */
+  /** The longest measurement; all are that long while collections are significant. */
   private static final long MEASURES_NS = 1_000_000_000;
 
-  /** A measurement with fewer requests says nothing. */
+  /** Measurements with fewer requests are ignored. */
   private static final int FEWEST = 5;
 
   private final Objective objective;
@@ -43,20 +43,20 @@ final class Search implements Law {
   private final double gain;
   private final Ladder ladder;
   private final LoadChangeDetector load = new LoadChangeDetector();
-  private final Collections collections = new Collections();
+  private final GcInfluence gc = new GcInfluence();
   private final Settling settling = new Settling();
   private final Backoff backoff = new Backoff();
 
-  /** Candidates that were lost under this load. */
+  /** Candidates whose trial was aborted under this load. */
   private final Set<Integer> lost = new HashSet<>();
 
-  /** Candidates that were judged in this search. */
+  /** Candidates that were found no better in this search. */
   private final Set<Integer> judged = new HashSet<>();
 
-  private Baseline usual = new Baseline();
+  private Baseline baseline = new Baseline();
   private int incumbent;
   private int limit;
-  private boolean settles;
+  private boolean isSettling;
 
   /** The windows of a measurement so far, as one; null before the first. */
   private Window measured;
@@ -64,8 +64,8 @@ final class Search implements Law {
   /** Null between searches. */
   private Trial trial;
 
-  /** By how much the incumbent's throughput is below the best, a logarithm. */
-  private double forgone;
+  /** The log ratio of the best throughput seen to the incumbent's. */
+  private double rateLoss;
 
   private String reason = "measuring without a limit";
 
@@ -81,13 +81,13 @@ final class Search implements Law {
 
   @Override
   public long windowNs() {
-    return settles ? Settling.WINDOW_NS : WINDOW_NS;
+    return isSettling ? Settling.WINDOW_NS : WINDOW_NS;
   }
 
   @Override
   public Decision next(Window window) {
-    collections.add(window);
-    if (collections.haveComeToMatter()) {
+    gc.add(window);
+    if (gc.becameSignificant()) {
       restart(window, "collections have come to matter");
     } else if (window.limit == limit) {
       take(window);
@@ -96,13 +96,13 @@ final class Search implements Law {
   }
 
   private void take(Window window) {
-    if (tries() && isLost(window)) {
+    if (holdsCandidate() && isLost(window)) {
       lost.add(trial.candidate);
       trial = null;
       change(window, incumbent);
-    } else if (settles) {
+    } else if (isSettling) {
       settle(window);
-    } else if (!collections.spoil(window)) {
+    } else if (!gc.distorts(window)) {
       measured = measured == null ? window : measured.and(window);
       if (isEnough(measured)) {
         Window whole = measured;
@@ -113,34 +113,34 @@ final class Search implements Law {
   }
 
   private boolean isEnough(Window measured) {
-    boolean enough = measured.left() >= objective.perWindow() && !collections.matter();
+    boolean enough = measured.left() >= objective.perWindow() && !gc.isSignificant();
     return enough || measured.lengthNs() >= MEASURES_NS;
   }
 
-  /** Whether the candidate holds now, and not the incumbent. */
-  private boolean tries() {
+  /** Whether the limit is the candidate's now, and not the incumbent's. */
+  private boolean holdsCandidate() {
     return trial != null && trial.isCandidateNext();
   }
 
   private boolean isLost(Window window) {
-    trial.costS += window.lengthNs() / 1e9 - window.completed / usual.rate;
-    boolean queues = usual.isExceeded(window, 2) && window.completedPerS() < usual.rate;
-    return queues || trial.costS > MOST_COST_S || window.badShare() > usual.badShare + MORE_ERRORS;
+    trial.costS += window.lengthNs() / 1e9 - window.completed / baseline.rate;
+    boolean queues = baseline.isExceeded(window, 2) && window.completedPerS() < baseline.rate;
+    return queues || trial.costS > MOST_COST_S || window.badShare() > baseline.badShare + MORE_ERRORS;
   }
 
   private void settle(Window window) {
-    boolean backlog = !tries() && usual.isExceeded(window, 1.5);
-    if (!tries() && !backlog) {
+    boolean backlog = !holdsCandidate() && baseline.isExceeded(window, 1.5);
+    if (!holdsCandidate() && !backlog) {
       limit = incumbent;
     }
-    double heapNs = collections.matter() ? Settling.HEAP_NS : 0;
-    settles = !settling.isOver(window, Math.max(objective.lagNs(window), heapNs), backlog);
+    double heapNs = gc.isSignificant() ? Settling.HEAP_NS : 0;
+    isSettling = !settling.isOver(window, Math.max(objective.lagNs(window), heapNs), backlog);
   }
 
   private void measure(Window window) {
     double score = Math.log(objective.score(window));
-    if (!tries()) {
-      usual.add(window);
+    if (!holdsCandidate()) {
+      baseline.add(window);
       if (load.changed(window)) {
         incumbent = window.left() < FEWEST ? max : incumbent;
         restart(window, "the load changed");
@@ -151,7 +151,7 @@ final class Search implements Law {
       return;
     }
     if (trial == null) {
-      if (backoff.isOver(window.endNs) && usual.lengthNs >= LEARN_NS) {
+      if (backoff.isOver(window.endNs) && baseline.lengthNs >= LEARN_NS) {
         proceed(window);
       }
       return;
@@ -161,7 +161,7 @@ final class Search implements Law {
   }
 
   private void judge(Window window) {
-    double leastRate = Math.log(objective.floor()) + forgone;
+    double leastRate = Math.log(objective.floor()) + rateLoss;
     switch (trial.verdict(leastRate, trial.candidate == max)) {
       case BETTER:
         move(window);
@@ -171,14 +171,14 @@ final class Search implements Law {
         proceed(window);
         break;
       default:
-        change(window, tries() ? trial.candidate : incumbent);
+        change(window, holdsCandidate() ? trial.candidate : incumbent);
     }
   }
 
   /** Begins the next trial, or a pause. */
   private void proceed(Window window) {
     trial = null;
-    for (int candidate : ladder.around(incumbent, usual.inside)) {
+    for (int candidate : ladder.around(incumbent, baseline.inside)) {
       if (!judged.contains(candidate) && !lost.contains(candidate)) {
         trial = new Trial(candidate, gain);
         reason = "trying " + candidate + " against " + incumbent;
@@ -199,34 +199,37 @@ final class Search implements Law {
     reason = "moved to " + trial.candidate + ": " + trial;
     judged.add(incumbent);
     incumbent = trial.candidate;
-    forgone = Math.max(0, forgone - trial.rate());
+    rateLoss = Math.max(0, rateLoss - trial.rate());
     measureAgain(window);
   }
 
   private void restart(Window window, String why) {
     reason = why + ": searching again";
-    collections.restart();
+    gc.restart();
     backoff.restart();
     lost.clear();
     judged.clear();
-    forgone = 0;
+    rateLoss = 0;
     measureAgain(window);
   }
 
   private void measureAgain(Window window) {
     trial = null;
-    usual = new Baseline();
+    baseline = new Baseline();
     load.restart();
     change(window, incumbent);
   }
 
-  /** After a trial, what has queued up enters with at most twice as many inside as usual. */
+  /**
+   * Sets the limit for the measurements to come. After a trial, requests that have queued up enter
+   * with at most twice as many inside as under the incumbent before.
+   */
   private void change(Window window, int target) {
-    int most = target == incumbent && usual.lengthNs > 0 ? (int) Math.ceil(2 * usual.inside) : max;
+    int most = target == incumbent && baseline.lengthNs > 0 ? (int) Math.ceil(2 * baseline.inside) : max;
     int next = Math.min(target, Math.max(limit, most));
     if (next != limit) {
       limit = next;
-      settles = true;
+      isSettling = true;
       measured = null;
       settling.begin(window.endNs);
     }

@@ -1,14 +1,14 @@
 package io.helenus.agent.valves.law;
 
 /**
- * How long a change of the limit still shows: until no more are inside than may be, and those who
- * leave have entered since.
+ * Decides when a change of the limit has taken effect: the number inside is within the limit, and
+ * the requests that leave have entered since the change.
  */
 final class Settling {
-  /** Windows are short meanwhile, so that a queue is noticed before it is long. */
+  /** Length of the windows meanwhile, ns: short, to notice a growing queue early. */
   static final long WINDOW_NS = 40_000_000;
 
-  /** How long a heap takes to show a change, where collections matter. */
+  /** The least time until a change shows in the heap, ns, while collections are significant. */
   static final long HEAP_NS = 1_500_000_000L;
 
   private static final long LONGEST_NS = 2_000_000_000L;
@@ -24,8 +24,8 @@ final class Settling {
   /**
    * Whether the change has settled with this window.
    *
-   * @param lagNs how long it shows after the last one left that was too many
-   * @param backlog whether more wait than usual
+   * @param lagNs how long to wait once the number inside is within the limit
+   * @param backlog whether more requests are waiting than usual
    */
   boolean isOver(Window window, double lagNs, boolean backlog) {
     boolean drained = window.inFlight <= 1.05 * window.limit + 0.5;

@@ -7,14 +7,14 @@ package io.helenus.agent.valves.law;
  *   score = completed / length of the measurement
  * </pre>
  *
- * <p>In an open loop below saturation the throughput is what comes in whatever the limit is; then
- * the law leaves the limit at max.
+ * <p>In an open loop below saturation the limit does not change the throughput, and the law leaves
+ * the limit at max.
  *
  * <p>Parameter: {@code gain} 0.03, the least gain, as a share, for which the limit moves; 0.005 to
  * 0.5. {@link Search} has the rest; our own.
  */
 final class Throughput implements Objective {
-  /** With fewer in a window its rate is mostly chance. */
+  /** Requests that a measurement should have: with fewer its rate is mostly noise. */
   private static final double PER_WINDOW = 60;
 
   @Override

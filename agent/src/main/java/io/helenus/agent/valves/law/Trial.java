@@ -37,7 +37,7 @@ final class Trial {
     this.gain = gain;
   }
 
-  /** Whether the next window is to be one of the candidate. */
+  /** Whether the next window runs at the candidate limit. */
   boolean isCandidateNext() {
     int place = windows % WINDOWS;
     return place == 0 || place == WINDOWS - 1;
@@ -61,7 +61,7 @@ final class Trial {
    * The verdict after a block; open within one.
    *
    * @param leastRate the least mean log ratio of completions/s
-   * @param ties whether a candidate that is as good is better
+   * @param ties whether a candidate that is as good as the incumbent wins
    */
   Verdict verdict(double leastRate, boolean ties) {
     if (windows == 0 || windows % WINDOWS != 0) {

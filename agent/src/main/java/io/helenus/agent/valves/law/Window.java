@@ -11,13 +11,13 @@ public final class Window {
   /** The limit that held in it; at least 1. */
   public final int limit;
 
-  /** How many passed the region and left it well. */
+  /** Requests that left normally. */
   public final long completed;
 
-  /** How many left it with an exception. */
+  /** Requests that left with an exception. */
   public final long failed;
 
-  /** How many were refused at the gate, or let through after the longest wait. */
+  /** Requests that were refused at the gate, or let through after the longest wait. */
   public final long refused;
 
   /** The mean number inside, over the window's time. */
@@ -27,27 +27,27 @@ public final class Window {
   public final double waiting;
 
   /**
-   * The mean number that was in the gate's stage besides: queued for a thread, or at something
-   * else.
+   * The mean number of further requests in the gate's stage, neither inside nor waiting: queued for
+   * a thread, or outside the gate.
    */
   public final double elsewhere;
 
-  /** The sum of the times inside the region, ns, of those who left in the window. */
+  /** Sum of the times inside, ns, of the requests that left in the window. */
   public final long totalNs;
 
-  /** The sum of the times waited before it, ns, of those who left in the window. */
+  /** Sum of the times waited at the gate, ns, of the requests that left in the window. */
   public final long waitNs;
 
-  /** The longest wait and stay together, ns, of those who left in the window. */
+  /** The longest time waited and inside together, ns, of the requests that left in the window. */
   public final long maxNs;
 
-  /** Wait and stay together, of those who left in the window. */
+  /** Times waited and inside together, of the requests that left in the window. */
   public final Latencies latencies;
 
   /** The share of the window in which the JVM stood for a collection, 0 to 1. */
   public final double gcShare;
 
-  /** Whether somebody waited because of the limit. */
+  /** Whether requests waited because of the limit. */
   public final boolean limited;
 
   private Window(Builder builder) {
@@ -73,8 +73,8 @@ public final class Window {
     return Math.max(1, endNs - startNs);
   }
 
-  /** How many were there in the mean, inside, waiting and elsewhere. */
-  public double there() {
+  /** The mean number of requests in the system: inside, waiting and elsewhere in the stage. */
+  public double inSystem() {
     return inFlight + waiting + elsewhere;
   }
 
@@ -83,7 +83,7 @@ public final class Window {
     return completed * 1e9 / lengthNs();
   }
 
-  /** How many left the region, well or not. */
+  /** Requests that left, normally or with an exception. */
   public long left() {
     return completed + failed;
   }
@@ -110,14 +110,14 @@ public final class Window {
     return share * one + (1 - share) * next;
   }
 
-  /** The share of those who came to an end that failed or were refused, 0 to 1. */
+  /** The share of requests that failed or were refused, 0 to 1. */
   double badShare() {
     double bad = refused + failed;
     return bad / Math.max(1, completed + bad);
   }
 
   /**
-   * Begins a window; what is not said is zero.
+   * Begins a window; all values that are not set are zero.
    *
    * @param startNs when it began, System.nanoTime()
    * @param endNs when it ended, System.nanoTime()
@@ -127,7 +127,7 @@ public final class Window {
     return new Builder(startNs, endNs, limit);
   }
 
-  /** The one way to a window. */
+  /** Builds a window. */
   public static final class Builder {
     private final long startNs;
     private final long endNs;
@@ -151,7 +151,7 @@ public final class Window {
       this.limit = limit;
     }
 
-    /** How many left the region well, how many with an exception, and how many were refused. */
+    /** The requests that left normally, that left with an exception, and that were refused. */
     public Builder counts(long completed, long failed, long refused) {
       this.completed = completed;
       this.failed = failed;
@@ -159,7 +159,7 @@ public final class Window {
       return this;
     }
 
-    /** The mean numbers inside and waiting, and whether somebody waited because of the limit. */
+    /** The mean numbers inside and waiting, and whether requests waited because of the limit. */
     public Builder occupancy(double inFlight, double waiting, boolean limited) {
       this.inFlight = inFlight;
       this.waiting = waiting;
@@ -167,14 +167,14 @@ public final class Window {
       return this;
     }
 
-    /** The mean number that was in the gate's stage besides. */
+    /** See {@link Window#elsewhere}. */
     public Builder elsewhere(double elsewhere) {
       this.elsewhere = elsewhere;
       return this;
     }
 
     /**
-     * The times of those who left, ns: sums inside and waited, and the longest of both together.
+     * Times of the requests that left, ns: sums inside and waited, and the longest of both together.
      */
     public Builder times(long totalNs, long waitNs, long maxNs, Latencies latencies) {
       this.totalNs = totalNs;

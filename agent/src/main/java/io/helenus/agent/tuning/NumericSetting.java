@@ -8,8 +8,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import javax.management.ObjectName;
 
-/** A setting of the whole node that is a whole number; the same in 4.0, 4.1 and 5.0. */
-enum NodeNumber implements Setting {
+/** A numeric setting of the whole node, by the MBean that 4.0, 4.1 and 5.0 share. */
+enum NumericSetting implements Setting {
   /** MiB/s over all compactions of the node; 0 for no bound. */
   COMPACTION_THROUGHPUT(Beans.STORAGE, "CompactionThroughputMbPerSec", 0) {
     /** Since 4.1 it may have been set in other units, and the MBean takes whole MiB/s alone. */
@@ -27,7 +27,7 @@ enum NodeNumber implements Setting {
     }
   },
   CONCURRENT_COMPACTORS(Beans.STORAGE, "ConcurrentCompactors", 1),
-  /** Of all requests that were read and not answered yet, bytes. */
+  /** Bytes of all requests that were read and not answered yet. */
   CONCURRENT_REQUEST_BYTES(Beans.STORAGE, "NativeTransportMaxConcurrentRequestsInBytes", 1),
   /** The same of one client's address. */
   CONCURRENT_REQUEST_BYTES_PER_IP(
@@ -43,17 +43,17 @@ enum NodeNumber implements Setting {
   private final long least;
 
   /** The largest number of threads of a stage. */
-  NodeNumber(String stage) {
+  NumericSetting(String stage) {
     this(stage, "MaximumPoolSize", 1);
   }
 
-  NodeNumber(String bean, String attribute, long least) {
+  NumericSetting(String bean, String attribute, long least) {
     this.bean = Beans.name(bean);
     this.attribute = attribute;
     this.least = least;
   }
 
-  static NodeNumber of(String name) {
+  static NumericSetting of(String name) {
     return Arrays.stream(values())
         .filter(setting -> setting.setting().equals(name))
         .findFirst()
@@ -61,7 +61,7 @@ enum NodeNumber implements Setting {
   }
 
   static List<String> names() {
-    return Arrays.stream(values()).map(NodeNumber::setting).collect(Collectors.toList());
+    return Arrays.stream(values()).map(NumericSetting::setting).collect(Collectors.toList());
   }
 
   @Override

@@ -1,32 +1,32 @@
-package io.helenus.agent.crossing;
+package io.helenus.agent.dispatch;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Numbers that one thread counts and others read: written whole and in the end, but without
- * ordering, which costs what a plain store costs.
+ * Counters that one thread writes and others read. Opaque access: readers see whole values, and the
+ * newest ones eventually, at the cost of a plain store.
  */
-public class Counts {
+public class SingleWriterCounters {
   private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(long[].class);
 
   private final long[] counts;
 
-  public Counts(int length) {
+  public SingleWriterCounters(int length) {
     counts = new long[length];
   }
 
-  /** By the thread that counts alone. */
+  /** Called only by the writing thread. */
   public final void add(int index, long amount) {
     ELEMENT.setOpaque(counts, index, counts[index] + amount);
   }
 
-  /** By the thread that counts alone. */
+  /** Called only by the writing thread. */
   public final void set(int index, long value) {
     ELEMENT.setOpaque(counts, index, value);
   }
 
-  /** Keeps the larger; by the thread that counts alone. */
+  /** Keeps the larger value. Called only by the writing thread. */
   public final void max(int index, long value) {
     if (value > counts[index]) {
       ELEMENT.setOpaque(counts, index, value);

@@ -1,38 +1,38 @@
-package io.helenus.agent.crossing;
+package io.helenus.agent.dispatch;
 
 import java.util.Arrays;
 
 /**
- * The state of one thread that crosses sites: the woven methods that the thread is in, and its
- * counts. Only that thread writes the state, so that threads don't contend for a cache line; other
- * threads only read the accounts.
+ * The state of one thread that calls woven methods: the woven methods that it is in, and its
+ * counters. Only that thread writes the state, so that threads don't contend for a cache line;
+ * other threads only read the counters.
  */
-public final class Traveller {
-  /** Deeper than any sensible nesting of points; what is deeper is let through uncounted. */
+public final class ThreadState {
+  /** The deepest nesting of woven methods that is followed; deeper calls pass uncounted. */
   static final int DEEPEST = 200;
 
   public final Thread thread;
 
-  /** The next of those whose threads' ids end alike. */
-  volatile Traveller next;
+  /** The next state in the same hash bucket. */
+  volatile ThreadState next;
 
-  /** The woven methods that it is in, by their depth, and frames to be used again. */
+  /** The woven methods that the thread is in, by depth, then frames to be used again. */
   private Frame[] frames = new Frame[4];
 
   private int depth;
   private int tooDeep;
 
-  /** The depth of the innermost frame whose site is a probe; -1 for none. */
+  /** The depth of the innermost frame of a probe; -1 for none. */
   public int metered = -1;
 
-  /** Which valves this thread holds permits of, a bit for each by their order. */
+  /** The gates whose permits this thread holds, a bit for each slot of the gate order. */
   public long held;
 
   private String name;
   private ThreadGroups.Group group;
-  private Object[] accounts = new Object[16];
+  private Object[] counters = new Object[16];
 
-  Traveller(Thread thread, Traveller next) {
+  ThreadState(Thread thread, ThreadState next) {
     this.thread = thread;
     this.next = next;
   }
@@ -48,16 +48,16 @@ public final class Traveller {
     return group;
   }
 
-  /** This thread's account at the site of this number; null before its first entry there. */
-  public Object account(int number) {
-    return number < accounts.length ? accounts[number] : null;
+  /** This thread's counters at a site; null before its first entry there. */
+  public Object counters(int number) {
+    return number < counters.length ? counters[number] : null;
   }
 
-  public void account(int number, Object account) {
-    if (number >= accounts.length) {
-      accounts = Arrays.copyOf(accounts, Math.max(number + 1, accounts.length * 2));
+  public void counters(int number, Object counters) {
+    if (number >= counters.length) {
+      counters = Arrays.copyOf(counters, Math.max(number + 1, counters.length * 2));
     }
-    accounts[number] = account;
+    counters[number] = counters;
   }
 
   /** One of the woven methods that the thread is in. */
@@ -65,7 +65,7 @@ public final class Traveller {
     return frames[depth];
   }
 
-  Frame push(int number, Site site) {
+  Frame push(int number, Interceptor interceptor) {
     if (depth >= DEEPEST) {
       tooDeep++;
       return null;
@@ -79,7 +79,7 @@ public final class Traveller {
       frames[depth] = frame;
     }
     depth++;
-    frame.enter(number, site);
+    frame.enter(number, interceptor);
     return frame;
   }
 
@@ -103,12 +103,12 @@ public final class Traveller {
     }
   }
 
-  /** Takes back the last entry, since the site refused the call. */
+  /** Undoes the last push, because the interceptor refused the call. */
   void refused() {
     depth--;
   }
 
-  /** Leaves every method that the thread can't be in any more, for a thread that has ended. */
+  /** Leaves all methods of a thread that has ended. */
   void abandon() {
     leaveAbove(0);
   }
@@ -117,14 +117,14 @@ public final class Traveller {
     while (depth > outer) {
       depth--;
       Frame frame = frames[depth];
-      exit(frame, true, Crossings.isTimed(frame.number) ? System.nanoTime() : 0);
+      exit(frame, true, Dispatcher.isTimed(frame.number) ? System.nanoTime() : 0);
     }
   }
 
   private void exit(Frame frame, boolean failed, long nowNs) {
-    Site site = frame.site;
-    if (site != null) {
-      site.exit(this, frame, failed, nowNs);
+    Interceptor interceptor = frame.interceptor;
+    if (interceptor != null) {
+      interceptor.exit(this, frame, failed, nowNs);
     }
   }
 }

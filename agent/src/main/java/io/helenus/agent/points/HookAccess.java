@@ -1,18 +1,18 @@
 package io.helenus.agent.points;
 
-/** The hook that woven code calls, and which of the server's class loaders lead to it. */
-public final class Reach {
+/** Access to the {@code Hook} that woven code calls, and which class loaders can see it. */
+public final class HookAccess {
   private static final String HOOK = "io.helenus.agent.Hook";
   private static final String WOVEN = "woven";
   private static final String ENTRY = "io.helenus.agent.Entry";
 
   private final Class<?> hook;
 
-  public Reach(Class<?> hook) {
+  public HookAccess(Class<?> hook) {
     this.hook = hook;
   }
 
-  /** The hook as the server's class path has it; null when an older agent's jar hides it. */
+  /** The hook's class on the server's class path; null when an older agent's jar hides it. */
   public static Class<?> hook() {
     try {
       return Class.forName(HOOK, true, ClassLoader.getSystemClassLoader());
@@ -30,7 +30,7 @@ public final class Reach {
     }
   }
 
-  void weaves() {
+  void markWoven() {
     try {
       hook.getField(WOVEN).setBoolean(null, true);
     } catch (ReflectiveOperationException e) {
@@ -42,7 +42,7 @@ public final class Reach {
     return className.equals(HOOK) || className.equals(ENTRY);
   }
 
-  boolean reaches(ClassLoader loader) {
+  boolean isVisibleTo(ClassLoader loader) {
     if (loader == null) {
       return false;
     }

@@ -2,8 +2,8 @@ package io.helenus.agent.valves;
 
 import io.helenus.agent.valves.law.Latencies;
 
-/** The counts of a valve since it began; all but the numbers inside and waiting are sums. */
-final class Reading {
+/** The counts of a valve since it was added. */
+final class ValveTotals {
   final long completed;
   final long failed;
   final long refused;
@@ -13,20 +13,20 @@ final class Reading {
   final long waitNs;
   private final long[] counts;
 
-  /** Of a gate. */
-  Reading(long[] counts) {
-    completed = counts[GateAccount.COMPLETED];
-    failed = counts[GateAccount.FAILED];
-    refused = counts[GateAccount.REFUSED];
-    letThrough = counts[GateAccount.LET_THROUGH];
-    outOfOrder = counts[GateAccount.OUT_OF_ORDER];
-    totalNs = counts[GateAccount.TOTAL_NS];
-    waitNs = counts[GateAccount.WAIT_NS];
+  /** The sums of a gate's counters. */
+  ValveTotals(long[] counts) {
+    completed = counts[GateCounters.COMPLETED];
+    failed = counts[GateCounters.FAILED];
+    refused = counts[GateCounters.REFUSED];
+    letThrough = counts[GateCounters.LET_THROUGH];
+    outOfOrder = counts[GateCounters.OUT_OF_ORDER];
+    totalNs = counts[GateCounters.TOTAL_NS];
+    waitNs = counts[GateCounters.WAIT_NS];
     this.counts = counts;
   }
 
-  /** Of a stage, which tells what it completed and no times of single tasks. */
-  Reading(long completed) {
+  /** The counts of a stage, which reports completed tasks and no times. */
+  ValveTotals(long completed) {
     this.completed = completed;
     failed = 0;
     refused = 0;
@@ -38,11 +38,11 @@ final class Reading {
   }
 
   /** Sum of wait and service time of the requests that left since an earlier reading. */
-  Latencies latenciesSince(Reading earlier) {
+  Latencies latenciesSince(ValveTotals earlier) {
     Latencies latencies = new Latencies();
     if (counts != null) {
       for (int bucket = 0; bucket < Latencies.BUCKETS; bucket++) {
-        int at = GateAccount.LATENCIES + bucket;
+        int at = GateCounters.LATENCIES + bucket;
         long count = counts[at] - earlier.counts[at];
         if (count > 0) {
           latencies.add(bucket, count);

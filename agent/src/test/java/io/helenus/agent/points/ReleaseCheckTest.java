@@ -13,12 +13,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Points are looked for in the jar of a release; nothing of it runs. */
-class ForeseenTest {
-  private static Foreseen foreseen;
+class ReleaseCheckTest {
+  private static ReleaseCheck check;
 
   @BeforeAll
   static void readNames() throws IOException {
-    foreseen = new Foreseen(List.of(Path.of("target", "cassandra", "5.0.jar")), Preset.read("5.0"));
+    check = new ReleaseCheck(List.of(Path.of("target", "cassandra", "5.0.jar")), Preset.read("5.0"));
   }
 
   @ParameterizedTest
@@ -32,7 +32,7 @@ class ForeseenTest {
         "Descriptor.toString",
       })
   void whatMayBeThereIsLeftToTheNode(String at) {
-    assertNull(foreseen.refusal(at, "probe", Points.BOUND));
+    assertNull(check.refusal(at, "probe", Points.BOUND));
   }
 
   @ParameterizedTest
@@ -50,14 +50,14 @@ class ForeseenTest {
         "lwtt | probe | there is no point",
       })
   void whatCanNotBeThereIsRefused(String at, String use, String says) {
-    String refusal = foreseen.refusal(at, use, Points.BOUND);
+    String refusal = check.refusal(at, use, Points.BOUND);
     assertTrue(String.valueOf(refusal).contains(says), refusal);
   }
 
   @Test
   void aGateMayStandAtSomeOfWhatIsMeant() {
-    assertNull(foreseen.refusal("StorageProxy.cas", "gate", Points.BOUND));
-    assertNull(foreseen.refusal("lwt", "refusal", Points.BOUND));
-    assertNull(foreseen.refusal("org.apache.cassandra.*.add*", "gate", Points.BOUND));
+    assertNull(check.refusal("StorageProxy.cas", "gate", Points.BOUND));
+    assertNull(check.refusal("lwt", "refusal", Points.BOUND));
+    assertNull(check.refusal("org.apache.cassandra.*.add*", "gate", Points.BOUND));
   }
 }

@@ -3,17 +3,17 @@ package io.helenus.agent.valves;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Those who wait at a gate. Only who finds no room comes here; who finds room never takes this
- * lock.
+ * The threads that wait at a gate, and the order in which they are woken. A thread that finds room
+ * at once never takes this queue's lock.
  */
-final class WaitingLine {
-  /** A waiting request. */
+final class WaitQueue {
+  /** A waiting thread. */
   static final class Waiter {
     final Thread thread;
     final int point;
     private Waiter before;
     private Waiter after;
-    private boolean called;
+    private boolean woken;
 
     Waiter(Thread thread, int point) {
       this.thread = thread;
@@ -21,14 +21,14 @@ final class WaitingLine {
     }
   }
 
-  /** Waiters of one point, in order of arrival. */
+  /** The waiters of one point, in order of arrival. */
   private static final class Lane {
     final double weight;
     Waiter first;
     Waiter last;
 
-    /** How much it has been given, by its weight; the lane with the least is next. */
-    double given;
+    /** Waiters woken so far, divided by the weight; the lane with the least is served next. */
+    double served;
 
     Lane(double weight) {
       this.weight = weight;
@@ -38,13 +38,13 @@ final class WaitingLine {
   private final Order order;
   private final Lane[] lanes;
 
-  /** Woken and not yet awake: who calls more of them than there is room for wakes in vain. */
-  private volatile int calling;
+  /** Waiters that were woken and have not run yet. No more are woken than there is room for. */
+  private volatile int waking;
 
   /**
    * @param weights of the points, for {@link Order#CLASS}
    */
-  WaitingLine(Order order, double[] weights) {
+  WaitQueue(Order order, double[] weights) {
     this.order = order;
     lanes = new Lane[order == Order.CLASS ? weights.length : 1];
     for (int i = 0; i < lanes.length; i++) {
@@ -60,7 +60,7 @@ final class WaitingLine {
     Lane lane = lane(waiter);
     if (lane.first == null) {
       // A lane that was empty for a while gets no credit for that time.
-      lane.given = Math.max(lane.given, leastGiven());
+      lane.served = Math.max(lane.served, leastServed());
       lane.first = waiter;
     } else {
       lane.last.after = waiter;
@@ -81,22 +81,22 @@ final class WaitingLine {
     } else {
       waiter.after.before = waiter.before;
     }
-    answered(waiter);
+    takeWakeUp(waiter);
   }
 
-  /** Whether it was called since it last asked. */
-  synchronized boolean answered(Waiter waiter) {
-    boolean called = waiter.called;
-    if (called) {
-      waiter.called = false;
-      calling--;
+  /** Whether the waiter was woken by this queue since the last call. */
+  synchronized boolean takeWakeUp(Waiter waiter) {
+    boolean woken = waiter.woken;
+    if (woken) {
+      waiter.woken = false;
+      waking--;
     }
-    return called;
+    return woken;
   }
 
   /** Wakes the next waiter, unless enough waiters for the room are being woken already. */
-  void call(int room) {
-    if (calling < room) {
+  void wake(int room) {
+    if (waking < room) {
       Waiter next = next(room);
       if (next != null) {
         LockSupport.unpark(next.thread);
@@ -104,22 +104,22 @@ final class WaitingLine {
     }
   }
 
-  /** Wakes as many as there is room for. */
-  void callAll(int room) {
+  /** Wakes as many waiters as there is room for. */
+  void wakeAll(int room) {
     for (Waiter next = next(room); next != null; next = next(room)) {
       LockSupport.unpark(next.thread);
     }
   }
 
   private synchronized Waiter next(int room) {
-    if (calling >= room) {
+    if (waking >= room) {
       return null;
     }
     Waiter next = null;
     Lane from = null;
     for (Lane lane : lanes) {
-      if (from == null || lane.given < from.given) {
-        Waiter candidate = uncalled(lane);
+      if (from == null || lane.served < from.served) {
+        Waiter candidate = firstAsleep(lane);
         if (candidate != null) {
           next = candidate;
           from = lane;
@@ -127,17 +127,17 @@ final class WaitingLine {
       }
     }
     if (next != null) {
-      from.given += 1 / from.weight;
-      next.called = true;
-      calling++;
+      from.served += 1 / from.weight;
+      next.woken = true;
+      waking++;
     }
     return next;
   }
 
-  private Waiter uncalled(Lane lane) {
+  private Waiter firstAsleep(Lane lane) {
     boolean lastFirst = order == Order.LIFO;
     Waiter waiter = lastFirst ? lane.last : lane.first;
-    while (waiter != null && waiter.called) {
+    while (waiter != null && waiter.woken) {
       waiter = lastFirst ? waiter.before : waiter.after;
     }
     return waiter;
@@ -147,11 +147,11 @@ final class WaitingLine {
     return lanes[order == Order.CLASS ? waiter.point : 0];
   }
 
-  private double leastGiven() {
+  private double leastServed() {
     double least = Double.MAX_VALUE;
     for (Lane lane : lanes) {
       if (lane.first != null) {
-        least = Math.min(least, lane.given);
+        least = Math.min(least, lane.served);
       }
     }
     return least == Double.MAX_VALUE ? 0 : least;

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>A stall is measured from the time at which the thread should have woken, so the row is up to
  * {@value #SLEEP_MS} ms shorter than the stall.
  */
-public final class Watcher implements Source {
+public final class StallDetector implements Source {
   private static final long SLEEP_MS = 5;
 
   private final Feed feed;
@@ -21,9 +21,9 @@ public final class Watcher implements Source {
   private volatile boolean stopped;
 
   /**
-   * @param boundMs how late is a stall
+   * @param boundMs the shortest stall that gets a row
    */
-  public Watcher(Feed feed, long boundMs) {
+  public StallDetector(Feed feed, long boundMs) {
     this.feed = feed;
     this.boundNs = TimeUnit.MILLISECONDS.toNanos(boundMs);
     thread.setDaemon(true);

@@ -1,4 +1,4 @@
-package io.helenus.agent.crossing;
+package io.helenus.agent.dispatch;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

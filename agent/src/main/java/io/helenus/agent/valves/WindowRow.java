@@ -4,17 +4,17 @@ import io.helenus.agent.valves.law.Window;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The measurements of a valve in a window, and the decision at the window's end. */
-final class Row {
+/** The measurements of a valve in a window, and the law's decision at its end. */
+final class WindowRow {
   private final Map<String, Object> values = new LinkedHashMap<>();
 
   /**
    * @param sequence grows by one with each row of any valve
-   * @param letThrough how many went in after the longest wait
-   * @param outOfOrder how many went in since waiting could have been a deadlock
-   * @param state on, or why the valve is open
+   * @param letThrough requests that entered beyond the limit after the longest wait
+   * @param outOfOrder requests that entered beyond the limit because waiting could have deadlocked
+   * @param state {@code on} or {@code open}
    */
-  Row(
+  WindowRow(
       long sequence,
       String valve,
       String law,
@@ -52,7 +52,7 @@ final class Row {
     values.put("state", state);
   }
 
-  /** Null for no limit. */
+  /** A limit as the protocol has it: null for none. */
   static Integer limit(int limit) {
     return limit == Gate.OPEN ? null : limit;
   }
@@ -61,7 +61,7 @@ final class Row {
     return (Long) values.get("sequence");
   }
 
-  /** By the names of the protocol. */
+  /** The values by the names of the protocol. */
   Map<String, Object> values() {
     return values;
   }

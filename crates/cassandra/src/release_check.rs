@@ -1,14 +1,14 @@
-//! Whether methods are there, by the jars of a release: before a node of it runs.
+//! Checks points of probes and valves against the jars of a release, before a node of it runs.
 
 use crate::launch::ended;
 use crate::{Cancel, ClusterOptions, Error, Progress, jars, java, jvm_options};
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-/// The tool of the agent that reads the jars; what it takes and prints is in its own documentation.
-const TOOL: &str = "io.helenus.agent.points.Foreseen";
+/// The class in the agent's jar that reads the release's jars; its source documents arguments and output.
+const TOOL: &str = "io.helenus.agent.points.ReleaseCheck";
 
-/// Methods that are wanted.
+/// A point that an experiment names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WantedPoint<'w> {
     /// A named point or a pattern.
@@ -19,8 +19,8 @@ pub struct WantedPoint<'w> {
     pub at_most: i64,
 }
 
-/// Asks the jars of the release that `options` name. For each point: why it can't be had, or None where it may be there. What
-/// only a node can tell is left to the node, and so is everything when the agent's tool fails.
+/// Checks points against the jars of the release that `options` name. For each point: the reason why it can't be used, or None
+/// if it may exist. A running node checks the rest; if the tool fails, all results are None.
 ///
 /// # Errors
 /// No such release or no Java for it; cancelled.

@@ -8,23 +8,23 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 
 /**
- * Whether a JVM keeps account of which compiled code depends on which class.
+ * Whether a JVM tracks which compiled code depends on which class.
  *
- * <p>HotSpot does so from its start on if something that may change classes was there then, and
- * otherwise from the first change of a class on, at which it throws all of its compiled code away.
+ * <p>HotSpot does so from its start if an agent that may redefine or retransform classes was loaded
+ * then. Otherwise it begins with the first change of a class, which deoptimizes all compiled code.
  */
-final class Account {
+final class DependencyTracking {
   private static final String AGENT = "-javaagent:";
   private static final List<String> CAPABILITIES =
       List.of("Can-Retransform-Classes", "Can-Redefine-Classes");
 
-  private Account() {}
+  private DependencyTracking() {}
 
-  static boolean isKept(Reach reach) {
-    return reach.wasWoven() || isKept(ManagementFactory.getRuntimeMXBean().getInputArguments());
+  static boolean isOn(HookAccess hookAccess) {
+    return hookAccess.wasWoven() || isOn(ManagementFactory.getRuntimeMXBean().getInputArguments());
   }
 
-  static boolean isKept(List<String> arguments) {
+  static boolean isOn(List<String> arguments) {
     return arguments.stream()
         .anyMatch(
             argument ->
@@ -45,7 +45,7 @@ final class Account {
       return CAPABILITIES.stream()
           .anyMatch(name -> "true".equalsIgnoreCase(attributes.getValue(name)));
     } catch (IOException e) {
-      // It is not there any more: better to say too much than too little.
+      // The jar is gone. Assume the worse case, so that the user is warned.
       return false;
     }
   }

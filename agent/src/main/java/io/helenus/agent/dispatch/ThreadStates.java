@@ -1,29 +1,29 @@
-package io.helenus.agent.crossing;
+package io.helenus.agent.dispatch;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * All threads that cross sites, found by the thread's id.
+ * The states of all threads that have called a woven method, in a hash table by the thread's id.
  *
  * <p>Not a ThreadLocal: its values would stay in the server's threads after the agent has gone, and
  * would keep the agent's classes.
  */
-final class Travellers {
-  private static final VarHandle BUCKET = MethodHandles.arrayElementVarHandle(Traveller[].class);
+final class ThreadStates {
+  private static final VarHandle BUCKET = MethodHandles.arrayElementVarHandle(ThreadState[].class);
   private static final int BUCKETS = 1 << 12;
 
   /** Beyond this many threads at once, which only virtual ones reach, threads pass uncounted. */
   private static final int MOST = 1 << 14;
 
-  private final Traveller[] buckets = new Traveller[BUCKETS];
+  private final ThreadState[] buckets = new ThreadState[BUCKETS];
   private int count;
 
-  /** That of the current thread; null when there are too many threads. */
-  Traveller current() {
+  /** The state of the current thread; null when there are too many threads. */
+  ThreadState current() {
     Thread thread = Thread.currentThread();
     int bucket = (int) thread.getId() & (BUCKETS - 1);
-    for (Traveller t = first(bucket); t != null; t = t.next) {
+    for (ThreadState t = first(bucket); t != null; t = t.next) {
       if (t.thread == thread) {
         return t;
       }
@@ -31,39 +31,39 @@ final class Travellers {
     return add(thread, bucket);
   }
 
-  /** That of the current thread if it has ever entered a site. */
-  Traveller known() {
+  /** The state of the current thread; null if it never entered a woven method. */
+  ThreadState known() {
     Thread thread = Thread.currentThread();
-    Traveller t = first((int) thread.getId() & (BUCKETS - 1));
+    ThreadState t = first((int) thread.getId() & (BUCKETS - 1));
     while (t != null && t.thread != thread) {
       t = t.next;
     }
     return t;
   }
 
-  private Traveller first(int bucket) {
-    return (Traveller) BUCKET.getAcquire(buckets, bucket);
+  private ThreadState first(int bucket) {
+    return (ThreadState) BUCKET.getAcquire(buckets, bucket);
   }
 
-  private void first(int bucket, Traveller traveller) {
-    BUCKET.setRelease(buckets, bucket, traveller);
+  private void first(int bucket, ThreadState state) {
+    BUCKET.setRelease(buckets, bucket, state);
   }
 
-  private synchronized Traveller add(Thread thread, int bucket) {
+  private synchronized ThreadState add(Thread thread, int bucket) {
     if (count >= MOST) {
       return null;
     }
-    Traveller traveller = new Traveller(thread, first(bucket));
-    first(bucket, traveller);
+    ThreadState state = new ThreadState(thread, first(bucket));
+    first(bucket, state);
     count++;
-    return traveller;
+    return state;
   }
 
-  /** Forgets threads that have ended, and leaves for them what they can't be in any more. */
+  /** Removes the states of ended threads, and leaves the methods that they were in. */
   synchronized void forgetEnded() {
     for (int bucket = 0; bucket < BUCKETS; bucket++) {
-      Traveller kept = null;
-      for (Traveller t = first(bucket); t != null; t = t.next) {
+      ThreadState kept = null;
+      for (ThreadState t = first(bucket); t != null; t = t.next) {
         if (t.thread.isAlive()) {
           kept = t;
           continue;

@@ -5,9 +5,9 @@ import java.util.Map;
 
 /** Makes a law by its name and parameters. */
 @FunctionalInterface
-public interface LawMaker {
+public interface LawFactory {
   /**
-   * @throws IllegalArgumentException naming what is wrong and what there is
+   * @throws IllegalArgumentException naming the error and the allowed names or values
    */
   Law make(String name, Map<String, String> parameters, int min, int max);
 }

@@ -2,7 +2,7 @@ package io.helenus.agent.control;
 
 import io.helenus.agent.core.Json;
 import io.helenus.agent.points.Refusal;
-import io.helenus.agent.valves.LawMaker;
+import io.helenus.agent.valves.LawFactory;
 import java.lang.instrument.Instrumentation;
 import java.lang.management.ManagementFactory;
 import java.util.function.Consumer;
@@ -12,28 +12,29 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * Takes commands to the resident. The first that is asked for anything becomes the resident itself,
- * and lives on in its class loader after its connection has ended.
+ * Sends commands to this JVM's {@link ControlBean}, which may belong to an agent of an earlier
+ * attach. If there is none, this agent registers it and stays loaded until nothing is changed any
+ * more, also after its connection has ended.
  */
-public final class Relay {
+public final class ControlClient {
   private static final String NAME = "io.helenus:type=Control";
   private static final String[] TAKES_TEXT = {String.class.getName()};
 
   private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
   private final Instrumentation instrumentation;
-  private final LawMaker laws;
+  private final LawFactory laws;
   private final Consumer<String> log;
 
   /**
-   * @param log where the resident's lines go; it has to outlive the connection
+   * @param log for lines of the control that is created here; must work after the connection ended
    */
-  public Relay(Instrumentation instrumentation, LawMaker laws, Consumer<String> log) {
+  public ControlClient(Instrumentation instrumentation, LawFactory laws, Consumer<String> log) {
     this.instrumentation = instrumentation;
     this.laws = laws;
     this.log = log;
   }
 
-  /** The reply to a command. */
+  /** Executes a command and returns the reply. Creates the control if there is none. */
   public String execute(String command) {
     try {
       ObjectName name = new ObjectName(NAME);
@@ -42,7 +43,7 @@ public final class Relay {
         if (reply != null) {
           return reply;
         }
-        become(name);
+        create(name);
       }
     } catch (Refusal e) {
       return error(e.getMessage(), e.hint);
@@ -51,8 +52,8 @@ public final class Relay {
     }
   }
 
-  private void become(ObjectName name) throws JMException {
-    // The one lock that the agents of all class loaders see.
+  private void create(ObjectName name) throws JMException {
+    // The only lock that agents in all class loaders share.
     synchronized (server) {
       if (!server.isRegistered(name)) {
         Control control = new Control(instrumentation, laws, log);
@@ -66,14 +67,14 @@ public final class Relay {
     }
   }
 
-  /** The reply of the resident; null if there is none. */
+  /** Executes a command and returns the reply; null if there is no control. */
   public String ask(String command) {
     try {
       return ask(new ObjectName(NAME), command);
     } catch (Refusal e) {
       return error(e.getMessage(), e.hint);
     } catch (JMException | RuntimeException e) {
-      return error("the resident agent does not answer: " + e, "see the log of the server");
+      return error("the agent that holds the changes does not answer: " + e, "see the log of the server");
     }
   }
 

@@ -8,36 +8,35 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Finds points in the jars of a release before a node runs. Only the running node can tell which of
- * several classes are loaded, and so how many methods a {@code *} matches; the node checks that
- * later.
+ * Checks points against the jars of a release, without a node. Which of several matching classes
+ * are loaded, and so how many methods a {@code *} matches, is checked later by the running node.
  */
-public final class Foreseen {
+public final class ReleaseCheck {
   private final Points points;
 
-  Foreseen(List<Path> jars, Preset preset) throws IOException {
+  ReleaseCheck(List<Path> jars, Preset preset) throws IOException {
     points = new Points(new JarClasses(jars), preset);
   }
 
   /**
-   * Takes a folder of jars, a release line such as 5.0, and for each point three words: where it
-   * is, its use (probe, gate or refusal), and how many methods it may match. Prints a line for each
-   * point: nothing where it may be there, or why it can't be.
+   * Arguments: a folder of jars, a release line such as 5.0, then for each point three words: the
+   * name or pattern, its use (probe, gate or refusal), and how many methods it may match. Prints a
+   * line for each point: empty if the point may exist, else the reason why not.
    */
   public static void main(String[] arguments) throws IOException {
     List<Path> jars;
     try (Stream<Path> files = Files.list(Path.of(arguments[0]))) {
       jars = files.filter(f -> f.toString().endsWith(".jar")).sorted().collect(Collectors.toList());
     }
-    Foreseen foreseen = new Foreseen(jars, Preset.read(arguments[1]));
+    ReleaseCheck check = new ReleaseCheck(jars, Preset.read(arguments[1]));
     for (int i = 2; i + 2 < arguments.length; i += 3) {
       int atMost = Integer.parseInt(arguments[i + 2]);
-      String refusal = foreseen.refusal(arguments[i], arguments[i + 1], atMost);
+      String refusal = check.refusal(arguments[i], arguments[i + 1], atMost);
       System.out.println(refusal == null ? "" : refusal.replaceAll("\\s+", " "));
     }
   }
 
-  /** Why a point can't be had; null if it may be there. */
+  /** Why a point can't be used; null if it may exist. */
   String refusal(String at, String use, int atMost) {
     List<Point> found;
     try {

@@ -12,25 +12,25 @@ import java.util.jar.Manifest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class AccountTest {
+class DependencyTrackingTest {
   @TempDir Path folder;
 
   @Test
-  void onlyWhatMayChangeClassesHasAccountKept() throws Exception {
+  void trackingIsOnWithAnAgentThatMayChangeClasses() throws Exception {
     String changes = jar("changes", "Can-Retransform-Classes", "true");
     String redefines = jar("redefines", "Can-Redefine-Classes", "TRUE");
     String measures = jar("measures", "Premain-Class", "org.github.jamm.MemoryMeter");
     String doesNot = jar("not", "Can-Retransform-Classes", "false");
-    kept(true, "-Xmx1g", "-javaagent:" + changes + "=ready");
-    kept(true, "-javaagent:" + redefines);
-    kept(true, "-javaagent:" + measures, "-agentlib:jdwp=transport=dt_socket,server=y");
-    kept(false);
-    kept(false, "-Xmx1g", "-javaagent:" + measures, "-javaagent:" + doesNot + "=a=b");
-    kept(false, "-javaagent:" + folder.resolve("gone.jar"));
+    tracks(true, "-Xmx1g", "-javaagent:" + changes + "=ready");
+    tracks(true, "-javaagent:" + redefines);
+    tracks(true, "-javaagent:" + measures, "-agentlib:jdwp=transport=dt_socket,server=y");
+    tracks(false);
+    tracks(false, "-Xmx1g", "-javaagent:" + measures, "-javaagent:" + doesNot + "=a=b");
+    tracks(false, "-javaagent:" + folder.resolve("gone.jar"));
   }
 
-  private static void kept(boolean expected, String... arguments) {
-    assertEquals(expected, Account.isKept(List.of(arguments)), () -> String.join(" ", arguments));
+  private static void tracks(boolean expected, String... arguments) {
+    assertEquals(expected, DependencyTracking.isOn(List.of(arguments)), () -> String.join(" ", arguments));
   }
 
   private String jar(String name, String attribute, String value) throws IOException {

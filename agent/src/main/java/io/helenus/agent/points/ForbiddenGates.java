@@ -4,10 +4,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Where no gate may stand, and why: a thread that waits there holds what others need, or is the one
- * that serves all others. Probes may stand there.
+ * Methods where no gate is allowed, with the reason: a thread that waits there would hold locks or
+ * memory that others need, or serves many others. Probes are allowed there.
  */
-final class Refused {
+final class ForbiddenGates {
   private static final Map<String, String> REASONS = new LinkedHashMap<>();
 
   static {
@@ -53,7 +53,7 @@ final class Refused {
     refuse("sun.*", "the JDK's own code runs under locks of all kinds");
   }
 
-  private Refused() {}
+  private ForbiddenGates() {}
 
   private static void refuse(String methods, String reason) {
     REASONS.put(methods, reason);

@@ -9,10 +9,10 @@ import java.util.Map;
  *
  * <p>Uses internal names of 4.0, 4.1 and 5.0. On other releases the schema is unknown.
  */
-final class SchemaPeek {
-  private SchemaPeek() {}
+final class SchemaReader {
+  private SchemaReader() {}
 
-  /** The parameters of its compaction by name; null where they can't be told. */
+  /** The compaction parameters of a table by name; null if they can't be read. */
   static Map<String, String> compaction(TableBean store) {
     try {
       ClassLoader loader = Beans.SERVER.getClassLoaderFor(store.bean);

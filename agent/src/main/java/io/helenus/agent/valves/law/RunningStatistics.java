@@ -1,10 +1,10 @@
 package io.helenus.agent.valves.law;
 
 /**
- * The count, mean and variance of some figures, kept as they come (Welford, Note on a method for
+ * Count, mean and variance of values, updated one value at a time (Welford, Note on a method for
  * calculating corrected sums of squares and products, Technometrics 4, 1962).
  */
-final class Sample {
+final class RunningStatistics {
   private int count;
   private double mean;
   private double squares;
