@@ -16,7 +16,7 @@ type Failure = Box<dyn std::error::Error>;
 const APPLIED_WITHIN: Duration = Duration::from_millis(50);
 const PLACED_WITHIN: Duration = Duration::from_millis(100);
 const CPU_SHARE: f64 = 0.002;
-/// For which following is measured.
+/// How long following is measured.
 const FOLLOWED: Duration = Duration::from_secs(20);
 const NEW_THREADS: usize = 50;
 
@@ -70,7 +70,7 @@ fn main() -> Result<(), Failure> {
         slow |= placed[placed.len() / 2] > APPLIED_WITHIN;
     }
 
-    // The thread that makes them is on another CPU, and so are they at first.
+    // The thread that makes the others runs on another CPU, so that new threads have to be moved.
     let mut settings = Settings::new(Strategy::Groups);
     threaded.make_one()?;
     settings.groups = vec!["New=0".parse()?, "*=rest".parse()?];
@@ -104,11 +104,11 @@ fn main() -> Result<(), Failure> {
     }
 }
 
-/// From the answer that a thread is there to its mask.
+/// Times from the existence of each new thread to its new mask.
 fn new_threads(threaded: &mut Threaded, pid: i32) -> Result<Vec<Duration>, Failure> {
     let mut soon = Vec::new();
     for number in 0..NEW_THREADS {
-        // Not in step with the looks.
+        // Vary the pause, so that threads are not made in step with the passes.
         std::thread::sleep(Duration::from_millis(7 * (number as u64 % 13)));
         let tid = threaded.make_one()?;
         let started = Instant::now();

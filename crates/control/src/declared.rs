@@ -1,7 +1,7 @@
-//! Names and ranges that the agent takes of valves and executors, so that they can be checked before there is an agent to ask.
+//! Names and ranges of the agent's valves and executors, to check arguments before an agent is loaded.
 //!
-//! The one declaration is `declared/controls.json`. The agent's tests (`DeclaredLawsTest`, `DeclaredSettingsTest`) hold its own
-//! code to it, and so the two sides agree. The named points are the agent's own files.
+//! The only declaration is `declared/controls.json`. The agent's tests (`DeclaredLawsTest`, `DeclaredSettingsTest`)
+//! compare it with the agent's code. Named points come from the agent's own files.
 
 use helenus_cassandra::Line;
 use serde::Deserialize;
@@ -22,7 +22,7 @@ pub struct Declared {
     pub stages: Vec<String>,
     /// Whole numbers of an executor.
     pub executor: BTreeMap<String, Range>,
-    /// Kinds of executors.
+    /// Names of the kinds of executors.
     pub executors: Vec<String>,
     /// Stages whose executor can be replaced.
     pub executor_stages: Vec<String>,
@@ -96,7 +96,7 @@ impl Declared {
     /// Checks a parameter of a law.
     ///
     /// # Errors
-    /// A sentence that says what is wrong and what would be right.
+    /// Fails with a sentence that names the error and the allowed values.
     pub fn check_parameter(&self, law: &str, name: &str, value: &str, limits: Limits) -> Result<(), String> {
         let Some(parameters) = self.laws.get(law) else { return Err(format!("there is no law {law:?}")) };
         let Some(parameter) = parameters.get(name) else {
@@ -125,7 +125,7 @@ impl Declared {
 }
 
 impl Bound {
-    /// None where only the node knows it.
+    /// The value; None if only the node knows it.
     fn of(self, limits: Limits) -> Option<f64> {
         match self {
             Bound::Number(number) => Some(number),
@@ -164,7 +164,7 @@ fn points(line: Line) -> impl Iterator<Item = (&'static str, &'static str)> {
 /// can find. Without a line the names of all lines are taken.
 ///
 /// # Errors
-/// A sentence that says what is wrong and what would be right.
+/// Fails with a sentence that names the error and the allowed values.
 pub fn check_point(at: &str, line: Option<Line>, wanted: Use) -> Result<(), String> {
     let lines = line.map_or(Line::ALL.to_vec(), |line| vec![line]);
     let known = || lines.iter().flat_map(|line| points(*line));

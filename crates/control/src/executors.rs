@@ -1,4 +1,4 @@
-//! Executors that run the tasks of a stage instead of its own one.
+//! Executors that run the tasks of a stage instead of Cassandra's own.
 
 use crate::valves::one_of;
 use crate::{Declared, Error, Link};
@@ -13,13 +13,13 @@ pub struct Executor {
     pub kind: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workers: Option<u32>,
-    /// With `queue-per-thread`: who is idle takes from the queues of others.
+    /// For `queue-per-thread`: whether idle workers take tasks from other queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stealing: Option<bool>,
     /// With `batched-drain`: how many tasks a worker takes at once, at the most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<u32>,
-    /// Without a renewed lease the stage gets its own executor back after this time.
+    /// If the lease is not renewed for this time, the stage gets its own executor back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_ms: Option<u64>,
     /// Whether to proceed even if this deoptimizes the whole JVM.
@@ -28,10 +28,10 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// Checks all that is declared, so that a mistake is found before there is an agent to ask.
+    /// Checks everything that is declared, to find mistakes before an agent is loaded.
     ///
     /// # Errors
-    /// A sentence that says what is wrong and what would be right.
+    /// Fails with a sentence that names the error and the allowed values.
     pub fn check(&self) -> Result<(), String> {
         let declared = Declared::get();
         one_of("stage", &self.stage, &declared.executor_stages)?;
@@ -50,7 +50,7 @@ impl Executor {
     }
 }
 
-/// An executor as it is.
+/// The current state of an executor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Running {
     pub stage: String,
@@ -63,7 +63,7 @@ pub struct Running {
     pub inside: i64,
     /// Tasks in line.
     pub waiting: i64,
-    /// Tasks that it has run.
+    /// Number of tasks that it has run.
     pub ran: i64,
 }
 
@@ -77,7 +77,7 @@ impl Link {
         self.ask("executor.list", json!({}))
     }
 
-    /// Gives a stage, or all, back to their own executors once what waits has run. Returns those that are left.
+    /// Removes the executor of a stage, or all, once queued tasks have run. Returns the remaining ones.
     pub fn remove_executor(&mut self, stage: Option<&str>) -> Result<Vec<Running>, Error> {
         let which: Value = stage.map_or_else(|| json!({"all": true}), |stage| json!({"stage": stage}));
         self.ask("executor.remove", which)

@@ -1,4 +1,4 @@
-//! The way to the agent in one JVM: loads it, sends commands, reads its replies.
+//! The connection to the agent in one JVM: loads the agent, sends commands, reads replies.
 
 use crate::Error;
 use helenus_cassandra::agent::protocol::{self, Frame};
@@ -13,12 +13,12 @@ use std::io::{self, BufReader};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// From being loaded to its hello.
+/// Timeout from loading the agent to its hello.
 const HELLO_WITHIN: Duration = Duration::from_secs(30);
 /// Weaving the classes of a large server takes a second or two, and a collection may fall into it.
 const REPLY_WITHIN: Duration = Duration::from_secs(60);
 
-/// From being told to go to its word that it is gone.
+/// Timeout from DETACH to the agent's last frame.
 const GONE_WITHIN: Duration = Duration::from_secs(20);
 /// Lines of the agent's log that are kept.
 const LINES_KEPT: usize = 1000;
@@ -63,15 +63,15 @@ impl Link {
         Ok(Link { pid, to: stream, from: BufReader::new(from), reply_within: REPLY_WITHIN, log: Vec::new() })
     }
 
-    /// Sends a command, its members those of `with`, and returns what the agent answers.
+    /// Sends a command with the members of `with`, and returns the agent's answer.
     ///
     /// # Errors
-    /// [`Error::Refused`] with what to do about it when the agent refuses: nothing has changed then.
+    /// [`Error::Refused`] with a hint if the agent refuses; nothing has changed then.
     pub fn command(&mut self, name: &str, with: Value) -> Result<Value, Error> {
         let mut command = with;
         command["do"] = json!(name);
         let broken = |source| Error::Broken { pid: self.pid, source };
-        // One deadline for the whole reply, whatever the agent sends before it.
+        // One deadline for the whole reply, whatever other frames the agent sends before it.
         self.from.get_mut().extend(self.reply_within);
         protocol::write_command(&mut self.to, command.to_string().as_bytes()).map_err(broken)?;
         let reply = loop {
@@ -90,7 +90,7 @@ impl Link {
         }
     }
 
-    /// As [`Link::command`], read as what it is.
+    /// Like [`Link::command`], with the answer parsed into a type.
     pub(crate) fn ask<T: DeserializeOwned>(&mut self, name: &str, with: Value) -> Result<T, Error> {
         let answer = self.command(name, with)?;
         serde_json::from_value(answer).map_err(|error| self.not_understood(name, &error))
@@ -108,7 +108,7 @@ impl Link {
         asked
     }
 
-    /// Takes what the agent has said beside its replies.
+    /// Returns and clears the agent's log lines.
     pub fn take_log(&mut self) -> Vec<String> {
         std::mem::take(&mut self.log)
     }
@@ -123,7 +123,7 @@ impl Drop for Link {
     fn drop(&mut self) {
         self.from.get_mut().extend(GONE_WITHIN);
         let _ = protocol::write_detach(&mut self.to);
-        // Its word that it is gone, so that the next attach doesn't meet it.
+        // Wait for its last frame, so that the next attach does not meet this agent.
         while !matches!(protocol::read_frame(&mut self.from), Ok(Frame::Bye(_)) | Err(_)) {}
     }
 }

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 pub struct ProbeOptions {
     /// Points by name or pattern; none for all that the preset names.
     pub at: Vec<String>,
-    /// Methods that each of them may match, at most.
+    /// Methods that each point may match, at most.
     pub at_most: Option<u32>,
     /// CPU time and allocated bytes of each call too, which costs a microsecond a call.
     pub cpu: bool,
     pub allocation: bool,
-    /// Of all CPUs: what metering may cost at most.
+    /// The largest overhead of metering, in percent of all CPUs.
     pub bound_percent: Option<f64>,
     /// A probe whose own time for a call is below this is the first to be switched off.
     pub threshold_ns: Option<u64>,
@@ -27,9 +27,9 @@ pub struct ProbeOptions {
 pub struct Model {
     /// System.nanoTime() of the server.
     pub read_ns: i64,
-    /// Of metering one call, measured there.
+    /// The cost of metering one call, measured in the JVM.
     pub cost_ns: f64,
-    /// Of all CPUs, in the last second: what metering costs.
+    /// The overhead of metering in the last second, as a share of all CPUs.
     pub share: f64,
     pub bound_share: f64,
     pub threshold_ns: i64,
@@ -51,19 +51,19 @@ pub struct Probe {
     pub calls: Vec<Calls>,
 }
 
-/// Calls of a probe that came from one caller in one thread group.
+/// The calls of a probe from one caller and one thread group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calls {
-    /// The metered point that called it; none where none did.
+    /// The calling metered point; None without one.
     pub caller: Option<String>,
-    /// By the method itself: their time is within that of the outer call.
+    /// Whether the method called itself: the outer call's time includes these calls.
     #[serde(default)]
     pub itself: bool,
     pub thread_group: String,
     pub calls: i64,
     pub failed: i64,
     pub total_ns: i64,
-    /// Without the time of callees that are metered themselves.
+    /// Time without metered callees.
     pub inherent_ns: i64,
     pub max_ns: i64,
     pub cpu_ns: Option<i64>,
@@ -97,7 +97,7 @@ impl Link {
         self.ask("probes.read", json!({}))
     }
 
-    /// The model as it was at the end. The server's classes are as they were.
+    /// Stops the probes and returns their final counts. The server's classes have their original bytecode again.
     pub fn stop_probes(&mut self) -> Result<Model, Error> {
         self.ask("probes.stop", json!({}))
     }

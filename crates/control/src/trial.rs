@@ -10,26 +10,26 @@ use std::time::Duration;
 /// A snapshot flushes the table first, and one of many SSTables makes many links; an import opens as many.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
-/// The option of a JVM without which its agent does nothing of what is for trial nodes alone: `TrialCommands.MARK` in the agent.
+/// The JVM option of trial nodes, without which an agent refuses their commands: `TrialCommands.MARK` in the agent.
 pub const THROWAWAY: &str = "-Dhelenus.throwaway=true";
 
-/// A node, as far as its trial node has to be like it.
+/// The properties of a node that its trial nodes must share.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Original {
-    /// Such as 5.0.9.
+    /// The release, such as 5.0.9.
     pub release: String,
     pub host_id: Option<String>,
-    /// Of the table.
+    /// Size of the table's live SSTables.
     pub live_disk_bytes: u64,
     /// The folders with data, as the node sees them.
     pub data: Vec<PathBuf>,
-    /// By the names of cassandra.yaml.
+    /// Settings by their names in cassandra.yaml.
     pub settings: BTreeMap<String, String>,
-    /// The rows of the schema that define the table; none where they can't be told.
+    /// The schema rows that define the table; None if they can't be read.
     pub schema: Option<String>,
-    /// The user-defined types of its keyspace; none where they can't be read.
+    /// The user-defined types of the keyspace; None if they can't be read.
     pub types: Option<Vec<UserType>>,
-    /// The table's columns, as far as their types; none where they can't be read.
+    /// The table's columns and their types; None if they can't be read.
     pub columns: Option<Vec<TypedColumn>>,
 }
 
@@ -39,14 +39,14 @@ pub struct UserType {
     #[serde(rename = "type_name")]
     pub name: String,
     pub field_names: Vec<String>,
-    /// As CQL has them.
+    /// Types as CQL writes them.
     pub field_types: Vec<String>,
 }
 
 /// The type in a row of `system_schema.columns`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct TypedColumn {
-    /// As CQL has it.
+    /// The type as CQL writes it.
     #[serde(rename = "type")]
     pub cql_type: String,
 }
@@ -58,7 +58,7 @@ pub struct ReadCounts {
     pub read_total_us: i64,
     /// Counts by bucket of Cassandra's EstimatedHistogram, one that has a bucket for 0.
     pub sstables_per_read: Vec<i64>,
-    /// Here none and one share the first bucket.
+    /// 0 and 1 share the first bucket here.
     pub tombstones_per_slice: Vec<i64>,
     pub live_per_slice: Vec<i64>,
 }
@@ -99,7 +99,8 @@ impl Link {
         self.command("trial.compact", json!({"table": table, "on": on})).map(drop)
     }
 
-    /// Begins to leave only those ranges of a table that begin at one of these tokens, and end at the next of the node's own.
+    /// Begins to remove ranges of a table: each range that begins at one of these tokens and ends at the node's next
+    /// own token is kept.
     pub fn trim(&mut self, table: &str, others: &[String]) -> Result<Trimming, Error> {
         self.ask("trial.trim", json!({"table": table, "others": others}))
     }

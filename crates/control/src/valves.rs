@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub enum Site {
     /// A gate at these points, by name or pattern.
     At(Vec<String>),
-    /// A stage of the server, whose own size is steered.
+    /// A stage of the server, limited by its own setting.
     Stage(String),
 }
 
@@ -19,18 +19,18 @@ pub enum Site {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Change {
     pub law: Option<String>,
-    /// Of the law.
+    /// Parameters of the law.
     pub parameters: BTreeMap<String, String>,
     pub min: Option<u32>,
     pub max: Option<u32>,
     /// Order in which waiting requests go: fifo, lifo, or class with weights by point.
     pub order: Option<String>,
     pub weights: BTreeMap<String, u32>,
-    /// After which one that waits is let through, or refused.
+    /// After this time a waiting request is let through, or refused.
     pub max_wait_ms: Option<u64>,
     /// Answer with the server's Overloaded instead of letting through.
     pub refuse: Option<bool>,
-    /// Open when nothing goes through for so long while some wait.
+    /// The valve opens if no request leaves for this time while some wait.
     pub watchdog_ms: Option<u64>,
     /// Without a renewed lease the valve opens after this time; 0 for never.
     pub lease_ms: Option<u64>,
@@ -40,11 +40,11 @@ pub struct Change {
     pub cold: bool,
 }
 
-/// A valve as it is.
+/// The current state of a valve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Valve {
     pub valve: String,
-    /// Its points, or else its stage.
+    /// Its points; None for a stage.
     pub at: Option<Vec<String>>,
     pub stage: Option<String>,
     pub law: String,
@@ -78,7 +78,7 @@ pub struct Window {
     pub throughput_per_s: f64,
     pub mean_ns: Option<i64>,
     pub wait_mean_ns: Option<i64>,
-    /// Of wait and time inside together; not known of a stage.
+    /// Median of the time waited and inside together; None for a stage.
     pub p50_ns: Option<i64>,
     pub p99_ns: Option<i64>,
     /// Why the limit is what it is from then on, in a sentence.
@@ -86,11 +86,11 @@ pub struct Window {
 }
 
 impl Change {
-    /// Checks all that is declared, so that a mistake is found before there is an agent to ask. `place` is that of a valve that
-    /// is added.
+    /// Checks everything that is declared, to find mistakes before an agent is loaded. `place` is where a new valve is
+    /// added.
     ///
     /// # Errors
-    /// A sentence that says what is wrong and what would be right.
+    /// Fails with a sentence that names the error and the allowed values.
     pub fn check(&self, place: Option<&Site>) -> Result<(), String> {
         let declared = Declared::get();
         match place {
@@ -125,7 +125,7 @@ impl Change {
         self.parameters.iter().try_for_each(each)
     }
 
-    /// Bounds of the limit, as far as they are known before the node is asked.
+    /// Bounds of the limit that are known before the node is asked.
     fn limits(&self, place: Option<&Site>) -> Limits {
         let default = |key: &str| Declared::get().valve.get(key).and_then(|range| range.default);
         let at_points = matches!(place, Some(Site::At(_)));
@@ -182,7 +182,7 @@ impl Link {
         self.ask("valve.list", json!({}))
     }
 
-    /// Removes a valve, or all of them: the server is as it was before. Returns those that are left.
+    /// Removes a valve, or all. The server then runs as without them. Returns the remaining ones.
     pub fn remove_valve(&mut self, name: Option<&str>) -> Result<Vec<Valve>, Error> {
         self.ask("valve.remove", name.map_or_else(|| json!({"all": true}), |name| json!({"name": name})))
     }
@@ -193,7 +193,7 @@ impl Link {
     }
 }
 
-/// Checks that a name is one of those that are declared.
+/// Checks that a name is declared.
 pub(crate) fn one_of<'n>(
     what: &str,
     name: &str,

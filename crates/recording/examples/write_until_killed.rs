@@ -1,4 +1,4 @@
-//! Writes a recording of numbered rows until it is killed, so that a test can say which are missing.
+//! Writes numbered rows into a recording until the process is killed, so that a test can check which rows are missing.
 //!
 //! `write_until_killed FOLDER [ROWS [BALLAST]]`: prints the number of rows appended so far after every batch. With ROWS it stops
 //! there and closes the recording; an error of that goes to stderr, with exit code 2. BALLAST is a file that it removes when

@@ -26,7 +26,8 @@ enum ColumnBuilder {
     Bool(BooleanBuilder),
 }
 
-/// Most columns of text say the same row after row, such as the node: that is compared, and looked up once.
+/// Most text columns, such as the node, repeat one value row after row: compare with the last value before looking it
+/// up.
 #[derive(Default)]
 struct Strings {
     builder: StringDictionaryBuilder<Int32Type>,
@@ -84,7 +85,7 @@ impl BatchBuilder {
         self.table
     }
 
-    /// Complete rows so far.
+    /// Number of complete rows.
     pub fn rows(&self) -> usize {
         self.rows
     }

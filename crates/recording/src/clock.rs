@@ -1,4 +1,4 @@
-//! One clock per node: CLOCK_MONOTONIC, shown as nanoseconds since the Unix epoch by one offset per recording.
+//! A node's clock: CLOCK_MONOTONIC plus one offset per recording, in nanoseconds since the Unix epoch.
 
 use crate::manifest::ClockFacts;
 
@@ -31,7 +31,7 @@ impl Clock {
         self.from_monotonic_ns(read(libc::CLOCK_MONOTONIC))
     }
 
-    /// The same point in time for a reading of CLOCK_MONOTONIC, such as `System.nanoTime` gives on Linux.
+    /// Converts a reading of CLOCK_MONOTONIC, such as `System.nanoTime` on Linux, to this clock.
     pub fn from_monotonic_ns(&self, monotonic_ns: i64) -> i64 {
         monotonic_ns.wrapping_add(self.epoch_offset_ns)
     }
@@ -55,7 +55,7 @@ impl Clock {
     }
 }
 
-/// CPU time that the calling thread has used so far, for a source that states its own cost.
+/// CPU time of the calling thread, for a source that reports its own cost.
 pub fn cpu_time_of_this_thread_ns() -> i64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }

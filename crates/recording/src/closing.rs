@@ -12,7 +12,7 @@ pub(crate) struct Closing<'a> {
     shared: &'a Shared,
     left: Vec<Stream>,
     tables: BTreeMap<String, TableFacts>,
-    /// Of streams that were damaged on the disk.
+    /// Losses from streams that were damaged on the disk.
     damaged: Vec<Loss>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Closing<'a> {
 
     fn close_streams(&mut self) -> Result<(), Error> {
         let mut failed = None;
-        // First what is written gives its descriptors back: the others may lack them.
+        // Close the streams that write first: the others may need their file descriptors.
         for stream in &mut self.left {
             match stream.flush(&self.shared.folder) {
                 Ok(()) => stream.release(),

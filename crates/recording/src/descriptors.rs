@@ -1,7 +1,6 @@
 //! How many files this process may have open.
 
-/// Raises the number of files that this process may have open to the most that it may ever have. Where it can't be raised, the
-/// ones who open files say what they could not open.
+/// Raises the limit of open files to the hard limit. If that fails, later errors of opening a file name the limit.
 pub fn allow_many() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: both pointers are to an rlimit of ours.

@@ -75,7 +75,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Of an action on a path that failed.
+    /// Makes an error of a failed action on a path.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
         move |source| match source.raw_os_error() {
@@ -95,7 +95,7 @@ impl Error {
         if is_full(&self) && !matches!(self, Error::DiskFull(_)) { Error::DiskFull(path.to_path_buf()) } else { self }
     }
 
-    /// Whether the same may succeed later: it is the machine that failed, not what was asked.
+    /// Whether a retry may succeed: the machine failed, and the request itself is valid.
     pub(crate) fn is_passing(&self) -> bool {
         matches!(self, Error::DiskFull(_) | Error::TooManyFiles { .. } | Error::Io { .. }) || is_full(self)
     }

@@ -1,4 +1,4 @@
-//! A window of a recording as a recording of its own.
+//! Copies a window of a recording into a recording of its own.
 
 use crate::manifest::{Manifest, State};
 use crate::merge::{new_recording, rows_at};
@@ -56,7 +56,7 @@ fn write(
         let of_rows = if table.name == WHOLE { (i64::MIN, i64::MAX) } else { window };
         let mut number = 0;
         for part in recording.parts(table.name)? {
-            // The rows of a segment end with it.
+            // The rows of a segment end where the next segment begins.
             let ends_ns = begins.iter().copied().find(|begin| *begin > part.segment_ns()).unwrap_or(i64::MAX);
             if ends_ns < window.0.saturating_sub(STATES_WITHIN_NS) {
                 continue;
@@ -95,7 +95,7 @@ fn copy(from: &Part, place: &Folder, stem: &str, table: &Table, window: (i64, i6
     Ok(out.finish()?.rows)
 }
 
-/// Which rows are of a window.
+/// Selects the rows that are in a window.
 fn within(table: &Table, batch: &RecordBatch, (from_ns, to_ns): (i64, i64)) -> Result<BooleanArray, Error> {
     let column = |name: &str| batch.column_by_name(name).map(|values| cast(values, &DataType::Int64)).transpose();
     let Some(times) = column(table.time)? else { return Ok(BooleanArray::from(vec![true; batch.num_rows()])) };

@@ -1,4 +1,4 @@
-//! A kept recording: a manifest, and the last minutes in segments, each of which is a recording of its own.
+//! A kept recording: one manifest, and the last minutes as segments. Each segment is a recording itself.
 //!
 //! ```text
 //! kept.helenus/manifest.json
@@ -60,7 +60,7 @@ pub(crate) fn segment(folder: &Folder, name: &str) -> Result<Option<(Folder, Man
         let Some(segment) = folder.inner(SEGMENTS)?.map(|all| all.inner(name)).transpose()?.flatten() else {
             return Ok(None);
         };
-        // The manifest takes its name when it is whole.
+        // Rename the manifest once it is completely written.
         segment.open_file(FILE_NAME)?;
         let manifest = Manifest::read_in(&segment)?;
         Ok(Some((segment, manifest)))
@@ -68,7 +68,7 @@ pub(crate) fn segment(folder: &Folder, name: &str) -> Result<Option<(Folder, Man
     there(found()).map(Option::flatten)
 }
 
-/// None for what is not there.
+/// Turns "not found" into None.
 fn there<T>(found: Result<T, Error>) -> Result<Option<T>, Error> {
     match found {
         Ok(found) => Ok(Some(found)),
@@ -77,7 +77,7 @@ fn there<T>(found: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-/// All segments as one recording.
+/// Reads all segments as one recording.
 pub(crate) fn read(folder: &Folder, mut manifest: Manifest) -> Result<(Manifest, Parts), Error> {
     descriptors::allow_many();
     let is_written = salvage::is_written(folder);
@@ -150,7 +150,7 @@ impl Combined {
     }
 }
 
-/// A node as the newest segment has it, with its releases as any segment has them.
+/// Adds a node's facts: those of the newest segment win, and its releases come from all segments.
 fn add_node(nodes: &mut Vec<NodeFacts>, newer: NodeFacts) {
     match nodes.iter_mut().find(|known| known.address == newer.address) {
         Some(known) => {
@@ -162,7 +162,7 @@ fn add_node(nodes: &mut Vec<NodeFacts>, newer: NodeFacts) {
     }
 }
 
-/// Losses of one table for one reason are summed up.
+/// Adds up losses of one table for one reason.
 fn add_loss(losses: &mut Vec<Loss>, newer: Loss) {
     match losses.iter_mut().find(|known| known.table == newer.table && known.reason == newer.reason) {
         Some(known) => known.rows = known.rows.zip(newer.rows).map(|(rows, more)| rows.saturating_add(more)),

@@ -1,4 +1,4 @@
-//! `manifest.json`: what a recording is of, on which clock, from which sources, and what is known to be missing.
+//! `manifest.json`: the nodes, clock and sources of a recording, and its known losses.
 
 use crate::generated::FORMAT;
 use crate::kept::Kept;
@@ -12,7 +12,7 @@ use std::path::Path;
 pub(crate) const FILE_NAME: &str = "manifest.json";
 const RESERVE: &str = "reserve";
 const RESERVE_BYTES: usize = 256 << 10;
-/// A manifest of more is none of ours.
+/// Larger manifests are refused: Helenus never writes one.
 const MOST_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -21,17 +21,17 @@ pub struct Manifest {
     pub id: String,
     /// The recording's title for people.
     pub title: String,
-    /// The question of the experiment that it is of; none for other recordings.
+    /// The question of the recorded experiment; None for other recordings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
-    /// The command that made it, without secrets.
+    /// The command that made the recording, without secrets.
     pub command: String,
-    /// Version of helenus that wrote it.
+    /// The version of helenus that wrote the recording.
     pub helenus: String,
     pub state: State,
     pub writer_pid: u32,
     pub created_ns: i64,
-    /// When the writer closed it; none while it is written and for a salvaged one.
+    /// When the writer closed the recording; None while it grows, and for a salvaged one.
     pub closed_ns: Option<i64>,
     pub clock: ClockFacts,
     pub host: Host,
@@ -47,13 +47,13 @@ pub struct Manifest {
     /// Rows that are known not to be in the recording.
     #[serde(default)]
     pub losses: Vec<Loss>,
-    /// Of a merged recording, the ids of those that it was made of.
+    /// For a merged recording: the ids of its parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<String>,
-    /// Of a kept recording, how much of it is kept; its tables are in segments.
+    /// For a kept recording: how much is kept. Its tables are in segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Kept>,
-    /// Limits of its results, in sentences: for an experiment, effects that its machine can't show.
+    /// Limits of the results, as sentences: for an experiment, effects that its machine can't show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
 }
@@ -68,7 +68,7 @@ pub enum State {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockFacts {
-    /// Times of the rows minus this are CLOCK_MONOTONIC of the boot below.
+    /// Times of rows minus this offset are CLOCK_MONOTONIC of the boot below.
     pub epoch_offset_ns: i64,
     /// Bound of the offset's error.
     pub error_ns: i64,
@@ -87,21 +87,21 @@ pub struct Host {
 pub struct NodeFacts {
     pub address: String,
     pub pid: Option<u32>,
-    /// Release of Cassandra, where it said one.
+    /// The release of Cassandra; None if unknown.
     pub cassandra: Option<String>,
     pub java: Option<String>,
 }
 
-/// A workload as it was run: with the numbers of the requests, all that is needed to make again what they wrote.
+/// A workload as it was run. With the numbers of the requests this is enough to reproduce what they wrote.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadFacts {
     /// Its name, without the mix.
     pub workload: String,
-    /// The text of its file.
+    /// The text of the workload file.
     pub text: String,
-    /// The mix, unless it was that of the file.
+    /// The mix, if it was not that of the file.
     pub mix: Option<String>,
-    /// The number of keys, unless it was that of the file.
+    /// The number of keys, if it was not that of the file.
     pub population: Option<u64>,
 }
 
@@ -109,7 +109,7 @@ pub struct LoadFacts {
 pub struct SourceFacts {
     pub name: String,
     pub node: String,
-    /// How it was captured.
+    /// The provider that captured the rows.
     pub provider: String,
     /// Events that this provider can't see, or why a better provider was not used; empty when there is nothing to say.
     pub note: String,
@@ -130,7 +130,7 @@ pub struct Loss {
 }
 
 impl Manifest {
-    /// The manifest of a recording that begins now in this process.
+    /// Makes the manifest of a recording that begins now in this process.
     pub fn new(title: &str, command: &str) -> Manifest {
         let clock = Clock::measure();
         Manifest {
@@ -162,7 +162,7 @@ impl Manifest {
         }
     }
 
-    /// When it was closed; now, on its clock, while it is written. None for a salvaged one.
+    /// When the recording was closed; for a growing recording the current time on its clock; None for a salvaged one.
     pub fn end_ns(&self) -> Option<i64> {
         if self.state == State::Writing { Some(self.clock().now_ns()) } else { self.closed_ns }
     }
@@ -240,7 +240,7 @@ impl Manifest {
 /// Reserves room on the disk for the last manifest, which has to say what a full disk has cost.
 ///
 /// # Errors
-/// [`Error::DiskFull`] where there is none: such a recording could not even say that it has no rows.
+/// [`Error::DiskFull`] if the disk has no room for the reserve: such a recording could not even report its losses.
 pub(crate) fn make_reserve(folder: &Folder) -> Result<(), Error> {
     let mut file = folder.create_file(RESERVE)?;
     let reserved = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, RESERVE_BYTES as u64);

@@ -1,4 +1,4 @@
-//! One recording out of several, on the clock of the first.
+//! Merges several recordings into one, on the clock of the first.
 
 use crate::manifest::{Manifest, State};
 use crate::parquet::{self, ParquetFile};
@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Merges recordings into a new one at `out`; the ones merged stay as they are.
+/// Merges recordings into a new one at `out`, and leaves them unchanged.
 ///
-/// Recordings of the same boot of the same machine share CLOCK_MONOTONIC, so that their times are moved by the
-/// difference of their offsets and agree to the nanosecond. Those of different machines keep their wall-clock times,
-/// whose agreement is that of the machines' clocks.
+/// Recordings of one boot of one machine share CLOCK_MONOTONIC. Their times are shifted by the difference of their
+/// offsets, and agree to the nanosecond. Recordings of different machines keep their wall-clock times, which agree as
+/// well as the machines' clocks.
 ///
 /// Rows that two recorders have of one machine at the same time are in it once ([`repeated`]).
 ///
-/// `ahead_ns` says how far the clock of each recording after the first is ahead of the first's: those of other machines
-/// are. Recordings of one machine and boot need none, and what is not said is 0.
+/// `ahead_ns` says how far the clock of each recording after the first is ahead of the first's. It is for recordings of
+/// other machines; missing values are 0.
 pub fn merge(
     recordings: &[Recording],
     ahead_ns: &[i64],
@@ -38,12 +38,13 @@ pub fn merge(
     })
 }
 
-/// Writes a recording that gets its name when it is whole.
+/// Writes a recording to a temporary folder, and renames the folder when it is complete.
 pub(crate) fn new_recording(
     out: &Path,
     write: impl FnOnce(&Folder) -> Result<Manifest, Error>,
 ) -> Result<Manifest, Error> {
-    // Refuses what is not empty and not ours. It gets its content by one rename, so that nothing is left of a write that fails.
+    // Refuses a folder that is not empty, or that belongs to another user. One rename fills it, so that a failed write
+    // leaves nothing behind.
     let empty = Folder::create(out)?;
     let beside = beside(out)?;
     let written = Folder::create(&beside).and_then(|folder| write(&folder));
@@ -53,7 +54,7 @@ pub(crate) fn new_recording(
     });
     if placed.is_err() {
         let _ = std::fs::remove_dir_all(&beside);
-        // It may have been there before; empty, it blocks nothing.
+        // The folder may have existed before. It is empty, so a failure to remove it does no harm.
         let _ = std::fs::remove_dir(empty.path());
     }
     placed.map_err(|error| match error {
@@ -62,13 +63,14 @@ pub(crate) fn new_recording(
     })
 }
 
-/// Where a recording is written until it is whole.
+/// The temporary folder beside `out` in which the recording is written.
 fn beside(out: &Path) -> Result<PathBuf, Error> {
     let out = std::fs::canonicalize(out).map_err(Error::io("find", out))?;
     Ok(private::beside(&out))
 }
 
-/// Recordings that share rows would be counted twice: the same one, or one that another was merged of.
+/// Refuses recordings that share rows, which would count twice: the same recording given twice, or a merged recording
+/// and one of its parts.
 fn none_twice(recordings: &[Recording]) -> Result<(), Error> {
     let mut seen: BTreeMap<&str, &Recording> = BTreeMap::new();
     for recording in recordings {
@@ -99,7 +101,7 @@ fn write(
     manifest.clock = first.manifest().clock.clone();
     manifest.host = first.manifest().host.clone();
     manifest.created_ns = i64::MAX;
-    // Shards of one load; anything else is none that could be made again.
+    // Parts of one load share its plan. Recordings of different loads can't be reproduced as one.
     let load = &first.manifest().load;
     manifest.load = load.clone().filter(|_| recordings.iter().all(|recording| recording.manifest().load == *load));
     for (number, recording) in recordings.iter().enumerate() {

@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     End,
 }
 
-/// Kind and length of the body of the message with this metadata. None where it can't be one.
+/// The kind of the message with this metadata, and the length of its body. None if the metadata is invalid.
 pub(crate) fn check(metadata: &[u8]) -> Option<(Kind, u64)> {
     let message: Message<'_> = root_as_message(metadata).ok()?;
     let body = u64::try_from(message.bodyLength()).ok()?;
@@ -48,7 +48,7 @@ fn check_schema(schema: Schema<'_>) -> bool {
     schema.fields().is_some_and(|fields| fields.iter().all(|field| check_field(&field)))
 }
 
-/// The four types of columns, texts as a dictionary or as they are.
+/// Checks a column: one of the four types, with texts plain or as a dictionary.
 fn check_field(field: &Field<'_>) -> bool {
     let is_plain = field.children().is_none_or(|children| children.is_empty());
     let is_known = match field.type_type() {

@@ -20,7 +20,7 @@ pub(crate) const EXTENSION: &str = "parquet";
 /// The extension of a Parquet file until it is whole.
 pub(crate) const UNFINISHED: &str = "unfinished";
 
-/// Writes one Parquet file; nobody sees it under its name before it is whole and on the disk.
+/// Writes one Parquet file under a temporary name, and renames it once it is complete and on the disk.
 pub(crate) struct ParquetFile<'a> {
     folder: &'a Folder,
     stem: &'a str,
@@ -53,7 +53,7 @@ impl<'a> ParquetFile<'a> {
         Ok(self.writer.write(&batch)?)
     }
 
-    /// Gives the file its name. Without rows there is none.
+    /// Renames the file to its final name. Without rows there is no file.
     pub(crate) fn finish(self) -> Result<TableFacts, Error> {
         let unfinished = format!("{}.{UNFINISHED}", self.stem);
         if self.rows == 0 {
@@ -85,7 +85,7 @@ pub(crate) fn convert(folder: &Folder, stem: &str, extension: &str, table: &Tabl
     let mut out = ParquetFile::create(folder, stem, table, table.stream_schema())?;
     let converted = reader::read(&file, table, |batch| out.write(&batch)).and_then(|unread| {
         let is_damaged = unread.is_some_and(|unread| !unread.is_cut);
-        // Before the Parquet file has its name, which otherwise says that the stream is not needed.
+        // Rename the stream first: a Parquet file with its final name would mean that the stream is not needed.
         if is_damaged && extension != DAMAGED {
             folder.rename(&name, &format!("{stem}.{DAMAGED}"))?;
         }
@@ -102,7 +102,7 @@ pub(crate) fn convert(folder: &Folder, stem: &str, extension: &str, table: &Tabl
     converted
 }
 
-/// The part of a damaged stream that was not read when its Parquet file was made.
+/// The part of a damaged stream that could not be read when its Parquet file was made.
 pub(crate) fn unread(folder: &Folder, stem: &str, table: &Table) -> Result<Option<Unread>, Error> {
     let file = folder.open_file(&format!("{stem}.{DAMAGED}"))?;
     reader::read(&file, table, |_| Ok(()))

@@ -14,15 +14,16 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rows of one table, in one file.
+/// A file with rows of one table.
 ///
-/// A part of a recording that grows holds its file open, so that its rows stay readable when the recorder deletes the file.
+/// A part of a growing recording holds its file open, so that the rows stay readable after the recorder deletes the
+/// file.
 #[derive(Debug, Clone)]
 pub struct Part {
     table: &'static Table,
     path: PathBuf,
     rows: Rows,
-    /// When its segment began; 0 where there are no segments.
+    /// The start of its segment; 0 without segments.
     segment_ns: i64,
 }
 
@@ -73,7 +74,7 @@ impl Part {
         self.batches_of(None)
     }
 
-    /// As [`Part::batches`], with some columns alone where the file has columns of its own.
+    /// Like [`Part::batches`], but reads only some columns if the file stores columns separately.
     pub(crate) fn batches_of(&self, columns: Option<&[&str]>) -> Result<Batches, Error> {
         let damaged = |error: ::parquet::errors::ParquetError| Error::Damaged {
             path: self.path.clone(),
@@ -82,7 +83,7 @@ impl Part {
         let from = match &self.rows {
             Rows::Stream(file, bytes) => From::Stream(Arc::clone(file), *bytes, Box::new(Place::begin(self.table)?)),
             Rows::Parquet(held) => {
-                // Each reader of a held file has a place of its own in it.
+                // Open the held file again: each reader needs a file offset of its own.
                 let path = held.as_ref().map_or_else(|| self.path.clone(), |file| name_of(file));
                 let file = File::open(path).map_err(Error::io("open", &self.path))?;
                 let mut builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(damaged)?;
@@ -138,7 +139,7 @@ impl Iterator for Batches {
 pub(crate) fn held(folder: &Folder, parts: &mut Parts, facts: &mut BTreeMap<String, TableFacts>) -> Result<(), Error> {
     for table in TABLES {
         let Some(dataset) = folder.inner(table.name)? else { continue };
-        // A stream that becomes a Parquet file meanwhile is found as that.
+        // A stream may become a Parquet file meanwhile: list the dataset again.
         let (found, of_it) = match dataset_parts(&dataset, table) {
             Err(error) if error.is_not_found() => dataset_parts(&dataset, table)?,
             found => found?,
@@ -176,7 +177,7 @@ fn dataset_parts(dataset: &Folder, table: &'static Table) -> Result<(Vec<Part>, 
 }
 
 impl Error {
-    /// Whether a file or folder is not there, such as one that a recorder has deleted or renamed meanwhile.
+    /// Whether a file or folder does not exist, for example because a recorder has just deleted or renamed it.
     pub(crate) fn is_not_found(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == ErrorKind::NotFound)
     }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const PRIVATE_FILE: RawMode = 0o600;
 const PRIVATE_FOLDER: RawMode = 0o700;
 
-/// A folder that is held open, so that a change of its path can't lead what is done in it elsewhere.
+/// A folder that is held open, so that renaming or replacing its path does not redirect operations on it.
 ///
 /// Names in it are single components and are never followed through a link.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Folder {
         if folder.names()?.is_empty() { Ok(folder) } else { Err(Error::Exists(path.to_path_buf())) }
     }
 
-    /// The folder, if it belongs to the user that runs this: another user could change what is in it at any moment.
+    /// Returns the folder if it belongs to the current user: any other owner could change its files at any time.
     pub(crate) fn owned(self) -> Result<Folder, Error> {
         let facts = rustix::fs::fstat(&self.descriptor).map_err(Error::errno("read", &self.path))?;
         if facts.st_uid == own_user() { Ok(self) } else { Err(Error::Foreign { path: self.path, owner: facts.st_uid }) }
@@ -66,7 +66,7 @@ impl Folder {
         }
     }
 
-    /// A folder in it, which is made when there is none.
+    /// Opens a folder inside this one, and creates it if it does not exist.
     pub(crate) fn make_inner(&self, name: &str) -> Result<Folder, Error> {
         let path = self.path_of(name)?;
         match rustix::fs::mkdirat(&self.descriptor, name, Mode::from_raw_mode(PRIVATE_FOLDER)) {
@@ -81,7 +81,7 @@ impl Folder {
     /// A regular file in it, to be read.
     pub(crate) fn open_file(&self, name: &str) -> Result<File, Error> {
         let path = self.path_of(name)?;
-        // Without NONBLOCK, opening a FIFO waits for somebody to write to it.
+        // Without NONBLOCK, opening a FIFO blocks until another process opens it for writing.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.descriptor, name, flags, Mode::empty());
         let file = File::from(file.map_err(Error::errno("open", &path))?);
@@ -92,7 +92,7 @@ impl Folder {
         }
     }
 
-    /// All of a regular file of at most so many bytes.
+    /// Reads a whole regular file of at most `most_bytes`.
     pub(crate) fn read(&self, name: &str, most_bytes: u64) -> Result<Vec<u8>, Error> {
         let (file, path) = (self.open_file(name)?, self.path.join(name));
         let mut bytes = Vec::new();
@@ -104,7 +104,7 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// A new file in it; one of that name is removed first.
+    /// Creates a file in the folder; an existing one of that name is removed first.
     pub(crate) fn create_file(&self, name: &str) -> Result<File, Error> {
         let path = self.path_of(name)?;
         self.remove(name)?;
@@ -114,7 +114,7 @@ impl Folder {
             .map_err(Error::errno("create", &path))
     }
 
-    /// Gives a file another name, which survives a power cut.
+    /// Renames a file durably: the new name survives a power failure.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
         let path = self.path_of(to)?;
         rustix::fs::renameat(&self.descriptor, from, &self.descriptor, to)
@@ -122,7 +122,7 @@ impl Folder {
             .map_err(Error::errno("rename to", &path))
     }
 
-    /// Removes a file, if there is one.
+    /// Removes a file if it exists.
     pub(crate) fn remove(&self, name: &str) -> Result<(), Error> {
         match rustix::fs::unlinkat(&self.descriptor, name, AtFlags::empty()) {
             Err(error) if error != rustix::io::Errno::NOENT => {
@@ -171,7 +171,8 @@ impl Folder {
         let read = || -> rustix::io::Result<Vec<String>> {
             let mut names = Vec::new();
             for entry in Dir::read_from(&self.descriptor)? {
-                // Names of ours are ASCII. Another one is still somebody's file.
+                // Helenus's own names are ASCII. Other names are listed as well, because those files belong to
+                // somebody.
                 names.push(entry?.file_name().to_string_lossy().into_owned());
             }
             names.retain(|name| name != "." && name != "..");
@@ -196,8 +197,8 @@ impl Folder {
     }
 }
 
-/// A file for a person or another tool, such as a report. It takes its name when it is whole; until then, and when writing it
-/// fails, an older file of that name stays.
+/// A file for a person or another tool, such as a report. It is written under a temporary name and renamed when it is
+/// complete. Until then, and after a failure, an older file of that name stays.
 #[derive(Debug)]
 pub struct Output {
     file: File,
@@ -220,7 +221,7 @@ impl Output {
         Ok(Output { file, renamed: Some((beside, path.to_path_buf())) })
     }
 
-    /// Gives it its name.
+    /// Renames the file to its final name.
     pub fn finish(mut self) -> io::Result<()> {
         match &self.renamed {
             None => Ok(()),
@@ -266,7 +267,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     output.finish()
 }
 
-/// A file that grows while others may read it, such as a log: only its owner can read it, and one that exists is emptied.
+/// Creates a file that grows while others may read it, such as a log. Only its owner can read it; an existing file is
+/// emptied.
 pub fn create(path: &Path) -> io::Result<File> {
     match create_new(path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -284,7 +286,7 @@ pub fn create(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The user whose rights this process has.
+/// The user id of this process.
 fn own_user() -> u32 {
     // SAFETY: takes no arguments and can't fail.
     unsafe { libc::geteuid() }

@@ -1,7 +1,7 @@
-//! Reads a stream whose writer was ended, whatever the disk or somebody else has made of it.
+//! Reads a stream whose writer may have been killed and whose bytes may be damaged.
 //!
-//! A group is read where its seal fits its bytes, and reading goes on at the next such group. Streams of before there were
-//! seals are read up to the first message that can't be one.
+//! A group is read if its checksum matches; then reading goes on at the next such group. Streams of older versions
+//! without checksums are read up to the first invalid message.
 
 use crate::schema::Table;
 use crate::seal::{self, MAGIC, PREFIX_BYTES, Seal};
@@ -17,7 +17,7 @@ use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// The most of a group or message that is held in memory.
+/// The largest group or message that is read into memory.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// A group's begin is shorter: a cut within it leaves less than this.
@@ -30,9 +30,9 @@ const MOST_PASSES: u64 = 8;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Unread {
     pub(crate) bytes: u64,
-    /// Rows in it; none where that can't be known.
+    /// Lost rows; None if unknown.
     pub(crate) rows: Option<u64>,
-    /// Nothing but a last group that was cut off: its writer was ended, or the disk was full.
+    /// Whether only an incomplete last group is lost, because the writer was killed or the disk was full.
     pub(crate) is_cut: bool,
 }
 
@@ -48,11 +48,11 @@ pub(crate) fn read(
     if is_sealed { stream.read_sealed(table, &mut each) } else { stream.read_unsealed(table, &mut each) }
 }
 
-/// The place in a sealed stream up to which it was read.
+/// How far a sealed stream has been read.
 pub(crate) struct Place {
     at: u64,
     next_row: u64,
-    /// The message of the schema that this version writes.
+    /// The schema message of this version.
     own: Vec<u8>,
     /// The schema's group of the stream, with its fingerprint.
     schema: Option<(u32, Vec<u8>)>,
@@ -61,7 +61,7 @@ pub(crate) struct Place {
 /// One group of a sealed stream.
 #[derive(Default)]
 struct Step {
-    /// Bytes that are no group, or not one that can be read.
+    /// Bytes of groups that are damaged.
     lost_bytes: u64,
     lost_rows: u64,
     batch: Option<RecordBatch>,
@@ -182,7 +182,7 @@ impl Stream<'_> {
         table: &Table,
         each: &mut impl FnMut(RecordBatch) -> Result<(), Error>,
     ) -> Result<Option<Unread>, Error> {
-        // Where each batch ends. Only what can be messages is shown to Arrow's reader.
+        // The end offset of each batch. Arrow's reader only gets bytes that can be messages.
         let mut ends = Vec::new();
         let (mut at, mut is_cut) = (0, false);
         let mut schema_end = 0;
@@ -251,7 +251,7 @@ impl Stream<'_> {
         }
     }
 
-    /// The group that begins at a place, if its seal says that it is what was written.
+    /// The group at an offset, if its checksum matches.
     fn group(&self, at: u64) -> Option<(Seal, Vec<u8>)> {
         let seal = self.head(at)?;
         let (length, head) = (u64::from(seal.length), seal.head_length());
@@ -276,13 +276,13 @@ impl Stream<'_> {
         seal.has_head(&self.slice(at, head)?).then_some(seal)
     }
 
-    /// Where the next group that is what was written begins, at a place or later.
+    /// The offset of the next intact group, from an offset on.
     fn next_group(&self, from: u64) -> Option<u64> {
         self.begins(from).find(|at| self.group(*at).is_some())
     }
 
-    /// The number of rows of the whole stream, by the last group, from a place on, whose begin is what was written. None where
-    /// the file goes on after that group: there may have been more.
+    /// The number of rows of the whole stream, from the last intact group after an offset. None if the file continues
+    /// after that group, because more rows may have followed.
     fn last_row(&self, from: u64) -> Option<u64> {
         let heads = self.begins(from).filter_map(|at| Some((at, self.head(at)?)));
         let (at, seal) = heads.max_by_key(|(_, seal)| seal.first_row)?;
@@ -290,7 +290,7 @@ impl Stream<'_> {
         reaches_the_end.then(|| seal.first_row.saturating_add(u64::from(seal.rows)))
     }
 
-    /// Places where groups might begin, by what looks like their seals.
+    /// Offsets where groups may begin: places that look like a seal.
     fn begins(&self, from: u64) -> impl Iterator<Item = u64> {
         let mut search = from;
         std::iter::from_fn(move || {

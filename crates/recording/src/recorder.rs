@@ -42,7 +42,7 @@ struct Inner {
     shared: Arc<Shared>,
     threads: Mutex<Option<Threads>>,
     manifest: Mutex<Manifest>,
-    /// Held as long as somebody writes, so that nobody salvages at the same time.
+    /// Held while the recorder runs, so that nobody salvages the recording at the same time.
     _lock: File,
 }
 
@@ -81,9 +81,9 @@ pub struct Health {
     pub rows_lost: u64,
     /// Rows that wait in memory for the disk to take them.
     pub rows_waiting: u64,
-    /// Bytes of its streams, on the disk or on the way there.
+    /// Bytes of its streams that are on the disk or queued for it.
     pub bytes: u64,
-    /// Whether it has reached the size that it was given, and rows are left out.
+    /// Whether the recording has reached its size limit and drops rows.
     pub is_full: bool,
     /// The disk's last error, while it accepts no data.
     pub disk_error: Option<String>,
@@ -95,7 +95,7 @@ pub struct Waiting<'a> {
     pub error: &'a Error,
     /// Rows that wait in memory, and are lost unless the cause goes away in time.
     pub rows: u64,
-    /// Until closing gives up.
+    /// Time left until closing gives up.
     pub left: Duration,
 }
 
@@ -148,7 +148,7 @@ impl Recorder {
         })
     }
 
-    /// The clock of the recording, on which all of its times are.
+    /// The clock of the recording; all its times are on it.
     pub fn clock(&self) -> Clock {
         self.inner.shared.clock
     }
@@ -157,8 +157,8 @@ impl Recorder {
         self.inner.shared.folder.path()
     }
 
-    /// Bounds its size while it is written, which is several times what it has when closed: from there on tables with a row
-    /// for each thing that happens get no more, and what they would have got is counted.
+    /// Limits the size of the recording while it is written, which is several times its size when closed. Beyond the
+    /// limit, tables with a row per event get no more rows, and the dropped rows are counted.
     pub fn limit_size(&self, bytes: u64) {
         self.inner.shared.limit.set(bytes);
     }
@@ -223,7 +223,7 @@ impl Recorder {
         self.close_within(CLOSE_FOR, &mut |_| {})
     }
 
-    /// As [`Recorder::close`], trying for a time of one's own, and told of each try that failed.
+    /// Like [`Recorder::close`], but retries for the given time, and reports each failed try to `failed`.
     pub fn close_within(&self, lasts: Duration, failed: &mut dyn FnMut(&Waiting<'_>)) -> Result<Summary, Error> {
         let shared = &self.inner.shared;
         let Some(threads) = lock(&self.inner.threads).take() else {
@@ -306,7 +306,7 @@ fn sync(files: &Receiver<Vec<Arc<File>>>) {
             latest = newer;
         }
         for file in latest {
-            // An error here is one of the kernel's write-back; the next write returns it.
+            // Ignore an error of writing back here: the next write returns it.
             let _ = file.sync_data();
         }
     }
@@ -390,7 +390,7 @@ impl<'a> Writer<'a> {
                 none => none.insert(Stream::new(&TABLES[table])?),
             };
             if !stream.has_room() {
-                // Rows that come fast are no reason to lose some; a disk that takes none is.
+                // Flush early instead of dropping rows that come fast. Only a failing disk loses rows.
                 failed = stream.flush(&self.shared.folder).err().or(failed);
             }
             match stream.append(batch) {

@@ -12,12 +12,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A recording whose tables can be read: a closed one, or one that grows, as it was when it was opened.
+/// A recording whose tables can be read. A growing recording is read as it was when it was opened.
 #[derive(Debug, Clone)]
 pub struct Recording {
     folder: PathBuf,
     manifest: Manifest,
-    /// Of a recording that grows or has segments: what it had when it was opened.
+    /// For a growing recording or one with segments: its parts when it was opened.
     held: Option<Arc<Parts>>,
 }
 
@@ -38,7 +38,7 @@ impl Recording {
         let manifest = match manifest.state {
             State::Writing => match salvage::is_written(&folder) {
                 true => return Recording::of_growing(path, &folder, manifest),
-                // It may have been closed meanwhile.
+                // The recording may have been closed meanwhile.
                 false => Manifest::read_in(&folder)?,
             },
             _ => manifest,
@@ -79,7 +79,8 @@ impl Recording {
         &self.manifest
     }
 
-    /// When it ends, on its clock: now while it grows. For one that was never closed this is the last report of its recorder.
+    /// When the recording ends, on its clock: the current time while it grows. For one that was never closed, the last
+    /// report of its recorder.
     pub fn ends_ns(&self) -> Result<i64, Error> {
         if let Some(end_ns) = self.manifest.end_ns() {
             return Ok(end_ns);
@@ -111,13 +112,13 @@ impl Recording {
         let Some(dataset) = Folder::open(&self.folder)?.inner(table.name)? else { return Ok(Vec::new()) };
         let part = |stem: String| {
             let name = format!("{stem}.{}", parquet::EXTENSION);
-            // No link, and nothing that never ends.
+            // Opens the file to check that it is a regular file and no link.
             dataset.open_file(&name).map(|_| Part::of_closed(table, dataset.path().join(name)))
         };
         dataset.stems(parquet::EXTENSION)?.into_iter().map(part).collect()
     }
 
-    /// The names of the files of a table, in the order of its parts.
+    /// Paths of the files of a table, in order.
     pub fn files(&self, table: &str) -> Result<Vec<PathBuf>, Error> {
         Ok(self.parts(table)?.iter().map(|part| part.path().to_path_buf()).collect())
     }

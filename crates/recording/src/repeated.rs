@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// A source reports about once a second: a longer time between two reports is a time without it.
 const LONGEST_BETWEEN_REPORTS_NS: i64 = 1_000_000_000;
 
-/// Rows of a recording that another one of the same machine has, too.
+/// Rows of a recording that another recording of the same machine has as well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repeated {
     pub table: &'static Table,
@@ -24,7 +24,7 @@ pub struct Repeated {
     pub windows: Vec<(i64, i64)>,
 }
 
-/// Rows that do not count because another of the recordings has them: for each recording, in their order.
+/// Finds rows that another of the recordings has as well and that must not count twice: for each recording, in order.
 ///
 /// Only recordings of the same boot can have the same. Reads no more than the reports of their sources.
 pub fn repeated(recordings: &[Recording]) -> Result<Vec<Vec<Repeated>>, Error> {
@@ -61,7 +61,7 @@ pub fn repeated(recordings: &[Recording]) -> Result<Vec<Vec<Repeated>>, Error> {
 }
 
 impl Repeated {
-    /// Which rows of a batch of the table count all the same.
+    /// Selects the rows of a batch that count.
     pub(crate) fn others(&self, batch: &RecordBatch) -> Result<BooleanArray, Error> {
         let column = |name: &str, ty| batch.column_by_name(name).map(|values| cast(values, ty)).transpose();
         let (Some(times), Some(nodes)) = (column(self.table.time, &DataType::Int64)?, column("node", &DataType::Utf8)?)
@@ -84,12 +84,12 @@ impl Repeated {
     }
 }
 
-/// Whether what a row tells of, from a time to a time, lies in a window with a part of it, its edges included.
+/// Whether an interval overlaps a window, edges included.
 fn lies_in((start, end): (i64, i64), from: i64, to: i64) -> bool {
     from <= end && to >= start
 }
 
-/// Indices of the recordings of each boot that has several.
+/// Indices of recordings that share a boot, for each boot with several.
 fn of_one_boot(recordings: &[Recording]) -> Vec<Vec<usize>> {
     let mut boots: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, recording) in recordings.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Makes a whole recording of one that was never closed.
+//! Salvages a recording that was never closed into a complete one.
 
 use crate::manifest::{Loss, Manifest, State, TableFacts, remove_reserve};
 use crate::parquet::{self, UNFINISHED};
@@ -14,7 +14,7 @@ use std::path::Path;
 
 const LOCK: &str = "writer.lock";
 
-/// What salvage found.
+/// The result of salvaging.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Salvaged {
     /// The recording had been closed: nothing was to be done.
@@ -24,14 +24,14 @@ pub struct Salvaged {
     pub cut: Vec<String>,
     /// Parts of damaged streams that could not be read; the streams are kept.
     pub damaged: Vec<Loss>,
-    /// Rows that were lost before, such as those that a full disk did not take.
+    /// Rows that had been lost before, such as rows that did not fit on a full disk.
     pub lost_before: Vec<Loss>,
 }
 
 /// Turns the streams of a recording whose writer was ended into Parquet. It can be run again after any interruption,
 /// a full disk included, and never removes rows that are not in a whole Parquet file.
 ///
-/// A table that fails keeps none of the others from being salvaged.
+/// A table that fails does not keep the others from being salvaged.
 pub fn salvage(path: &Path) -> Result<Salvaged, Error> {
     let (folder, mut manifest) = Manifest::read(path)?;
     if manifest.kept.is_some() {
@@ -51,7 +51,7 @@ pub fn salvage(path: &Path) -> Result<Salvaged, Error> {
     for table in TABLES {
         match salvage_table(&folder, table, &mut salvaged) {
             Ok(()) => {}
-            // Worth another try, once there is room.
+            // A retry may succeed once there is room.
             Err(error @ (Error::DiskFull(_) | Error::TooManyFiles { .. })) => full = full.or(Some(error)),
             Err(error) => salvaged.damaged.push(loss(table, None, error.to_string())),
         }
@@ -99,7 +99,7 @@ fn salvage_table(folder: &Folder, table: &'static Table, salvaged: &mut Salvaged
         place.remove(&format!("{stem}.{UNFINISHED}"))?;
     }
     let mut failed = None;
-    // First those of a salvage before, since this one makes more of them.
+    // Remaining files of an earlier salvage first: this one writes them again.
     for extension in [DAMAGED, stream::EXTENSION] {
         for stem in place.stems(extension)? {
             let is_whole = place.stems(parquet::EXTENSION)?.contains(&stem);
@@ -135,7 +135,8 @@ fn loss(table: &Table, rows: Option<u64>, reason: String) -> Loss {
     Loss { table: table.name.to_string(), rows, reason }
 }
 
-/// Takes the lock of a recording, to write it. Its end gives it back, however it ends. None when somebody else holds it.
+/// Locks a recording for writing. The lock ends with the returned file, also if the process dies. None if another
+/// process holds it.
 pub(crate) fn lock(folder: &Folder) -> Result<Option<File>, Error> {
     let file = match folder.open_file(LOCK) {
         Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => folder.create_file(LOCK)?,

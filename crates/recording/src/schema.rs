@@ -17,24 +17,26 @@ pub enum Type {
     Bool,
 }
 
-/// A table: its name, the column that says when a row happened, and its columns.
+/// A table: its name, its time column, and its columns.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Table {
     pub name: &'static str,
-    /// The format that the table came with.
+    /// The format version that introduced the table.
     pub since: u32,
     pub time: &'static str,
     pub meaning: &'static str,
-    /// None for what only the recorder itself can know, such as the requests that it sent.
+    /// How two recorders may see the same rows. None for tables that only one recorder can write, such as the requests
+    /// that it sent.
     pub seen: Option<Seen>,
     pub columns: &'static [Column],
 }
 
-/// That two recorders may see the same, which then counts once ([`crate::repeated`]).
+/// How rows are recognized that two recorders saw, so that they count once ([`crate::repeated`]).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Seen {
     pub of: Subject,
-    /// Names in the table `sources` of those that write the table: their reports tell when a recorder was watching.
+    /// The sources that write this table, by their names in the table `sources`: their reports tell when a recorder was
+    /// watching.
     pub sources: &'static [&'static str],
 }
 
@@ -58,7 +60,7 @@ pub struct Column {
 }
 
 impl Table {
-    /// The table of that name.
+    /// The table with this name.
     pub fn named(name: &str) -> Option<&'static Table> {
         TABLES.iter().find(|table| table.name == name)
     }
@@ -83,7 +85,8 @@ impl Table {
         })
     }
 
-    /// Rows in the columns of a schema of this table: what another version lacks is null, what it has more is left out.
+    /// Converts rows to this table's schema: columns missing in another version become null, unknown columns are
+    /// dropped.
     pub(crate) fn fit(&self, batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
         if batch.schema_ref() == schema {
             return Ok(batch.clone());

@@ -55,7 +55,7 @@ pub(crate) fn seal(messages: &[u8], rows: u32, first_row: u64, schema: u32) -> R
     Ok(sealed)
 }
 
-/// Length of the metadata of the message that `bytes` begin with; none where no message begins.
+/// Length of the metadata of the message at the start of `bytes`; None if no message begins there.
 pub(crate) fn metadata_length(bytes: &[u8]) -> Option<u32> {
     let (mark, rest) = bytes.split_first_chunk::<4>()?;
     (*mark == MARK).then_some(u32::from_le_bytes(*rest.first_chunk()?))
@@ -76,7 +76,7 @@ impl Seal {
         })
     }
 
-    /// Where the body begins, from the begin of the group.
+    /// Offset of the body from the start of the group.
     pub(crate) fn head_length(&self) -> u64 {
         u64::from(self.before) + BYTES as u64
     }

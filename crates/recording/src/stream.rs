@@ -25,14 +25,14 @@ pub(crate) const DAMAGED: &str = "damaged";
 /// The part that a recorder writes.
 pub(crate) const PART: &str = "part-0";
 
-/// Writes one table.
+/// The stream of one table.
 pub(crate) struct Stream {
     table: &'static Table,
     schema: SchemaRef,
     /// The schema's message, with which each encoding begins.
     schema_message: Vec<u8>,
     fingerprint: u32,
-    /// None until the disk has given one.
+    /// None until the file could be created.
     file: Option<Arc<File>>,
     /// Groups that are not yet on the disk, oldest first, with their rows.
     pending: VecDeque<(Vec<u8>, u64)>,
@@ -40,7 +40,7 @@ pub(crate) struct Stream {
     /// Bytes on the disk, all of them whole groups.
     written_bytes: u64,
     written_rows: u64,
-    /// Rows that were accepted.
+    /// Accepted rows.
     rows: u64,
 }
 
@@ -69,7 +69,7 @@ impl Stream {
         self.table
     }
 
-    /// Bytes that it has on the disk, or will have once the disk takes them.
+    /// Bytes on the disk, and bytes that wait for it.
     pub(crate) fn bytes(&self) -> u64 {
         self.written_bytes + self.pending_bytes as u64
     }
@@ -79,7 +79,7 @@ impl Stream {
         self.rows - self.written_rows
     }
 
-    /// The file, for a thread that syncs it.
+    /// The file, for the thread that syncs it.
     pub(crate) fn file(&self) -> Option<Arc<File>> {
         self.file.clone()
     }
@@ -103,7 +103,7 @@ impl Stream {
         if !self.has_room() {
             return Ok(false);
         }
-        // A writer of its own for each, so that a group has all dictionaries it needs and can be read alone.
+        // A new encoder for each group, so that a group has all its dictionaries and can be read alone.
         let mut encoder = StreamWriter::try_new(Vec::new(), &self.schema)?;
         encoder.write(batch)?;
         let encoded = std::mem::take(encoder.get_mut());
@@ -111,7 +111,7 @@ impl Stream {
         let rows = batch.num_rows();
         if messages.len() > GROUP_LIMIT_BYTES && rows > 1 {
             let half = rows / 2;
-            // Once begun, it is kept as a whole.
+            // A group that has begun is always completed.
             let limit = self.pending_bytes;
             self.pending_bytes = 0;
             let both = self.append(&batch.slice(0, half)).and_then(|_| self.append(&batch.slice(half, rows - half)));
@@ -155,7 +155,7 @@ impl Stream {
     }
 }
 
-/// The message of a schema, as a stream begins with it.
+/// The schema message at the start of a stream.
 pub(crate) fn encode_schema(schema: &SchemaRef) -> Result<Vec<u8>, Error> {
     let mut encoder = StreamWriter::try_new(Vec::new(), schema)?;
     Ok(std::mem::take(encoder.get_mut()))

@@ -16,7 +16,7 @@ use std::path::Path;
 /// Memory of the rows that a call returns, about.
 const MOST_BYTES: usize = 32 << 20;
 
-/// Reads what is appended to a recording, over all of its segments. Writes nothing.
+/// Reads rows that are appended to a recording, across its segments. Writes nothing.
 ///
 /// The files it reads from are held open, so that no row is missed when a stream becomes Parquet or a segment is deleted, as
 /// long as each table is asked for before its segment is deleted.
@@ -37,7 +37,7 @@ struct Cursor {
     finished: BTreeSet<String>,
 }
 
-/// Its name, and its folder with whether it is closed; None where it is deleted.
+/// A segment's name, its folder, and whether it is closed; None if it was deleted.
 type Segment = (String, Option<(Folder, bool)>);
 
 enum Reading {
@@ -106,7 +106,7 @@ impl Tail {
             } else if segment.is_none() {
                 self.missed += 1;
             }
-            // Its state was read before its rows were, so that these were the last.
+            // The state was read before the rows, so these rows were the last.
             if segment.is_none_or(|(_, is_ended)| is_ended) {
                 cursor.open.remove(&name);
                 cursor.finished.insert(name);
@@ -138,7 +138,7 @@ impl Tail {
         for name in all {
             let found = kept::segment(&self.folder, &name)?;
             if found.is_none() && names.contains(&name) && !cursor.open.contains_key(&name) {
-                // It is just being made or deleted.
+                // The segment is just being created or deleted.
                 continue;
             }
             let found = found.map(|(folder, manifest)| (folder, manifest.state != State::Writing));

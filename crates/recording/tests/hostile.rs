@@ -70,7 +70,7 @@ fn salvage_follows_no_link() {
     let salvaged = salvage(&folder).unwrap();
     assert_eq!(salvaged.tables["stalls"].rows, 99);
     assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
-    // A lock that is a link is none that can be taken.
+    // A lock that is a symbolic link is refused.
     let folder = ended(&place.path().join("locked"));
     std::fs::remove_file(folder.join("writer.lock")).unwrap();
     symlink(&victim, folder.join("writer.lock")).unwrap();
@@ -89,7 +89,7 @@ fn links_in_a_recording_are_not_read() {
         symlink(elsewhere.join(name), folder.join(name)).unwrap();
         Recording::open(&folder).unwrap_err();
     }
-    // Nor is what is outside of it by its name.
+    // A table's path that leads outside of the recording is refused.
     let folder = closed(&place.path().join("outside"));
     let path = folder.join("manifest.json");
     let text = std::fs::read_to_string(&path).unwrap().replace("\"stalls\"", "\"../elsewhere/stalls\"");
@@ -102,7 +102,7 @@ fn folders_of_others_are_not_written_to() {
     let place = tempfile::tempdir().unwrap();
     // SAFETY: takes no arguments and can't fail.
     if unsafe { libc::geteuid() } != 0 {
-        // Of root, and not ours.
+        // The folder belongs to root.
         assert!(matches!(Recorder::create(Path::new("/"), Manifest::new("", "")), Err(Error::Foreign { .. })));
         return;
     }
@@ -173,7 +173,7 @@ fn no_manifest_breaks_a_reader() {
                 1 => drop(text.drain(at..(at + below(40)).min(text.len()))),
                 2 => text[at] ^= 1 << below(8),
                 _ => {
-                    // Another value in the place of a number.
+                    // Replace a number by another value.
                     let Some(from) = text[at..].iter().position(u8::is_ascii_digit).map(|from| at + from) else {
                         continue;
                     };
@@ -216,7 +216,7 @@ fn an_output_takes_its_name_when_it_is_whole() {
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1);
     private::write(&path, b"new").unwrap();
     assert_eq!(std::fs::read(&path).unwrap(), b"new");
-    // A device or pipe takes what is written as it comes.
+    // A device or pipe gets the bytes directly, without a temporary file.
     private::write(Path::new("/dev/null"), b"x").unwrap();
     private::write(place.path(), b"x").unwrap_err();
 

@@ -105,7 +105,7 @@ fn namespaces() -> &'static str {
     if root().is_ok() { "-m" } else { "-rm" }
 }
 
-/// Some containers refuse them.
+/// Some containers refuse namespaces.
 fn namespaces_can_be_made() -> Result<(), String> {
     program("unshare")?;
     let tried = Command::new("unshare").args([namespaces(), "true"]).output().unwrap();
@@ -147,7 +147,7 @@ fn a_disk_that_stays_full_loses_no_row_uncounted() {
     assert_eq!(text("first.code").trim(), "2");
     let last = text("first.txt").lines().last().unwrap().to_string();
     assert!(last.contains("the disk is full") && last.contains("helenus recording salvage"), "{last}");
-    // A recording that has no room to say what it loses does not begin.
+    // A recorder without room to report losses refuses to begin.
     assert_eq!(text("none.code").trim(), "2");
     assert!(text("none.txt").contains("the disk is full"), "{}", text("none.txt"));
 
@@ -183,7 +183,7 @@ fn closing_waits_for_room() {
     assert_eq!(left_over(recording.folder()), Vec::<PathBuf>::new());
 }
 
-/// The part of the test above that runs inside its namespace. Without being asked it salvages a closed recording.
+/// The part of the test above that runs in its namespace. When it runs by itself it salvages a closed recording.
 #[test]
 fn salvages_when_asked() {
     let place = tempfile::tempdir().unwrap();
@@ -301,7 +301,7 @@ fn a_merge_that_fails_leaves_nothing() {
 fn rows_wait_while_their_file_cannot_be_made() {
     let place = tempfile::tempdir().unwrap();
     let recorder = Recorder::create(&place.path().join("r"), Manifest::new("", "")).unwrap();
-    // Where the folder of the table has to be.
+    // A file where the folder of the table has to be.
     let obstacle = recorder.folder().join("requests");
     std::fs::write(&obstacle, "").unwrap();
     recorder.append_all((0..100).map(|number| request(number, 1)));
@@ -339,7 +339,7 @@ fn a_recorder_that_is_dropped_counts_what_it_loses() {
 #[test]
 fn the_last_manifest_needs_no_room_on_the_disk() {
     need!(namespaces_can_be_made(), root());
-    // The recorder's own rows and those of this writer have no room from the start: all of the disk is in its reserve.
+    // The reserve takes the whole disk, so rows find no room from the start.
     let place = in_namespace(
         r#"
         mount -t tmpfs -o size=300k tmpfs "$1" || exit 9

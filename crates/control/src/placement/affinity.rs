@@ -3,7 +3,7 @@
 use super::CpuSet;
 use std::io;
 
-/// Words of a mask with which the kernel can name each of its CPUs.
+/// Words of the largest CPU mask that the kernel supports.
 const WORDS: usize = (1 << 13) / usize::BITS as usize;
 
 /// The mask of a thread, without CPUs that are offline.
@@ -15,12 +15,13 @@ pub(super) fn of(tid: i32) -> io::Result<CpuSet> {
     if result == 0 { Ok(CpuSet::from_mask(&mask)) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Lets a thread run on these CPUs alone, from now on: where it runs on another one, it is moved.
+/// Restricts a thread to these CPUs from now on. The kernel moves it if it runs on another one.
 pub(super) fn set(tid: i32, cpus: &CpuSet) -> io::Result<()> {
     set_mask(tid, &cpus.mask())
 }
 
-/// Lets a thread run on all CPUs that its cpuset has, now and when that changes: the kernel takes of a mask what is there.
+/// Lets a thread run on all CPUs of its cpuset, also after the cpuset changes: the kernel keeps the requested mask and
+/// intersects it.
 pub(super) fn set_every(tid: i32) -> io::Result<()> {
     set_mask(tid, &[usize::MAX; WORDS])
 }

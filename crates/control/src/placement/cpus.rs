@@ -1,4 +1,4 @@
-//! Sets of CPUs, written as the kernel writes them: `0-3,8`.
+//! Sets of CPUs, in the kernel's notation: `0-3,8`.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 const BOUND: u32 = 1 << 13;
 const BITS: u32 = usize::BITS;
 
-/// Some CPUs of a machine.
+/// A set of CPUs of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CpuSet(BTreeSet<u32>);
@@ -51,7 +51,7 @@ impl CpuSet {
         CpuSet(&self.0 - &other.0)
     }
 
-    /// As the kernel's calls take it: a bit for each CPU, from the lowest.
+    /// The mask for system calls: a bit for each CPU, from the lowest.
     pub(super) fn mask(&self) -> Vec<usize> {
         let mut mask = vec![0; self.0.last().map_or(1, |last| (last / BITS + 1) as usize)];
         for cpu in &self.0 {

@@ -2,7 +2,7 @@ use super::CpuSet;
 use helenus_cassandra::journal::JournalError;
 use std::io;
 
-/// Why threads were not placed, or not put back. Unless it says otherwise, all masks are as they were.
+/// Why threads could not be placed or restored. Unless the error says otherwise, all masks are unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Between two passes for new threads. A thread that was made right after a pass waits for so long, and for a CPU: within 100 ms
-/// it has its own. Waking up is what a look costs most, so that there are no more of them than that needs.
+/// Interval of passes for new threads. A new thread waits for the next pass, and for a CPU for the pass to run: within
+/// 100 ms it has its own. Waking up is the main cost of a pass, so passes are no more frequent than that.
 const PASS_EVERY: Duration = Duration::from_millis(90);
 /// Passes between two checks whether the pin is to end or the process has ended.
 const PASSES_PER_END_CHECK: u64 = passes(500);
@@ -17,10 +17,11 @@ const PASSES_PER_END_CHECK: u64 = passes(500);
 const PASSES_PER_FULL_SCAN: u64 = passes(10_000);
 /// Looks between two at the names of all threads.
 const PASSES_PER_RENAME_CHECK: u64 = passes(20_000);
-/// A thread is made with the name of the one that made it, and takes its own soon after: its name is looked at so often.
+/// A new thread has the name of its parent, and takes its own soon after. So its name is read again in this many
+/// passes.
 const PASSES_WHILE_YOUNG: u64 = passes(1_000);
 
-/// About as many as there are in that time.
+/// About the number of passes in that time.
 const fn passes(milliseconds: u64) -> u64 {
     milliseconds.div_ceil(PASS_EVERY.as_millis() as u64)
 }
@@ -46,11 +47,11 @@ struct Progress {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FollowSummary {
     pub lasted: Duration,
-    /// Threads that came, and were given their CPUs.
+    /// New threads that were placed.
     pub placed: u64,
-    /// Passes in which a thread could not be given its CPUs.
+    /// Passes in which a thread could not be placed.
     pub failed: u64,
-    /// Share of one CPU that it took.
+    /// CPU time of following, as a share of one CPU.
     pub cpu_share: f64,
 }
 
@@ -90,7 +91,7 @@ impl PinFollower {
         }
     }
 
-    /// Makes everything as it was, where that is not done yet.
+    /// Restores all masks, if that is not done yet.
     pub fn unpin(mut self) -> Result<Restored, Error> {
         self.join()
     }
@@ -124,7 +125,7 @@ fn follow(mut pin: Pin, ended: &Receiver<()>, progress: &Progress) -> Result<Res
         match run_pass(&mut pin, pass, &mut young) {
             Ok(placed) => progress.placed.fetch_add(placed as u64, Ordering::Relaxed),
             Err(Error::Ended { .. }) => break,
-            // One that its cpuset keeps from a CPU, say: the others are looked after all the same.
+            // One thread failed, for example because of its cpuset. The others are still placed.
             Err(_) => progress.failed.fetch_add(1, Ordering::Relaxed),
         };
         progress.cpu_ns.store(cpu_time_of_this_thread_ns().unsigned_abs(), Ordering::Relaxed);

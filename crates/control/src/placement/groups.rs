@@ -1,4 +1,4 @@
-//! Thread groups as a person names them, and the CPUs that each is given.
+//! Thread groups by name, and the CPUs of each.
 
 use super::{CpuSet, Error, Thread};
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ pub struct Group {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cpus {
     These(CpuSet),
-    /// CPUs that are given to no other group.
+    /// The CPUs that no other group has.
     Rest,
 }
 

@@ -1,4 +1,4 @@
-//! The interrupts of devices: which CPUs serve them, and where they may go.
+//! Interrupts of devices: the CPUs that serve them, and the CPUs that may.
 
 use super::topology::list;
 use super::{CpuSet, Error};
@@ -28,7 +28,7 @@ pub struct Served {
     pub interrupts: Vec<Interrupt>,
 }
 
-/// An interrupt that came in a window.
+/// An interrupt that occurred in a window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Interrupt {
     pub irq: u32,
@@ -52,7 +52,7 @@ impl InterruptCounts {
     fn read(text: &str, at: Instant) -> InterruptCounts {
         let mut read = InterruptCounts { at, counts: HashMap::new(), devices: BTreeMap::new() };
         for line in parse(text) {
-            // Those without a number are the CPUs' own, and so are timers where they have one: each CPU serves its own.
+            // Interrupts without a number belong to the CPUs, and so do timers with a number: each CPU serves its own.
             let Ok(irq) = line.interrupt.parse() else { continue };
             if line.device.ends_with("timer") {
                 continue;
@@ -105,12 +105,12 @@ impl Served {
         by_cpu
     }
 
-    /// The fewest CPUs that serve this share of all interrupts.
+    /// The smallest set of CPUs that serves this share of all interrupts.
     pub(super) fn busy_cpus(&self, share: f64) -> CpuSet {
         most(self.by_cpu(), self.per_s() * share).into_iter().collect()
     }
 
-    /// The fewest interrupts that are this share of all.
+    /// The smallest set of interrupts that makes up this share of all.
     pub(super) fn busy_interrupts(&self, share: f64) -> Vec<&Interrupt> {
         let by_position = self.interrupts.iter().map(Interrupt::per_s).enumerate().collect();
         most(by_position, self.per_s() * share).into_iter().map(|position| &self.interrupts[position]).collect()
@@ -122,7 +122,7 @@ impl Served {
     }
 }
 
-/// The greatest ones that come to `enough` together.
+/// The largest rates that add up to `enough`.
 fn most<K: Copy + Ord>(rates: BTreeMap<K, f64>, enough: f64) -> Vec<K> {
     let mut rates: Vec<(K, f64)> = rates.into_iter().collect();
     rates.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
@@ -157,7 +157,7 @@ pub(super) fn set_affinity(irq: u32, cpus: &CpuSet) -> io::Result<()> {
 pub(super) fn refused(irq: u32, device: &str, cpus: &CpuSet, source: io::Error) -> Error {
     let why = match source.raw_os_error() {
         Some(libc::EACCES | libc::EROFS) => "; run as root, outside of a container",
-        // Which of them depends on the kernel's version.
+        // The error number depends on the kernel's version.
         Some(libc::EPERM | libc::EIO) => {
             "; its driver holds it where it is: keep off its CPUs, without --move-interrupts"
         }
@@ -166,7 +166,7 @@ pub(super) fn refused(irq: u32, device: &str, cpus: &CpuSet, source: io::Error) 
     Error::Interrupt { irq, device: device.to_string(), cpus: cpus.clone(), why, source }
 }
 
-/// The pid of the daemon that moves interrupts by itself, where it runs.
+/// The pid of irqbalance, if it runs.
 pub(super) fn balancer() -> Option<i32> {
     let pids = std::fs::read_dir("/proc").ok()?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let is_balancer = |pid: &i32| super::threads::name(*pid, *pid).is_ok_and(|name| name == "irqbalance");

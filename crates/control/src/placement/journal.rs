@@ -13,26 +13,26 @@ use std::path::{Path, PathBuf};
 
 const BOOT: &str = "/proc/sys/kernel/random/boot_id";
 
-/// What is pinned.
+/// The journal's entry of a pinned process.
 #[derive(Debug, Clone)]
 pub struct Journals(Journal<Saved>);
 
 /// How a process was before it was pinned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Saved {
-    /// Starts are counted from a boot: after another one, none of this is left.
+    /// Start times count from a boot: after another boot the entry is void.
     boot: String,
     pub pid: i32,
     /// With the number it names the process for good.
     pub(super) start_ticks: u64,
-    /// The kernel's short name of it.
+    /// The kernel's short name of the process.
     pub command: String,
     pub strategy: String,
     /// Seconds since the Unix epoch.
     pub since_s: u64,
-    /// The helenus that pinned it, and follows it as long as it lives: pid and start.
+    /// The helenus process that pinned it and follows it while it lives: pid and start time.
     pub(super) by: (i32, u64),
-    /// For threads that are made later.
+    /// The mask for threads that are made later.
     pub(super) mask: Mask,
     pub(super) threads: Vec<SavedThread>,
     pub(super) interrupts: Vec<SavedInterrupt>,
@@ -45,11 +45,11 @@ pub(super) struct SavedThread {
     pub(super) mask: Mask,
 }
 
-/// Where a thread might run.
+/// The former mask of a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Mask {
-    /// On every CPU that its cpuset has, and not just on those that it had then.
+    /// All CPUs of its cpuset, also those that are added later.
     Every,
     These(CpuSet),
 }
@@ -62,7 +62,7 @@ pub(super) struct SavedInterrupt {
 }
 
 impl Mask {
-    /// `every` are the CPUs of the cpuset as it is.
+    /// `every` is the current cpuset.
     pub(super) fn of(mask: &CpuSet, every: &CpuSet) -> Mask {
         if mask == every { Mask::Every } else { Mask::These(mask.clone()) }
     }
@@ -85,7 +85,7 @@ impl std::fmt::Display for Mask {
 }
 
 impl Saved {
-    /// Of a process that is about to be pinned, by this program. Its threads and interrupts are yet to be added.
+    /// The entry of a process that this program is about to pin. Threads and interrupts are added later.
     pub(super) fn new(pid: i32, start_ticks: u64, strategy: &str, mask: Mask) -> Result<Saved, Error> {
         let own = std::process::id().cast_signed();
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -112,7 +112,7 @@ impl Saved {
         self.process().is_some()
     }
 
-    /// The pid of the helenus that follows it, while that lives.
+    /// The pid of the helenus process that follows it, if it is alive.
     pub fn follower(&self) -> Option<i32> {
         let (pid, start_ticks) = self.by;
         Process::find(pid, start_ticks).filter(|_| self.is_of_this_boot()).map(|_| pid)
@@ -164,7 +164,7 @@ impl Journals {
         }
     }
 
-    /// All is as it was.
+    /// Removes the entry after everything was restored.
     pub(super) fn remove(&self, saved: &Saved) -> Result<(), Error> {
         let wish = self.wish(saved);
         match std::fs::remove_file(&wish) {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The limits of a process's control groups. None where there are none, or they can't be seen from here.
+/// The CPU limits of a process's control groups. None if there are none, or they can't be read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Limits {
     pub cpuset: Option<Cpuset>,
@@ -16,7 +16,7 @@ pub struct Limits {
 /// The CPUs of a control group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cpuset {
-    /// As /proc/PID/cgroup names it.
+    /// The group's path in /proc/PID/cgroup.
     pub group: String,
     pub cpus: CpuSet,
 }
@@ -29,7 +29,7 @@ pub struct Quota {
     pub cpus: f64,
 }
 
-/// Where the groups of a controller are, and the group of the process.
+/// Where a controller's groups are mounted, and the path of the process's group.
 struct Hierarchy {
     mount: PathBuf,
     group: String,
@@ -65,7 +65,7 @@ impl Limits {
 }
 
 impl Hierarchy {
-    /// The group's folder, and those that it is in.
+    /// The group's folder, then its parents.
     fn upwards(&self) -> impl Iterator<Item = (PathBuf, String)> {
         let groups = Path::new(&self.group).ancestors();
         groups.map(|group| {
@@ -110,7 +110,7 @@ fn quota(folder: &Path) -> Option<f64> {
         }
         None => (number(&read("cpu.cfs_quota_us")?)?, number(&read("cpu.cfs_period_us")?)?),
     };
-    // Version 1 says -1 where there is none.
+    // In version 1, -1 means no quota.
     (quota_us > 0.0 && period_us > 0.0).then(|| quota_us / period_us)
 }
 

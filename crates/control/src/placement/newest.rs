@@ -8,7 +8,7 @@ use std::os::unix::fs::FileExt;
 
 /// Its last field is the number that was given last, in our PID namespace.
 const LAST_GIVEN: &str = "/proc/loadavg";
-/// Where more were given since the last look, it is as well to go through the threads.
+/// If more pids were allocated since the last pass, a scan of all threads is as cheap.
 const MOST: i32 = 64;
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Newest {
 }
 
 impl Newest {
-    /// None where the file doesn't say it: in some containers it is made up.
+    /// None if the file has no pid: in some containers it is fake.
     pub(super) fn new() -> Option<Newest> {
         let file = File::open(LAST_GIVEN).ok()?;
         let before = read(&file)?;
@@ -29,8 +29,8 @@ impl Newest {
         (before < new && new <= last).then_some(Newest { file, last: [before; 2] })
     }
 
-    /// The numbers that were given since the look before the last one: a thread has its number a little before it is there.
-    /// None where they are many, or not known.
+    /// The pids allocated since the pass before the last one: a pid is allocated a little before its thread is visible.
+    /// None if they are too many or unknown.
     pub(super) fn given(&mut self) -> Option<RangeInclusive<i32>> {
         let [before, last] = self.last;
         let now = read(&self.file)?;
@@ -59,7 +59,7 @@ mod tests {
         };
         // SAFETY: as above.
         let new = std::thread::spawn(|| unsafe { libc::gettid() }).join().unwrap();
-        // Where other tests make too many in between, it says that it doesn't know.
+        // Other tests may make too many threads in between, and the result is then None.
         for _ in 0..2 {
             assert!(newest.given().is_none_or(|given| given.contains(&new)));
         }

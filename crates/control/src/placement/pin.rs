@@ -1,4 +1,4 @@
-//! Threads on the CPUs that a plan gives them, until they are put back.
+//! Keeps threads on the CPUs of a plan, until they are restored.
 
 use super::journal::{Journals, Mask, Saved, SavedInterrupt, SavedThread};
 use super::policy::Policy;
@@ -23,14 +23,14 @@ pub struct Pin {
     policy: Policy,
     tasks: Tasks,
     placed: HashMap<i32, PlacedThread>,
-    /// All sets of CPUs that were given: a thread with one has it from the thread that made it, or from here.
+    /// All CPU sets that were assigned: a thread with one of these masks inherited it, or got it here.
     given: HashSet<CpuSet>,
     /// How long it took to give all threads their CPUs.
     pub took: Duration,
     is_over: bool,
 }
 
-/// A thread that was looked at.
+/// The known state of a thread.
 #[derive(Debug)]
 struct PlacedThread {
     name: String,
@@ -98,7 +98,7 @@ impl Pin {
         self.placed.values().filter(|placed| placed.cpus.is_some()).count()
     }
 
-    /// Makes everything as it was.
+    /// Restores all masks.
     pub fn unpin(mut self) -> Result<Restored, Error> {
         self.put_back()
     }
@@ -142,19 +142,19 @@ impl Pin {
         self.process.is_alive()
     }
 
-    /// Whether another helenus asks this one to restore the threads.
+    /// Whether another helenus process asks this one to restore the threads.
     pub(super) fn is_asked_to_end(&self) -> bool {
         self.journals.is_asked(&self.saved)
     }
 
-    /// Places the threads that were made since the last look, and returns their numbers.
+    /// Places the threads that were made since the last pass. Returns their ids.
     pub(super) fn place_new(&mut self) -> Result<Vec<i32>, Error> {
         let placed = &self.placed;
         let new = self.tasks.unknown(|tid| placed.contains_key(&tid));
         self.place_these(new.map_err(Error::of_process(self.pid(), "the threads"))?)
     }
 
-    /// Places threads, and returns the numbers of those that are still there.
+    /// Places these threads. Returns the ids of those that still exist.
     fn place_these(&mut self, mut new: Vec<i32>) -> Result<Vec<i32>, Error> {
         let pid = self.pid();
         let mut failed = Ok(());
@@ -164,7 +164,7 @@ impl Pin {
                 failed = std::mem::replace(&mut failed, Ok(())).and(self.give(&thread, cpus));
                 true
             }
-            // It has ended already.
+            // The thread has ended.
             _ => false,
         });
         failed.map(|()| new)
@@ -203,12 +203,12 @@ impl Pin {
         self.place_these(tids)
     }
 
-    /// The threads that this pin knows.
+    /// The ids of all threads that this pin knows.
     pub(super) fn tids(&self) -> Vec<i32> {
         self.placed.keys().copied().collect()
     }
 
-    /// A thread that is left as it is has the mask of the process, and not that of the thread which made it.
+    /// A thread that the plan does not place gets the mask of the process instead of its parent's.
     fn give(&mut self, thread: &Thread, cpus: Option<CpuSet>) -> Result<(), Error> {
         let outcome = match &cpus {
             Some(cpus) => self.set(thread.tid, cpus),

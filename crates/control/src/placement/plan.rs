@@ -4,17 +4,17 @@ use super::policy::Policy;
 use super::{CpuSet, Error, Served, Settings, Strategy, Thread, UsableCpus, groups, interrupts, threads};
 use serde::Serialize;
 
-/// Where each thread goes.
+/// The planned CPUs of each thread.
 #[derive(Debug, Clone, Serialize)]
 pub struct Plan {
     pub pid: i32,
     #[serde(skip)]
     pub(super) start_ticks: u64,
     pub strategy: Strategy,
-    /// Of where equal spread begins.
+    /// Seed of the first CPU of equal spread.
     pub seed: u64,
     pub room: UsableCpus,
-    /// The interrupts that were measured, where the strategy needs them.
+    /// The measured interrupts, if the strategy needs them.
     pub served: Option<Served>,
     pub threads: Vec<Planned>,
     pub moves: Vec<Move>,
@@ -24,18 +24,18 @@ pub struct Plan {
     pub(super) policy: Policy,
 }
 
-/// A thread and where it goes.
+/// A thread and its planned CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Planned {
     #[serde(flatten)]
     pub thread: Thread,
     #[serde(rename = "thread_group")]
     pub group: String,
-    /// None when it is left as it is.
+    /// None to leave it unchanged.
     pub cpus: Option<CpuSet>,
 }
 
-/// An interrupt and where it goes.
+/// An interrupt and its planned CPUs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Move {
     pub irq: u32,
@@ -46,7 +46,8 @@ pub struct Move {
 }
 
 impl Plan {
-    /// Reads a process and its machine, and changes nothing. `served` is what [`Strategy::needs_interrupts`] asks for.
+    /// Makes a plan from the state of a process and its machine; changes nothing. `served` is the measurement that
+    /// [`Strategy::needs_interrupts`] requires.
     pub fn new(pid: i32, start_ticks: u64, settings: &Settings, served: Option<Served>) -> Result<Plan, Error> {
         let room = UsableCpus::of(pid)?;
         let threads = threads::all(pid).map_err(Error::of_process(pid, "the threads"))?;
@@ -73,7 +74,7 @@ impl Plan {
         Ok(Plan { pid, start_ticks, strategy, seed, room, served, threads, moves, remarks, policy })
     }
 
-    /// Whether it leaves everything as it is.
+    /// Whether the plan changes nothing.
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty() && self.threads.iter().all(|planned| planned.cpus.is_none())
     }

@@ -1,4 +1,4 @@
-//! Computes which CPUs a strategy gives to a thread. Pure: it neither reads the machine nor changes it.
+//! Computes the CPUs that a strategy gives to a thread. Pure: neither reads nor changes the machine.
 
 use super::groups::Cpus;
 use super::interrupts::Served;
@@ -6,7 +6,7 @@ use super::{CpuSet, Error, Group, Settings, Strategy, Thread, UsableCpus};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Gives each thread its CPUs, those that are there and those that come.
+/// Assigns CPUs to existing and new threads.
 #[derive(Debug, Clone)]
 pub(super) struct Policy {
     /// The only groups that are placed; none for all.
@@ -32,11 +32,11 @@ struct Domain {
 }
 
 impl Settings {
-    /// Checks that the process has the CPUs that this takes. The interrupts of the strategy that keeps off them are not known
-    /// yet, and neither are its CPUs.
+    /// Checks that the process has enough CPUs for the strategy. CPUs to avoid because of interrupts are not known yet
+    /// and not checked.
     ///
     /// # Errors
-    /// As those of [`super::Plan::new`].
+    /// The same as those of [`super::Plan::new`].
     pub fn check_room(&self, pid: i32, room: &UsableCpus) -> Result<(), Error> {
         match self.strategy {
             Strategy::InterruptAware => self.check(),
@@ -46,7 +46,7 @@ impl Settings {
 }
 
 impl Policy {
-    /// `served` is what [`Strategy::needs_interrupts`] asks for.
+    /// `served` is the measurement that [`Strategy::needs_interrupts`] requires.
     pub(super) fn new(
         pid: i32,
         settings: &Settings,
@@ -76,13 +76,13 @@ impl Policy {
         Ok(Policy { only, rule })
     }
 
-    /// The CPUs of threads that are there; None for a thread that is left as it is.
+    /// The CPUs of existing threads; None for a thread that is left unchanged.
     pub(super) fn place_all(&mut self, threads: &[Thread]) -> Vec<Option<CpuSet>> {
         self.balance(threads);
         threads.iter().map(|thread| self.place(thread)).collect()
     }
 
-    /// The CPUs of a thread that came; None for one that is left as it is.
+    /// The CPUs of a new thread; None if it is left unchanged.
     pub(super) fn place(&mut self, thread: &Thread) -> Option<CpuSet> {
         if !self.only.is_empty() && !self.only.iter().any(|group| group.has(thread)) {
             return None;
@@ -116,7 +116,7 @@ impl Policy {
         let is_of_name = matches!(self.rule, Rule::OfGroup(_) | Rule::Domains { .. });
         match (self.place_depends_on_name(), before) {
             (false, before) => before.cloned(),
-            // One CPU of a group is as good as the next, and a move costs.
+            // Keep the CPU within a group: moving costs, and gains nothing.
             (true, Some(before)) if !is_of_name && self.only.iter().any(|group| group.has(thread)) => {
                 Some(before.clone())
             }
@@ -142,20 +142,20 @@ impl Policy {
         for (group, ticks) in used {
             let domain = least_used(domains);
             of_group.insert(group.to_string(), domain);
-            // A group that has used nothing yet counts too, or all such would go to one domain.
+            // Count at least one tick for a group, or all unused groups would go to one domain.
             domains[domain].used_ticks += ticks.max(1);
         }
     }
 }
 
-/// By time used for each of its CPUs.
+/// The domain with the least used time per CPU.
 fn least_used(domains: &[Domain]) -> usize {
     let used = |domain: &Domain| domain.used_ticks as f64 / domain.cpus.len() as f64;
     let positions = 0..domains.len();
     positions.min_by(|left, right| used(&domains[*left]).total_cmp(&used(&domains[*right]))).unwrap_or(0)
 }
 
-/// Where the threads of a group begin, so that groups of one thread are not all on the first CPU.
+/// The first CPU of a group, so that groups of one thread are not all on CPU 0.
 fn start(seed: u64, group: &str, cpus: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     (seed, group).hash(&mut hasher);

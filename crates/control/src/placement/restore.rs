@@ -8,9 +8,9 @@ use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// How long another helenus may take to put back what it follows.
+/// Timeout for another helenus process to restore what it follows.
 const FOLLOWER_WITHIN: Duration = Duration::from_secs(10);
-/// A process that makes threads all the time has its newest ones made by threads that are as they were.
+/// Passes over the threads: a process may keep making threads whose parents were not restored yet.
 const PASSES: usize = 20;
 
 /// The result of restoring a process.
@@ -20,11 +20,11 @@ pub struct Restored {
     pub command: String,
     /// Whether the process has ended: then only interrupts were restored.
     pub process_ended: bool,
-    /// Threads that have the masks that they had.
+    /// Threads with their former masks.
     pub threads: usize,
-    /// Threads that were made meanwhile, and have the mask that the process had.
+    /// Threads that were made since, with the former mask of the process.
     pub threads_since: usize,
-    /// Threads that have ended meanwhile.
+    /// Threads that have ended since.
     pub threads_ended: usize,
     pub interrupts: usize,
 }
@@ -38,7 +38,7 @@ pub fn unpin(journals: &Journals, saved: &Saved) -> Result<Restored, Error> {
     let until = Instant::now() + FOLLOWER_WITHIN;
     while journals.has(saved) {
         if saved.follower().is_none() {
-            // It was killed before it got round to it.
+            // That process was killed before it restored them.
             return restore(journals, saved);
         }
         if Instant::now() > until {
@@ -60,7 +60,7 @@ pub(super) fn restore(journals: &Journals, saved: &Saved) -> Result<Restored, Er
         }
         match interrupts::set_affinity(interrupt.irq, &interrupt.affinity) {
             Ok(()) => back += 1,
-            // A device that was taken out has taken its interrupt with it.
+            // The device was removed, and its interrupt with it.
             Err(error) if is_gone(&error) => {}
             Err(error) => {
                 left.push(interrupts::refused(interrupt.irq, &interrupt.device, &interrupt.affinity, error).to_string())
@@ -77,7 +77,7 @@ pub(super) fn restore(journals: &Journals, saved: &Saved) -> Result<Restored, Er
     };
     let mut restored = Restored { interrupts: back, ..pass(saved, &mut seen, &mut set).map_err(not_restored)? };
     for _ in 0..PASSES {
-        // A thread that was made by one that was not yet put back has the mask that it had then.
+        // A thread whose parent was not restored yet inherited the parent's mask: pass again.
         let more = pass(saved, &mut seen, &mut set).map_err(not_restored)?;
         if more.threads + more.threads_since == 0 {
             break;
@@ -95,7 +95,7 @@ fn not_restored(error: Error) -> Error {
     Error::NotRestored(error.to_string())
 }
 
-/// Gives every thread that has not been seen the mask that it had before.
+/// Gives each thread not yet seen its former mask.
 fn pass(
     saved: &Saved,
     seen: &mut HashSet<i32>,

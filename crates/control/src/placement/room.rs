@@ -3,15 +3,15 @@
 use super::{CpuSet, Error, Limits, Topology, affinity};
 use serde::Serialize;
 
-/// Up to so many CPUs, no strategy can keep apart what it is meant to.
+/// With so few CPUs no strategy can separate threads.
 const FEW_CPUS: usize = 2;
 
-/// The CPUs that the threads of a process can be given.
+/// The CPUs that a process's threads may use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UsableCpus {
     pub topology: Topology,
     pub limits: Limits,
-    /// The mask of the process: what its first thread may use.
+    /// The mask of the process, that of its first thread.
     pub mask: CpuSet,
     /// The CPUs that are online, in the process's cpuset and in its mask.
     pub allowed: CpuSet,
@@ -31,7 +31,7 @@ impl UsableCpus {
         room
     }
 
-    /// All CPUs that the kernel would let it use.
+    /// All CPUs that the kernel would allow the process.
     pub(super) fn every(&self) -> CpuSet {
         let online = &self.topology.online;
         self.limits.cpuset.as_ref().map_or_else(|| online.clone(), |cpuset| cpuset.cpus.and(online))

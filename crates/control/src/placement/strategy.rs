@@ -4,17 +4,17 @@ use super::groups::Cpus;
 use super::{CpuSet, Error, Group};
 use serde::Serialize;
 
-/// A way to give threads their CPUs.
+/// How threads get their CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
-    /// Threads stay as they are
+    /// Leave threads unchanged
     None,
-    /// Each thread stays on the CPU where the kernel put it
+    /// Keep each thread on the CPU where the kernel put it
     FirstAssignment,
     /// The threads of each group go over the CPUs in turn, beginning anywhere
     EqualSpread,
-    /// Each group has CPUs of its own
+    /// Give each group CPUs of its own
     Groups,
     /// Threads keep off the CPUs that serve most interrupts of devices
     InterruptAware,
@@ -26,11 +26,11 @@ pub enum Strategy {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     pub strategy: Strategy,
-    /// For [`Strategy::Groups`] with their CPUs; for all others none, or the only groups that are placed.
+    /// For [`Strategy::Groups`]: the groups with their CPUs. For others: the only groups to place, or empty for all.
     pub groups: Vec<Group>,
-    /// Of where equal spread begins.
+    /// Seed of the first CPU of equal spread.
     pub seed: u64,
-    /// The CPUs that serve so much of all interrupts are those to keep off.
+    /// Avoid the CPUs that serve this share of all interrupts.
     pub busy_share: f64,
     /// Fewer interrupts by second on all CPUs together are an error: there is nothing to keep off.
     pub idle_below_per_s: f64,
@@ -82,7 +82,7 @@ impl Settings {
         }
     }
 
-    /// Whether they belong together; nothing of the process or the machine is looked at.
+    /// Checks that the settings fit together, without the process or the machine.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |takes| Err(Error::Settings { strategy: self.strategy.name(), takes });
         let with_cpus = self.groups.iter().filter(|group| group.cpus.is_some()).count();

@@ -7,7 +7,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::mem::MaybeUninit;
 use std::os::unix::fs::MetadataExt;
 
-/// Entries of a folder in /proc before those of threads: itself and the one that it is in.
+/// Directory entries in /proc before those of threads: `.` and `..`.
 const BEFORE: u64 = 2;
 /// Entries are 24 bytes or 32 each: a thousand threads are read at once.
 const BUFFER: usize = 32 << 10;
@@ -32,7 +32,7 @@ impl Tasks {
         self.from(0)
     }
 
-    /// The threads that are not known, of those that were made since the last call or about then.
+    /// Unknown threads among those that were made about since the last call.
     pub(super) fn unknown(&mut self, is_known: impl Fn(i32) -> bool) -> io::Result<Vec<i32>> {
         let Some(numbers) = self.newest.as_mut().and_then(Newest::given) else { return self.last(is_known) };
         let has = |tid: &i32| accessat(&self.folder, tid.to_string(), Access::EXISTS, AtFlags::empty()).is_ok();
@@ -41,8 +41,8 @@ impl Tasks {
 
     /// The threads that are not known.
     ///
-    /// The kernel lists threads in the order in which they were made (`thread_head` of `signal_struct`), and a new one comes
-    /// last: it is enough to read from the end back to one that is known. The kernel itself goes through all of them.
+    /// The kernel lists threads in order of creation (`thread_head` of `signal_struct`). So reading from the end back
+    /// to a known thread finds the new ones, although the kernel itself walks the whole list.
     fn last(&mut self, is_known: impl Fn(i32) -> bool) -> io::Result<Vec<i32>> {
         let threads = self.folder.metadata()?.nlink().saturating_sub(BEFORE);
         let mut back = 1;

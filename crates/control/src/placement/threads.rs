@@ -1,4 +1,4 @@
-//! The threads of a process: their names, where they run, and where they may.
+//! Threads of a process: names, last CPU, and allowed CPUs.
 
 use super::{CpuSet, affinity};
 use helenus_cassandra::process::parse_stat;
@@ -14,15 +14,15 @@ pub struct Thread {
     /// With the number it names the thread for good.
     #[serde(skip)]
     pub start_ticks: u64,
-    /// As the kernel has it, cut off after 15 bytes.
+    /// The kernel's name, cut off after 15 bytes.
     #[serde(rename = "thread")]
     pub name: String,
-    /// The CPU that it ran on last.
+    /// The CPU on which it ran last.
     pub last_cpu: u32,
     /// CPU time since it began.
     #[serde(skip)]
     pub cpu_ticks: u64,
-    /// Where it may run.
+    /// The CPUs on which it may run.
     #[serde(rename = "allowed")]
     pub mask: CpuSet,
 }
@@ -46,7 +46,7 @@ impl Thread {
         thread_group(&self.name)
     }
 
-    /// Whether its group is called so, as far as the kernel has its name; `*` is any.
+    /// Whether the thread belongs to a group, by the part of its name that the kernel has; `*` matches any.
     pub(super) fn is_in(&self, group: &str) -> bool {
         let own = self.group();
         let is_cut = own.len() == KERNEL_KEEPS;
@@ -54,7 +54,7 @@ impl Thread {
     }
 }
 
-/// The threads of a process, in the order in which they were made. Fails when it has ended.
+/// The threads of a process in order of creation. Fails if the process has ended.
 pub(super) fn all(pid: i32) -> io::Result<Vec<Thread>> {
     let mut threads = Vec::new();
     for entry in std::fs::read_dir(format!("/proc/{pid}/task"))? {
@@ -72,7 +72,7 @@ pub(super) fn is_gone(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH))
 }
 
-/// The text of a file in /proc that is shorter than a page, so that one read returns all of it.
+/// Reads a file of /proc that is shorter than a page, so that one read returns all of it.
 fn text(path: &str) -> io::Result<String> {
     let mut buffer = [0; 4096];
     let length = File::open(path)?.read(&mut buffer)?;

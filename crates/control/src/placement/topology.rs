@@ -1,4 +1,4 @@
-//! The CPUs of a machine and what they share, from /sys/devices/system.
+//! The CPUs of a machine and their shared caches, from /sys/devices/system.
 
 use super::CpuSet;
 use serde::Serialize;
@@ -11,7 +11,7 @@ const SYSTEM: &str = "/sys/devices/system";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Topology {
     pub online: CpuSet,
-    /// For each last-level cache the CPUs that share it.
+    /// For each last-level cache, the CPUs that share it.
     pub caches: Vec<CpuSet>,
     /// The CPUs of each NUMA node that has any.
     pub nodes: Vec<CpuSet>,

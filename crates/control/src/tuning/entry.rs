@@ -1,4 +1,4 @@
-//! A change of a setting of a node, as the journal has it.
+//! A change of a node's setting, as the journal stores it.
 
 use super::{Measured, Setting, Tuning};
 use helenus_cassandra::journal::Journaled;
@@ -11,9 +11,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     pub id: String,
-    /// As it was named when it was changed.
+    /// The node's name in the command that changed it.
     pub node: String,
-    /// The process that was changed: with another one the change is gone.
+    /// The process that was changed. In another process the change is gone.
     pub pid: i32,
     pub start_ticks: u64,
     pub host_id: Option<String>,
@@ -23,7 +23,7 @@ pub struct Entry {
     /// The value in the schema before the change.
     pub schema: Option<Value>,
     pub wanted: Value,
-    /// As the node reads it; none until it is known that the node has taken it.
+    /// The value that the node reports after the change; None until the node has confirmed it.
     pub set: Option<Value>,
     /// Since the Unix epoch.
     pub made_ms: u64,
@@ -32,7 +32,7 @@ pub struct Entry {
     /// When the lease was last renewed, in ms since the Unix epoch; None where it never was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renewed_ms: Option<u64>,
-    /// By node: its figures before the change, where they were to be compared.
+    /// The figures before the change by node, if they are to be compared.
     #[serde(default)]
     pub figures: BTreeMap<String, Measured>,
 }
@@ -41,7 +41,7 @@ impl Entry {
     pub(super) fn new(node: &str, (pid, start_ticks): (i32, u64), setting: Setting, wanted: Value) -> Entry {
         let made_ms = now_ms();
         Entry {
-            // Of one process there is one entry in a millisecond at most: each waits for the disk.
+            // A process makes at most one entry in a millisecond, because each waits for the disk.
             id: format!("{made_ms}-{}", std::process::id()),
             node: node.to_string(),
             pid,
@@ -88,7 +88,7 @@ impl Journaled for Entry {
     const WAY_OUT: &'static str =
         "it says what was set on a node and what was before: put that back by hand, then remove it";
 
-    /// The time comes first in it, so that the oldest does.
+    /// The time comes first, so that ids sort by age.
     fn id(&self) -> String {
         self.id.clone()
     }

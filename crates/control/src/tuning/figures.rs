@@ -18,7 +18,7 @@ pub struct Figures {
     pub sstables_per_read_p95: Option<f64>,
     pub tombstones_per_slice_p95: Option<f64>,
     pub droppable_ratio: Option<f64>,
-    /// Its compactions that run.
+    /// Running compactions.
     #[serde(default)]
     pub running: Vec<Compacting>,
 }
@@ -32,7 +32,7 @@ pub struct Compacting {
 }
 
 impl Figures {
-    /// Whether nothing is left to compact, as the node estimates it.
+    /// Whether nothing is left to compact, by the node's estimate.
     pub fn is_settled(&self) -> bool {
         self.running.is_empty() && self.pending_compactions.unwrap_or(0) == 0
     }
@@ -82,7 +82,7 @@ impl Measured {
         }
     }
 
-    /// Of several nodes, each figure over those that have it.
+    /// The mean of each figure over the nodes that have it.
     pub fn mean(of: &[&Measured]) -> Measured {
         let mean = |level: &Level| {
             let values: Vec<f64> = of.iter().filter_map(|measured| (level.of)(measured)).collect();
@@ -96,7 +96,7 @@ impl Measured {
     }
 }
 
-/// One of the figures, by name.
+/// A figure by name.
 #[derive(Clone, Copy)]
 pub struct Level {
     pub name: &'static str,
@@ -131,7 +131,7 @@ impl std::fmt::Debug for Level {
     }
 }
 
-/// One figure of the node that was changed beside the mean of its peers, before the change and now.
+/// A figure of the changed node and the mean of its peers, before the change and now.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PeerComparison {
     pub figure: &'static str,
@@ -140,8 +140,8 @@ pub struct PeerComparison {
     pub now: Option<f64>,
     pub peers_before: Option<f64>,
     pub peers_now: Option<f64>,
-    /// By how much it changed over how much the peers' mean did, so that what changed everywhere cancels out; without
-    /// figures from before, beside the peers now.
+    /// The node's change divided by its peers' change, so that a common change cancels out. Without figures from
+    /// before, the node's value divided by its peers'.
     pub against_peers: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Settings of one node that are changed while it runs, and put back.
+//! Settings of one node that are changed while it runs, and restored.
 //!
 //! ```text
 //! before ─▶ Entry in the Journal ─▶ the node ─▶ Entry with what the node made of it ─▶ undo, lease or restart

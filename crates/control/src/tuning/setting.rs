@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::time::Duration;
 
-/// Something of a node that can be set while it runs, and that a restart sets back.
+/// A setting of a node that can be changed while it runs; a restart resets it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setting {
     /// `compaction`, `requests-per-second`, or a number of the node: `compaction-throughput`, `read-threads`, …
     #[serde(rename = "setting")]
     pub name: String,
-    /// `keyspace.table`, for the compaction of one.
+    /// The table as `keyspace.table`, for the setting `compaction`.
     pub table: Option<String>,
 }
 
@@ -66,7 +66,7 @@ pub struct Tuning {
     #[serde(flatten)]
     pub setting: Setting,
     pub before: Value,
-    /// As the node reads it, which may say more than was asked for.
+    /// The value that the node reports, which may have more parts than the requested one.
     pub set: Value,
     /// The schema's value when the setting was changed.
     pub schema: Option<Value>,
@@ -86,13 +86,13 @@ pub struct Undone {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It is what it was before.
+    /// The setting has its former value again.
     Undone,
     /// The setting had been undone already.
     Gone,
-    /// It was changed since, on this node or in the schema. That value stays.
+    /// The setting was changed since, on this node or in the schema. That value stays.
     Altered,
-    /// There is no such table any more.
+    /// The table no longer exists.
     Dropped,
     /// The process that had it has ended, and it with the process.
     Restarted,
@@ -103,7 +103,7 @@ impl Link {
         self.ask("tune.read", setting.members())
     }
 
-    /// Sets what now is `before`, for as long as the lease says: without one until it is undone.
+    /// Changes a setting whose current value is `before`, until the lease ends, or without a lease until it is undone.
     pub fn apply_setting(
         &mut self,
         id: &str,
@@ -123,12 +123,12 @@ impl Link {
         self.ask("tune.list", json!({}))
     }
 
-    /// Renews its lease, with the same length or another one.
+    /// Renews a lease, with the same length or another one.
     pub fn renew_tuning(&mut self, id: &str, lease: Option<Duration>) -> Result<Tuning, Error> {
         self.ask("tune.renew", json!({"id": id, "lease_ms": lease.map_or(0, millis)}))
     }
 
-    /// Puts back what was. An agent that knows nothing of it takes the word of the tuning that is given.
+    /// Restores the former value. An agent that does not know the tuning uses the given one.
     pub fn undo_tuning(&mut self, tuning: &Tuning) -> Result<Undone, Error> {
         let mut with = tuning.setting.members();
         with["id"] = json!(tuning.id);
@@ -138,7 +138,7 @@ impl Link {
         self.ask("tune.undo", with)
     }
 
-    /// Figures of a table, `keyspace.table`, as they are now.
+    /// Current figures of a table, `keyspace.table`.
     pub fn table_figures(&mut self, table: &str) -> Result<Figures, Error> {
         self.ask("tune.figures", json!({"table": table}))
     }

@@ -22,12 +22,12 @@ pub enum State {
     },
     /// The change was written down and not made: the helenus that was about to make it ended before.
     NotMade,
-    /// The node has what it had before.
+    /// The node has its former value again.
     Undone {
         /// Its lease is over.
         by_lease: bool,
     },
-    /// It was changed since.
+    /// The setting was changed since.
     Altered {
         now: Value,
         /// In the schema, and so for all nodes.
@@ -88,7 +88,7 @@ impl Tuner {
         Ok(entry)
     }
 
-    /// Whether it is in force, by what the node says now.
+    /// Whether the change is in force, by the node's current answer.
     pub fn state(&self, entry: &Entry) -> State {
         let found = process_of(entry).and_then(|target| match target {
             None => Ok(State::Restarted),
@@ -112,7 +112,7 @@ impl Tuner {
             return Err(gone("it was undone, or its lease has ended"));
         }
         let tuning = link.renew_tuning(&entry.id, Some(lease))?;
-        // A change that was set from elsewhere has its entry in another journal, which is not ours to write.
+        // The entry of this change is in another journal, which this one must not write.
         let is_ours = self.journal.entries()?.iter().any(|known| known.id == entry.id);
         let renewed = Entry { lease_ms: tuning.lease_ms, renewed_ms: Some(now_ms()), ..entry.clone() };
         if is_ours {
@@ -181,7 +181,7 @@ fn undo(link: &mut Link, entry: &Entry) -> Result<Undone, Error> {
         lease_ms: 0,
         left_ms: None,
     };
-    // A table that was dropped can't be read, which the agent then says.
+    // A dropped table can't be read; the agent then reports that.
     if entry.set.is_none()
         && let Ok(reading) = link.read_setting(&entry.setting)
         && let Some(set) = set_of(entry, None, &reading.value)
@@ -198,7 +198,7 @@ fn set_of(entry: &Entry, held: Option<&Tuning>, now: &Value) -> Option<Value> {
     current.or_else(|| satisfies(now, &entry.wanted).then(|| now.clone()))
 }
 
-/// Whether a node that was asked for the one would read the other: it fills in defaults, and the package of a class.
+/// Whether a reported value satisfies the requested one: the node fills in defaults and the package of a class.
 fn satisfies(now: &Value, wanted: &Value) -> bool {
     let (Value::Object(now), Value::Object(wanted)) = (now, wanted) else { return now == wanted };
     wanted.iter().all(|(name, wanted)| match (now.get(name), wanted) {
@@ -232,7 +232,7 @@ mod tests {
     fn a_process_that_has_ended_took_its_changes_along() {
         let folder = tempfile::tempdir().unwrap();
         let tuner = Tuner { journal: Journal::within(folder.path()), agent: &[] };
-        // The ticks are of no process: this one began later.
+        // No process has this start time: the current one began later.
         let entry = Entry::new("127.0.0.1", (std::process::id() as i32, 1), Setting::of_node("x"), json!(1));
         tuner.journal.write(&entry).unwrap();
         assert_eq!(tuner.state(&entry), State::Restarted);

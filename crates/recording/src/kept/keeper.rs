@@ -17,13 +17,13 @@ const SHORTEST: Duration = Duration::from_secs(10);
 /// Segments in the time that is kept, and in the size.
 const PARTS: u32 = 30;
 const PARTS_OF_SIZE: u64 = 8;
-/// Segments that may wait for being closed. A disk that takes nothing gets no new ones.
+/// The most segments that may wait to be closed. If the disk is that slow, no further segment begins.
 const MOST_CLOSING: usize = 2;
 /// After a segment could not be begun, the one before goes on for this time.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// A wall clock that was set by more than this gets segments on a clock of their own.
+/// If the wall clock was set by more than this, later segments have another clock.
 const SAME_CLOCK_NS: i64 = 1_000_000_000;
-/// The name that a segment has while it is deleted, so that no reader begins with it.
+/// A segment gets this name while it is deleted, so that no reader opens it.
 const DELETED: &str = "deleted";
 
 /// Writes a kept recording, one segment after the other.
@@ -95,7 +95,7 @@ impl Keeper {
         Ok(keeper)
     }
 
-    /// The recorder of the segment that is written.
+    /// The recorder of the current segment.
     pub fn recorder(&self) -> &Recorder {
         &self.segment
     }
@@ -104,7 +104,7 @@ impl Keeper {
         self.folder.path()
     }
 
-    /// Segments, and their bytes on the disk, as of the last [`Keeper::sweep`].
+    /// The number of segments and their bytes on disk at the last [`Keeper::sweep`].
     pub fn kept(&self) -> (usize, u64) {
         (self.segments, self.bytes)
     }
@@ -134,7 +134,7 @@ impl Keeper {
 
     /// Deletes a segment that [`Keeper::begin_next`] began and no source has gone on in.
     pub fn abandon(&mut self, next: &Recorder) -> Result<(), Error> {
-        // Nobody reads its rows.
+        // The segment is empty, so that a failure to close it loses nothing.
         let _ = next.close();
         self.delete(&name_in(next))
     }
@@ -173,7 +173,7 @@ impl Keeper {
     }
 
     fn salvage_in_background(&mut self, unfinished: Vec<String>) {
-        // Those after the first are newer, so that they are not deleted before it.
+        // Keep the later unfinished segments, too: they are newer than the first.
         if let Some(first) = unfinished.first().cloned() {
             let paths: Vec<_> = unfinished.iter().map(|name| self.folder.path().join(SEGMENTS).join(name)).collect();
             let salvage_all = move || paths.iter().try_for_each(|path| salvage::salvage(path).map(|_| ()));
@@ -188,7 +188,7 @@ impl Keeper {
         }
     }
 
-    /// Takes the results of the threads that have ended, or of all.
+    /// Collects the results of the closing threads that have ended, or with `all` waits for all of them.
     fn join_closed(&mut self, all: bool) -> Vec<Error> {
         let (ended, going_on) =
             std::mem::take(&mut self.closing).into_iter().partition(|(_, thread)| all || thread.is_finished());

@@ -274,7 +274,7 @@ fn a_tail_has_each_row_once() {
     let mut sorted = read;
     sorted.sort_unstable();
     assert!(sorted.iter().copied().eq(0..written), "{} of {written} rows", sorted.len());
-    // A table that nobody asked for until now is read from its files.
+    // A table that is read for the first time is read from its files.
     let marks: usize = tail.next("marks").unwrap().iter().map(arrow::array::RecordBatch::num_rows).sum();
     assert_eq!((marks, tail.missed(), tail.is_growing()), (3, 0, false));
     assert!(tail.next("requests").unwrap().is_empty() && tail.next("no_such_table").unwrap().is_empty());
@@ -350,7 +350,7 @@ fn a_window_is_frozen_with_the_state_before_it() {
     for second in 0..60 {
         request(keeper.recorder(), at(second), at(second) + 1);
     }
-    // It lasts into the window.
+    // This request lasts into the window.
     request(keeper.recorder(), at(5), at(31));
     setting(keeper.recorder(), at(50), "after");
     flushed(&keeper, 61);

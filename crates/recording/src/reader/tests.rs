@@ -9,10 +9,10 @@ use std::io::Write;
 
 const GROUPS: i64 = 12;
 const ROWS: i64 = 9;
-/// Times are those of no zeros.
+/// A time whose encoding has no zero bytes.
 const FIRST: i64 = 1_000_000;
 
-/// Rows whose parts fit together, so that one that was never written is seen.
+/// Rows whose columns depend on each other, so that a test notices a row that was never written.
 fn batch(group: i64) -> RecordBatch {
     let mut rows = BatchBuilder::new(Stall::TABLE);
     for number in group * ROWS..(group + 1) * ROWS {
@@ -41,7 +41,7 @@ fn sealed() -> Vec<u8> {
     std::fs::read(place.path().join(TABLES[Stall::TABLE].name).join(format!("{PART}.{EXTENSION}"))).unwrap()
 }
 
-/// As versions wrote that had no seals.
+/// A stream as written by versions without checksums.
 fn unsealed() -> Vec<u8> {
     let mut writer = StreamWriter::try_new(Vec::new(), &TABLES[Stall::TABLE].stream_schema()).unwrap();
     (0..GROUPS).for_each(|group| writer.write(&batch(group)).unwrap());
@@ -62,7 +62,7 @@ fn groups(stream: &[u8]) -> Vec<(usize, usize)> {
     groups
 }
 
-/// The numbers of the rows that are read, each of which is as it was written.
+/// Reads the numbers of all rows, and checks that each row is as it was written.
 fn read_all(stream: &[u8]) -> (Vec<i64>, Option<Unread>) {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(stream).unwrap();
@@ -196,8 +196,8 @@ fn what_is_damaged_gives_only_rows_that_were_written() {
     }
 }
 
-/// Seals that fit their bytes, on bytes of somebody who knows how: nothing breaks, and no memory is asked for that the file does
-/// not have.
+/// Damaged streams with valid checksums, as an attacker could write them: reading neither panics nor allocates more
+/// memory than the file has bytes.
 #[test]
 fn false_bytes_break_nothing() {
     let mut random = Random(4);
@@ -238,7 +238,7 @@ fn seal_again(stream: &mut [u8]) {
 
 #[test]
 fn many_false_seals_end() {
-    // Each of them says that it is the seal of all before it.
+    // Each copied seal claims to cover everything before it.
     let mut stream = Vec::new();
     while stream.len() < 100_000 {
         stream.extend([0xff; 4]);

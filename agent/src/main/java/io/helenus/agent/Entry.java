@@ -11,11 +11,11 @@ import java.util.jar.JarFile;
  * The entry point of the agent, and the class loader of its other classes. The server's class path
  * loads only this class and {@link Hook}, and both stay loaded after a detach.
  *
- * <p>Each start makes a loader of the jar whose parent is the JDK's platform loader. So the agent sees
- * neither the server's classes nor its libraries, the server sees none of the agent's, and the whole
- * agent is garbage after a detach. A JVM that once had an older agent keeps the older Entry, so keep
- * this class small. {@code jar=PATH} in the options names the agent's jar; by default it is the jar
- * of this class.
+ * <p>Each start makes a loader of the jar whose parent is the JDK's platform loader. So the agent
+ * sees neither the server's classes nor its libraries, the server sees none of the agent's, and the
+ * whole agent is garbage after a detach. A JVM that once had an older agent keeps the older Entry,
+ * so keep this class small. {@code jar=PATH} in the options names the agent's jar; by default it is
+ * the jar of this class.
  */
 public final class Entry extends ClassLoader implements AutoCloseable {
   private static final String AGENT = "io.helenus.agent.core.Agent";
@@ -31,9 +31,10 @@ public final class Entry extends ClassLoader implements AutoCloseable {
   }
 
   /**
-   * Called by the JVM for {@code -javaagent:helenus-agent.jar=OPTIONS}. With {@value #READY} nothing
-   * else is to do: the JVM has loaded an agent that may retransform classes, so it tracks which
-   * compiled code depends on which class, and weaving a class later deoptimizes only that code.
+   * Called by the JVM for {@code -javaagent:helenus-agent.jar=OPTIONS}. With {@value #READY}
+   * nothing else is to do: the JVM has loaded an agent that may retransform classes, so it tracks
+   * which compiled code depends on which class, and weaving a class later deoptimizes only that
+   * code.
    */
   public static void premain(String options, Instrumentation instrumentation) {
     if (!READY.equals(options)) {

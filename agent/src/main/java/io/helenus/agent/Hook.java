@@ -33,8 +33,8 @@ public final class Hook {
   /**
    * Registers the callee; only one agent at a time can hold it.
    *
-   * @param enter called at entry with the site's number, or its bitwise complement if {@code wanted}
-   *     was false; returns the exception to refuse the call with, or null
+   * @param enter called at entry with the site's number, or its bitwise complement if {@code
+   *     wanted} was false; returns the exception to refuse the call with, or null
    * @param exit called at exit with the site's number, or its complement after an exception
    * @param wanted called with an object and the site's number; whether the site handles this call
    * @param take called with an executor and a task; whether the agent runs the task instead

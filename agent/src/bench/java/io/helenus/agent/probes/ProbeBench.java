@@ -3,10 +3,10 @@ package io.helenus.agent.probes;
 import com.sun.tools.attach.VirtualMachine;
 import io.helenus.agent.Hook;
 import io.helenus.agent.dispatch.Dispatcher;
+import io.helenus.agent.points.HookAccess;
 import io.helenus.agent.points.Point;
 import io.helenus.agent.points.Points;
 import io.helenus.agent.points.Preset;
-import io.helenus.agent.points.HookAccess;
 import io.helenus.agent.points.Weaving;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -105,7 +105,8 @@ public class ProbeBench {
   private int in(Dispatcher dispatcher, Points points, Class<?> type) {
     Point point = points.find(type.getName() + ".next", 1).get(0);
     int number = dispatcher.timedNumber();
-    dispatcher.register(number, new Probe(point.name, number, dispatcher.groups(), false, false), null);
+    dispatcher.register(
+        number, new Probe(point.name, number, dispatcher.groups(), false, false), null);
     weaving.change(Map.of(number, point), List.of());
     return number;
   }

@@ -170,7 +170,8 @@ public class ContendedBench {
     public void hold() {
       Dispatcher dispatcher = new Dispatcher();
       WaitQueue queue = new WaitQueue(Order.FIFO, new double[] {1});
-      Gate gate = new Gate(new GateOrder(), 0, new Gate.OverflowPolicy(LONG.toNanos(), null), queue);
+      Gate gate =
+          new Gate(new GateOrder(), 0, new Gate.OverflowPolicy(LONG.toNanos(), null), queue);
       gate.limit(LIMIT);
       dispatcher.register(dispatcher.number(), gate.interceptor(SITE, 0), null);
       Hook.hold(dispatcher::enter, dispatcher::exit, dispatcher::wanted, (executor, task) -> false);

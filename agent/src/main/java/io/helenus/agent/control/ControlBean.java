@@ -19,8 +19,8 @@ import javax.management.ObjectName;
 import javax.management.ReflectionException;
 
 /**
- * The MBean of the one {@link Control} of this JVM. Agents of later attaches, each in a class loader
- * of its own and perhaps of another version, send their commands to it. Uses only JDK types.
+ * The MBean of the one {@link Control} of this JVM. Agents of later attaches, each in a class
+ * loader of its own and perhaps of another version, send their commands to it. Uses only JDK types.
  */
 final class ControlBean implements DynamicMBean {
   /** Version of the commands; agents with another version are refused. */

@@ -74,7 +74,8 @@ public final class ControlClient {
     } catch (Refusal e) {
       return error(e.getMessage(), e.hint);
     } catch (JMException | RuntimeException e) {
-      return error("the agent that holds the changes does not answer: " + e, "see the log of the server");
+      return error(
+          "the agent that holds the changes does not answer: " + e, "see the log of the server");
     }
   }
 

@@ -2,8 +2,8 @@ package io.helenus.agent.control;
 
 /**
  * Reference count of this agent's class loader, held by the connection to a recorder and by the
- * control with its valves and probes, which may outlive that connection. The last release closes the
- * class loader.
+ * control with its valves and probes, which may outlive that connection. The last release closes
+ * the class loader.
  */
 public final class LoaderReferences {
   private static int count;

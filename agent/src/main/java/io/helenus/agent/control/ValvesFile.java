@@ -16,8 +16,8 @@ import org.tomlj.TomlParseResult;
 import org.tomlj.TomlTable;
 
 /**
- * A TOML file of valves that are added when the server starts: an array of tables {@code
- * [[valve]]} with the keys of the command {@code valve.add}.
+ * A TOML file of valves that are added when the server starts: an array of tables {@code [[valve]]}
+ * with the keys of the command {@code valve.add}.
  */
 public final class ValvesFile {
   private static final long RETRY_MS = 1_000;

@@ -7,10 +7,10 @@ import java.util.Map;
 /**
  * The recorders that observe this JVM now, in the system property {@value #PROPERTY}.
  *
- * <p>Each attach is an agent of its own in its own class loader, perhaps from another version's jar.
- * All of them see a system property, and {@code jcmd PID VM.system_properties} shows it. Several
- * recorders may observe at the same time, because observing changes nothing in the server, but only
- * a few, because each costs CPU time.
+ * <p>Each attach is an agent of its own in its own class loader, perhaps from another version's
+ * jar. All of them see a system property, and {@code jcmd PID VM.system_properties} shows it.
+ * Several recorders may observe at the same time, because observing changes nothing in the server,
+ * but only a few, because each costs CPU time.
  */
 final class Recorders {
   static final String PROPERTY = "helenus.agent.recorders";

@@ -14,10 +14,10 @@ import io.helenus.agent.sources.ProbeModel;
 import io.helenus.agent.sources.SampledSource;
 import io.helenus.agent.sources.Sampler;
 import io.helenus.agent.sources.Source;
+import io.helenus.agent.sources.StallDetector;
 import io.helenus.agent.sources.TableStats;
 import io.helenus.agent.sources.ThreadNames;
 import io.helenus.agent.sources.ValveWindows;
-import io.helenus.agent.sources.StallDetector;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -75,7 +75,8 @@ final class Session {
         }
         break;
       case "stalls":
-        StallDetector watcher = new StallDetector(feed("stalls", "agent-watcher"), start.stallBoundMs);
+        StallDetector watcher =
+            new StallDetector(feed("stalls", "agent-watcher"), start.stallBoundMs);
         watcher.start();
         sources.add(watcher);
         break;

@@ -30,7 +30,7 @@ public final class ThreadState {
 
   private String name;
   private ThreadGroups.Group group;
-  private Object[] counters = new Object[16];
+  private Object[] bySite = new Object[16];
 
   ThreadState(Thread thread, ThreadState next) {
     this.thread = thread;
@@ -50,14 +50,14 @@ public final class ThreadState {
 
   /** This thread's counters at a site; null before its first entry there. */
   public Object counters(int number) {
-    return number < counters.length ? counters[number] : null;
+    return number < bySite.length ? bySite[number] : null;
   }
 
   public void counters(int number, Object counters) {
-    if (number >= counters.length) {
-      counters = Arrays.copyOf(counters, Math.max(number + 1, counters.length * 2));
+    if (number >= bySite.length) {
+      bySite = Arrays.copyOf(bySite, Math.max(number + 1, bySite.length * 2));
     }
-    counters[number] = counters;
+    bySite[number] = counters;
   }
 
   /** One of the woven methods that the thread is in. */

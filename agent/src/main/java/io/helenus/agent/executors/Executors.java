@@ -137,7 +137,7 @@ public final class Executors {
     }
     WorkerThreads threads = new WorkerThreads(settings.stage.pool(), server());
     Takeover takeover =
-        new Takeover(settings, new Workers(settings.workers, settings.queueing(), threads));
+        new Takeover(settings, new Workers(settings.workers, settings.queue(), threads));
     Takeover before = takeovers.put(settings.stage, takeover);
     route();
     if (watcher == null) {

@@ -7,8 +7,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A queue for each worker; tasks go to the queues round robin. Without stealing a task waits for its
- * worker even while others are idle; with stealing, an idle worker takes from the queues of others.
+ * A queue for each worker; tasks go to the queues round robin. Without stealing a task waits for
+ * its worker even while others are idle; with stealing, an idle worker takes from the queues of
+ * others.
  */
 final class QueuePerThread implements TaskQueue {
   private final List<Queue<Runnable>> queues = new ArrayList<>();

@@ -78,8 +78,8 @@ final class Workers {
   }
 
   /**
-   * Wakes the first worker that sleeps: it was active most recently, so its caches are warm, and the
-   * last workers can sleep on. False if none sleeps.
+   * Wakes the first worker that sleeps: it was active most recently, so its caches are warm, and
+   * the last workers can sleep on. False if none sleeps.
    */
   private boolean wakeOne() {
     for (Worker worker : workers) {
@@ -174,8 +174,8 @@ final class Workers {
     }
 
     /**
-     * Polls for a while, as the only worker, so that a single task is taken without waking a thread.
-     * Returns whether there was a task, which has been run.
+     * Polls for a while, as the only worker, so that a single task is taken without waking a
+     * thread. Returns whether there was a task, which has been run.
      */
     private boolean spin() {
       long endNs = System.nanoTime() + SPIN_NS;
@@ -188,9 +188,7 @@ final class Workers {
       return runAlone(count);
     }
 
-    /**
-     * Runs the tasks that it took; other threads may have queued more without waking a worker.
-     */
+    /** Runs the tasks that it took; other threads may have queued more without waking a worker. */
     private boolean runAlone(int count) {
       if (count == 0) {
         return false;

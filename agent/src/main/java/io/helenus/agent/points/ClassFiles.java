@@ -9,9 +9,7 @@ import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
-/**
- * Reads the methods of a class from its class file, without loading or linking the class.
- */
+/** Reads the methods of a class from its class file, without loading or linking the class. */
 final class ClassFiles {
   static final int ASM = Opcodes.ASM9;
 

@@ -12,8 +12,8 @@ import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 
 /**
- * The classes in the jars of a release. If several jars have the same class, the first wins, as on a
- * class path.
+ * The classes in the jars of a release. If several jars have the same class, the first wins, as on
+ * a class path.
  */
 final class JarClasses implements Classes {
   private static final String CLASS = ".class";

@@ -34,7 +34,8 @@ final class LoadedClasses implements Classes {
       if (!full && !pattern.matchesShortly(name)) {
         continue;
       }
-      if (!hookAccess.isVisibleTo(type.getClassLoader()) || !instrumentation.isModifiableClass(type)) {
+      if (!hookAccess.isVisibleTo(type.getClassLoader())
+          || !instrumentation.isModifiableClass(type)) {
         unreachable.put(name, String.valueOf(type.getClassLoader()));
         continue;
       }

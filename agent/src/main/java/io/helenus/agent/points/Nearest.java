@@ -36,8 +36,8 @@ public final class Nearest {
   }
 
   /**
-   * The edit distance without regard to case (Levenshtein, 1965). Beyond the bound any larger number
-   * is returned.
+   * The edit distance without regard to case (Levenshtein, 1965). Beyond the bound any larger
+   * number is returned.
    */
   static int distance(String one, String other, int bound) {
     String a = one.toLowerCase(Locale.ROOT);

@@ -39,8 +39,8 @@ public final class Points {
   }
 
   /**
-   * Finds the points of a name of the preset, or of a {@link Pattern} that may be followed by {@code
-   * when} and conditions.
+   * Finds the points of a name of the preset, or of a {@link Pattern} that may be followed by
+   * {@code when} and conditions.
    *
    * @throws Refusal when there is no such point, with the nearest names; when the pattern matches
    *     more methods than the bound

@@ -32,9 +32,10 @@ import org.objectweb.asm.Type;
  * </pre>
  *
  * <p>No local variable is added, because the thread's state keeps what a call has to remember. So
- * the method's stack map frames stay as they are, and the one frame that is added names no variables
- * and fits wherever an exception comes from. ASM alone suffices for that (125 KB; Byte Buddy has 9 MB,
- * and its first weave in a JVM costs CPU seconds that a running server would notice).
+ * the method's stack map frames stay as they are, and the one frame that is added names no
+ * variables and fits wherever an exception comes from. ASM alone suffices for that (125 KB; Byte
+ * Buddy has 9 MB, and its first weave in a JVM costs CPU seconds that a running server would
+ * notice).
  */
 final class Weaver {
   private static final String HOOK = "io/helenus/agent/Hook";

@@ -18,8 +18,8 @@ import java.util.function.Consumer;
  * when that changes.
  *
  * <p>Each change retransforms all affected classes at once, which stops the server's threads for
- * some milliseconds. With the last site the transformer is removed, and every class has its original
- * bytecode again.
+ * some milliseconds. With the last site the transformer is removed, and every class has its
+ * original bytecode again.
  */
 public final class Weaving implements ClassFileTransformer {
   private static final String DEOPTIMIZES =

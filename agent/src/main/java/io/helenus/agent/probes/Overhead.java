@@ -53,16 +53,23 @@ final class Overhead {
 
   /** The share of all CPUs that metering takes. */
   static double share(List<Activity> activities, double costNs, int cpus) {
-    return activities.stream().mapToDouble(activity -> activity.callsPerS).sum() * costNs / 1e9 / cpus;
+    return activities.stream().mapToDouble(activity -> activity.callsPerS).sum()
+        * costNs
+        / 1e9
+        / cpus;
   }
 
   /** The numbers of the probes to switch off, each with the reason. */
   static Map<Integer, String> tooMuch(List<Activity> activities, double costNs, Bound bound) {
     List<Activity> order = new ArrayList<>(activities);
     order.sort(
-        Comparator.<Activity>comparingInt(activity -> activity.inherentNs < bound.thresholdNs ? 0 : 1)
+        Comparator.<Activity>comparingInt(
+                activity -> activity.inherentNs < bound.thresholdNs ? 0 : 1)
             .thenComparingDouble(
-                activity -> activity.inherentNs < bound.thresholdNs ? -activity.callsPerS : activity.inherentNs));
+                activity ->
+                    activity.inherentNs < bound.thresholdNs
+                        ? -activity.callsPerS
+                        : activity.inherentNs));
     double share = share(activities, costNs, bound.cpus);
     Map<Integer, String> off = new LinkedHashMap<>();
     for (Activity activity : order) {

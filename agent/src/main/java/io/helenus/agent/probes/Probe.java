@@ -1,10 +1,10 @@
 package io.helenus.agent.probes;
 
 import com.sun.management.ThreadMXBean;
-import io.helenus.agent.dispatch.SingleWriterCounters;
 import io.helenus.agent.dispatch.Dispatcher;
 import io.helenus.agent.dispatch.Frame;
 import io.helenus.agent.dispatch.Interceptor;
+import io.helenus.agent.dispatch.SingleWriterCounters;
 import io.helenus.agent.dispatch.ThreadGroups;
 import io.helenus.agent.dispatch.ThreadState;
 import java.lang.management.ManagementFactory;

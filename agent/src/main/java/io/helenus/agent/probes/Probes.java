@@ -163,7 +163,8 @@ public final class Probes {
       metered.inherentBeforeNs = sum.inherentNs();
       if (metered.offReason == null && calls > 0) {
         activities.add(
-            new Overhead.Activity(metered.number, calls * 1e9 / sinceNs, (double) inherentNs / calls));
+            new Overhead.Activity(
+                metered.number, calls * 1e9 / sinceNs, (double) inherentNs / calls));
       }
     }
     share = Overhead.share(activities, costNs, bound.cpus);

@@ -9,8 +9,8 @@ final class InitialFacts {
   private InitialFacts() {}
 
   /**
-   * Receives a prepared statement: its id, the keyspace it was prepared in or nothing, its text, and
-   * the places of its partition key among its values. A row of the ring has an empty id.
+   * Receives a prepared statement: its id, the keyspace it was prepared in or nothing, its text,
+   * and the places of its partition key among its values. A row of the ring has an empty id.
    */
   interface StatementSink {
     void accept(byte[] id, byte[] keyspace, byte[] text, short[] key);

@@ -8,8 +8,8 @@ import java.util.Set;
 
 /**
  * Finds which bound values of a prepared statement are its partition key: asks {@code
- * QueryProcessor} for the statement and calls {@code getPartitionKeyBindVariableIndexes}, which 4.0,
- * 4.1 and 5.0 have.
+ * QueryProcessor} for the statement and calls {@code getPartitionKeyBindVariableIndexes}, which
+ * 4.0, 4.1 and 5.0 have.
  */
 final class PartitionKeys {
   private static final short[] NONE = {};
@@ -29,8 +29,8 @@ final class PartitionKeys {
   }
 
   /**
-   * The places of the key's columns among the values, in the order of the key. Empty if the key is not
-   * bound, is bound several times, or the server does not know the statement.
+   * The places of the key's columns among the values, in the order of the key. Empty if the key is
+   * not bound, is bound several times, or the server does not know the statement.
    */
   short[] of(byte[] id) {
     try {

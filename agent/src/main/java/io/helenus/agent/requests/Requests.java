@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 
 /**
  * Source {@code requests}: the decrypted bytes of client connections, from which the recorder
- * reconstructs requests. No class is changed: a handler is added to the pipeline of each connection,
- * and removed at the end.
+ * reconstructs requests. No class is changed: a handler is added to the pipeline of each
+ * connection, and removed at the end.
  *
  * <p>The thread "helenus-agent-requests" sends the bytes every {@value #EVERY_MS} ms, and adds
  * handlers to new connections every second.

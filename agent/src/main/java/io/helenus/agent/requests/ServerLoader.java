@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * Loads the classes of the package {@code netty}, which extend classes of the server's libraries. It
- * finds those in the server's loader, and the agent's classes in the agent's. It is garbage together
- * with the agent.
+ * Loads the classes of the package {@code netty}, which extend classes of the server's libraries.
+ * It finds those in the server's loader, and the agent's classes in the agent's. It is garbage
+ * together with the agent.
  */
 final class ServerLoader extends ClassLoader {
   private static final String AGENT = "io.helenus.agent.";

@@ -128,10 +128,11 @@ final class GcNotifications implements Source, NotificationListener {
   }
 
   /**
-   * The start of the JVM as System.nanoTime(), from which the times of collections count. No bean has
-   * it on the monotonic clock: RuntimeMXBean.getStartTime() is wall time, and getUptime() counts from
-   * up to some 100 ms earlier. The wall clock may have been set since. So the result is bounded by
-   * that earlier moment, and by the latest start at which no collection ends after its notification.
+   * The start of the JVM as System.nanoTime(), from which the times of collections count. No bean
+   * has it on the monotonic clock: RuntimeMXBean.getStartTime() is wall time, and getUptime()
+   * counts from up to some 100 ms earlier. The wall clock may have been set since. So the result is
+   * bounded by that earlier moment, and by the latest start at which no collection ends after its
+   * notification.
    *
    * @param endMs the end of the collection that was reported just now
    */

@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Parses the lines that the JVM logs at the end of each pause into rows. A line begins with the time
- * on CLOCK_MONOTONIC:
+ * Parses the lines that the JVM logs at the end of each pause into rows. A line begins with the
+ * time on CLOCK_MONOTONIC:
  *
  * <pre>
  * [123ns] GC(38) Pause Young (Normal) (G1 Evacuation Pause) 824M->533M(1024M) 109.330ms

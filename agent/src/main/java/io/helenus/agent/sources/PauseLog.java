@@ -20,8 +20,8 @@ import javax.management.ObjectName;
  * collectors, exact to some microseconds between the end of a pause and its line.
  *
  * <p>The JVM writes some hundred bytes for each pause into a file in memory if there is such a file
- * system, because a slow disk would lengthen the pause. The file is unlinked once it is open, so that
- * nothing is left of it however the JVM ends. The server's own logs stay as they are.
+ * system, because a slow disk would lengthen the pause. The file is unlinked once it is open, so
+ * that nothing is left of it however the JVM ends. The server's own logs stay as they are.
  */
 final class PauseLog extends SampledSource implements Source {
   private static final Path MEMORY = Path.of("/dev/shm");

@@ -8,8 +8,8 @@ import java.util.function.Function;
  * node is observed over JMX.
  *
  * <p>JFR reports as much, but its first recording in a JVM redefines classes of the JDK. That
- * deoptimizes all compiled code unless the JVM was started with an agent that may redefine classes: a
- * node under load then answers a fiftieth of its requests for some ten seconds.
+ * deoptimizes all compiled code unless the JVM was started with an agent that may redefine classes:
+ * a node under load then answers a fiftieth of its requests for some ten seconds.
  */
 public final class PauseProvider {
   private PauseProvider() {}

@@ -91,7 +91,8 @@ public final class ProbeModel extends SampledSource {
   private Reading before;
 
   /**
-   * @param control executes a command in the agent that holds the probes; gives null if there is none
+   * @param control executes a command in the agent that holds the probes; gives null if there is
+   *     none
    */
   public ProbeModel(Feed feed, UnaryOperator<String> control) {
     super(feed);
@@ -213,7 +214,9 @@ public final class ProbeModel extends SampledSource {
         group.get(1),
         counts.since(earlier, "calls"),
         counts.since(earlier, "failed"),
-        counts.since(earlier, "total_ns") - counts.repeatedNs + (earlier == null ? 0 : earlier.repeatedNs),
+        counts.since(earlier, "total_ns")
+            - counts.repeatedNs
+            + (earlier == null ? 0 : earlier.repeatedNs),
         counts.since(earlier, "inherent_ns"),
         Math.min(longestNs, counts.maxNs),
         now.cpu ? counts.since(earlier, "cpu_ns") : null,

@@ -3,9 +3,9 @@ package io.helenus.agent.sources;
 /**
  * Estimates when safepoints ended, from the lines of the JVM's log.
  *
- * <p>A line has the time at which it was written: some microseconds after the end, or milliseconds if
- * the writing thread lost its CPU to the resumed threads. A line also has the time since the end of
- * the safepoint before it, so one well-known end gives all later ones to the nanosecond.
+ * <p>A line has the time at which it was written: some microseconds after the end, or milliseconds
+ * if the writing thread lost its CPU to the resumed threads. A line also has the time since the end
+ * of the safepoint before it, so one well-known end gives all later ones to the nanosecond.
  */
 final class SafepointEnds {
   /** A line is written within this of the end, unless its thread lost its CPU. */

@@ -19,9 +19,9 @@ import java.util.concurrent.TimeUnit;
  * through all SSTables seldom ({@link TableStore}), together with {@link Sstables}.
  *
  * <p>A table gets a row only if it was read, written, flushed or compacted since its last row. An
- * idle table gets a row every {@value #IDLE_S} s, and none if it is one of Cassandra's own. The first
- * activity after idle time gets two rows, the first of them at the end of the idle time, so that the
- * difference of neighbouring rows belongs to the time between them.
+ * idle table gets a row every {@value #IDLE_S} s, and none if it is one of Cassandra's own. The
+ * first activity after idle time gets two rows, the first of them at the end of the idle time, so
+ * that the difference of neighbouring rows belongs to the time between them.
  *
  * <p>A reading that has taken {@value #BUDGET_MS} ms of CPU time reads only the counters of the
  * remaining tables; the next reading begins with those tables.
@@ -172,7 +172,8 @@ public final class TableStats extends SampledSource {
       String table = tables.get(at).getKey();
       Map<String, Metric> beans = tables.get(at).getValue();
       Counters counters = new Counters(metrics, beans);
-      TableState ofTable = states.containsKey(table) ? states.remove(table) : new TableState(new Sstables());
+      TableState ofTable =
+          states.containsKey(table) ? states.remove(table) : new TableState(new Sstables());
       if (counters.activity < ofTable.counters.activity) {
         // The table was dropped and created again, so its SSTables are new.
         ofTable = new TableState(ofTable.sstables);

@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The expensive figures of one table: those that go through all its SSTables, and those that only the
- * MBean {@code org.apache.cassandra.db:type=Tables,keyspace=KEYSPACE,table=TABLE} has. They change
- * slowly and are read every {@value #EVERY_S} s, every {@value #CHANGED_S} s while the table is
- * flushed or compacted, and every {@value #IDLE_S} s while it is idle.
+ * The expensive figures of one table: those that go through all its SSTables, and those that only
+ * the MBean {@code org.apache.cassandra.db:type=Tables,keyspace=KEYSPACE,table=TABLE} has. They
+ * change slowly and are read every {@value #EVERY_S} s, every {@value #CHANGED_S} s while the table
+ * is flushed or compacted, and every {@value #IDLE_S} s while it is idle.
  */
 final class TableStore {
   private static final long EVERY_S = 30;
@@ -46,7 +46,8 @@ final class TableStore {
    * @param written bytes written by flushes and compactions
    */
   boolean isDue(long activity, long written, long now) {
-    long every = activity == activityBefore ? IDLE_NS : written == writtenBefore ? EVERY_NS : CHANGED_NS;
+    long every =
+        activity == activityBefore ? IDLE_NS : written == writtenBefore ? EVERY_NS : CHANGED_NS;
     if (known && now - readAt < every) {
       return false;
     }

@@ -20,13 +20,13 @@ import java.util.TreeMap;
  * Sends the full Java names of the server's threads with their kernel thread ids. The kernel keeps
  * only the first 15 bytes of a name.
  *
- * <p>Java does not expose kernel thread ids. But both ids grow in order of creation, and the kernel's
- * name is the start of the Java name. So the Java threads with a given start of their name are the
- * kernel threads of that name, in the same order. If the numbers of both differ, because a thread
- * starts or ends meanwhile, the next reading tries again.
+ * <p>Java does not expose kernel thread ids. But both ids grow in order of creation, and the
+ * kernel's name is the start of the Java name. So the Java threads with a given start of their name
+ * are the kernel threads of that name, in the same order. If the numbers of both differ, because a
+ * thread starts or ends meanwhile, the next reading tries again.
  *
- * <p>Cassandra's stages share their workers and rename them, so every reading compares the names, and
- * sends those that changed.
+ * <p>Cassandra's stages share their workers and rename them, so every reading compares the names,
+ * and sends those that changed.
  */
 public final class ThreadNames extends SampledSource {
   private static final Path TASKS = Path.of("/proc/self/task");

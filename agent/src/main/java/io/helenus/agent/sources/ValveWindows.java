@@ -13,7 +13,8 @@ public final class ValveWindows extends SampledSource {
   private long last;
 
   /**
-   * @param control executes a command in the agent that holds the valves; gives null if there is none
+   * @param control executes a command in the agent that holds the valves; gives null if there is
+   *     none
    */
   public ValveWindows(Feed feed, UnaryOperator<String> control) {
     super(feed);

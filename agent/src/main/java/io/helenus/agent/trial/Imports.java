@@ -12,8 +12,8 @@ final class Imports {
   private Imports() {}
 
   /**
-   * Moves the SSTables of a folder into the table. Each keeps its level and its repair state. Returns
-   * the number of SSTables that the table then has.
+   * Moves the SSTables of a folder into the table. Each keeps its level and its repair state.
+   * Returns the number of SSTables that the table then has.
    */
   static Object load(TableBean table, String folder) {
     // resetLevel, clearRepaired, verifySSTables, verifyTokens, invalidateCaches, extendedVerify.

@@ -6,13 +6,13 @@ import java.lang.management.ManagementFactory;
 import java.util.Map;
 
 /**
- * The commands for {@code helenus try}. The user's own node only takes and clears {@link Snapshots};
- * all other commands are for throwaway nodes with a copy of a table.
+ * The commands for {@code helenus try}. The user's own node only takes and clears {@link
+ * Snapshots}; all other commands are for throwaway nodes with a copy of a table.
  */
 public final class TrialCommands {
   /**
-   * The JVM option of the throwaway nodes that {@code helenus try} starts. It must be among the JVM's
-   * start arguments, because anybody may set a property later.
+   * The JVM option of the throwaway nodes that {@code helenus try} starts. It must be among the
+   * JVM's start arguments, because anybody may set a property later.
    */
   static final String MARK = "-Dhelenus.throwaway=true";
 

@@ -6,8 +6,8 @@ import java.util.Map;
 import javax.management.JMException;
 
 /**
- * The compaction parameters of a table on this node alone: they override those of the schema
- * until the schema's are altered, or the node restarts.
+ * The compaction parameters of a table on this node alone: they override those of the schema until
+ * the schema's are altered, or the node restarts.
  */
 final class TableCompaction implements Setting {
   static final String NAME = "compaction";

@@ -258,7 +258,8 @@ final class Gate {
   long left() {
     long left = ended[GateCounters.COMPLETED] + ended[GateCounters.FAILED];
     for (GateCounters counters : perThread) {
-      left += counters.values.get(GateCounters.COMPLETED) + counters.values.get(GateCounters.FAILED);
+      left +=
+          counters.values.get(GateCounters.COMPLETED) + counters.values.get(GateCounters.FAILED);
     }
     return left;
   }

@@ -104,9 +104,9 @@ final class GateEnforcement implements Enforcement {
   }
 
   /**
-   * Requests of the stage that are queued for a thread, or whose thread is outside the gate. A limit
-   * moves queued requests from the stage's queue to the gate. Without this number a limit would seem
-   * to add waiting time.
+   * Requests of the stage that are queued for a thread, or whose thread is outside the gate. A
+   * limit moves queued requests from the stage's queue to the gate. Without this number a limit
+   * would seem to add waiting time.
    */
   @Override
   public int elsewhere() {

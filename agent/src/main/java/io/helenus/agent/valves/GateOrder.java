@@ -41,8 +41,8 @@ final class GateOrder {
   }
 
   /**
-   * Whether a thread may wait at a gate. If so, the gate comes after the gates that the thread holds
-   * permits of from now on.
+   * Whether a thread may wait at a gate. If so, the gate comes after the gates that the thread
+   * holds permits of from now on.
    *
    * @param held the gates that the thread holds permits of, a bit for each slot
    */

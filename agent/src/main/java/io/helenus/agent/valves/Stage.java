@@ -18,8 +18,8 @@ import javax.management.ObjectName;
 
 /**
  * A stage of Cassandra whose own setting can serve as a limit, so that no thread is blocked: the
- * largest number of its threads, or the compaction throughput in MiB/s. The settings are the same in
- * 4.0, 4.1 and 5.0.
+ * largest number of its threads, or the compaction throughput in MiB/s. The settings are the same
+ * in 4.0, 4.1 and 5.0.
  */
 public enum Stage {
   NATIVE_TRANSPORT(

@@ -45,7 +45,11 @@ public final class Valves {
   private volatile Thread thread;
 
   public Valves(
-      Points points, Weaving weaving, Dispatcher dispatcher, LawFactory laws, Consumer<String> log) {
+      Points points,
+      Weaving weaving,
+      Dispatcher dispatcher,
+      LawFactory laws,
+      Consumer<String> log) {
     this.points = points;
     this.weaving = weaving;
     this.dispatcher = dispatcher;
@@ -102,8 +106,7 @@ public final class Valves {
       }
     }
     WaitQueue queue =
-        new WaitQueue(
-            settings.order, weights.stream().mapToDouble(Double::doubleValue).toArray());
+        new WaitQueue(settings.order, weights.stream().mapToDouble(Double::doubleValue).toArray());
     return new GateEnforcement(dispatcher, weaving, gateOrder, found, settings, queue);
   }
 

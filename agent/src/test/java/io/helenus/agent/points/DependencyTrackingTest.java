@@ -30,7 +30,8 @@ class DependencyTrackingTest {
   }
 
   private static void tracks(boolean expected, String... arguments) {
-    assertEquals(expected, DependencyTracking.isOn(List.of(arguments)), () -> String.join(" ", arguments));
+    assertEquals(
+        expected, DependencyTracking.isOn(List.of(arguments)), () -> String.join(" ", arguments));
   }
 
   private String jar(String name, String attribute, String value) throws IOException {

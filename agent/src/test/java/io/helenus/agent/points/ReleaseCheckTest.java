@@ -18,7 +18,8 @@ class ReleaseCheckTest {
 
   @BeforeAll
   static void readNames() throws IOException {
-    check = new ReleaseCheck(List.of(Path.of("target", "cassandra", "5.0.jar")), Preset.read("5.0"));
+    check =
+        new ReleaseCheck(List.of(Path.of("target", "cassandra", "5.0.jar")), Preset.read("5.0"));
   }
 
   @ParameterizedTest

@@ -106,8 +106,7 @@ class WeaverTest {
 
   @Test
   void everyWayOutIsSeen() throws Exception {
-    Class<?> type =
-        woven(Map.of("twice(JDLjava/lang/String;)J", List.of(call(3), call(70_000))));
+    Class<?> type = woven(Map.of("twice(JDLjava/lang/String;)J", List.of(call(3), call(70_000))));
     Object subject = type.getConstructor().newInstance();
     java.lang.reflect.Method twice =
         type.getMethod("twice", long.class, double.class, String.class);
@@ -126,8 +125,7 @@ class WeaverTest {
 
   @Test
   void aRefusedCallDoesNotRunAndIsNotLeft() throws Exception {
-    Class<?> type =
-        woven(Map.of("same([Ljava/lang/Object;)[Ljava/lang/Object;", List.of(call(1))));
+    Class<?> type = woven(Map.of("same([Ljava/lang/Object;)[Ljava/lang/Object;", List.of(call(1))));
     java.lang.reflect.Method same = type.getMethod("same", Object[].class);
     refusal = new IllegalStateException("full");
     Object argument = new Object[0];

@@ -111,12 +111,12 @@ class SamplerTest {
   void aSampleThatTakesLongIsReadLessOften() {
     SampledSource sample = sample(() -> {});
     long at = System.nanoTime();
-    sample.took(500_000_000, at);
+    sample.setCost(500_000_000, at);
     assertTrue(sample.isDue(at), "the first reading is of code that was never run before");
-    sample.took(14_000_000, at);
+    sample.setCost(14_000_000, at);
     assertFalse(sample.isDue(at + 1_999_000_000));
     assertTrue(sample.isDue(at + 2_001_000_000));
-    sample.took(7_000_000, at);
+    sample.setCost(7_000_000, at);
     assertTrue(sample.isDue(at + 1_001_000_000), "as often as it may be by the cheaper of two");
   }
 }

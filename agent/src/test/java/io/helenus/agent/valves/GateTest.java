@@ -31,7 +31,8 @@ class GateTest {
     final int[] sites;
 
     Stand(int limit, Order order, long maxWaitNs, RuntimeException refusal, double... weights) {
-      Gate.OverflowPolicy policy = new Gate.OverflowPolicy(maxWaitNs, refusal == null ? null : () -> refusal);
+      Gate.OverflowPolicy policy =
+          new Gate.OverflowPolicy(maxWaitNs, refusal == null ? null : () -> refusal);
       gate = new Gate(gateOrder, gateOrder.allocate(), policy, new WaitQueue(order, weights));
       gate.limit(limit);
       sites = new int[weights.length];

@@ -30,7 +30,9 @@ final class GcInfluence {
     isSignificant = share > SIGNIFICANT_SHARE;
   }
 
-  /** Whether a rare collection falls into a window, so that the window says nothing of the limit. */
+  /**
+   * Whether a rare collection falls into a window, so that the window says nothing of the limit.
+   */
   boolean distorts(Window window) {
     return !isSignificant && window.gcShare > SIGNIFICANT_SHARE;
   }

@@ -10,9 +10,8 @@ package io.helenus.agent.valves.law;
  *
  * <p>x is the logarithm of the completions per second, and in a second test that of the number of
  * requests in the system; m is the mean of the windows before. This is the cumulative sum test
- * (Page, Continuous inspection
- * schemes, Biometrika 41, 1954): a load that multiplies is noticed in a measurement or two, one
- * that doubles in a few, and one that grows by a third never.
+ * (Page, Continuous inspection schemes, Biometrika 41, 1954): a load that multiplies is noticed in
+ * a measurement or two, one that doubles in a few, and one that grows by a third never.
  */
 final class LoadChangeDetector {
   private static final double SLACK = 0.3;

@@ -125,7 +125,9 @@ final class Search implements Law {
   private boolean isLost(Window window) {
     trial.costS += window.lengthNs() / 1e9 - window.completed / baseline.rate;
     boolean queues = baseline.isExceeded(window, 2) && window.completedPerS() < baseline.rate;
-    return queues || trial.costS > MOST_COST_S || window.badShare() > baseline.badShare + MORE_ERRORS;
+    return queues
+        || trial.costS > MOST_COST_S
+        || window.badShare() > baseline.badShare + MORE_ERRORS;
   }
 
   private void settle(Window window) {
@@ -225,7 +227,8 @@ final class Search implements Law {
    * with at most twice as many inside as under the incumbent before.
    */
   private void change(Window window, int target) {
-    int most = target == incumbent && baseline.lengthNs > 0 ? (int) Math.ceil(2 * baseline.inside) : max;
+    int most =
+        target == incumbent && baseline.lengthNs > 0 ? (int) Math.ceil(2 * baseline.inside) : max;
     int next = Math.min(target, Math.max(limit, most));
     if (next != limit) {
       limit = next;

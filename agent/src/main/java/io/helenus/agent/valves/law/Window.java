@@ -174,7 +174,8 @@ public final class Window {
     }
 
     /**
-     * Times of the requests that left, ns: sums inside and waited, and the longest of both together.
+     * Times of the requests that left, ns: sums inside and waited, and the longest of both
+     * together.
      */
     public Builder times(long totalNs, long waitNs, long maxNs, Latencies latencies) {
       this.totalNs = totalNs;

@@ -1,6 +1,7 @@
 /**
  * The control laws of the adaptive valves: each takes the measurements of a window of time and
- * decides the limit of the next. Pure logic: no threads, no clock, no dependency on the enforcement.
+ * decides the limit of the next. Pure logic: no threads, no clock, no dependency on the
+ * enforcement.
  *
  * <pre>
  *   Law law = Laws.of("throughput", Map.of("gain", "0.05"), 1, 128);
